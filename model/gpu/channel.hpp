@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// How blocks talk: what one writes in a cycle, the other sees in the next. Both channels change only
+// in SystemC's update phase, so the order in which blocks run within a cycle cannot show.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <systemc>
+
+#include "model/gpu/check.hpp"
+#include "model/gpu/clock.hpp"
+
+namespace warpfold {
+
+// Bounded queue of one writer and one reader. An entry pushed in cycle t can be popped in t+1; the
+// room of an entry popped in t can be used in t+1. Wakes the reader when entries arrive, and the
+// writer when room appears after it asked for it.
+template <typename T>
+class Fifo : public sc_core::sc_prim_channel {
+ public:
+  Fifo(const char* name, std::size_t depth) : sc_prim_channel(name), ring_(depth) {
+    ARC_CHECK(depth > 0, "a queue needs room for one entry");
+  }
+  void bind(Block& writer, Block& reader) {
+    writer_ = &writer;
+    reader_ = &reader;
+  }
+
+  // Writer's side.
+  [[nodiscard]] bool can_push(std::size_t entries = 1) const {
+    return size_ + pushed_ + entries <= ring_.size();
+  }
+  void push(const T& entry) {
+    ARC_CHECK(can_push(), "push into a full queue");
+    ring_[(head_ + size_ + pushed_) % ring_.size()] = entry;
+    ++pushed_;
+    request_update();
+  }
+  // Wakes the writer in the cycle in which room from a pop can be used.
+  void want_room() { writer_waits_ = true; }
+
+  // Reader's side.
+  [[nodiscard]] bool empty() const { return size_ == popped_; }
+  [[nodiscard]] const T& front() const { return ring_[(head_ + popped_) % ring_.size()]; }
+  void pop() {
+    ARC_CHECK(!empty(), "pop from an empty queue");
+    ++popped_;
+    request_update();
+  }
+
+  // Entries held at the start of the cycle.
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  void update() override {
+    head_ = (head_ + popped_) % ring_.size();
+    size_ = size_ - popped_ + pushed_;
+    if (pushed_ > 0) {
+      reader_->wake_next();
+    }
+    if (popped_ > 0 && writer_waits_) {
+      writer_waits_ = false;
+      writer_->wake_next();
+    }
+    pushed_ = 0;
+    popped_ = 0;
+  }
+
+  std::vector<T> ring_;
+  std::size_t head_ = 0, size_ = 0;     // as of the start of the cycle
+  std::size_t pushed_ = 0, popped_ = 0;  // during the cycle
+  bool writer_waits_ = false;
+  Block* writer_ = nullptr;
+  Block* reader_ = nullptr;
+};
+
+// Unbounded messages to one reader, from any number of writers; delivered together in the next
+// cycle. Their order within a cycle is not defined: a reader must not depend on it.
+template <typename T>
+class Mailbox : public sc_core::sc_prim_channel {
+ public:
+  explicit Mailbox(const char* name) : sc_prim_channel(name) {}
+  void bind(Block& reader) { reader_ = &reader; }
+
+  void post(const T& message) {
+    posted_.push_back(message);
+    request_update();
+  }
+  // The same from within another channel's update phase.
+  void deliver(const T& message) {
+    inbox_.push_back(message);
+    reader_->wake_next();
+  }
+  // Messages that have arrived; the reader clears them with take().
+  [[nodiscard]] bool empty() const { return inbox_.empty(); }
+  // Hands every arrived message to `handle`, once.
+  template <typename Handle>
+  void take(Handle&& handle) {
+    for (const T& message : inbox_) {
+      handle(message);
+    }
+    inbox_.clear();
+  }
+
+ private:
+  void update() override {
+    inbox_.insert(inbox_.end(), posted_.begin(), posted_.end());
+    posted_.clear();
+    reader_->wake_next();
+  }
+
+  std::vector<T> posted_;
+  std::vector<T> inbox_;
+  Block* reader_ = nullptr;
+};
+
+}  // namespace warpfold

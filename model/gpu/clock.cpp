@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/gpu/clock.hpp"
+
+#include "model/gpu/check.hpp"
+
+namespace warpfold {
+
+Block::Block(const sc_core::sc_module_name& name, Clock& clock)
+    : sc_core::sc_module(name), clock_(clock) {
+  SC_METHOD(run);
+  sensitive << edge_;
+  dont_initialize();
+  clock_.blocks_.push_back(this);
+}
+
+Clock::Clock(const sc_core::sc_module_name& name, double period_ns, bool clock_all)
+    : sc_core::sc_module(name),
+      wheel_(kWheel),
+      period_(period_ns, sc_core::SC_NS),
+      clock_all_(clock_all) {
+  SC_METHOD(advance);
+}
+
+void Clock::schedule(Block& block, Cycle cycle) {
+  ARC_CHECK(cycle > now_, std::string(block.name()) + " asked for a cycle that has passed");
+  ++pending_;
+  if (cycle - now_ < kWheel) {
+    wheel_[cycle % kWheel].push_back(&block);
+  } else {
+    beyond_[cycle].push_back(&block);
+  }
+}
+
+void Clock::give_edge(Block& block) {
+  if (block.last_edge_ != now_) {
+    block.last_edge_ = now_;
+    ++edges_;
+    block.edge_.notify(sc_core::SC_ZERO_TIME);
+  }
+}
+
+// One activation a cycle: hands out the edges of this cycle, which run in the next delta cycle, when
+// now() already stands on this cycle.
+void Clock::advance() {
+  if (started_) {
+    ++now_;
+  }
+  started_ = true;
+  if (pending_ == 0 && now_ > 0) {
+    sc_core::sc_stop();  // nobody has anything left to do
+    return;
+  }
+  auto& slot = wheel_[now_ % kWheel];
+  pending_ -= slot.size();
+  for (Block* block : slot) {
+    give_edge(*block);
+  }
+  slot.clear();
+  if (!beyond_.empty() && beyond_.begin()->first == now_) {
+    pending_ -= beyond_.begin()->second.size();
+    for (Block* block : beyond_.begin()->second) {
+      give_edge(*block);
+    }
+    beyond_.erase(beyond_.begin());
+  }
+  if (clock_all_) {
+    for (Block* block : blocks_) {
+      give_edge(*block);
+    }
+  }
+  next_trigger(period_);
+}
+
+}  // namespace warpfold

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gated clock of the simulated GPU. Every block is an sc_module whose one SC_METHOD runs in the
+// cycles for which somebody asked for it; a block that nobody wakes costs nothing. All blocks of a
+// cycle run in one delta cycle of SystemC and talk only through channels that change in the update
+// phase, so their order within the cycle cannot show.
+//
+// Contract of a block: tick() may be called in any cycle, wanted or not, and does then exactly what
+// clocking it in every cycle would have done. SimOptions::clock_all tests that.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include <systemc>
+
+#include "model/types.hpp"
+
+namespace warpfold {
+
+class Clock;
+
+// A clocked part of the GPU. Owned by its parent block; ticked by the Clock.
+class Block : public sc_core::sc_module {
+ public:
+  SC_HAS_PROCESS(Block);
+  Block(const sc_core::sc_module_name& name, Clock& clock);
+
+  // Asks for a tick in that cycle, which must lie ahead. Asking twice is harmless.
+  void wake_at(Cycle cycle);
+  // Asks for a tick in the next cycle: what a channel does for its reader.
+  void wake_next();
+
+ protected:
+  virtual void tick() = 0;
+  [[nodiscard]] Cycle now() const;
+  Clock& clock_;
+
+ private:
+  friend class Clock;
+  void run() { tick(); }
+
+  sc_core::sc_event edge_;
+  Cycle last_edge_ = kNever;
+
+ public:
+  static constexpr Cycle kNever = ~Cycle{0};
+};
+
+class Clock : public sc_core::sc_module {
+ public:
+  SC_HAS_PROCESS(Clock);
+  // clock_all: tick every block in every cycle.
+  Clock(const sc_core::sc_module_name& name, double period_ns, bool clock_all);
+
+  [[nodiscard]] Cycle now() const { return now_; }
+  // Block ticks given out so far: what gating saves shows here.
+  [[nodiscard]] std::uint64_t edges() const { return edges_; }
+
+ private:
+  friend class Block;
+  void schedule(Block& block, Cycle cycle);
+  void advance();
+  void give_edge(Block& block);
+
+  // Cycles up to kWheel ahead are a ring of lists; the few beyond wait in a map.
+  static constexpr std::size_t kWheel = 8192;
+  std::vector<std::vector<Block*>> wheel_;
+  std::map<Cycle, std::vector<Block*>> beyond_;
+  std::vector<Block*> blocks_;
+  sc_core::sc_time period_;
+  bool clock_all_;
+  bool started_ = false;
+  Cycle now_ = 0;
+  std::uint64_t edges_ = 0;
+  std::uint64_t pending_ = 0;  // wakes asked for and not yet given
+};
+
+inline Cycle Block::now() const { return clock_.now(); }
+inline void Block::wake_at(Cycle cycle) { clock_.schedule(*this, cycle); }
+inline void Block::wake_next() { clock_.schedule(*this, clock_.now() + 1); }
+
+}  // namespace warpfold

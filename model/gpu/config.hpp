@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// One simulated GPU: every parameter of the machine, read once from a TOML file (model/gpus/*.toml)
+// and printed whole into every result. Times are in SM clock cycles unless a name says otherwise.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace warpfold {
+
+// Anything wrong with a GPU file or its name: one clear line.
+class ConfigError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class IssueOrder : std::uint8_t {
+  kLooseRoundRobin,   // "lrr": the next ready warp after the one issued last
+  kGreedyThenOldest,  // "gto": the same warp while it is ready, else the oldest ready one
+};
+
+struct GpuConfig {
+  std::string name;
+  std::string sass_arch;  // whose instruction costs a run uses: "sm_89"
+
+  struct Sm {
+    std::uint32_t count = 0;
+    std::uint32_t subcores = 0;
+    double clock_ghz = 0;
+    std::uint32_t max_warps = 0;
+    std::uint32_t max_ctas = 0;
+    std::uint32_t registers = 0;     // 32-bit registers
+    std::uint32_t shared_bytes = 0;  // that CTAs may use together
+    IssueOrder issue_order = IssueOrder::kLooseRoundRobin;
+  } sm;
+
+  // Latencies that a dependent instruction of the same warp waits out.
+  struct Latency {
+    std::uint32_t shared = 0;
+    std::uint32_t sfu = 0;
+    std::uint32_t shuffle = 0;
+    std::uint32_t global_load = 0;
+    std::uint32_t barrier = 0;
+    std::uint32_t cta_launch = 0;  // from dispatch to the first instruction
+  } latency;
+
+  // Memory queue of a sub-core and the load-store unit of its SM.
+  struct Lsu {
+    std::uint32_t queue_depth = 0;  // instructions, per sub-core
+    double red_min = 0;             // least occupancy of one RED
+    double red_lane = 0;            // per lane on one and the same address
+    double red_sector = 0;          // per distinct 32-byte sector
+    double shuffle = 0;             // per warp shuffle
+    double shared_access = 0;       // per LDS/STS without bank conflicts
+    double global_load = 0;         // per LDG
+  } lsu;
+
+  struct Noc {
+    std::uint32_t injection_depth = 0;   // transactions buffered per SM
+    double packet_cycles = 0;            // injection port occupancy of one packet
+    std::uint32_t latency = 0;           // SM to L2 slice
+    std::uint32_t request_bytes = 0;     // header of one packet
+    std::uint32_t sector_bytes = 32;     // payload of one packet
+  } noc;
+
+  struct L2 {
+    std::uint32_t slices = 0;
+    std::uint32_t rops_per_slice = 0;
+    double rop_cycles = 0;               // one ROP, one 32-byte sector operation
+    std::uint32_t ingress_packets = 0;   // buffered in front of one slice
+    std::uint32_t interleave_bytes = 0;  // consecutive bytes in one slice
+    std::uint64_t bytes = 0;             // whole L2
+    std::uint32_t ways = 0;
+    std::uint32_t line_bytes = 0;
+    std::uint32_t dram_latency = 0;
+    double dram_bytes_per_cycle = 0;     // whole GPU
+  } l2;
+};
+
+// Built-in machine by name ("rtx4090"), or a file by path (anything that ends in .toml). Throws
+// ConfigError with one line that names the file and the key for a missing file, malformed TOML, an
+// unknown, missing or mistyped key, or a value outside its allowed range.
+GpuConfig load_gpu(const std::string& name_or_path);
+
+// Names of the built-in machines, in the order they are listed.
+std::vector<std::string> gpu_names();
+
+}  // namespace warpfold

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one list of GpuConfig's parameters: key in the file, member, allowed range. The reader of GPU
+// files and the JSON writer both walk it, so neither can forget a parameter. No state, no clock.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "model/gpu/config.hpp"
+
+namespace warpfold {
+
+// Both ends are allowed. A value outside is a mistake, not a machine.
+template <typename T>
+struct Range {
+  T min;
+  T max;
+};
+
+// Calls visit(section, key, member, range) for each number and visit(section, key, member) for the
+// rest, in the order in which they are printed. `section` is empty for the top level.
+template <typename Config, typename Visitor>
+void visit_config(Config& gpu, Visitor&& visit) {
+  using Count = Range<std::uint32_t>;
+  using Real = Range<double>;
+  using Bytes = Range<std::uint64_t>;
+  constexpr Real kCycles{.min = 0.01, .max = 10000};
+  constexpr Count kLatency{.min = 1, .max = 100000};
+
+  visit("", "name", gpu.name);
+  visit("", "sass_arch", gpu.sass_arch);
+
+  visit("sm", "count", gpu.sm.count, Count{1, 1024});
+  visit("sm", "subcores", gpu.sm.subcores, Count{1, 16});
+  visit("sm", "clock_ghz", gpu.sm.clock_ghz, Real{0.01, 100});
+  visit("sm", "max_warps", gpu.sm.max_warps, Count{1, 1024});
+  visit("sm", "max_ctas", gpu.sm.max_ctas, Count{1, 1024});
+  visit("sm", "registers", gpu.sm.registers, Count{1024, 1U << 24U});
+  visit("sm", "shared_bytes", gpu.sm.shared_bytes, Count{1024, 1U << 24U});
+  visit("sm", "issue_order", gpu.sm.issue_order);
+
+  visit("latency", "shared", gpu.latency.shared, kLatency);
+  visit("latency", "sfu", gpu.latency.sfu, kLatency);
+  visit("latency", "shuffle", gpu.latency.shuffle, kLatency);
+  visit("latency", "global_load", gpu.latency.global_load, kLatency);
+  visit("latency", "barrier", gpu.latency.barrier, kLatency);
+  visit("latency", "cta_launch", gpu.latency.cta_launch, kLatency);
+
+  visit("lsu", "queue_depth", gpu.lsu.queue_depth, Count{1, 1024});
+  visit("lsu", "red_min", gpu.lsu.red_min, kCycles);
+  visit("lsu", "red_lane", gpu.lsu.red_lane, kCycles);
+  visit("lsu", "red_sector", gpu.lsu.red_sector, kCycles);
+  visit("lsu", "shuffle", gpu.lsu.shuffle, kCycles);
+  visit("lsu", "shared_access", gpu.lsu.shared_access, kCycles);
+  visit("lsu", "global_load", gpu.lsu.global_load, kCycles);
+
+  visit("noc", "injection_depth", gpu.noc.injection_depth, Count{1, 4096});
+  visit("noc", "packet_cycles", gpu.noc.packet_cycles, kCycles);
+  visit("noc", "latency", gpu.noc.latency, kLatency);
+  visit("noc", "request_bytes", gpu.noc.request_bytes, Count{1, 1024});
+  visit("noc", "sector_bytes", gpu.noc.sector_bytes, Count{1, 1024});
+
+  visit("l2", "slices", gpu.l2.slices, Count{1, 1024});
+  visit("l2", "rops_per_slice", gpu.l2.rops_per_slice, Count{1, 64});
+  visit("l2", "rop_cycles", gpu.l2.rop_cycles, kCycles);
+  visit("l2", "ingress_packets", gpu.l2.ingress_packets, Count{1, 65536});
+  visit("l2", "interleave_bytes", gpu.l2.interleave_bytes, Count{32, 1U << 20U});
+  visit("l2", "bytes", gpu.l2.bytes, Bytes{4096, std::uint64_t{1} << 36U});
+  visit("l2", "ways", gpu.l2.ways, Count{1, 1024});
+  visit("l2", "line_bytes", gpu.l2.line_bytes, Count{32, 4096});
+  visit("l2", "dram_latency", gpu.l2.dram_latency, kLatency);
+  visit("l2", "dram_bytes_per_cycle", gpu.l2.dram_bytes_per_cycle, Real{0.01, 1e6});
+}
+
+}  // namespace warpfold

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/gpu/gpu.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "model/gpu/gradient_memory.hpp"
+#include "model/gpu/l2.hpp"
+#include "model/gpu/reference_sums.hpp"
+#include "model/gpu/sm.hpp"
+
+// The SystemC library asks for this entry, which a program that has its own main() never reaches.
+int sc_main(int, char**) { return 0; }
+
+namespace warpfold {
+
+namespace {
+
+// All blocks of the GPU and what they share, in the order in which they must be built.
+class Gpu {
+ public:
+  Gpu(const SimOptions& options, const trace::Reader& trace, const PolicyTiming& timing,
+      std::uint32_t resident_ctas)
+      : config_(options.gpu),
+        has_values_(trace.header().values == trace::ValueMode::kFp32),
+        addresses_(trace.header()),
+        memory_(addresses_.element_count(), 0),
+        map_(config_),
+        clock_("clock", 1.0 / config_.sm.clock_ghz, options.clock_all),
+        dispatcher_("dispatcher", clock_, trace, ctas_, resident_ctas, options.progress) {
+    const Subcore::Context context{config_, timing, addresses_, has_values_,
+                                   options.clock_all, tally_};
+    const bool needs_unit = options.policy.kind == PolicyKind::kArcHw;
+    const auto unit = [&]() -> std::unique_ptr<ArcUnit> {
+      return needs_unit ? make_unit(options.unit) : nullptr;
+    };
+    std::vector<Sm*> sms;
+    std::vector<InjectionPort*> ports;
+    for (std::uint32_t i = 0; i < config_.sm.count; ++i) {
+      sms_.push_back(
+          std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), clock_, context, ctas_, i, unit));
+      sms.push_back(sms_.back().get());
+      ports.push_back(&sms.back()->port);
+    }
+    std::vector<SliceIngress*> ingresses;
+    for (std::uint32_t i = 0; i < config_.l2.slices; ++i) {
+      slices_.push_back(std::make_unique<L2Slice>(fmt::format("l2_{}", i).c_str(), clock_, config_,
+                                                  map_, addresses_, has_values_, memory_, tally_,
+                                                  ctas_));
+      slices_.back()->ingress.connect(*slices_.back(), ports);
+      ingresses.push_back(&slices_.back()->ingress);
+    }
+    for (Sm* sm : sms) {
+      sm->connect(dispatcher_, map_, ingresses);
+    }
+    dispatcher_.connect(sms);
+    warm(trace.header());
+  }
+
+  void run() {
+    // Coming to rest is the normal end of a run and needs no notice.
+    sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
+    sc_core::sc_start();
+  }
+
+  [[nodiscard]] RunResult collect(const ReferenceSums& reference);
+
+ private:
+  // The arrays were cleared just before the kernel, in address order: as much of them as fits is in
+  // the L2, the last lines first.
+  void warm(const trace::Header& header) {
+    std::vector<std::uint64_t> lines;
+    for (std::uint32_t p = 0; p < addresses_.parameter_count(); ++p) {
+      for (std::uint64_t i = 0; i < header.primitive_count; ++i) {
+        lines.push_back(addresses_.address(static_cast<std::uint32_t>(i), p) /
+                        config_.l2.line_bytes);
+      }
+    }
+    std::sort(lines.begin(), lines.end());
+    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+    for (const std::uint64_t line : lines) {
+      const Address address = line * config_.l2.line_bytes;
+      slices_[map_.slice(address)]->warm(address);
+    }
+  }
+
+  GpuConfig config_;
+  const bool has_values_;
+  AddressMap addresses_;
+  std::vector<Fp32Bits> memory_;
+  Tally tally_;
+  CtaStore ctas_;
+  SliceMap map_;
+  Clock clock_;
+  Dispatcher dispatcher_;
+  std::vector<std::unique_ptr<Sm>> sms_;
+  std::vector<std::unique_ptr<L2Slice>> slices_;
+};
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0.0; }
+
+RunResult Gpu::collect(const ReferenceSums& reference) {
+  RunResult result;
+  result.config = config_;
+  result.gpu = config_.name;
+
+  // Everything must have come to rest; a warp or packet left behind is a deadlock of the model.
+  std::string stuck;
+  if (!dispatcher_.done()) {
+    stuck = "CTAs have not finished";
+  } else if (!std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->empty(); })) {
+    stuck = "an SM still holds work";
+  } else if (!std::all_of(slices_.begin(), slices_.end(),
+                          [](const auto& slice) { return slice->empty(); })) {
+    stuck = "an L2 slice still holds work";
+  } else if (!ctas_.empty()) {
+    stuck = "a CTA is still referred to";
+  }
+
+  Cycle end = dispatcher_.last_end();
+  SliceStats l2;
+  for (const auto& slice : slices_) {
+    const SliceStats& s = slice->stats();
+    end = std::max(end, s.last_done);
+    l2.rop_ops += s.rop_ops;
+    l2.rop_busy += s.rop_busy;
+    l2.hits += s.hits;
+    l2.misses += s.misses;
+  }
+  SubcoreStats cores;
+  std::uint64_t lsu_blocked = 0;
+  Ticks lsu_busy = 0;
+  Ticks port_busy = 0;
+  for (const auto& sm : sms_) {
+    for (const auto& subcore : sm->subcores) {
+      subcore->finish(end);
+      const SubcoreStats& s = subcore->stats();
+      for (std::size_t i = 0; i < kCycleCauses; ++i) {
+        cores.cycles[i] += s.cycles[i];
+        cores.warp_cycles[i] += s.warp_cycles[i];
+      }
+      cores.issued += s.issued;
+      cores.reds += s.reds;
+      cores.atomreds += s.atomreds;
+      cores.shuffles += s.shuffles;
+      cores.events += s.events;
+      cores.unit_read_cycles += s.unit_read_cycles;
+      cores.unit_blocked_cycles += s.unit_blocked_cycles;
+    }
+    lsu_blocked += sm->lsu.blocked_cycles();
+    lsu_busy += sm->pipe.busy();
+    port_busy += sm->port.busy();
+    result.noc_packets += sm->port.packets();
+  }
+
+  result.cycles = end;
+  result.events = reference.events();
+  result.warp_atomics = reference.events() * addresses_.parameter_count();
+  result.lane_atomics = reference.lane_atomics();
+  result.rop_ops = l2.rop_ops;
+  result.noc_bytes = result.noc_packets * (config_.noc.request_bytes + config_.noc.sector_bytes);
+  for (std::size_t i = 0; i < kCycleCauses; ++i) {
+    const auto cause = static_cast<CycleCause>(i);
+    result.subcore_cycles.emplace_back(cycle_cause_name(cause), cores.cycles[i]);
+    result.warp_cycles.emplace_back(
+        cause == CycleCause::kIdle ? "not_selected" : cycle_cause_name(cause),
+        cores.warp_cycles[i]);
+  }
+  result.activity = {
+      {"instructions", cores.issued},
+      {"reds", cores.reds},
+      {"atomreds", cores.atomreds},
+      {"shuffles", cores.shuffles},
+      {"lanes_as_red", tally_.lanes_as_red},
+      {"lanes_to_unit", tally_.lanes_to_unit},
+      {"lanes_in_software", tally_.lanes_software},
+      {"sums_from_unit", tally_.unit_reduced},
+      {"sums_from_software", tally_.software_reduced},
+      {"unit_blocked_cycles", cores.unit_blocked_cycles},
+      {"lsu_blocked_cycles", lsu_blocked},
+      {"l2_hits", l2.hits},
+      {"l2_misses", l2.misses},
+  };
+  const auto cycles = static_cast<double>(end);
+  const auto sms = static_cast<double>(config_.sm.count);
+  const auto subcores = sms * static_cast<double>(config_.sm.subcores);
+  const auto ticks = static_cast<double>(kTicksPerCycle);
+  const auto rops = static_cast<double>(config_.l2.slices) * config_.l2.rops_per_slice;
+  result.utilization = {
+      {"issue", share(static_cast<double>(cores.issued), cycles * subcores)},
+      {"arc_unit", share(static_cast<double>(cores.unit_read_cycles), cycles * subcores)},
+      {"lsu", share(static_cast<double>(lsu_busy), cycles * sms * ticks)},
+      {"noc", share(static_cast<double>(port_busy), cycles * sms * ticks)},
+      {"rop", share(static_cast<double>(l2.rop_busy), cycles * rops * ticks)},
+  };
+
+  // Conservation: every lane value went one way, arrived, and was added once; every sub-core cycle
+  // is accounted for.
+  std::uint64_t accounted = 0;
+  for (const std::uint64_t count : cores.cycles) {
+    accounted += count;
+  }
+  const Tally& t = tally_;
+  const auto require = [&](bool holds, const char* what) {
+    if (!holds && result.failure.empty()) {
+      result.failure = what;
+    }
+  };
+  require(stuck.empty(), stuck.c_str());
+  require(t.lanes_issued + t.lanes_software == reference.lane_atomics(),
+          "lanes issued differ from lanes in the trace");
+  require(t.lanes_as_red + t.lanes_to_unit == t.lanes_issued,
+          "lanes sent and lanes reduced differ from lanes issued");
+  require(t.lanes_added == t.lanes_as_red, "lanes added at ROPs differ from lanes sent");
+  require(t.sums_added == t.unit_reduced + t.software_reduced,
+          "sums added at ROPs differ from sums sent");
+  require(l2.rop_ops == result.noc_packets, "packets served differ from packets injected");
+  require(cores.events == reference.events(), "events issued differ from events in the trace");
+  require(accounted == end * config_.sm.count * config_.sm.subcores,
+          "sub-core cycles do not add up");
+  require(cores.cycles[static_cast<std::size_t>(CycleCause::kIssued)] == cores.issued,
+          "issue cycles differ from instructions issued");
+  result.conserved = result.failure.empty();
+
+  const ReferenceSums::Comparison sums = reference.compare(memory_);
+  result.sums_match = sums.match;
+  result.sum_check = sums.exact ? "exact" : "bound";
+  result.max_sum_error = sums.max_error;
+  require(sums.match, sums.first_difference.c_str());
+  return result;
+}
+
+}  // namespace
+
+RunResult simulate(const SimOptions& options, const trace::Reader& trace,
+                   const ReferenceSums& reference) {
+  const auto began = std::chrono::steady_clock::now();
+  const trace::Header& header = trace.header();
+  std::unique_ptr<PolicyTiming> timing;
+  std::uint32_t registers = header.registers_per_thread;
+  try {
+    timing = std::make_unique<PolicyTiming>(header, options.gpu, options.policy);
+  } catch (const std::invalid_argument& error) {
+    throw SimulationError(fmt::format("{}: {}", trace.path().string(), error.what()));
+  }
+  const trace::VariantCost& cost =
+      header.costs.at(options.gpu.sass_arch).at(options.policy.variant());
+  if (cost.registers > 0) {
+    registers = cost.registers;
+  }
+  const std::uint32_t resident = ctas_per_sm(options.gpu, header, registers);
+  if (resident == 0) {
+    throw SimulationError(
+        fmt::format("{}: a CTA of {} threads with {} registers each and {} bytes of shared memory "
+                    "does not fit an SM of {}",
+                    trace.path().string(), header.warps_per_cta() * kLanes, registers,
+                    header.shared_bytes_per_cta, options.gpu.name));
+  }
+
+  Gpu gpu(options, trace, *timing, resident);
+  gpu.run();
+  RunResult result = gpu.collect(reference);
+  result.trace = trace.path().string();
+  result.trace_hash = trace.file_hash();
+  result.policy = options.policy.name();
+  result.unit = std::string(unit_kind_name(options.unit));
+  result.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  result.peak_memory_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  return result;
+}
+
+}  // namespace warpfold

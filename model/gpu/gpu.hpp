@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole simulated GPU. simulate() elaborates it, runs one trace under one policy to the end and
+// checks it. SystemC has one simulation context a process, so it may be called once in a process:
+// callers that run several simulations fork one process for each (model/results/runner.hpp).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "model/gpu/config.hpp"
+#include "model/policy/policy.hpp"
+#include "model/results/run_result.hpp"
+#include "model/unit/arc_unit.hpp"
+#include "traces/format/reader.hpp"
+
+namespace warpfold {
+
+// A trace that this machine or policy cannot run (no instruction costs for the architecture, a CTA
+// that does not fit an SM): one clear line.
+class SimulationError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct SimOptions {
+  GpuConfig gpu;
+  Policy policy;
+  UnitKind unit = UnitKind::kRtl;
+  // Clock every block in every cycle instead of only those with work. Slow; the results are the
+  // same bit for bit, which is what it is there to show.
+  bool clock_all = false;
+  // Called now and then with the share of CTAs that have finished, 0..1; may be empty.
+  std::function<void(double)> progress;
+};
+
+// What the sums at the end are compared with, computed once per trace and shared by all its runs.
+class ReferenceSums;
+
+RunResult simulate(const SimOptions& options, const trace::Reader& trace,
+                   const ReferenceSums& reference);
+
+}  // namespace warpfold

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/gpu/gradient_memory.hpp"
+
+#include <fmt/format.h>
+
+#include "model/gpu/check.hpp"
+
+namespace warpfold {
+
+AddressMap::AddressMap(const trace::Header& header) : primitive_count_(header.primitive_count) {
+  for (const trace::Parameter& parameter : header.parameters) {
+    parameters_.push_back({parameter.base, parameter.stride_bytes});
+  }
+}
+
+ElementIndex AddressMap::element_at(Address address) const {
+  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+    const Span& span = parameters_[p];
+    if (address < span.base) {
+      continue;
+    }
+    const std::uint64_t offset = address - span.base;
+    const std::uint64_t primitive = offset / span.stride_bytes;
+    if (primitive < primitive_count_ && primitive * span.stride_bytes == offset) {
+      return primitive * parameters_.size() + p;
+    }
+  }
+  throw CheckError(fmt::format("no parameter lives at address {:#x}", address));
+}
+
+std::uint64_t synthetic_seed(const EventKey& key) {
+  std::uint64_t x = key.cta * 0x9e3779b97f4a7c15ULL + key.warp;
+  x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93ULL;
+  x = (x ^ (x >> 32U)) + key.record;
+  x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93ULL;
+  return x ^ (x >> 32U);
+}
+
+Fp32Bits lane_value(const trace::WarpTrace& warp, const trace::Record& event, const EventKey& key,
+                    bool has_values, std::uint32_t parameter, std::uint32_t lane) {
+  if (!has_values) {
+    return synthetic_value(synthetic_seed(key), parameter, lane);
+  }
+  const auto active = static_cast<std::uint32_t>(lane_count(event.mask));
+  const auto rank = static_cast<std::uint32_t>(lane_count(event.mask & ((LaneMask{1} << lane) - 1)));
+  return warp.values[event.values + std::uint64_t{parameter} * active + rank];
+}
+
+}  // namespace warpfold

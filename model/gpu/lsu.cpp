@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/gpu/lsu.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "model/gpu/subcore.hpp"
+
+namespace warpfold {
+
+namespace {
+constexpr unsigned kSectorShift = 5;
+}
+
+Ticks LsuPipe::start(Ticks occupancy) {
+  ARC_CHECK(free() && started_until_ == 0, "the pipe is taken");
+  started_until_ = std::max(free_at_, at_cycle(clock_.now())) + occupancy;
+  busy_ += occupancy;
+  request_update();
+  return started_until_;
+}
+
+void LsuPipe::charge(Ticks occupancy) {
+  if (occupancy > 0) {
+    charged_ += occupancy;
+    busy_ += occupancy;
+    request_update();
+  }
+}
+
+void LsuPipe::update() {
+  free_at_ = std::max(free_at_, started_until_);
+  started_until_ = 0;
+  if (charged_ > 0) {
+    free_at_ = std::max(free_at_, at_cycle(clock_.now() + 1)) + charged_;
+    charged_ = 0;
+  }
+}
+
+Lsu::Lsu(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
+         const AddressMap& addresses, LsuPipe& pipe, Fifo<Transaction>& injection)
+    : Block(name, clock),
+      config_(config),
+      addresses_(addresses),
+      pipe_(pipe),
+      injection_(injection),
+      red_min_(to_ticks(config.lsu.red_min)),
+      red_lane_(to_ticks(config.lsu.red_lane)),
+      red_sector_(to_ticks(config.lsu.red_sector)) {}
+
+void Lsu::tick() {
+  if (!pipe_.free()) {
+    if (holding_ || std::any_of(subcores_.begin(), subcores_.end(), [](const Subcore* subcore) {
+          return !subcore->memory_queue.empty();
+        })) {
+      wake_at(cycle_of(pipe_.free_at()));
+    }
+    return;
+  }
+  if (!holding_ && !take_next()) {
+    return;
+  }
+  if (holding_) {
+    if (!injection_.can_push()) {
+      if (blocked_since_ == kNever) {
+        blocked_since_ = now();
+      }
+      injection_.want_room();
+      return;
+    }
+    if (blocked_since_ != kNever) {
+      blocked_cycles_ += now() - blocked_since_;
+      blocked_since_ = kNever;
+    }
+    injection_.push(transactions_[sent_]);
+    pipe_.start(occupancy_[sent_]);
+    holding_ = ++sent_ < count_;
+  }
+  wake_next();
+}
+
+// Takes the next instruction, sub-cores in turn. A shuffle is done with at once; a RED is held until
+// its transactions have left. False when all queues are empty.
+bool Lsu::take_next() {
+  for (std::size_t i = 0; i < subcores_.size(); ++i) {
+    Subcore& subcore = *subcores_[(turn_ + i) % subcores_.size()];
+    if (subcore.memory_queue.empty()) {
+      continue;
+    }
+    turn_ = (turn_ + i + 1) % subcores_.size();
+    const MemOp op = subcore.memory_queue.front();
+    subcore.memory_queue.pop();
+    if (op.kind == MemOpKind::kShuffle) {
+      const Ticks done = pipe_.start(op.lsu_ticks);
+      subcore.shuffles_done.post(
+          {op.warp_slot, cycle_after(done) + config_.latency.shuffle});
+    } else {
+      split(op);
+    }
+    return true;
+  }
+  return false;
+}
+
+// Transactions of a RED: one for each 32-byte sector that its lanes touch.
+void Lsu::split(const MemOp& op) {
+  Transaction transaction;
+  transaction.parameter = op.parameter;
+  transaction.event = op.event;
+  sent_ = 0;
+  count_ = 0;
+  holding_ = true;
+  if (op.kind == MemOpKind::kReduced) {
+    transaction.reduced = true;
+    transaction.packets = 1;
+    transaction.mask = 1;
+    transaction.data = op.data;
+    transaction.address = op.address;
+    transactions_[count_++] = transaction;
+    occupancy_[0] = std::max(red_min_, red_sector_);
+    return;
+  }
+  const trace::WarpTrace& trace = op.event.warp_trace();
+  const trace::Record& event = op.event.event();
+  const auto address_of = [&](int lane) {
+    return addresses_.address(lane_primitive(trace, event, static_cast<std::uint32_t>(lane)),
+                              op.parameter);
+  };
+  Ticks total = 0;
+  for (LaneMask rest = op.mask; rest != 0;) {
+    const Address lead = address_of(std::countr_zero(rest));
+    transaction.address = lead;
+    transaction.mask = 0;
+    std::uint32_t deepest = 0;
+    if (event.lane_primitives == trace::Record::kUniform) {
+      transaction.mask = rest;
+      deepest = static_cast<std::uint32_t>(lane_count(rest));
+    } else {
+      // Lanes of the sector, counted by word: the fullest word decides.
+      std::array<std::uint32_t, 1U << kSectorShift> words{};
+      for (LaneMask m = rest; m != 0; m &= m - 1) {
+        const int lane = std::countr_zero(m);
+        const Address address = address_of(lane);
+        if (address >> kSectorShift == lead >> kSectorShift) {
+          transaction.mask |= LaneMask{1} << lane;
+          deepest = std::max(deepest, ++words[address & ((1U << kSectorShift) - 1)]);
+        }
+      }
+    }
+    rest &= ~transaction.mask;
+    transaction.packets = static_cast<std::uint16_t>(deepest);
+    Ticks occupancy = std::max(red_lane_ * deepest, red_sector_);
+    total += occupancy;
+    if (rest == 0 && total < red_min_) {
+      occupancy += red_min_ - total;
+    }
+    transactions_[count_] = transaction;
+    occupancy_[count_] = occupancy;
+    ++count_;
+    if (rest != 0) {
+      ++op.event.cta->live;  // one for each transaction; the instruction brought the first
+    }
+  }
+}
+
+}  // namespace warpfold

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The load-store unit of an SM: takes instructions from the sub-cores' memory queues in turn, splits
+// REDs into transactions by 32-byte sector, and hands them to the SM's injection port. Owned by its
+// SM. Timing as measured on an H200: same-address lanes one a cycle, a sector 1.25 cycles, 2 cycles
+// at least per RED; shuffles and shared-memory accesses share the pipe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "model/gpu/channel.hpp"
+#include "model/gpu/clock.hpp"
+#include "model/gpu/config.hpp"
+#include "model/gpu/ticks.hpp"
+#include "model/gpu/traffic.hpp"
+
+namespace warpfold {
+
+class Subcore;
+
+// Until when the pipe is taken. The LSU starts instructions on it; sub-cores charge it with the
+// shared-memory accesses and loads of their runs, whose order against REDs does not matter here.
+class LsuPipe : public sc_core::sc_prim_channel {
+ public:
+  LsuPipe(const char* name, Clock& clock) : sc_prim_channel(name), clock_(clock) {}
+
+  // LSU's side: an instruction may start in this cycle.
+  [[nodiscard]] bool free() const { return free_at_ < at_cycle(clock_.now() + 1); }
+  [[nodiscard]] Ticks free_at() const { return free_at_; }
+  // Starts an instruction; returns when it leaves the pipe.
+  Ticks start(Ticks occupancy);
+  // Sub-cores' side: that much occupancy from the next cycle on, after what is there already.
+  void charge(Ticks occupancy);
+
+  [[nodiscard]] Ticks busy() const { return busy_; }
+
+ private:
+  void update() override;
+
+  Clock& clock_;
+  Ticks free_at_ = 0;
+  Ticks started_until_ = 0;
+  Ticks charged_ = 0;
+  Ticks busy_ = 0;
+};
+
+class Lsu : public Block {
+ public:
+  Lsu(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
+      const AddressMap& addresses, LsuPipe& pipe, Fifo<Transaction>& injection);
+
+  void connect(std::vector<Subcore*> subcores) { subcores_ = std::move(subcores); }
+  [[nodiscard]] bool empty() const { return !holding_; }
+  // Cycles in which an instruction waited for the injection port.
+  [[nodiscard]] std::uint64_t blocked_cycles() const { return blocked_cycles_; }
+
+ private:
+  void tick() override;
+  bool take_next();
+  void split(const MemOp& op);
+
+  const GpuConfig& config_;
+  const AddressMap& addresses_;
+  LsuPipe& pipe_;
+  Fifo<Transaction>& injection_;
+  std::vector<Subcore*> subcores_;
+  std::size_t turn_ = 0;
+
+  const Ticks red_min_, red_lane_, red_sector_;
+  // Transactions of the RED in hand that have not left yet, and their occupancies.
+  bool holding_ = false;
+  std::array<Transaction, kLanes> transactions_;
+  std::array<Ticks, kLanes> occupancy_{};
+  std::size_t sent_ = 0, count_ = 0;
+  Cycle blocked_since_ = kNever;
+  std::uint64_t blocked_cycles_ = 0;
+};
+
+}  // namespace warpfold

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/gpu/sm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warpfold {
+
+CtaContext& CtaStore::add(trace::CtaTrace trace) {
+  if (free_.empty()) {
+    store_.emplace_back();
+    store_.back().slot = static_cast<std::uint32_t>(store_.size() - 1);
+    free_.push_back(store_.back().slot);
+  }
+  CtaContext& cta = store_[free_.back()];
+  free_.pop_back();
+  cta.trace = std::move(trace);
+  cta.live = static_cast<std::uint32_t>(cta.trace.warps.size());
+  return cta;
+}
+
+void CtaStore::release(CtaContext* cta) {
+  ARC_CHECK(cta->live > 0, "a CTA was released more often than held");
+  if (--cta->live == 0) {
+    cta->trace = {};
+    free_.push_back(cta->slot);
+  }
+}
+
+void SmControl::launched(CtaContext* cta) {
+  residents_.push_back({cta, static_cast<std::uint32_t>(cta->trace.warps.size()), 0});
+}
+
+SmControl::Resident& SmControl::resident(const CtaContext* cta) {
+  const auto found = std::find_if(residents_.begin(), residents_.end(),
+                                  [cta](const Resident& r) { return r.cta == cta; });
+  ARC_CHECK(found != residents_.end(), "a warp of a CTA that is not resident");
+  return *found;
+}
+
+void SmControl::warp_finished(CtaContext* cta) {
+  --resident(cta).running;
+  request_update();
+}
+
+void SmControl::barrier_arrived(CtaContext* cta) {
+  ++resident(cta).at_barrier;
+  request_update();
+}
+
+void SmControl::update() {
+  for (std::size_t i = 0; i < residents_.size();) {
+    Resident& resident = residents_[i];
+    if (resident.running == 0) {
+      dispatcher_->finished.deliver(resident.cta->sm);
+      // The warps' own holds on the CTA end together, so that no sub-core can outlive its trace.
+      for (std::size_t warps = resident.cta->trace.warps.size(); warps > 0; --warps) {
+        ctas_.release(resident.cta);
+      }
+      residents_.erase(residents_.begin() + static_cast<std::ptrdiff_t>(i));
+      continue;
+    }
+    if (resident.at_barrier == resident.running) {
+      resident.at_barrier = 0;
+      for (Subcore* subcore : subcores_) {
+        subcore->barrier_releases.deliver(resident.cta);
+      }
+    }
+    ++i;
+  }
+}
+
+Sm::Sm(const sc_core::sc_module_name& name, Clock& clock, const Subcore::Context& context,
+       CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit)
+    : sc_module(name),
+      control("control", ctas),
+      pipe("pipe", clock),
+      port("port", clock, context.config, index),
+      lsu("lsu", clock, context.config, context.addresses, pipe, port.queue) {
+  std::vector<Subcore*> list;
+  for (std::uint32_t i = 0; i < context.config.sm.subcores; ++i) {
+    subcores.push_back(std::make_unique<Subcore>(fmt::format("subcore{}", i).c_str(), clock, context,
+                                                 control, pipe, unit()));
+    list.push_back(subcores.back().get());
+    list.back()->memory_queue.bind(*list.back(), lsu);
+  }
+  port.queue.bind(lsu, port);
+  lsu.connect(std::move(list));
+}
+
+void Sm::connect(Dispatcher& dispatcher, const SliceMap& map, std::vector<SliceIngress*> slices) {
+  std::vector<Subcore*> list;
+  for (const auto& subcore : subcores) {
+    list.push_back(subcore.get());
+  }
+  control.connect(std::move(list), dispatcher);
+  port.connect(map, std::move(slices));
+}
+
+void Sm::launch(CtaContext& cta) {
+  control.launched(&cta);
+  for (std::uint32_t warp = 0; warp < cta.trace.warps.size(); ++warp) {
+    subcores[warp % subcores.size()]->launches.post({&cta, warp});
+  }
+}
+
+bool Sm::empty() const {
+  return control.empty() && lsu.empty() && port.idle() &&
+         std::all_of(subcores.begin(), subcores.end(), [](const auto& subcore) {
+           return subcore->empty() && subcore->memory_queue.empty();
+         });
+}
+
+Dispatcher::Dispatcher(const sc_core::sc_module_name& name, Clock& clock,
+                       const trace::Reader& trace, CtaStore& ctas, std::uint32_t ctas_per_sm,
+                       std::function<void(double)> progress)
+    : Block(name, clock),
+      finished("finished"),
+      trace_(trace),
+      ctas_(ctas),
+      ctas_per_sm_(ctas_per_sm),
+      progress_(std::move(progress)) {
+  finished.bind(*this);
+}
+
+void Dispatcher::connect(std::vector<Sm*> sms) {
+  sms_ = std::move(sms);
+  resident_.assign(sms_.size(), 0);
+  wake_at(1);
+}
+
+void Dispatcher::tick() {
+  finished.take([this](std::uint32_t sm) {
+    --resident_[sm];
+    ++completed_;
+    last_end_ = now();
+    if (progress_) {
+      progress_(static_cast<double>(completed_) / static_cast<double>(trace_.cta_count()));
+    }
+  });
+  if (now() == 0 || next_ == trace_.cta_count()) {
+    return;
+  }
+  for (std::size_t i = 0; i < sms_.size(); ++i) {
+    const std::size_t sm = (turn_ + i) % sms_.size();
+    if (resident_[sm] < ctas_per_sm_) {
+      CtaContext& cta = ctas_.add(trace_.read_cta(next_));
+      cta.sm = static_cast<std::uint32_t>(sm);
+      cta.sequence = next_;
+      ++next_;
+      ++resident_[sm];
+      turn_ = sm + 1;
+      sms_[sm]->launch(cta);
+      wake_next();
+      return;
+    }
+  }
+}
+
+std::uint32_t ctas_per_sm(const GpuConfig& config, const trace::Header& header,
+                          std::uint32_t registers_per_thread) {
+  // Registers are given out to warps in blocks of 256, and a CTA's shared memory comes with 1 KiB of
+  // the system's own (CUDA C++ Programming Guide, compute capabilities 8.x and 9.0).
+  constexpr std::uint32_t kRegisterBlock = 256;
+  constexpr std::uint32_t kSystemShared = 1024;
+  const std::uint32_t warps = header.warps_per_cta();
+  const std::uint32_t slots = config.sm.max_warps / config.sm.subcores;
+  const std::uint32_t warps_per_subcore = (warps + config.sm.subcores - 1) / config.sm.subcores;
+  std::uint32_t fit = std::min(config.sm.max_ctas, slots / warps_per_subcore);
+  const std::uint32_t warp_registers =
+      (registers_per_thread * kLanes + kRegisterBlock - 1) / kRegisterBlock * kRegisterBlock;
+  if (warp_registers > 0) {
+    fit = std::min(fit, config.sm.registers / (warp_registers * warps));
+  }
+  fit = std::min(fit, config.sm.shared_bytes / (header.shared_bytes_per_cta + kSystemShared));
+  return fit;
+}
+
+}  // namespace warpfold

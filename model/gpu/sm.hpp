@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// A streaming multiprocessor: sub-cores, their load-store unit and injection port, and what CTAs
+// share: barriers and the count of warps still running. Also the dispatcher that fills SMs.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/gpu/channel.hpp"
+#include "model/gpu/clock.hpp"
+#include "model/gpu/config.hpp"
+#include "model/gpu/lsu.hpp"
+#include "model/gpu/noc.hpp"
+#include "model/gpu/subcore.hpp"
+#include "model/gpu/traffic.hpp"
+#include "traces/format/reader.hpp"
+
+namespace warpfold {
+
+// Keeps CTAs from dispatch until nothing points to them.
+class CtaStore {
+ public:
+  CtaContext& add(trace::CtaTrace trace);
+  // One warp or transaction fewer points to it.
+  void release(CtaContext* cta);
+  [[nodiscard]] bool empty() const { return free_.size() == store_.size(); }
+
+ private:
+  std::deque<CtaContext> store_;
+  std::vector<std::uint32_t> free_;
+};
+
+class Dispatcher;
+
+// Barriers and warp ends of one SM's CTAs. Sub-cores report during a cycle; the outcome is told in
+// the update phase, for the next cycle.
+class SmControl : public sc_core::sc_prim_channel {
+ public:
+  SmControl(const char* name, CtaStore& ctas) : sc_prim_channel(name), ctas_(ctas) {}
+  void connect(std::vector<Subcore*> subcores, Dispatcher& dispatcher) {
+    subcores_ = std::move(subcores);
+    dispatcher_ = &dispatcher;
+  }
+
+  void launched(CtaContext* cta);
+  void warp_finished(CtaContext* cta);
+  void barrier_arrived(CtaContext* cta);
+  void release(CtaContext* cta) { ctas_.release(cta); }
+  [[nodiscard]] bool empty() const { return residents_.empty(); }
+
+ private:
+  struct Resident {
+    CtaContext* cta;
+    std::uint32_t running;  // warps
+    std::uint32_t at_barrier;
+  };
+  void update() override;
+  Resident& resident(const CtaContext* cta);
+
+  CtaStore& ctas_;
+  std::vector<Subcore*> subcores_;
+  Dispatcher* dispatcher_ = nullptr;
+  std::vector<Resident> residents_;
+};
+
+class Sm : public sc_core::sc_module {
+ public:
+  Sm(const sc_core::sc_module_name& name, Clock& clock, const Subcore::Context& context,
+     CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit);
+
+  void connect(Dispatcher& dispatcher, const SliceMap& map, std::vector<SliceIngress*> slices);
+  // Hands the warps of a CTA to the sub-cores in turn.
+  void launch(CtaContext& cta);
+  [[nodiscard]] bool empty() const;
+
+  SmControl control;
+  LsuPipe pipe;
+  InjectionPort port;
+  std::vector<std::unique_ptr<Subcore>> subcores;
+  Lsu lsu;
+};
+
+// Gives CTAs to SMs in launch order, one a cycle, to the next SM in turn that has room.
+class Dispatcher : public Block {
+ public:
+  Dispatcher(const sc_core::sc_module_name& name, Clock& clock, const trace::Reader& trace,
+             CtaStore& ctas, std::uint32_t ctas_per_sm, std::function<void(double)> progress);
+  void connect(std::vector<Sm*> sms);
+
+  Mailbox<std::uint32_t> finished;  // SMs, once for each CTA that ended
+  [[nodiscard]] bool done() const { return completed_ == trace_.cta_count(); }
+  // First cycle after the last warp ended.
+  [[nodiscard]] Cycle last_end() const { return last_end_; }
+
+ private:
+  void tick() override;
+
+  const trace::Reader& trace_;
+  CtaStore& ctas_;
+  const std::uint32_t ctas_per_sm_;
+  std::function<void(double)> progress_;
+  std::vector<Sm*> sms_;
+  std::vector<std::uint32_t> resident_;
+  std::size_t turn_ = 0;
+  std::size_t next_ = 0;
+  std::size_t completed_ = 0;
+  Cycle last_end_ = 0;
+};
+
+// CTAs of the trace that fit an SM together: warp slots, registers, shared memory and the CTA limit.
+// Zero when one does not fit.
+std::uint32_t ctas_per_sm(const GpuConfig& config, const trace::Header& header,
+                          std::uint32_t registers_per_thread);
+
+}  // namespace warpfold

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/gpu/subcore.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "model/gpu/lsu.hpp"
+#include "model/gpu/sm.hpp"
+
+namespace warpfold {
+
+namespace {
+
+// Operands that the unit and its request register can hold at once: the request, the transaction
+// being fetched and the one being added. A power of two above that, so that a tag is not used again
+// while anything still carries it.
+constexpr std::size_t kInFlight = 8;
+
+// In the first cycle that a sum waits, the fetch stage may still load the next transaction; from the
+// second on with the same request nothing in the unit changes (rtl/README.md).
+constexpr std::uint32_t kSettledCycles = 2;
+
+template <typename Handle>
+void for_each_bit(std::uint32_t mask, Handle&& handle) {
+  for (; mask != 0; mask &= mask - 1) {
+    handle(static_cast<std::uint32_t>(std::countr_zero(mask)));
+  }
+}
+
+// Lowest set bit of `mask` at or above `from`, else the lowest of all.
+std::uint32_t next_from(std::uint32_t mask, std::uint32_t from) {
+  const std::uint32_t above = from < 32 ? mask & (~std::uint32_t{0} << from) : 0;
+  return static_cast<std::uint32_t>(std::countr_zero(above != 0 ? above : mask));
+}
+
+}  // namespace
+
+const char* cycle_cause_name(CycleCause cause) {
+  switch (cause) {
+    case CycleCause::kIssued:
+      return "issued";
+    case CycleCause::kMemoryQueue:
+      return "memory_queue";
+    case CycleCause::kArcUnit:
+      return "arc_unit";
+    case CycleCause::kShuffle:
+      return "shuffle";
+    case CycleCause::kDependency:
+      return "dependency";
+    case CycleCause::kBarrier:
+      return "barrier";
+    case CycleCause::kIdle:
+      return "idle";
+    case CycleCause::kCount:
+      break;
+  }
+  return "?";
+}
+
+Subcore::Subcore(const sc_core::sc_module_name& name, Clock& clock, const Context& context,
+                 SmControl& control, LsuPipe& pipe, std::unique_ptr<ArcUnit> unit)
+    : Block(name, clock),
+      memory_queue("memory_queue", context.config.lsu.queue_depth),
+      launches("launches"),
+      barrier_releases("barrier_releases"),
+      shuffles_done("shuffles_done"),
+      context_(context),
+      control_(control),
+      pipe_(pipe),
+      unit_(std::move(unit)),
+      warps_(context.config.sm.max_warps / context.config.sm.subcores),
+      all_slots_(static_cast<SlotMask>((std::uint64_t{1} << warps_.size()) - 1)),
+      in_flight_(kInFlight) {
+  launches.bind(*this);
+  barrier_releases.bind(*this);
+  shuffles_done.bind(*this);
+}
+
+void Subcore::tick() {
+  const Cycle cycle = now();
+  bool request_left = false;
+  if (unit_held() && (asleep_since_ == kNever || memory_queue.can_push())) {
+    account_sleep(cycle);
+    const bool request_was_held = request_.req_valid;
+    tick_unit(cycle);
+    request_left = request_was_held && !request_.req_valid;
+  }
+  // The last decision stands unless something that it rests on has changed.
+  const bool disturbed = cycle >= decide_at_ || (request_left && want_unit_ != 0) ||
+                         !launches.empty() || !barrier_releases.empty() ||
+                         !shuffles_done.empty() || wait_due(cycle) ||
+                         (standing_.queue != 0 && memory_queue.can_push());
+  if (!disturbed) {
+    return;
+  }
+  close_batch(cycle);
+  account(cycle);
+  take_messages(cycle);
+  issue(cycle);
+}
+
+bool Subcore::wait_due(Cycle cycle) const {
+  for (SlotMask rest = wait_; rest != 0; rest &= rest - 1) {
+    if (warps_[static_cast<std::size_t>(std::countr_zero(rest))].ready_at <= cycle) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Takes the turns of the batch that lie before `cycle`.
+void Subcore::close_batch(Cycle cycle) {
+  if (batch_slots_ == 0 || cycle <= batch_begin_) {
+    return;
+  }
+  const Cycle last = std::min<Cycle>(cycle - 1, batch_end_);
+  const std::uint64_t turns = last - batch_begin_ + 1;
+  const auto sharers = static_cast<std::uint64_t>(std::popcount(batch_slots_));
+  const std::uint64_t rounds = turns / sharers;
+  const std::uint64_t extra = turns % sharers;
+  std::uint32_t slot = batch_first_;
+  std::uint32_t last_slot = slot;
+  std::uint32_t finished = 32;
+  for (std::uint64_t i = 0; i < sharers; ++i) {
+    slot = next_from(batch_slots_, slot);
+    const auto taken = static_cast<std::uint32_t>(rounds + (i < extra ? 1 : 0));
+    Warp& warp = warps_[slot];
+    ARC_CHECK(taken <= warp.slots_left, "a batch ran past the end of a step");
+    warp.slots_left -= taken;
+    if (i + 1 == (extra == 0 ? sharers : extra)) {
+      last_slot = slot;
+    }
+    if (taken > 0 && warp.slots_left == 0) {
+      finished = slot;
+    }
+    ++slot;
+  }
+  stats_.issued += turns;
+  next_slot_ = last_slot + 1;
+  const bool over = last == batch_end_;
+  // The statistics of these cycles are taken before the states change.
+  account(cycle);
+  if (finished < 32) {
+    ARC_CHECK(over && finished == last_slot, "a step ended inside a batch");
+    finish_run(finished, last);
+  }
+  batch_slots_ = 0;
+}
+
+// Puts the cycles since the last call down to what they were.
+void Subcore::account(Cycle cycle) {
+  if (cycle <= accounted_) {
+    return;
+  }
+  const std::uint64_t span = cycle - accounted_;
+  accounted_ = cycle;
+  const auto add_warps = [&](CycleCause cause, SlotMask mask) {
+    stats_.warp_cycles[static_cast<std::size_t>(cause)] +=
+        span * static_cast<std::uint64_t>(std::popcount(mask));
+  };
+  stats_.cycles[static_cast<std::size_t>(standing_.cause)] += span;
+  if (standing_.cause == CycleCause::kIssued) {
+    stats_.warp_cycles[static_cast<std::size_t>(CycleCause::kIssued)] += span;
+    stats_.warp_cycles[static_cast<std::size_t>(CycleCause::kIdle)] +=
+        span * static_cast<std::uint64_t>(std::popcount(standing_.ready) - 1);
+  }
+  add_warps(CycleCause::kMemoryQueue, standing_.queue);
+  add_warps(CycleCause::kArcUnit, standing_.unit);
+  add_warps(CycleCause::kShuffle, standing_.shuffle);
+  add_warps(CycleCause::kDependency, standing_.wait);
+  add_warps(CycleCause::kBarrier, standing_.barrier);
+}
+
+void Subcore::take_messages(Cycle cycle) {
+  launches.take([&](const WarpLaunch& launch) {
+    ARC_CHECK(resident_ != all_slots_, "more warps than slots in a sub-core");
+    const auto slot = static_cast<std::uint32_t>(std::countr_zero(~resident_));
+    Warp& warp = warps_[slot];
+    warp.cta = launch.cta;
+    warp.warp = launch.warp;
+    warp.age = launch.cta->sequence * 64 + launch.warp;
+    warp.program.start(context_.timing, launch.cta->trace.warps[launch.warp]);
+    resident_ |= SlotMask{1} << slot;
+    wait_until(slot, cycle + context_.config.latency.cta_launch);
+  });
+  barrier_releases.take([&](const CtaContext* cta) {
+    for_each_bit(barrier_, [&](std::uint32_t slot) {
+      if (warps_[slot].cta == cta) {
+        barrier_ &= ~(SlotMask{1} << slot);
+        wait_until(slot, cycle + context_.config.latency.barrier);
+      }
+    });
+  });
+  shuffles_done.take([&](const ShuffleDone& done) {
+    shuffle_ &= ~(SlotMask{1} << done.warp_slot);
+    wait_until(done.warp_slot, std::max(done.ready, cycle));
+  });
+  for_each_bit(wait_, [&](std::uint32_t slot) {
+    if (warps_[slot].ready_at <= cycle) {
+      wait_ &= ~(SlotMask{1} << slot);
+      begin_step(slot, cycle);
+    }
+  });
+}
+
+// The warp does nothing before that cycle; then its next step begins.
+void Subcore::wait_until(std::uint32_t slot, Cycle cycle) {
+  warps_[slot].ready_at = cycle;
+  wait_ |= SlotMask{1} << slot;
+  if (cycle > now()) {
+    wake_at(cycle);
+  }
+}
+
+// Fetches the warp's next step, which may issue from `cycle` on.
+void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
+  Warp& warp = warps_[slot];
+  const SlotMask bit = SlotMask{1} << slot;
+  warp.step = warp.program.next();
+  warp.step_began = cycle;
+  switch (warp.step.kind) {
+    case StepKind::kRun:
+      warp.slots_left = warp.step.slots;
+      if (warp.slots_left == 0) {
+        pipe_.charge(warp.step.lsu_ticks);
+        wait_until(slot, cycle + std::max<std::uint32_t>(warp.step.min_cycles, 1));
+      } else {
+        run_ |= bit;
+      }
+      break;
+    case StepKind::kAtomic:
+      (unit_ ? want_unit_ : want_queue_) |= bit;
+      break;
+    case StepKind::kReduced:
+      want_queue_ |= bit;
+      break;
+    case StepKind::kShuffle:
+      // All but the last of the shuffles are a run of their own; the last one carries the lot.
+      if (warp.step.slots > 1) {
+        warp.slots_left = warp.step.slots - 1;
+        run_ |= bit;
+      } else {
+        want_queue_ |= bit;
+      }
+      break;
+    case StepKind::kBarrier:
+      want_issue_ |= bit;
+      break;
+    case StepKind::kEnd:
+      resident_ &= ~bit;
+      control_.warp_finished(warp.cta);
+      warp.cta = nullptr;
+      break;
+  }
+}
+
+// The last issue slot of a run was in that cycle.
+void Subcore::finish_run(std::uint32_t slot, Cycle last_issue) {
+  Warp& warp = warps_[slot];
+  const SlotMask bit = SlotMask{1} << slot;
+  run_ &= ~bit;
+  if (warp.step.kind == StepKind::kShuffle) {
+    want_queue_ |= bit;
+    return;
+  }
+  pipe_.charge(warp.step.lsu_ticks);
+  wait_until(slot, std::max(last_issue + 1, warp.step_began + warp.step.min_cycles));
+}
+
+Subcore::SlotMask Subcore::ready_slots() const {
+  SlotMask ready = run_ | want_issue_;
+  if (want_queue_ != 0 && memory_queue.can_push()) {
+    ready |= want_queue_;
+  }
+  if (!request_.req_valid) {
+    ready |= want_unit_;
+  }
+  return ready;
+}
+
+// Decides what issues from `cycle` on: one instruction with an effect now, or a batch of turns.
+void Subcore::issue(Cycle cycle) {
+  const SlotMask ready = ready_slots();
+  standing_ = {.cause = CycleCause::kIssued,
+               .ready = ready,
+               .queue = want_queue_ & ~ready,
+               .unit = want_unit_ & ~ready,
+               .shuffle = shuffle_,
+               .wait = wait_,
+               .barrier = barrier_};
+  decide_at_ = kNever;
+  if (standing_.queue != 0) {
+    memory_queue.want_room();
+  }
+  if (ready == 0) {
+    standing_.cause = standing_.queue != 0  ? CycleCause::kMemoryQueue
+                      : standing_.unit != 0 ? CycleCause::kArcUnit
+                      : shuffle_ != 0       ? CycleCause::kShuffle
+                      : wait_ != 0          ? CycleCause::kDependency
+                      : barrier_ != 0       ? CycleCause::kBarrier
+                                            : CycleCause::kIdle;
+    return;
+  }
+
+  SlotMask sharers = ready;
+  std::uint32_t first;
+  if (context_.config.sm.issue_order == IssueOrder::kGreedyThenOldest) {
+    first = greedy_slot_;
+    if ((ready >> first & 1U) == 0) {
+      std::uint64_t oldest = ~std::uint64_t{0};
+      for_each_bit(ready, [&](std::uint32_t slot) {
+        if (warps_[slot].age < oldest) {
+          oldest = warps_[slot].age;
+          first = slot;
+        }
+      });
+      greedy_slot_ = first;
+    }
+    sharers = SlotMask{1} << first;
+  } else {
+    first = next_from(ready, next_slot_);
+  }
+
+  if ((run_ >> first & 1U) == 0) {
+    decide_at_ = cycle + 1;
+    wake_next();
+    issue_now(first, cycle);
+    return;
+  }
+  // Turns until the first warp with another kind of instruction is due, or a run ends.
+  const auto count = static_cast<std::uint64_t>(std::popcount(sharers));
+  std::uint64_t turns = ~std::uint64_t{0};
+  std::uint32_t slot = first;
+  for (std::uint64_t i = 0; i < count && i < turns; ++i) {
+    slot = next_from(sharers, slot);
+    if ((run_ >> slot & 1U) == 0) {
+      turns = std::min(turns, i);
+      break;
+    }
+    turns = std::min(turns, (warps_[slot].slots_left - 1) * count + i + 1);
+    ++slot;
+  }
+  batch_slots_ = sharers;
+  batch_first_ = first;
+  batch_begin_ = cycle;
+  batch_end_ = cycle + turns - 1;
+  decide_at_ = batch_end_ + 1;
+  wake_at(decide_at_);
+}
+
+// Issues an instruction that is not part of a run, in this cycle.
+void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
+  Warp& warp = warps_[slot];
+  const SlotMask bit = SlotMask{1} << slot;
+  ++stats_.issued;
+  next_slot_ = slot + 1;
+  switch (warp.step.kind) {
+    case StepKind::kAtomic:
+      if (unit_) {
+        want_unit_ &= ~bit;
+        request_unit(warp);
+        ++stats_.atomreds;
+        wake_next();
+      } else {
+        want_queue_ &= ~bit;
+        push_atomic(warp, slot);
+        ++stats_.reds;
+      }
+      wait_until(slot, cycle + 1);
+      break;
+    case StepKind::kReduced:
+      want_queue_ &= ~bit;
+      push_atomic(warp, slot);
+      ++stats_.reds;
+      wait_until(slot, cycle + 1);
+      break;
+    case StepKind::kShuffle: {
+      want_queue_ &= ~bit;
+      shuffle_ |= bit;
+      MemOp op;
+      op.kind = MemOpKind::kShuffle;
+      op.warp_slot = static_cast<std::uint8_t>(slot);
+      op.lsu_ticks = warp.step.lsu_ticks;
+      memory_queue.push(op);
+      stats_.shuffles += warp.step.slots;
+      break;
+    }
+    case StepKind::kBarrier:
+      want_issue_ &= ~bit;
+      barrier_ |= bit;
+      control_.barrier_arrived(warp.cta);
+      break;
+    case StepKind::kRun:
+    case StepKind::kEnd:
+      ARC_CHECK(false, "a step that is not issued this way");
+  }
+}
+
+void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
+  MemOp op;
+  op.kind = warp.step.kind == StepKind::kAtomic ? MemOpKind::kRed : MemOpKind::kReduced;
+  op.parameter = warp.step.parameter;
+  op.warp_slot = static_cast<std::uint8_t>(slot);
+  op.mask = warp.step.mask;
+  op.event = {warp.cta, warp.warp, warp.step.record};
+  const auto lanes = static_cast<std::uint64_t>(lane_count(op.mask));
+  if (warp.step.parameter == 0) {
+    ++stats_.events;
+  }
+  if (op.kind == MemOpKind::kReduced) {
+    const trace::WarpTrace& trace = op.event.warp_trace();
+    const trace::Record& event = op.event.event();
+    std::array<Fp32Bits, kLanes> values{};
+    for_each_bit(op.mask, [&](std::uint32_t lane) {
+      values[lane] =
+          lane_value(trace, event, op.event.key(), context_.has_values, op.parameter, lane);
+    });
+    op.data = software_sum(values.data(), op.mask, warp.step.order);
+    op.address = context_.addresses.address(
+        lane_primitive(trace, event, static_cast<std::uint32_t>(std::countr_zero(op.mask))),
+        op.parameter);
+    context_.tally.lanes_software += lanes;
+    ++context_.tally.software_reduced;
+  } else {
+    context_.tally.lanes_issued += lanes;
+    context_.tally.lanes_as_red += lanes;
+  }
+  ++warp.cta->live;
+  memory_queue.push(op);
+}
+
+// Puts the warp's atomred into the request register of the ARC unit.
+void Subcore::request_unit(const Warp& warp) {
+  const EventRef ref{warp.cta, warp.warp, warp.step.record};
+  const trace::Record& event = ref.event();
+  const trace::WarpTrace& trace = ref.warp_trace();
+  const Tag tag = next_tag_;
+  next_tag_ = static_cast<Tag>((next_tag_ + 1) % kInFlight);
+  InFlight& operand = in_flight_[tag];
+  ARC_CHECK(operand.lanes_left == 0, "an operand of the ARC unit is still being read");
+  if (operand.event.cta != nullptr) {
+    control_.release(operand.event.cta);
+  }
+  operand.event = ref;
+  operand.parameter = warp.step.parameter;
+  operand.lanes_left = event.mask;
+  account_sleep(now() + 1);
+  unit_settled_ = 0;
+  request_.req_valid = true;
+  request_.req_mask = event.mask;
+  request_.req_tag = tag;
+  if (event.lane_primitives == trace::Record::kUniform) {
+    request_.req_addr.fill(context_.addresses.address(event.primitive, operand.parameter));
+  } else {
+    for_each_bit(event.mask, [&](std::uint32_t lane) {
+      request_.req_addr[lane] =
+          context_.addresses.address(lane_primitive(trace, event, lane), operand.parameter);
+    });
+  }
+  if (warp.step.parameter == 0) {
+    ++stats_.events;
+  }
+  context_.tally.lanes_issued += static_cast<std::uint64_t>(lane_count(event.mask));
+  ++warp.cta->live;
+}
+
+// One clock of the ARC unit with what stands at its ports.
+void Subcore::tick_unit(Cycle cycle) {
+  request_.lsu_ready = memory_queue.can_push();
+  request_.rf_ready = true;
+  request_.rf_data = rf_data_;
+  const UnitOutputs out = unit_->tick(request_);
+  if (out.lsu_valid && request_.lsu_ready) {
+    MemOp op;
+    const InFlight& operand = in_flight_[out.lsu_tag];
+    op.parameter = operand.parameter;
+    op.mask = out.lsu_mask;
+    op.address = out.lsu_addr;
+    op.event = operand.event;
+    if (out.lsu_reduced) {
+      op.kind = MemOpKind::kReduced;
+      op.data = out.lsu_data;
+      ++context_.tally.unit_reduced;
+    } else {
+      op.kind = MemOpKind::kRed;
+      InFlight& left = in_flight_[out.lsu_tag];
+      ARC_CHECK((left.lanes_left & out.lsu_mask) == out.lsu_mask,
+                "the ARC unit sent a lane twice or one that was not asked for");
+      left.lanes_left &= ~out.lsu_mask;
+      ARC_CHECK(out.lsu_addr ==
+                    context_.addresses.address(
+                        lane_primitive(left.event.warp_trace(), left.event.event(),
+                                       static_cast<std::uint32_t>(std::countr_zero(out.lsu_mask))),
+                        left.parameter),
+                "the ARC unit sent a RED to another address than its lanes add to");
+      context_.tally.lanes_as_red += static_cast<std::uint64_t>(lane_count(out.lsu_mask));
+    }
+    ++op.event.cta->live;
+    memory_queue.push(op);
+  } else if (out.lsu_valid) {
+    ++stats_.unit_blocked_cycles;
+  }
+  if (out.rf_valid) {
+    InFlight& operand = in_flight_[out.rf_tag];
+    const LaneMask bit = LaneMask{1} << out.rf_lane;
+    ARC_CHECK((operand.lanes_left & bit) != 0,
+              "the ARC unit read a lane twice or one that was not asked for");
+    operand.lanes_left &= ~bit;
+    rf_data_ = lane_value(operand.event.warp_trace(), operand.event.event(), operand.event.key(),
+                          context_.has_values, operand.parameter, out.rf_lane);
+    ++context_.tally.lanes_to_unit;
+    ++stats_.unit_read_cycles;
+  }
+  if (request_.req_valid && out.req_ready) {
+    request_.req_valid = false;
+  }
+  const bool blocked = out.lsu_valid && !request_.lsu_ready;
+  unit_settled_ = blocked && !out.req_ready ? unit_settled_ + 1 : 0;
+  if (unit_settled_ >= kSettledCycles && !context_.clock_all) {
+    asleep_since_ = cycle + 1;
+    memory_queue.want_room();
+  } else if (unit_held()) {
+    wake_at(cycle + 1);
+  } else {
+    release_operands();
+  }
+}
+
+// Puts the cycles that a blocked unit slept through down to what they were, and wakes it.
+void Subcore::account_sleep(Cycle cycle) {
+  if (asleep_since_ != kNever) {
+    stats_.unit_blocked_cycles += cycle - asleep_since_;
+    asleep_since_ = kNever;
+    unit_settled_ = 0;
+  }
+}
+
+// An idle unit reads nothing more: lets go of the CTAs whose operands it might have read.
+void Subcore::release_operands() {
+  for (InFlight& operand : in_flight_) {
+    ARC_CHECK(operand.lanes_left == 0, "the ARC unit went idle with lanes unread");
+    if (operand.event.cta != nullptr) {
+      control_.release(operand.event.cta);
+      operand.event.cta = nullptr;
+    }
+  }
+}
+
+void Subcore::finish(Cycle end) {
+  close_batch(end);
+  account(end);
+}
+
+}  // namespace warpfold

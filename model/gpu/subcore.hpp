@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// One SM sub-core: resident warps, the warp scheduler that issues one warp instruction a cycle, and,
+// under arc-hw, the ARC unit. Owned by its SM. A warp waits for its own dependent work, a barrier,
+// the results of its shuffles, room in the memory queue, or the ARC unit's request register; plain
+// REDs do not block it.
+//
+// Between two cycles in which something else can happen, the set of warps that issue is fixed, so
+// the round-robin turns of many cycles are taken at once (a batch) with the same outcome as one by
+// one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/gpu/channel.hpp"
+#include "model/gpu/clock.hpp"
+#include "model/gpu/config.hpp"
+#include "model/gpu/traffic.hpp"
+#include "model/policy/program.hpp"
+#include "model/unit/arc_unit.hpp"
+
+namespace warpfold {
+
+class SmControl;
+class LsuPipe;
+
+// Where a sub-core's cycles go. A cycle in which nothing issues is put down to the first cause that
+// holds for any resident warp, in this order.
+enum class CycleCause : std::uint8_t {
+  kIssued,
+  kMemoryQueue,  // the memory queue is full: what profilers call LSU or LG throttle
+  kArcUnit,      // an atomred waits for the ARC unit
+  kShuffle,      // results of shuffles
+  kDependency,   // own earlier instructions
+  kBarrier,
+  kIdle,         // no warp resident
+  kCount
+};
+inline constexpr std::size_t kCycleCauses = static_cast<std::size_t>(CycleCause::kCount);
+const char* cycle_cause_name(CycleCause cause);
+
+// Instructions of one sub-core.
+struct SubcoreStats {
+  std::array<std::uint64_t, kCycleCauses> cycles{};
+  // Warp-cycles by what the warp was doing; kIssued holds the cycles a warp issued, kIdle those in
+  // which it was ready and another warp was chosen.
+  std::array<std::uint64_t, kCycleCauses> warp_cycles{};
+  std::uint64_t issued = 0;
+  std::uint64_t reds = 0;
+  std::uint64_t atomreds = 0;
+  std::uint64_t shuffles = 0;
+  std::uint64_t events = 0;
+  std::uint64_t unit_read_cycles = 0;     // cycles in which the ARC unit read a lane
+  std::uint64_t unit_blocked_cycles = 0;  // cycles in which its sum waited for the LSU path
+};
+
+struct WarpLaunch {
+  CtaContext* cta = nullptr;
+  std::uint32_t warp = 0;
+};
+
+class Subcore : public Block {
+ public:
+  // Everything a sub-core shares with its surroundings. The references outlive it.
+  struct Context {
+    const GpuConfig& config;
+    const PolicyTiming& timing;
+    const AddressMap& addresses;
+    bool has_values;
+    bool clock_all;  // SimOptions::clock_all
+    Tally& tally;
+  };
+
+  Subcore(const sc_core::sc_module_name& name, Clock& clock, const Context& context,
+          SmControl& control, LsuPipe& pipe, std::unique_ptr<ArcUnit> unit);
+
+  Fifo<MemOp> memory_queue;
+  Mailbox<WarpLaunch> launches;
+  Mailbox<const CtaContext*> barrier_releases;
+  struct ShuffleDone {
+    std::uint8_t warp_slot = 0;
+    Cycle ready = 0;
+  };
+  Mailbox<ShuffleDone> shuffles_done;
+
+  // Brings the statistics up to `end`, the first cycle that no longer counts.
+  void finish(Cycle end);
+  [[nodiscard]] const SubcoreStats& stats() const { return stats_; }
+  [[nodiscard]] bool empty() const { return resident_ == 0 && !unit_held(); }
+
+ private:
+  using SlotMask = std::uint32_t;
+  struct Warp {
+    CtaContext* cta = nullptr;
+    std::uint32_t warp = 0;
+    std::uint64_t age = 0;
+    WarpProgram program;
+    Step step;
+    std::uint32_t slots_left = 0;
+    Cycle step_began = 0;
+    Cycle ready_at = 0;
+  };
+  // Operand of an atomred on its way through the ARC unit.
+  struct InFlight {
+    EventRef event;
+    std::uint8_t parameter = 0;
+    LaneMask lanes_left = 0;
+  };
+
+  void tick() override;
+  void close_batch(Cycle cycle);
+  void account(Cycle cycle);
+  void take_messages(Cycle cycle);
+  void tick_unit(Cycle cycle);
+  void issue(Cycle cycle);
+  void issue_now(std::uint32_t slot, Cycle cycle);
+  void begin_step(std::uint32_t slot, Cycle cycle);
+  void finish_run(std::uint32_t slot, Cycle last_issue);
+  void wait_until(std::uint32_t slot, Cycle cycle);
+  void push_atomic(const Warp& warp, std::uint32_t slot);
+  void request_unit(const Warp& warp);
+  void release_operands();
+  void account_sleep(Cycle cycle);
+  [[nodiscard]] bool wait_due(Cycle cycle) const;
+  [[nodiscard]] bool unit_held() const { return unit_ && (request_.req_valid || unit_->busy()); }
+  [[nodiscard]] SlotMask ready_slots() const;
+
+  const Context context_;
+  SmControl& control_;
+  LsuPipe& pipe_;
+  std::unique_ptr<ArcUnit> unit_;
+
+  std::vector<Warp> warps_;
+  SlotMask all_slots_;
+  // Each resident warp is in exactly one of these.
+  SlotMask run_ = 0;         // has issue slots left of a kRun step
+  SlotMask want_queue_ = 0;  // next instruction goes to the memory queue
+  SlotMask want_unit_ = 0;   // next instruction is an atomred
+  SlotMask want_issue_ = 0;  // next instruction needs no more than an issue slot (barrier)
+  SlotMask wait_ = 0;        // until ready_at
+  SlotMask shuffle_ = 0;
+  SlotMask barrier_ = 0;
+  std::uint32_t resident_ = 0;
+
+  // The batch: from batch_begin_ to batch_end_ the warps in batch_slots_ take turns, batch_first_
+  // first. Empty when batch_slots_ is 0.
+  SlotMask batch_slots_ = 0;
+  std::uint32_t batch_first_ = 0;
+  Cycle batch_begin_ = 0, batch_end_ = 0;
+  std::uint32_t next_slot_ = 0;  // round-robin: where the search for a ready warp begins
+  std::uint32_t greedy_slot_ = 0;
+
+  // The first cycle in which issue() has to decide again though nothing arrives.
+  Cycle decide_at_ = kNever;
+
+  // What holds for every cycle from accounted_ on until the next decision.
+  struct Standing {
+    CycleCause cause = CycleCause::kIdle;
+    SlotMask ready = 0, queue = 0, unit = 0, shuffle = 0, wait = 0, barrier = 0;
+  } standing_;
+  Cycle accounted_ = 0;
+
+  // ARC unit: the request register in front of it and the operands it may still read.
+  // A unit whose sum waits for the LSU path comes to a standstill once it has loaded what it can: it
+  // is not clocked then until the memory queue has room or a request comes. unit_settled_ counts the
+  // cycles that it has waited with the same request; asleep_since_ is the first one not clocked.
+  UnitInputs request_;
+  std::uint32_t unit_settled_ = 0;
+  Cycle asleep_since_ = kNever;
+  Fp32Bits rf_data_ = 0;
+  std::vector<InFlight> in_flight_;
+  Tag next_tag_ = 0;
+
+  SubcoreStats stats_;
+};
+
+}  // namespace warpfold

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What travels through the GPU: a resident CTA, an instruction in a memory queue, and a transaction
+// on its way to a ROP. Plain values; the blocks that hold them say when they move.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/gpu/gradient_memory.hpp"
+#include "model/types.hpp"
+#include "traces/format/trace.hpp"
+
+namespace warpfold {
+
+// A CTA from its dispatch until its last addition is done. Owned by the CtaStore; `live` counts the
+// warps and transactions that still point to it and decides nothing but when it is freed.
+struct CtaContext {
+  trace::CtaTrace trace;
+  std::uint32_t slot = 0;      // index in the CtaStore
+  std::uint32_t live = 0;
+  std::uint32_t sm = 0;
+  std::uint64_t sequence = 0;  // order of dispatch
+};
+
+// One event of a resident warp.
+struct EventRef {
+  CtaContext* cta = nullptr;
+  std::uint32_t warp = 0;
+  std::uint32_t record = 0;
+
+  [[nodiscard]] const trace::WarpTrace& warp_trace() const { return cta->trace.warps[warp]; }
+  [[nodiscard]] const trace::Record& event() const { return warp_trace().records[record]; }
+  [[nodiscard]] EventKey key() const { return {cta->trace.cta, warp, record}; }
+};
+
+enum class MemOpKind : std::uint8_t {
+  kRed,      // the lanes of `mask` add their own values
+  kReduced,  // one addition of `data` at `address`
+  kShuffle,  // occupies the pipe for `lsu_ticks`, then answers warp `warp_slot`
+};
+
+// An instruction in a sub-core's memory queue.
+struct MemOp {
+  MemOpKind kind = MemOpKind::kRed;
+  std::uint8_t parameter = 0;
+  std::uint8_t warp_slot = 0;
+  std::uint32_t lsu_ticks = 0;
+  LaneMask mask = 0;
+  Fp32Bits data = 0;
+  Address address = 0;
+  EventRef event;
+};
+
+// Additions to one 32-byte sector: what the load-store unit sends to an L2 slice. `packets` counts
+// the sector operations: lanes on one and the same address need one each.
+struct Transaction {
+  bool reduced = false;
+  std::uint8_t parameter = 0;
+  std::uint16_t packets = 0;
+  LaneMask mask = 0;
+  Fp32Bits data = 0;
+  Address address = 0;  // of the sector's first lane, or of the reduced addition
+  EventRef event;
+};
+
+// Counters of a run that are not one block's own. Incremented by the blocks; read at the end.
+struct Tally {
+  std::uint64_t lanes_issued = 0;       // lane additions that warps asked for in hardware
+  std::uint64_t lanes_software = 0;     // lane additions summed by shuffles before their RED
+  std::uint64_t lanes_to_unit = 0;      // values that the reduction units read
+  std::uint64_t lanes_as_red = 0;       // values that went to the ROPs lane by lane
+  std::uint64_t software_reduced = 0;   // additions that carry a software sum
+  std::uint64_t unit_reduced = 0;       // additions that carry a reduction unit's sum
+  std::uint64_t lanes_added = 0;        // single lane additions done at ROPs
+  std::uint64_t sums_added = 0;         // additions of sums done at ROPs
+};
+
+}  // namespace warpfold

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: Apache-2.0
+// The warpfold command. Exit codes: 0 done, 1 a check failed, 2 bad usage or bad input. Everything
+// that is wrong with what the user gave is one line on stderr.
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "model/gpu/config.hpp"
+#include "model/policy/policy.hpp"
+#include "model/results/json.hpp"
+#include "model/results/output_file.hpp"
+#include "model/results/runner.hpp"
+#include "model/results/table.hpp"
+#include "model/unit/arc_unit.hpp"
+#include "model/unit/lockstep.hpp"
+#include "traces/format/commands.hpp"
+#include "traces/format/reader.hpp"
+
+namespace warpfold {
+namespace {
+
+constexpr int kDone = 0;
+constexpr int kCheckFailed = 1;
+constexpr int kBadInput = 2;
+
+// Usage that CLI11 cannot see is wrong: one clear line.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// One line on stderr, whatever the text.
+void complain(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::cerr << "warpfold: " << text << '\n';
+}
+
+// A line on the terminal that is overwritten as work goes on, and wiped at the end. Not there at
+// all where stderr is no terminal.
+class ProgressLine {
+ public:
+  ProgressLine() : enabled_(::isatty(STDERR_FILENO) != 0) {}
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine() { wipe(); }
+
+  [[nodiscard]] bool enabled() const { return enabled_; }
+  void show(std::string text) {
+    if (!enabled_) {
+      return;
+    }
+    winsize size{};
+    const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    text.resize(std::min<std::size_t>(text.size(), known ? size.ws_col - 1U : 79U));
+    if (text != shown_) {
+      std::cerr << "\r\x1b[K" << text << std::flush;
+      shown_ = std::move(text);
+    }
+  }
+  void wipe() {
+    if (!shown_.empty()) {
+      std::cerr << "\r\x1b[K" << std::flush;
+      shown_.clear();
+    }
+  }
+
+ private:
+  bool enabled_;
+  std::string shown_;
+};
+
+// Opens every trace, and so checks its structure, before any of them is worked on.
+std::vector<trace::Reader> open_traces(const std::vector<std::string>& paths) {
+  std::map<std::filesystem::path, std::string> seen;
+  std::vector<trace::Reader> readers;
+  for (const std::string& path : paths) {
+    readers.emplace_back(path);
+    const auto [first, fresh] = seen.emplace(std::filesystem::canonical(path), path);
+    if (!fresh) {
+      throw UsageError(first->second == path
+                           ? fmt::format("{}: given twice", path)
+                           : fmt::format("{}: the same trace as {}", path, first->second));
+    }
+  }
+  return readers;
+}
+
+// --- sim -----------------------------------------------------------------------------------------
+
+struct SimArguments {
+  std::vector<std::string> traces;
+  std::vector<std::string> gpus{"rtx4090"};
+  std::string policies = "all";
+  std::string unit = "rtl";
+  std::string json;
+  std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
+  bool clock_all = false;
+};
+
+int run_sim(const SimArguments& arguments) {
+  SimulationPlan plan;
+  plan.policies = parse_policies(arguments.policies);
+  plan.unit = parse_unit_kind(arguments.unit);
+  plan.clock_all = arguments.clock_all;
+  plan.jobs = arguments.jobs;
+  for (const std::string& name : arguments.gpus) {
+    GpuConfig gpu = load_gpu(name);
+    for (const GpuConfig& other : plan.gpus) {
+      if (other.name == gpu.name) {
+        throw UsageError(fmt::format("{}: another GPU is named '{}' too", name, gpu.name));
+      }
+    }
+    plan.gpus.push_back(std::move(gpu));
+  }
+  plan.traces = open_traces(arguments.traces);
+  const bool json_to_stdout = arguments.json == "-";
+  std::optional<OutputFile> json;
+  if (!arguments.json.empty() && !json_to_stdout) {
+    json.emplace(arguments.json);
+  }
+
+  ProgressLine line;
+  if (line.enabled()) {
+    plan.progress = [&line](const PoolProgress& progress) {
+      line.show(fmt::format("{:3.0f} %  {} of {} runs done, running: {}", progress.done * 100,
+                            progress.finished, progress.tasks, progress.running));
+    };
+  }
+  const SimulationReport report = run_simulations(plan);
+  line.wipe();
+
+  for (const std::string& failure : report.failures) {
+    complain(failure);
+  }
+  if (report.missing != 0 && !arguments.json.empty()) {
+    // A file of results is complete or absent.
+    complain(fmt::format("{}: not written: {} of {} runs gave no result", arguments.json,
+                         report.missing, report.missing + report.runs.size()));
+  } else if (json) {
+    json->write(results_to_json(report.runs));
+  }
+  if (!json_to_stdout) {
+    std::cout << results_table(report.runs);
+  } else if (report.missing == 0) {
+    std::cout << results_to_json(report.runs);
+  }
+  return report.failures.empty() ? kDone : kCheckFailed;
+}
+
+void add_sim(CLI::App& app, std::function<int()>& command) {
+  auto arguments = std::make_shared<SimArguments>();
+  CLI::App* sim = app.add_subcommand("sim", "Simulate traces on a GPU, one run for each policy");
+  sim->add_option("TRACE", arguments->traces, "Warp atomic traces (.wft)")->required();
+  sim->add_option("--gpu", arguments->gpus,
+                  "GPUs, comma-separated: built-in names ('warpfold gpus'), or files\n"
+                  "that end in .toml")
+      ->delimiter(',')
+      ->type_name("LIST")
+      ->allow_extra_args(false)
+      ->default_str("rtx4090");
+  sim->add_option("--policy", arguments->policies,
+                  "Policies, comma-separated ('warpfold policies'), or all")
+      ->type_name("LIST|all")
+      ->capture_default_str();
+  sim->add_option("--unit", arguments->unit,
+                  "Reduction unit: rtl (Verilated SystemVerilog) or golden (C++ model,\n"
+                  "faster); both give the same results")
+      ->type_name("rtl|golden")
+      ->capture_default_str();
+  sim->add_option("--json", arguments->json,
+                  "Also write the results to this file; - is stdout, instead of\n"
+                  "the table")
+      ->type_name("FILE");
+  sim->add_option("--jobs", arguments->jobs, "Simulations at once; the results do not depend on it")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  sim->add_flag("--clock-all", arguments->clock_all,
+                "Clock every block in every cycle: slow, same results; a check of the simulator");
+  sim->footer(
+      "Each run ends with a check of every sum. The table goes to stdout.\n\n"
+      "Example: what ARC-HW gains over plain atomics on an RTX 4090\n"
+      "  warpfold sim truck.wft --gpu rtx4090 --policy baseline,arc-hw --json truck.json\n\n"
+      "Exit code: 0 done, 1 a check failed, 2 bad usage or bad input.");
+  sim->callback([arguments, &command] { command = [arguments] { return run_sim(*arguments); }; });
+}
+
+// --- trace ---------------------------------------------------------------------------------------
+
+using Paths = std::vector<std::filesystem::path>;
+
+void add_trace_info(CLI::App& trace_app, std::function<int()>& command) {
+  struct Arguments {
+    Paths paths;
+    bool json = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* info = trace_app.add_subcommand("info", "What traces are of and what they contain");
+  info->add_option("TRACE", arguments->paths, "Traces")->required();
+  info->add_flag("--json", arguments->json, "As JSON");
+  info->footer("Example:\n  warpfold trace info truck.wft");
+  info->callback([arguments, &command] {
+    command = [arguments] {
+      return trace::trace_info(arguments->paths, arguments->json, std::cout);
+    };
+  });
+}
+
+void add_trace_verify(CLI::App& trace_app, std::function<int()>& command) {
+  auto paths = std::make_shared<Paths>();
+  CLI::App* verify = trace_app.add_subcommand(
+      "verify", "Check every record of traces, or all traces that a manifest lists");
+  verify->add_option("PATH", *paths, "Traces, or manifests (.json)")->required();
+  verify->footer(
+      "Exit code 1 if one is not sound.\n\nExample:\n  warpfold trace verify "
+      "traces/data/MANIFEST.json");
+  verify->callback(
+      [paths, &command] { command = [paths] { return trace::trace_verify(*paths, std::cout); }; });
+}
+
+struct CtaRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = UINT64_MAX;
+};
+
+void add_cta_options(CLI::App& app, CtaRange& range) {
+  app.add_option("--first-cta", range.first, "First CTA, by its linear block index")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--last-cta", range.last, "Last CTA, itself included [the last of the trace]")
+      ->type_name("N");
+}
+
+void check_cta_range(const CtaRange& range) {
+  if (range.last < range.first) {
+    throw UsageError(
+        fmt::format("--last-cta {} comes before --first-cta {}", range.last, range.first));
+  }
+}
+
+void add_trace_dump(CLI::App& trace_app, std::function<int()>& command) {
+  struct Arguments {
+    std::filesystem::path path;
+    CtaRange ctas;
+    std::optional<std::uint32_t> warp;
+    bool values = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* dump = trace_app.add_subcommand("dump", "Print the records of a trace as text");
+  dump->add_option("TRACE", arguments->path, "Trace")->required();
+  add_cta_options(*dump, arguments->ctas);
+  dump->add_option("--warp", arguments->warp, "Only this warp of each CTA [all]")->type_name("N");
+  dump->add_flag("--values", arguments->values, "Also the floats of each event");
+  dump->footer(
+      "Example: the first warp of the first ten CTAs\n"
+      "  warpfold trace dump truck.wft --last-cta 9 --warp 0");
+  dump->callback([arguments, &command] {
+    command = [arguments] {
+      check_cta_range(arguments->ctas);
+      return trace::trace_dump(arguments->path,
+                               {.first_cta = arguments->ctas.first,
+                                .last_cta = arguments->ctas.last,
+                                .warp = arguments->warp,
+                                .values = arguments->values},
+                               std::cout);
+    };
+  });
+}
+
+void add_trace_slice(CLI::App& trace_app, std::function<int()>& command) {
+  struct Arguments {
+    std::filesystem::path in;
+    std::filesystem::path out;
+    CtaRange ctas;
+    std::uint64_t every = 1;
+    bool drop_values = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* slice = trace_app.add_subcommand("slice", "Write some CTAs of a trace to another");
+  slice->add_option("TRACE", arguments->in, "Trace to read")->required();
+  slice->add_option("OUT", arguments->out, "Trace to write")->required();
+  add_cta_options(*slice, arguments->ctas);
+  slice->add_option("--every", arguments->every, "Keep one CTA of every N in the range")
+      ->type_name("N")
+      ->capture_default_str();
+  slice->add_flag("--drop-values", arguments->drop_values, "Leave the floats of the events out");
+  slice->footer(
+      "Example: every 16th CTA, for a quick run\n"
+      "  warpfold trace slice truck.wft truck-16th.wft --every 16");
+  slice->callback([arguments, &command] {
+    command = [arguments] {
+      check_cta_range(arguments->ctas);
+      if (arguments->every == 0) {
+        throw UsageError("--every is 0, must be at least 1");
+      }
+      std::error_code error;
+      if (std::filesystem::equivalent(arguments->in, arguments->out, error)) {
+        throw UsageError(fmt::format("{}: is the trace to read", arguments->out.string()));
+      }
+      // A rename would put the trace in place of the device.
+      if (std::filesystem::exists(arguments->out, error) &&
+          !std::filesystem::is_regular_file(arguments->out, error)) {
+        throw UsageError(fmt::format("{}: is no regular file", arguments->out.string()));
+      }
+      return trace::trace_slice(arguments->in, arguments->out,
+                                {.first_cta = arguments->ctas.first,
+                                 .last_cta = arguments->ctas.last,
+                                 .every = arguments->every,
+                                 .drop_values = arguments->drop_values},
+                                std::cout);
+    };
+  });
+}
+
+void add_trace(CLI::App& app, std::function<int()>& command) {
+  CLI::App* trace_app = app.add_subcommand("trace", "Look at, check, print and cut traces");
+  trace_app->require_subcommand(0, 1);
+  add_trace_info(*trace_app, command);
+  add_trace_verify(*trace_app, command);
+  add_trace_dump(*trace_app, command);
+  add_trace_slice(*trace_app, command);
+  trace_app->footer("Example:\n  warpfold trace info truck.wft");
+}
+
+// --- regress -------------------------------------------------------------------------------------
+
+struct RegressArguments {
+  std::vector<std::string> traces;
+  std::uint64_t seed = 1;
+  std::uint64_t max_events = 0;
+  double stall_probability = 0.5;
+};
+
+int run_regress(const RegressArguments& arguments) {
+  // Negated, so that a NaN is refused.
+  if (!(arguments.stall_probability >= 0 && arguments.stall_probability < 1)) {
+    throw UsageError(fmt::format("--stall-probability is {}, must be at least 0 and below 1",
+                                 arguments.stall_probability));
+  }
+  bool passed = true;
+  for (const trace::Reader& trace : open_traces(arguments.traces)) {
+    const std::string path = trace.path().string();
+    RegressOptions options;
+    options.seed = arguments.seed;
+    options.max_events = arguments.max_events;
+    options.stall_probability = arguments.stall_probability;
+    ProgressLine line;
+    if (line.enabled()) {
+      const std::uint64_t total = options.max_events == 0
+                                      ? trace.event_count()
+                                      : std::min(options.max_events, trace.event_count());
+      options.progress = [&line, &path, total](const RegressResult& result) {
+        line.show(fmt::format("{}: {} of {} events", path, result.events, total));
+      };
+    }
+    const RegressResult result = regress_trace(trace, options);
+    line.wipe();
+    if (!result.passed) {
+      complain(fmt::format("{}: {}", path, result.message));
+      passed = false;
+      continue;
+    }
+    std::cout << fmt::format(
+        "{}: RTL and golden unit agree: {} CTAs, {} events, {} atomreds, {} cycles; {} lanes "
+        "reduced to {} additions, {} lanes passed on in {} REDs\n",
+        path, with_separators(result.ctas), with_separators(result.events),
+        with_separators(result.counts.requests), with_separators(result.counts.cycles),
+        with_separators(result.counts.reduced_lanes),
+        with_separators(result.counts.reduced_transactions),
+        with_separators(result.counts.plain_lanes),
+        with_separators(result.counts.plain_transactions));
+  }
+  return passed ? kDone : kCheckFailed;
+}
+
+void add_regress(CLI::App& app, std::function<int()>& command) {
+  auto arguments = std::make_shared<RegressArguments>();
+  CLI::App* regress = app.add_subcommand(
+      "regress", "Run the RTL and the golden unit side by side on traces, port by port");
+  regress->add_option("TRACE", arguments->traces, "Warp atomic traces (.wft)")->required();
+  regress->add_option("--seed", arguments->seed, "Of the random back-pressure")
+      ->type_name("N")
+      ->capture_default_str();
+  regress->add_option("--max-events", arguments->max_events, "Stop after N events; 0 is all")
+      ->type_name("N")
+      ->capture_default_str();
+  regress
+      ->add_option("--stall-probability", arguments->stall_probability,
+                   "Share of cycles in which the memory queue is full, at least 0 and below 1")
+      ->type_name("P")
+      ->capture_default_str();
+  regress->footer(
+      "Stops at the first difference in any output in any cycle and says which; exit code 1.\n\n"
+      "Example:\n  warpfold regress truck.wft --max-events 10000");
+  regress->callback(
+      [arguments, &command] { command = [arguments] { return run_regress(*arguments); }; });
+}
+
+// --- gpus, policies ------------------------------------------------------------------------------
+
+int list_gpus() {
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& name : gpu_names()) {
+    const GpuConfig gpu = load_gpu(name);
+    rows.push_back({gpu.name, gpu.sass_arch, fmt::format("{} x {}", gpu.sm.count, gpu.sm.subcores),
+                    fmt::format("{:.2f}", gpu.sm.clock_ghz), std::to_string(gpu.sm.max_warps),
+                    std::to_string(gpu.l2.slices * gpu.l2.rops_per_slice),
+                    std::to_string(gpu.l2.bytes >> 20U)});
+  }
+  std::cout << align_columns(
+      {"gpu", "code", "SMs x sub-cores", "SM clock GHz", "warps per SM", "ROP units", "L2 MiB"},
+      rows);
+  return kDone;
+}
+
+int list_policies() {
+  constexpr std::size_t kTextColumns = 86;
+  for (const PolicyInfo& info : policy_infos()) {
+    std::string text = info.description;
+    std::string first = info.pattern;
+    while (!text.empty()) {
+      std::size_t end = text.size();
+      if (end > kTextColumns) {
+        end = text.rfind(' ', kTextColumns);
+        end = end == std::string::npos ? text.size() : end;
+      }
+      std::cout << fmt::format("{:<10}  {}\n", first, text.substr(0, end));
+      text.erase(0, std::min(text.size(), end + 1));
+      first.clear();
+    }
+  }
+  std::vector<std::string> names;
+  for (const Policy& policy : default_policies()) {
+    names.push_back(policy.name());
+  }
+  std::cout << fmt::format("\nX is the balancing threshold, 0 to 32 active lanes. all: {}\n",
+                           fmt::join(names, ","));
+  return kDone;
+}
+
+void add_lists(CLI::App& app, std::function<int()>& command) {
+  CLI::App* gpus = app.add_subcommand("gpus", "List the built-in GPUs");
+  gpus->footer(
+      "A GPU of your own is a .toml file with the same keys (model/gpus/*.toml).\n\nExample:\n"
+      "  warpfold sim truck.wft --gpu my-gpu.toml");
+  gpus->callback([&command] { command = list_gpus; });
+  CLI::App* policies = app.add_subcommand("policies", "List what can become of an atomic");
+  policies->footer(
+      "Example: the butterfly reduction at three thresholds\n"
+      "  warpfold sim truck.wft --policy baseline,sw-b:8,sw-b:16,sw-b:24");
+  policies->callback([&command] { command = list_policies; });
+}
+
+// --- main ----------------------------------------------------------------------------------------
+
+// The subcommand that was being parsed, for a hint at the right help: "warpfold trace dump".
+std::string parsed_command(const CLI::App& app) {
+  std::string name = app.get_name();
+  const CLI::App* current = &app;
+  while (!current->get_subcommands().empty()) {
+    current = current->get_subcommands().front();
+    name += " " + current->get_name();
+  }
+  return name;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Trace-driven cycle simulation of warp-level atomic reduction on GPUs (ARC).",
+               "warpfold");
+  app.set_version_flag("--version", std::string("warpfold ") + WARPFOLD_VERSION);
+  // What else stands there is then reported as unexpected, not as a missing command.
+  app.require_subcommand(0, 1);
+  app.get_formatter()->column_width(34);
+  app.footer(
+      "Example: simulate a trace under every policy on an RTX 4090\n"
+      "  warpfold sim truck.wft\n\n"
+      "'warpfold COMMAND --help' says more. Exit code: 0 done, 1 a check failed, 2 bad usage or "
+      "bad "
+      "input.");
+  std::function<int()> command;
+  add_sim(app, command);
+  add_trace(app, command);
+  add_regress(app, command);
+  add_lists(app, command);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+      return app.exit(error);  // --help, --version
+    }
+    complain(fmt::format("{} (see '{} --help')", error.what(), parsed_command(app)));
+    return kBadInput;
+  }
+  if (!command) {
+    complain(fmt::format("a command is required (see '{} --help')", parsed_command(app)));
+    return kBadInput;
+  }
+  const int code = command();
+  if (!std::cout.flush()) {
+    complain("cannot write to standard output");
+    return kBadInput;
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace warpfold
+
+int main(int argc, char** argv) {
+  // A file-size limit is an error of write(), as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    return warpfold::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    warpfold::complain("out of memory");
+  } catch (const std::exception& error) {
+    warpfold::complain(error.what());
+  }
+  return warpfold::kBadInput;
+}

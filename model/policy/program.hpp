@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns the policy-independent records of a warp into what a sub-core issues under one policy. A
+// WarpProgram belongs to one resident warp, which asks for its next step when the last is done.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/gpu/config.hpp"
+#include "model/gpu/ticks.hpp"
+#include "model/policy/policy.hpp"
+#include "model/types.hpp"
+#include "traces/format/trace.hpp"
+
+namespace warpfold {
+
+enum class StepKind : std::uint8_t {
+  kRun,      // `slots` issue slots, done no sooner than `min_cycles` after its begin
+  kAtomic,   // one RED (or atomred) of `parameter` by the lanes in `mask`, each its own value
+  kReduced,  // one RED of `parameter` by one lane: the lanes in `mask` were summed in software
+  kShuffle,  // `slots` shuffles whose results the warp waits for
+  kBarrier,
+  kEnd,
+};
+
+// Order in which software sums lanes, which decides the rounding of a kReduced step.
+enum class SumOrder : std::uint8_t { kSerial, kButterfly };
+
+struct Step {
+  StepKind kind = StepKind::kEnd;
+  SumOrder order = SumOrder::kSerial;
+  std::uint8_t parameter = 0;
+  std::uint32_t slots = 0;
+  std::uint32_t min_cycles = 0;
+  std::uint32_t lsu_ticks = 0;  // occupancy of the load-store unit beside REDs
+  LaneMask mask = 0;
+  std::uint32_t record = 0;  // index of the event in its warp
+};
+
+// Instruction costs of the variant that a policy runs, in the units of one machine. Shared by all
+// warps of a run.
+class PolicyTiming {
+ public:
+  // Throws std::invalid_argument with one line when the trace has no costs for the machine's
+  // architecture or the policy's variant.
+  PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy policy);
+
+  struct Segment {
+    std::uint32_t slots = 0;
+    std::uint32_t min_cycles = 0;
+    std::uint32_t lsu_ticks = 0;
+    std::uint32_t shuffles = 0;
+  };
+  [[nodiscard]] const Segment& path(std::uint16_t index) const { return paths_[index]; }
+  [[nodiscard]] const Segment& taken() const { return paths_[taken_]; }
+
+  Policy policy;
+  std::uint32_t parameters;
+  Segment check, plain, setup, per_lane, butterfly, leader;
+  std::uint32_t shuffle_ticks;  // occupancy of one shuffle
+
+ private:
+  std::vector<Segment> paths_;
+  std::size_t taken_ = 0;
+};
+
+class WarpProgram {
+ public:
+  void start(const PolicyTiming& timing, const trace::WarpTrace& warp);
+  // The next step in program order; kEnd for ever after the last.
+  Step next();
+
+ private:
+  void expand_event(std::uint32_t record);
+  void add_run(const PolicyTiming::Segment& segment, std::uint32_t times = 1);
+  void flush_run();
+  void add_atomics(StepKind kind, LaneMask mask, SumOrder order, std::uint32_t record);
+  void add_shuffles(std::uint32_t count);
+
+  const PolicyTiming* timing_ = nullptr;
+  const trace::WarpTrace* warp_ = nullptr;
+  std::uint32_t record_ = 0;  // next record to expand
+  std::vector<Step> steps_;   // expanded and not yet handed out, from position_
+  std::size_t position_ = 0;
+  Step run_;                  // work gathered since the last step
+};
+
+// Sum of the values of the lanes in `mask` as software forms it, with plain FADD (subnormals kept):
+// serial in lane order, or a butterfly over all 32 lanes where inactive lanes hold +0.
+Fp32Bits software_sum(const std::uint32_t* lane_values, LaneMask mask, SumOrder order);
+
+}  // namespace warpfold

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/results/json.hpp"
+
+#include <cctype>
+
+#include "model/gpu/config_fields.hpp"
+
+namespace warpfold {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Adds each parameter that visit_config shows to `out`.
+struct ConfigPrinter {
+  Json& out;
+
+  void operator()(std::string_view section, std::string_view key, const std::string& value) {
+    place(section, key) = value;
+  }
+  void operator()(std::string_view section, std::string_view key, const IssueOrder& value) {
+    place(section, key) = value == IssueOrder::kLooseRoundRobin ? "lrr" : "gto";
+  }
+  template <typename T, typename Limits>
+  void operator()(std::string_view section, std::string_view key, const T& value,
+                  const Limits& /*range*/) {
+    place(section, key) = value;
+  }
+
+ private:
+  Json& place(std::string_view section, std::string_view key) {
+    Json& table = section.empty() ? out : out[std::string(section)];
+    return table[std::string(key)];
+  }
+};
+
+template <typename Values>
+Json named_values(const Values& values) {
+  Json out = Json::object();
+  for (const auto& [name, value] : values) {
+    out[name] = value;
+  }
+  return out;
+}
+
+Json optional_number(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json measured_to_json(const RunResult& run) {
+  const auto cycles = measured_cycles(run);
+  if (!cycles) {
+    return nullptr;
+  }
+  Json out;
+  out["gpu"] = run.measured_gpu;
+  out["ms"] = run.measured_ms;
+  out["clock_mhz"] = run.measured_clock_mhz;
+  out["cycles"] = *cycles;
+  out["ratio"] = optional_number(measured_ratio(run));
+  return out;
+}
+
+Json run_to_json(const RunResult& run, const std::optional<double>& speedup) {
+  Json out;
+  out["trace"] = run.trace;
+  out["trace_hash"] = run.trace_hash;
+  out["gpu"] = run.gpu;
+  out["policy"] = run.policy;
+  out["unit"] = run.unit;
+  out["cycles"] = run.cycles;
+  out["speedup"] = optional_number(speedup);
+  out["events"] = run.events;
+  out["warp_atomics"] = run.warp_atomics;
+  out["lane_atomics"] = run.lane_atomics;
+  out["rop_ops"] = run.rop_ops;
+  out["noc_packets"] = run.noc_packets;
+  out["noc_bytes"] = run.noc_bytes;
+  out["stalls"]["subcore_cycles"] = named_values(run.subcore_cycles);
+  out["stalls"]["warp_cycles"] = named_values(run.warp_cycles);
+  out["utilization"] = named_values(run.utilization);
+  out["activity"] = named_values(run.activity);
+  out["energy_nj"] = Json::object();
+  out["sums_match"] = run.sums_match;
+  out["conserved"] = run.conserved;
+  out["sum_check"] = run.sum_check;
+  out["max_sum_error"] = run.max_sum_error;
+  out["wall_seconds"] = run.wall_seconds;
+  out["peak_memory_bytes"] = run.peak_memory_bytes;
+  out["measured"] = measured_to_json(run);
+  out["config"] = config_to_json(run.config);
+  return out;
+}
+
+std::string letters_and_digits(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) {
+      out += static_cast<char>(std::tolower(byte));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+nlohmann::ordered_json config_to_json(const GpuConfig& gpu) {
+  Json out;
+  visit_config(gpu, ConfigPrinter{out});
+  return out;
+}
+
+std::vector<std::optional<double>> speedups(const std::vector<RunResult>& runs) {
+  std::vector<std::optional<double>> out;
+  for (const RunResult& run : runs) {
+    std::optional<double> speedup;
+    for (const RunResult& other : runs) {
+      if (other.policy == "baseline" && other.trace == run.trace && other.gpu == run.gpu &&
+          other.unit == run.unit && run.cycles != 0) {
+        speedup = static_cast<double>(other.cycles) / static_cast<double>(run.cycles);
+        break;
+      }
+    }
+    out.push_back(speedup);
+  }
+  return out;
+}
+
+bool is_measured_gpu(const std::string& gpu, const std::string& measured_gpu) {
+  const std::string name = letters_and_digits(gpu);
+  return !name.empty() && letters_and_digits(measured_gpu).find(name) != std::string::npos;
+}
+
+std::optional<double> measured_cycles(const RunResult& run) {
+  // Negated, so that a NaN in a header counts as not measured.
+  if (!(run.measured_ms > 0 && run.measured_clock_mhz > 0)) {
+    return std::nullopt;
+  }
+  return run.measured_ms * run.measured_clock_mhz * 1e3;
+}
+
+std::optional<double> measured_ratio(const RunResult& run) {
+  const auto cycles = measured_cycles(run);
+  if (!cycles || !is_measured_gpu(run.gpu, run.measured_gpu)) {
+    return std::nullopt;
+  }
+  return static_cast<double>(run.cycles) / *cycles;
+}
+
+std::string results_to_json(const std::vector<RunResult>& runs) {
+  const auto run_speedups = speedups(runs);
+  Json out;
+  out["schema"] = "warpfold.sim/1";
+  out["runs"] = Json::array();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    out["runs"].push_back(run_to_json(runs[i], run_speedups[i]));
+  }
+  // A path need not be UTF-8; what is not is replaced.
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace warpfold

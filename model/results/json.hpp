@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results as JSON, schema "warpfold.sim/1". Keys keep their order and numbers read back as exactly
+// the same, so that two runs of one simulation differ in wall time and memory only. Pure functions.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/gpu/config.hpp"
+#include "model/results/run_result.hpp"
+
+namespace warpfold {
+
+// Every parameter under its section, as in a GPU file.
+nlohmann::ordered_json config_to_json(const GpuConfig& gpu);
+
+// Cycles of the baseline run of the same trace, GPU and unit over the cycles of each run; nothing
+// where that baseline was not run.
+std::vector<std::optional<double>> speedups(const std::vector<RunResult>& runs);
+
+// True where `gpu` is the machine on which the kernel was timed: "h200" and "NVIDIA H200".
+bool is_measured_gpu(const std::string& gpu, const std::string& measured_gpu);
+
+// Measured time of the run's kernel variant in SM cycles; nothing if it was not measured.
+std::optional<double> measured_cycles(const RunResult& run);
+// Simulated over measured cycles; nothing if it was not measured or on another GPU.
+std::optional<double> measured_ratio(const RunResult& run);
+
+// {"schema": "warpfold.sim/1", "runs": [...]}, indented, with a newline at its end.
+std::string results_to_json(const std::vector<RunResult>& runs);
+
+}  // namespace warpfold

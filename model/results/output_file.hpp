@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that is written whole or not at all: into a temporary file beside the target, which then
+// takes its name. Owned by the command that writes the results.
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace warpfold {
+
+// A target that cannot be written: one clear line.
+class OutputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class OutputFile {
+ public:
+  // Throws OutputError at once if the target could not be written, so that a long simulation is not
+  // run for nothing. Leaves no file behind.
+  explicit OutputFile(std::filesystem::path path);
+
+  // Writes the whole text. On OutputError an existing target stays as it was and nothing is left.
+  // A target that is no regular file (a pipe, a device) is written to directly.
+  void write(std::string_view text) const;
+
+ private:
+  std::filesystem::path path_;    // as given, for messages
+  std::filesystem::path target_;  // with symbolic links followed
+  bool direct_ = false;
+};
+
+}  // namespace warpfold

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one simulation run measured. Filled once at the end of a run by the GPU model; plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/gpu/config.hpp"
+
+namespace warpfold {
+
+// Named counters in a fixed order, so that every output lists them alike.
+using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
+using Fractions = std::vector<std::pair<std::string, double>>;
+
+struct RunResult {
+  std::string trace;       // path as given
+  std::string trace_hash;  // XXH64 of the file
+  std::string gpu;
+  std::string policy;
+  std::string unit;
+
+  std::uint64_t cycles = 0;         // SM cycles from launch until the last addition at a ROP
+  std::uint64_t events = 0;         // reduce calls
+  std::uint64_t warp_atomics = 0;   // events x parameters: what the program asked for
+  std::uint64_t lane_atomics = 0;   // active lanes x parameters
+  std::uint64_t rop_ops = 0;        // sector operations done by ROP units
+  std::uint64_t noc_packets = 0;
+  std::uint64_t noc_bytes = 0;
+  Counters subcore_cycles;          // where sub-core cycles went; sums to cycles x sub-cores
+  Counters warp_cycles;             // where resident warp cycles went
+  Counters activity;                // instructions issued, REDs, shuffles, reductions, lanes by route
+  Fractions utilization;            // 0..1 per unit kind, over the whole run
+  // Checks at the end of the run; `failure` names the first that failed.
+  bool sums_match = false;
+  bool conserved = false;
+  std::string sum_check;            // "exact" or "bound": how the sums were compared
+  double max_sum_error = 0;         // largest |sum - reference| over its allowed bound
+  std::string failure;
+
+  double wall_seconds = 0;
+  std::uint64_t peak_memory_bytes = 0;
+  // Measured time of the same kernel variant on the traced GPU, from the trace header; 0 if absent.
+  double measured_ms = 0;
+  std::string measured_gpu;
+  double measured_clock_mhz = 0;
+  GpuConfig config;
+};
+
+}  // namespace warpfold

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/results/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "model/gpu/gpu.hpp"
+#include "model/gpu/reference_sums.hpp"
+
+namespace warpfold {
+namespace {
+
+// The reference of the trace that is being simulated, computed once for all its runs. Children that
+// were forked earlier keep their own copy.
+struct SharedReference {
+  const trace::Reader* trace = nullptr;
+  std::unique_ptr<ReferenceSums> sums;
+
+  void prepare(const trace::Reader& wanted) {
+    if (trace != &wanted) {
+      sums = std::make_unique<ReferenceSums>(ReferenceSums::compute(wanted));
+      trace = &wanted;
+    }
+  }
+};
+
+PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const GpuConfig& gpu,
+                   const Policy& policy, SharedReference& reference) {
+  const SimOptions options{
+      .gpu = gpu, .policy = policy, .unit = plan.unit, .clock_all = plan.clock_all, .progress = {}};
+  PoolTask task;
+  task.name = fmt::format("{} {} {}", trace.path().string(), gpu.name, policy.name());
+  task.prepare = [&reference, &trace] { reference.prepare(trace); };
+  task.work = [options, &reference, &trace](const std::function<void(double)>& progress) {
+    SimOptions with_progress = options;
+    with_progress.progress = progress;
+    try {
+      return simulate(with_progress, trace, *reference.sums);
+    } catch (const SimulationError& error) {
+      throw BadInputError(error.what());
+    } catch (const trace::TraceError& error) {
+      throw BadInputError(error.what());
+    }
+  };
+  return task;
+}
+
+// Measured time of the kernel variant that the run simulated, if the trace has one.
+void add_measurement(const trace::Header& header, RunResult& run) {
+  for (const trace::VariantTime& time : header.times) {
+    if (time.policy == run.policy) {
+      run.measured_ms = time.median_ms;
+      run.measured_clock_mhz = time.sm_clock_mhz;
+      run.measured_gpu = header.gpu;
+      return;
+    }
+  }
+}
+
+// What a failed check of a finished run is called; empty if there is none.
+std::string failure_of(const RunResult& run) {
+  if (!run.failure.empty()) {
+    return run.failure;
+  }
+  if (!run.conserved) {
+    return "not every lane value was added exactly once";
+  }
+  return run.sums_match ? "" : "the sums differ from the reference";
+}
+
+}  // namespace
+
+SimulationReport run_simulations(const SimulationPlan& plan) {
+  SharedReference reference;
+  std::vector<PoolTask> tasks;
+  struct Source {
+    const trace::Reader* trace;
+    const GpuConfig* gpu;
+  };
+  std::vector<Source> sources;
+  for (const trace::Reader& trace : plan.traces) {
+    for (const GpuConfig& gpu : plan.gpus) {
+      for (const Policy& policy : plan.policies) {
+        tasks.push_back(make_task(plan, trace, gpu, policy, reference));
+        sources.push_back({.trace = &trace, .gpu = &gpu});
+      }
+    }
+  }
+  auto outcomes = run_pool(tasks, {.jobs = plan.jobs, .progress = plan.progress});
+
+  SimulationReport report;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (!outcomes[i].result) {
+      report.failures.push_back(fmt::format("{}: {}", tasks[i].name, outcomes[i].error));
+      ++report.missing;
+      continue;
+    }
+    RunResult& run = *outcomes[i].result;
+    run.config = *sources[i].gpu;
+    add_measurement(sources[i].trace->header(), run);
+    if (const std::string failure = failure_of(run); !failure.empty()) {
+      report.failures.push_back(fmt::format("{}: {}", tasks[i].name, failure));
+    }
+    report.runs.push_back(std::move(run));
+  }
+  return report;
+}
+
+}  // namespace warpfold

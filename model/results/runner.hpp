@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every combination of traces, GPUs and policies, each simulated in a process of its own. Owned by
+// the warpfold command.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/gpu/config.hpp"
+#include "model/policy/policy.hpp"
+#include "model/results/process_pool.hpp"
+#include "model/results/run_result.hpp"
+#include "model/unit/arc_unit.hpp"
+#include "traces/format/reader.hpp"
+
+namespace warpfold {
+
+struct SimulationPlan {
+  std::vector<trace::Reader> traces;
+  std::vector<GpuConfig> gpus;
+  std::vector<Policy> policies;
+  UnitKind unit = UnitKind::kRtl;
+  bool clock_all = false;
+  std::size_t jobs = 1;
+  std::function<void(const PoolProgress&)> progress;  // may be empty
+};
+
+struct SimulationReport {
+  std::vector<RunResult> runs;        // by trace, GPU, policy, in the order of the plan
+  std::vector<std::string> failures;  // one line for each failed check and for each run that died
+  std::size_t missing = 0;            // runs without a result
+};
+
+// Throws BadInputError for what a simulation cannot work with.
+SimulationReport run_simulations(const SimulationPlan& plan);
+
+}  // namespace warpfold

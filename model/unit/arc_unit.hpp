@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one interface behind which the golden unit and the Verilated RTL unit stand. It is the port
+// list of the RTL module arc_subcore, cycle for cycle; rtl/README.md is its specification.
+// Owned by one SM sub-core, which calls tick() once in every cycle in which the unit is clocked.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "model/types.hpp"
+
+namespace warpfold {
+
+// Everything that drives the unit during one clock cycle.
+struct UnitInputs {
+  // atomred request: held unchanged by the requester from valid until ready.
+  bool req_valid = false;
+  LaneMask req_mask = 0;               // active lanes
+  std::array<Address, kLanes> req_addr{};  // one byte address a lane; inactive lanes are ignored
+  Tag req_tag = 0;
+  // Memory queue of the sub-core has room. A registered status: it must not depend on this cycle's
+  // outputs, because the ARC scheduler reads its absence as "the LSU path is stalled".
+  bool lsu_ready = false;
+  // Register-file read port grants this cycle's read.
+  bool rf_ready = false;
+  // Value of the last granted read, from the cycle after its grant until the next grant.
+  Fp32Bits rf_data = 0;
+
+  friend bool operator==(const UnitInputs&, const UnitInputs&) = default;
+};
+
+// Everything the unit drives during the same cycle, a function of its state and its inputs.
+struct UnitOutputs {
+  bool req_ready = false;  // the whole request has been passed on with this cycle
+  // Transaction to the memory queue: taken when lsu_valid and lsu_ready.
+  bool lsu_valid = false;
+  Address lsu_addr = 0;
+  LaneMask lsu_mask = 0;     // lanes of a plain RED; 1 for a reduced one
+  bool lsu_reduced = false;  // true: one addition of lsu_data; false: the lanes' own values
+  Fp32Bits lsu_data = 0;
+  Tag lsu_tag = 0;
+  // Register-file read of one lane's value: granted when rf_valid and rf_ready.
+  bool rf_valid = false;
+  std::uint8_t rf_lane = 0;
+  Tag rf_tag = 0;
+  // Holds state. When false and no request is valid, a clock edge changes nothing.
+  bool busy = false;
+
+  friend bool operator==(const UnitOutputs&, const UnitOutputs&) = default;
+};
+
+class ArcUnit {
+ public:
+  ArcUnit() = default;
+  ArcUnit(const ArcUnit&) = delete;
+  ArcUnit& operator=(const ArcUnit&) = delete;
+  virtual ~ArcUnit() = default;
+
+  // Back to the state after reset: nothing held, busy() false.
+  virtual void reset() = 0;
+
+  // One clock cycle: settles the outputs for these inputs, takes the rising edge, returns the
+  // outputs as they stood before the edge. Payload fields are zero while their valid is false.
+  virtual UnitOutputs tick(const UnitInputs& inputs) = 0;
+
+  // State held after the last edge: false means the unit need not be clocked until a request.
+  [[nodiscard]] virtual bool busy() const = 0;
+};
+
+enum class UnitKind { kGolden, kRtl };
+
+// "golden" or "rtl"; throws std::invalid_argument on any other name.
+UnitKind parse_unit_kind(std::string_view name);
+std::string_view unit_kind_name(UnitKind kind);
+
+// Makes one unit in reset state. Defined beside the units, so that callers include no Verilated
+// header.
+std::unique_ptr<ArcUnit> make_unit(UnitKind kind);
+
+}  // namespace warpfold

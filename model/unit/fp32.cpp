@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/unit/fp32.hpp"
+
+#include <immintrin.h>
+
+#include <utility>
+
+namespace warpfold {
+
+namespace {
+
+constexpr int kFractionWidth = 23;
+constexpr std::uint32_t kFractionMask = (1U << kFractionWidth) - 1;
+constexpr std::uint32_t kHiddenBit = 1U << kFractionWidth;
+constexpr std::uint32_t kExponentMax = 255;
+// Guard, round and sticky below the significand.
+constexpr int kExtraBits = 3;
+
+constexpr std::uint32_t exponent_of(Fp32Bits bits) {
+  return (bits >> kFractionWidth) & kExponentMax;
+}
+constexpr std::uint32_t fraction_of(Fp32Bits bits) { return bits & kFractionMask; }
+constexpr bool is_nan(Fp32Bits bits) {
+  return exponent_of(bits) == kExponentMax && fraction_of(bits) != 0;
+}
+constexpr bool is_infinity(Fp32Bits bits) {
+  return exponent_of(bits) == kExponentMax && fraction_of(bits) == 0;
+}
+
+// MXCSR: flush results to zero, inputs are zero, all exceptions masked, round to nearest.
+constexpr unsigned kMxcsrFtz = 0x8000U;
+constexpr unsigned kMxcsrDaz = 0x0040U;
+constexpr unsigned kMxcsrMasks = 0x1f80U;
+
+}  // namespace
+
+Fp32Bits fp32_add_integer(Fp32Bits a, Fp32Bits b, bool flush_subnormals) {
+  if (is_nan(a) || is_nan(b)) {
+    return kFp32CanonicalNan;
+  }
+  if (is_infinity(a) || is_infinity(b)) {
+    if (is_infinity(a) && is_infinity(b) && a != b) {
+      return kFp32CanonicalNan;
+    }
+    return is_infinity(a) ? a : b;
+  }
+
+  // Magnitudes are ordered like their bits: `a` becomes the larger one.
+  if ((a & ~kFp32Sign) < (b & ~kFp32Sign)) {
+    std::swap(a, b);
+  }
+  const bool negative = (a & kFp32Sign) != 0;
+  const bool subtract = ((a ^ b) & kFp32Sign) != 0;
+
+  // Unpack to 1.23 significands with three bits below; a subnormal has exponent 1 without the hidden
+  // bit, and none of its fraction when it is flushed.
+  auto significand = [flush_subnormals](Fp32Bits bits) -> std::uint32_t {
+    if (exponent_of(bits) == 0) {
+      return flush_subnormals ? 0 : fraction_of(bits) << kExtraBits;
+    }
+    return (kHiddenBit | fraction_of(bits)) << kExtraBits;
+  };
+  std::uint32_t exponent = exponent_of(a) == 0 ? 1 : exponent_of(a);
+  const std::uint32_t exponent_small = exponent_of(b) == 0 ? 1 : exponent_of(b);
+  const std::uint32_t large = significand(a);
+  std::uint32_t small = significand(b);
+
+  // Align; what is shifted out stays visible as the sticky bit.
+  const std::uint32_t shift = exponent - exponent_small;
+  if (shift >= kFractionWidth + 1 + kExtraBits) {
+    small = small != 0 ? 1 : 0;
+  } else {
+    const std::uint32_t lost = small & ((1U << shift) - 1);
+    small = (small >> shift) | (lost != 0 ? 1U : 0U);
+  }
+
+  std::uint32_t sum = subtract ? large - small : large + small;
+  if (sum == 0) {
+    // Equal signs keep theirs (only zeros can meet here), unlike signs cancel to +0.
+    return negative && !subtract ? kFp32Sign : 0;
+  }
+
+  // Normalise, down to the exponent of the subnormals at most.
+  constexpr std::uint32_t kLeading = kHiddenBit << kExtraBits;
+  if (sum >= kLeading << 1) {
+    sum = (sum >> 1) | (sum & 1);
+    ++exponent;
+  }
+  while (sum < kLeading && exponent > 1) {
+    sum <<= 1;
+    --exponent;
+  }
+  if (sum < kLeading && flush_subnormals) {
+    return negative ? kFp32Sign : 0;
+  }
+
+  // Round to nearest, ties to even.
+  std::uint32_t rounded = sum >> kExtraBits;
+  const std::uint32_t below = sum & ((1U << kExtraBits) - 1);
+  constexpr std::uint32_t kHalf = 1U << (kExtraBits - 1);
+  if (below > kHalf || (below == kHalf && (rounded & 1) != 0)) {
+    ++rounded;
+  }
+  if (rounded >= kHiddenBit << 1) {
+    rounded >>= 1;
+    ++exponent;
+  }
+
+  const std::uint32_t sign = negative ? kFp32Sign : 0;
+  if (exponent >= kExponentMax) {
+    return sign | kFp32Infinity;
+  }
+  if (rounded < kHiddenBit) {
+    return sign | rounded;
+  }
+  return sign | (exponent << kFractionWidth) | (rounded & kFractionMask);
+}
+
+Fp32Bits fp32_add_host(Fp32Bits a, Fp32Bits b, bool flush_subnormals) {
+  const unsigned saved = _mm_getcsr();
+  _mm_setcsr(flush_subnormals ? kMxcsrMasks | kMxcsrFtz | kMxcsrDaz : kMxcsrMasks);
+  // The addition is written as an instruction, so that no compiler moves it across the MXCSR writes
+  // or folds it at compile time, where the flush bits do not count.
+  float sum = std::bit_cast<float>(a);
+  const float addend = std::bit_cast<float>(b);
+  __asm__ volatile("addss %1, %0" : "+x"(sum) : "x"(addend) : "memory");
+  _mm_setcsr(saved);
+  const Fp32Bits bits = std::bit_cast<Fp32Bits>(sum);
+  return is_nan(bits) ? kFp32CanonicalNan : bits;
+}
+
+Fp32Bits reduction_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& values) {
+  Fp32Bits sum = kFp32MinusZero;
+  for (std::size_t lane = 0; lane < values.size(); ++lane) {
+    if ((mask >> lane & 1U) != 0) {
+      sum = fp32_add(sum, values[lane]);
+    }
+  }
+  return sum;
+}
+
+}  // namespace warpfold

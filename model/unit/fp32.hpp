@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// FP32 addition as the GPU's red.global.add.f32 does it, in three forms that share no code, and the
+// serial sum of a transaction. Pure functions: no owner, no state, called in any phase of a cycle.
+#pragma once
+
+#include <array>
+#include <bit>
+
+#include "model/types.hpp"
+
+#ifdef __FAST_MATH__
+#error "fp32.hpp needs IEEE 754 semantics: do not compile with -ffast-math"
+#endif
+
+namespace warpfold {
+
+inline constexpr Fp32Bits kFp32Sign = 0x80000000U;
+inline constexpr Fp32Bits kFp32Infinity = 0x7f800000U;
+inline constexpr Fp32Bits kFp32CanonicalNan = 0x7fffffffU;
+// The neutral element of the addition: -0 + x is x for every x that is not flushed, -0 included.
+inline constexpr Fp32Bits kFp32MinusZero = 0x80000000U;
+
+// A subnormal becomes the zero of its sign; everything else stays as it is.
+constexpr Fp32Bits fp32_flush_subnormal(Fp32Bits bits) {
+  return (bits & kFp32Infinity) == 0 ? bits & kFp32Sign : bits;
+}
+
+// The arithmetic of the model, used for every addition in the unit and at the ROPs: round to nearest
+// even, subnormal inputs and results count as zero of their sign, every NaN is kFp32CanonicalNan.
+// One host addition between integer tests; relies on the default MXCSR rounding mode. A sum of two
+// normal numbers that is subnormal is exact, so flushing after the addition loses nothing.
+inline Fp32Bits fp32_add(Fp32Bits a, Fp32Bits b) {
+  const float sum = std::bit_cast<float>(fp32_flush_subnormal(a)) +
+                    std::bit_cast<float>(fp32_flush_subnormal(b));
+  const Fp32Bits bits = fp32_flush_subnormal(std::bit_cast<Fp32Bits>(sum));
+  return (bits & ~kFp32Sign) > kFp32Infinity ? kFp32CanonicalNan : bits;
+}
+
+// The same addition in integer arithmetic only: no float is ever formed. `flush_subnormals` false
+// gives gradual underflow.
+Fp32Bits fp32_add_integer(Fp32Bits a, Fp32Bits b, bool flush_subnormals);
+
+// The same addition by the host's SSE unit, whose own FTZ and DAZ bits flush. MXCSR is written and
+// restored around every call.
+Fp32Bits fp32_add_host(Fp32Bits a, Fp32Bits b, bool flush_subnormals);
+
+// What a reduced transaction must carry: the chain of fp32_add over the lanes of `mask`, lowest
+// first, beginning with -0. An empty mask gives -0.
+Fp32Bits reduction_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& values);
+
+}  // namespace warpfold

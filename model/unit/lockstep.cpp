@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/unit/lockstep.hpp"
+
+#include <cstdio>
+#include <span>
+#include <stdexcept>
+
+#include "model/unit/fp32.hpp"
+
+namespace warpfold {
+
+namespace {
+
+// A run in which nothing is handed over for so long hangs: no phase of back-pressure lasts longer.
+constexpr std::uint64_t kHangCycles = 1'000'000;
+
+// The outputs in data-path order, which is the order in which a difference is looked for.
+struct OutputPort {
+  const char* name;
+  std::uint64_t (*value)(const UnitOutputs&);
+};
+
+constexpr OutputPort kOutputPorts[] = {
+    {"busy_o", [](const UnitOutputs& o) { return std::uint64_t{o.busy}; }},
+    {"rf_valid_o", [](const UnitOutputs& o) { return std::uint64_t{o.rf_valid}; }},
+    {"rf_lane_o", [](const UnitOutputs& o) { return std::uint64_t{o.rf_lane}; }},
+    {"rf_tag_o", [](const UnitOutputs& o) { return std::uint64_t{o.rf_tag}; }},
+    {"lsu_valid_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_valid}; }},
+    {"lsu_reduced_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_reduced}; }},
+    {"lsu_addr_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_addr}; }},
+    {"lsu_mask_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_mask}; }},
+    {"lsu_tag_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_tag}; }},
+    {"lsu_data_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_data}; }},
+    {"req_ready_o", [](const UnitOutputs& o) { return std::uint64_t{o.req_ready}; }},
+};
+
+double checked_probability(double probability) {
+  if (!(probability >= 0 && probability < 1)) {
+    throw std::invalid_argument("a stall probability must be at least 0 and below 1");
+  }
+  return probability;
+}
+
+// Lanes of `among` whose address is `address`.
+LaneMask lanes_with_address(const AtomredRequest& request, LaneMask among, Address address) {
+  LaneMask lanes = 0;
+  for (; among != 0; among &= among - 1) {
+    const int lane = std::countr_zero(among);
+    if ((request.addresses[static_cast<std::size_t>(lane)] & kAddrMask) == address) {
+      lanes |= LaneMask{1} << lane;
+    }
+  }
+  return lanes;
+}
+
+}  // namespace
+
+BackPressure::BackPressure(std::uint64_t seed, double stall_probability)
+    : random_(seed), stall_probability_(checked_probability(stall_probability)) {}
+
+bool BackPressure::next_ready() {
+  if (left_ == 0) {
+    // The mean over the kinds of phases is stall_probability_, whatever their lengths.
+    if ((random_.next() >> 63) != 0) {
+      phase_stall_ = stall_probability_;
+    } else {
+      phase_stall_ = random_.chance(stall_probability_) ? 1 : 0;
+    }
+    left_ = 1 + random_.below(64);
+    if (random_.below(16) == 0) {
+      left_ *= 8;
+    }
+  }
+  --left_;
+  return !random_.chance(phase_stall_);
+}
+
+Lockstep::Lockstep(ArcUnit& unit, ArcUnit& golden, const LockstepOptions& options)
+    : unit_(unit),
+      golden_(golden),
+      gap_probability_(options.gap_probability),
+      gate_idle_(options.gate_idle),
+      random_(SplitMix64::mix(options.seed)),
+      lsu_(SplitMix64::mix(options.seed + 1), options.lsu_stall_probability),
+      rf_(SplitMix64::mix(options.seed + 2), options.rf_stall_probability) {
+  unit_.reset();
+  golden_.reset();
+}
+
+bool Lockstep::send(const AtomredRequest& request) {
+  if (!message_.empty()) {
+    return false;
+  }
+  if (random_.chance(gap_probability_)) {
+    for (auto gap = 1 + random_.below(random_.below(16) == 0 ? 64 : 8); gap > 0; --gap) {
+      if (!cycle()) {
+        return false;
+      }
+    }
+  }
+
+  for (Slot& slot : slots_) {
+    if (slot.remaining == 0) {
+      held_ = &slot;
+      break;
+    }
+  }
+  if (held_ == nullptr) {
+    return fail("more requests in the unit than it can hold");
+  }
+  const auto index = static_cast<std::size_t>(held_ - slots_.data());
+  held_->request = request;
+  held_->tag = static_cast<Tag>((counts_.requests * kSlots + index) & kTagMask);
+  held_->remaining = request.mask;
+  held_->unread = request.mask;
+  held_->held = true;
+  inputs_.req_valid = true;
+  inputs_.req_mask = request.mask;
+  inputs_.req_addr = request.addresses;
+  inputs_.req_tag = held_->tag;
+  ++counts_.requests;
+  while (held_ != nullptr) {
+    if (!cycle()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Lockstep::drain() {
+  if (!message_.empty()) {
+    return false;
+  }
+  while (unit_.busy() || golden_.busy()) {
+    if (!cycle()) {
+      return false;
+    }
+  }
+  for (const Slot& slot : slots_) {
+    if (slot.remaining != 0) {
+      return fail("idle although lanes have not left", slot.remaining, "expected", 0);
+    }
+  }
+  return true;
+}
+
+bool Lockstep::cycle() {
+  inputs_.lsu_ready = lsu_.next_ready();
+  inputs_.rf_ready = rf_.next_ready();
+
+  UnitOutputs unit_outputs;
+  UnitOutputs golden_outputs;
+  bool clock_unit = true;
+  bool clock_golden = true;
+  if (gate_idle_ && !inputs_.req_valid && !golden_.busy()) {
+    // Idle outputs are all zero, which is what the untouched outputs say.
+    const std::uint64_t draw = random_.next();
+    clock_unit = (draw >> 63) != 0;
+    clock_golden = (draw >> 62 & 1) != 0;
+  }
+  if (clock_unit) {
+    unit_outputs = unit_.tick(inputs_);
+  }
+  if (clock_golden) {
+    golden_outputs = golden_.tick(inputs_);
+  }
+
+  if (unit_outputs != golden_outputs) {
+    for (const OutputPort& port : kOutputPorts) {
+      if (port.value(unit_outputs) != port.value(golden_outputs)) {
+        return fail(port.name, port.value(unit_outputs), "golden", port.value(golden_outputs));
+      }
+    }
+  }
+  if (!check_functionally(unit_outputs)) {
+    return false;
+  }
+  if (unit_.busy() != golden_.busy()) {
+    return fail("busy_o after the edge", unit_.busy() ? 1 : 0, "golden", golden_.busy() ? 1 : 0);
+  }
+  ++counts_.cycles;
+  return true;
+}
+
+bool Lockstep::check_functionally(const UnitOutputs& outputs) {
+  ++quiet_cycles_;
+  if (outputs.rf_valid && inputs_.rf_ready) {
+    Slot* slot = slot_of(outputs.rf_tag);
+    if (slot == nullptr) {
+      return fail("rf_tag_o is the tag of no request in the unit");
+    }
+    const LaneMask lane = LaneMask{1} << outputs.rf_lane;
+    if ((slot->remaining & slot->unread & lane) == 0) {
+      return fail("rf_lane_o is not a lane that is to be read", outputs.rf_lane, "lanes left",
+                  slot->remaining & slot->unread);
+    }
+    slot->unread &= ~lane;
+    // The register file answers in the next cycle and holds the value until the next grant.
+    inputs_.rf_data = slot->request.values[outputs.rf_lane];
+    quiet_cycles_ = 0;
+  }
+  if (outputs.lsu_valid && inputs_.lsu_ready) {
+    if (!check_transaction(outputs)) {
+      return false;
+    }
+    quiet_cycles_ = 0;
+  }
+  if (held_ != nullptr && outputs.req_ready) {
+    held_->held = false;
+    held_ = nullptr;
+    inputs_.req_valid = false;
+    quiet_cycles_ = 0;
+  }
+  if (quiet_cycles_ > kHangCycles) {
+    return fail("hangs: nothing was handed over in a million cycles");
+  }
+  return true;
+}
+
+bool Lockstep::check_transaction(const UnitOutputs& outputs) {
+  Slot* slot = slot_of(outputs.lsu_tag);
+  if (slot == nullptr) {
+    return fail("lsu_tag_o is the tag of no request in the unit");
+  }
+  // A transaction carries all lanes with its address.
+  const LaneMask lanes = lanes_with_address(slot->request, slot->remaining, outputs.lsu_addr);
+  if (lanes == 0) {
+    return fail("lsu_addr_o is the address of no lane that is to leave");
+  }
+  if (outputs.lsu_reduced) {
+    const Fp32Bits sum = reduction_reference(lanes, slot->request.values);
+    if (outputs.lsu_data != sum) {
+      return fail("lsu_data_o", outputs.lsu_data, "serial sum", sum);
+    }
+    if (outputs.lsu_mask != 1) {
+      return fail("lsu_mask_o", outputs.lsu_mask, "one addition", 1);
+    }
+    ++counts_.reduced_transactions;
+    counts_.reduced_lanes += static_cast<std::uint64_t>(lane_count(lanes));
+  } else {
+    if (outputs.lsu_mask != lanes) {
+      return fail("lsu_mask_o", outputs.lsu_mask, "lanes with this address", lanes);
+    }
+    if (outputs.lsu_data != 0) {
+      return fail("lsu_data_o", outputs.lsu_data, "plain RED", 0);
+    }
+    ++counts_.plain_transactions;
+    counts_.plain_lanes += static_cast<std::uint64_t>(lane_count(lanes));
+  }
+  slot->remaining &= ~lanes;
+  return true;
+}
+
+Lockstep::Slot* Lockstep::slot_of(Tag tag) {
+  Slot& slot = slots_[tag % kSlots];
+  const bool in_unit = slot.held || slot.remaining != 0;
+  return in_unit && slot.tag == tag ? &slot : nullptr;
+}
+
+bool Lockstep::fail(std::string_view what) {
+  message_ = "cycle " + std::to_string(counts_.cycles) + ": " + std::string(what);
+  return false;
+}
+
+bool Lockstep::fail(std::string_view port, std::uint64_t unit_value, std::string_view other,
+                    std::uint64_t other_value) {
+  std::array<char, 256> text{};
+  std::snprintf(text.data(), text.size(), "%.*s: unit 0x%llx, %.*s 0x%llx",
+                static_cast<int>(port.size()), port.data(),
+                static_cast<unsigned long long>(unit_value), static_cast<int>(other.size()),
+                other.data(), static_cast<unsigned long long>(other_value));
+  return fail(text.data());
+}
+
+Fp32Bits synthetic_value(std::uint64_t cta, std::uint32_t warp, std::uint64_t event,
+                         std::uint32_t parameter, std::uint32_t lane) {
+  std::uint64_t hash = SplitMix64::mix(cta + 1);
+  hash = SplitMix64::mix(hash ^ (std::uint64_t{warp} << 32 | parameter));
+  hash = SplitMix64::mix(hash ^ event);
+  const std::uint64_t kind = hash >> 61;
+  hash = SplitMix64::mix(hash + lane + 1);
+
+  const auto bits = static_cast<Fp32Bits>(hash);
+  const auto choice = static_cast<std::uint32_t>(hash >> 32);
+  const Fp32Bits sign = bits & kFp32Sign;
+  const Fp32Bits fraction = bits & 0x007fffffU;
+  if (kind == 0) {
+    // Any pattern, infinities and NaNs a little more often than chance has them.
+    return choice % 64 == 0 ? bits | kFp32Infinity : bits;
+  }
+  if (kind == 1) {
+    // Zeros, subnormals, and normal numbers near enough to them to cancel into them.
+    switch (choice % 4) {
+      case 0:
+        return sign;
+      case 1:
+        return sign | fraction;
+      default:
+        return sign | (1 + choice / 4 % 4) << 23 | fraction;
+    }
+  }
+  if (kind == 2) {
+    // Few enough values that sums often cancel to zero.
+    return sign | (127 - 1 + choice % 3) << 23;
+  }
+  if (choice % 32 == 0) {
+    return sign;
+  }
+  return sign | (127 - 12 + choice / 32 % 17) << 23 | fraction;
+}
+
+namespace {
+
+// Turns events into requests, with checks of what indexes into the trace.
+class EventRequests {
+ public:
+  EventRequests(const trace::Header& header, const trace::CtaTrace& cta, std::uint32_t warp)
+      : header_(header), cta_(cta), warp_index_(warp), warp_(cta.warps[warp]) {}
+
+  AtomredRequest make(const trace::Record& event, std::uint64_t event_index,
+                      std::uint32_t parameter_index) const {
+    const trace::Parameter& parameter = header_.parameters[parameter_index];
+    AtomredRequest request;
+    request.mask = event.mask;
+    const bool uniform = event.lane_primitives == trace::Record::kUniform;
+    std::span<const std::uint32_t> primitives;
+    if (!uniform) {
+      primitives = part(std::span(warp_.lane_primitives), event.lane_primitives, kLanes);
+    }
+    std::span<const std::uint32_t> values;
+    if (header_.values == trace::ValueMode::kFp32) {
+      const auto active = static_cast<std::uint64_t>(lane_count(event.mask));
+      values = part(std::span(warp_.values), event.values + parameter_index * active, active);
+    }
+    std::size_t next_value = 0;
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+      // Lanes that are not active get an address too: it must not draw them into a transaction.
+      const std::uint64_t primitive = uniform ? event.primitive : primitives[lane];
+      request.addresses[lane] = (parameter.base + primitive * parameter.stride_bytes) & kAddrMask;
+      if ((event.mask >> lane & 1) == 0) {
+        continue;
+      }
+      request.values[lane] =
+          values.empty()
+              ? synthetic_value(cta_.cta, warp_index_, event_index, parameter_index, lane)
+              : values[next_value++];
+    }
+    return request;
+  }
+
+ private:
+  static std::span<const std::uint32_t> part(std::span<const std::uint32_t> all, std::uint64_t first,
+                                             std::uint64_t count) {
+    if (first > all.size() || count > all.size() - first) {
+      throw trace::TraceError("an event points outside its warp's lane primitives or values");
+    }
+    return all.subspan(first, count);
+  }
+
+  const trace::Header& header_;
+  const trace::CtaTrace& cta_;
+  std::uint32_t warp_index_;
+  const trace::WarpTrace& warp_;
+};
+
+}  // namespace
+
+RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& options) {
+  const std::unique_ptr<ArcUnit> rtl = make_unit(UnitKind::kRtl);
+  const std::unique_ptr<ArcUnit> golden = make_unit(UnitKind::kGolden);
+  Lockstep lockstep(*rtl, *golden,
+                    {.seed = options.seed,
+                     .lsu_stall_probability = options.stall_probability,
+                     .rf_stall_probability = options.stall_probability / 2});
+  const trace::Header& header = reader.header();
+  const auto parameters = static_cast<std::uint32_t>(header.parameters.size());
+  RegressResult result;
+
+  auto run_warp = [&](const trace::CtaTrace& cta, std::uint32_t warp) {
+    const EventRequests requests(header, cta, warp);
+    std::uint64_t event_index = 0;
+    for (const trace::Record& record : cta.warps[warp].records) {
+      if (record.kind != trace::RecordKind::kEvent) {
+        continue;
+      }
+      if (options.max_events != 0 && result.events == options.max_events) {
+        return true;
+      }
+      for (std::uint32_t parameter = 0; parameter < parameters; ++parameter) {
+        if (!lockstep.send(requests.make(record, event_index, parameter))) {
+          result.message = lockstep.message() + " (cta " + std::to_string(cta.cta) + ", warp " +
+                           std::to_string(warp) + ", event " + std::to_string(event_index) +
+                           ", parameter " + std::to_string(parameter) + ")";
+          return false;
+        }
+      }
+      ++event_index;
+      ++result.events;
+    }
+    return true;
+  };
+
+  for (std::size_t i = 0; i < reader.cta_count() && result.message.empty(); ++i) {
+    if (options.max_events != 0 && result.events == options.max_events) {
+      break;
+    }
+    const trace::CtaTrace cta = reader.read_cta(i);
+    for (std::uint32_t warp = 0; warp < cta.warps.size(); ++warp) {
+      if (!run_warp(cta, warp)) {
+        break;
+      }
+    }
+    ++result.ctas;
+    result.counts = lockstep.counts();
+    if (options.progress) {
+      options.progress(result);
+    }
+  }
+  if (result.message.empty() && !lockstep.drain()) {
+    result.message = lockstep.message() + " (after the last event)";
+  }
+  result.passed = result.message.empty();
+  result.counts = lockstep.counts();
+  return result;
+}
+
+}  // namespace warpfold

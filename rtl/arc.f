@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compile order; paths are relative to rtl/.
+arc_pkg.sv
+arc_fp32_adder.sv
+arc_lane_picker.sv
+arc_addr_match.sv
+arc_scheduler.sv
+arc_reduction_unit.sv
+arc_subcore.sv

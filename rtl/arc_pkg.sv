@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes of the ARC sub-core unit and the fields of an FP32 word.
+
+package arc_pkg;
+
+  // A warp and its register-file operand.
+  localparam int Lanes = 32;
+  localparam int LaneIdxWidth = 5;  // $clog2(Lanes)
+  localparam int DataWidth = 32;
+
+  // A memory transaction.
+  localparam int AddrWidth = 48;  // byte address
+  localparam int TagWidth = 12;   // opaque, returned with everything that stems from a request
+
+  // FP32: sign, exponent, fraction; the significand is the hidden bit and the fraction.
+  localparam int ExpWidth = 8;
+  localparam int FracWidth = 23;
+  localparam int SigWidth = 24;
+  localparam logic [7:0] ExpMax = 8'hff;                  // exponent of infinity and NaN
+  localparam logic [31:0] NegativeZero = 32'h8000_0000;   // neutral element of the addition
+  localparam logic [31:0] CanonicalNan = 32'h7fff_ffff;   // the only NaN the adder returns
+
+endpackage

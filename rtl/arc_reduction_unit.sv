@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Serial reduction unit: reads the lanes of one transaction from the register file, lowest first,
+// sums them with one FP32 adder, and offers one addition for the whole transaction.
+//
+// Contract: a transaction accepted in cycle t with n lanes (n >= 1) is read in cycles t+1 .. t+n and
+// its result is offered in cycle t+n+1, when every read is granted at once and results are taken at
+// once. One lane a cycle, without a gap from one transaction to the next. The sum is the chain of FP32
+// additions in lane order that starts with -0.0, which is neutral.
+//
+// Register file: rf_data_i is the value of the last granted read, from the cycle after its grant until
+// and including the cycle of the next grant. A read, once asked for, is asked for until granted.
+// Result: held until taken; while one waits, nothing moves and no read is asked for. All payloads are
+// zero while their valid is low.
+
+`include "arc_assert.svh"
+
+module arc_reduction_unit #(
+  // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
+  parameter int FlushSubnormals = 1
+) (
+  input  logic                             clk_i,
+  input  logic                             rst_ni,
+  // transaction to reduce
+  input  logic                             txn_valid_i,
+  output logic                             txn_ready_o,
+  input  logic [arc_pkg::AddrWidth-1:0]    txn_addr_i,
+  input  logic [arc_pkg::Lanes-1:0]        txn_mask_i,
+  input  logic [arc_pkg::TagWidth-1:0]     txn_tag_i,
+  // register-file read
+  output logic                             rf_valid_o,
+  input  logic                             rf_ready_i,
+  output logic [arc_pkg::LaneIdxWidth-1:0] rf_lane_o,
+  output logic [arc_pkg::TagWidth-1:0]     rf_tag_o,
+  input  logic [arc_pkg::DataWidth-1:0]    rf_data_i,
+  // result: one addition of data to addr
+  output logic                             result_valid_o,
+  input  logic                             result_ready_i,
+  output logic [arc_pkg::AddrWidth-1:0]    result_addr_o,
+  output logic [arc_pkg::DataWidth-1:0]    result_data_o,
+  output logic [arc_pkg::TagWidth-1:0]     result_tag_o,
+  // a register holds work
+  output logic                             busy_o
+);
+
+  localparam int Lanes = arc_pkg::Lanes;
+  localparam int AddrWidth = arc_pkg::AddrWidth;
+  localparam int TagWidth = arc_pkg::TagWidth;
+  localparam int DataWidth = arc_pkg::DataWidth;
+
+  // ------------------------------------------------------------------------------------------
+  // Fetch stage: ask for the lowest lane still to read
+  // ------------------------------------------------------------------------------------------
+
+  logic add_stall;
+  logic load, grant;
+  logic fetch_any, fetch_last;
+  logic fetch_first_q;  // no lane of this transaction has been read
+  logic [Lanes-1:0] mask_q, mask_d, fetch_rest;  // lanes still to read
+  logic [AddrWidth-1:0] addr_q;
+  logic [TagWidth-1:0] tag_q;
+  logic [arc_pkg::LaneIdxWidth-1:0] fetch_lane;
+
+  logic [Lanes-1:0] unused_one_hot;
+
+  arc_lane_picker u_picker (
+    .mask_i   (mask_q),
+    .any_o    (fetch_any),
+    .last_o   (fetch_last),
+    .idx_o    (fetch_lane),
+    .one_hot_o(unused_one_hot),
+    .rest_o   (fetch_rest)
+  );
+
+  always_comb begin
+    rf_valid_o = fetch_any && !add_stall;
+    rf_lane_o = fetch_lane & {arc_pkg::LaneIdxWidth{rf_valid_o}};
+    rf_tag_o = tag_q & {TagWidth{rf_valid_o}};
+    grant = rf_valid_o && rf_ready_i;
+    txn_ready_o = !fetch_any || (grant && fetch_last);
+  end
+
+  assign load = txn_valid_i && txn_ready_o;
+
+  always_comb begin
+    mask_d = mask_q;
+    if (load) mask_d = txn_mask_i;
+    else if (grant) mask_d = fetch_rest;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) mask_q <= '0;
+    else         mask_q <= mask_d;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (load) begin
+      addr_q <= txn_addr_i;
+      tag_q <= txn_tag_i;
+    end
+    if (load || grant) fetch_first_q <= load;
+  end
+
+  // ------------------------------------------------------------------------------------------
+  // Add stage: one granted read, whose value is now on rf_data_i
+  // ------------------------------------------------------------------------------------------
+
+  logic add_valid_q;
+  logic add_first_q, add_last_q;  // first, last lane of its transaction
+  logic [AddrWidth-1:0] add_addr_q;
+  logic [TagWidth-1:0] add_tag_q;
+  logic [DataWidth-1:0] acc_q, acc, sum;
+
+  assign acc = add_first_q ? arc_pkg::NegativeZero : acc_q;
+
+  arc_fp32_adder #(
+    .FlushSubnormals(FlushSubnormals)
+  ) u_adder (
+    .a_i  (acc),
+    .b_i  (rf_data_i),
+    .sum_o(sum)
+  );
+
+  always_comb begin
+    result_valid_o = add_valid_q && add_last_q;
+    result_addr_o = add_addr_q & {AddrWidth{result_valid_o}};
+    result_data_o = sum & {DataWidth{result_valid_o}};
+    result_tag_o = add_tag_q & {TagWidth{result_valid_o}};
+    add_stall = result_valid_o && !result_ready_i;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni)         add_valid_q <= 1'b0;
+    else if (!add_stall) add_valid_q <= grant;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (grant) begin
+      add_first_q <= fetch_first_q;
+      add_last_q <= fetch_last;
+      add_addr_q <= addr_q;
+      add_tag_q <= tag_q;
+    end
+    if (add_valid_q && !add_last_q) acc_q <= sum;
+  end
+
+  assign busy_o = fetch_any || add_valid_q;
+
+endmodule

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Greedy scheduler: sends each coalesced transaction to the LSU path or to the reduction unit.
+//
+// Contract: combinational. A transaction goes out as a plain RED whenever the LSU path is free: the
+// memory queue has room (lsu_ready_i) and no finished sum claims the output in this cycle. Otherwise
+// it is offered to the reduction unit, and it waits when that is busy too. Exactly one of the two
+// valids is high while a transaction is there. red_valid_o is raised only in a cycle in which the RED
+// is taken; a transaction offered to the reduction unit may leave as a RED in a later cycle.
+
+`include "arc_assert.svh"
+
+module arc_scheduler (
+  // transaction from the coalescer
+  input  logic txn_valid_i,
+  output logic txn_ready_o,
+  // state of the LSU path: room in the memory queue, a finished sum that goes first
+  input  logic lsu_ready_i,
+  input  logic result_valid_i,
+  // plain RED to the LSU path
+  output logic red_valid_o,
+  // transaction to the reduction unit
+  output logic reduce_valid_o,
+  input  logic reduce_ready_i
+);
+
+  logic red_free;
+
+  assign red_free = lsu_ready_i && !result_valid_i;
+  assign red_valid_o = txn_valid_i && red_free;
+  assign reduce_valid_o = txn_valid_i && !red_free;
+  assign txn_ready_o = red_free || reduce_ready_i;
+
+  // ------------------------------------------------------------------------------------------
+  // Assertions
+  // ------------------------------------------------------------------------------------------
+
+  `ARC_ASSERT_COMB(OneWayForEachTransaction, (red_valid_o ^ reduce_valid_o) == txn_valid_i)
+  `ARC_ASSERT_COMB(NeverBothWays, !(red_valid_o && reduce_valid_o))
+  `ARC_ASSERT_COMB(RedOnlyWhenTaken, !red_valid_o || (lsu_ready_i && txn_ready_o))
+  `ARC_ASSERT_COMB(ResultGoesFirst, !(result_valid_i && red_valid_o))
+  `ARC_ASSERT_COMB(TakenMeansSent, !(txn_valid_i && txn_ready_o) ||
+                                   red_valid_o || (reduce_valid_o && reduce_ready_i))
+
+endmodule

@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Plants one bug at a time in a copy of rtl/ and checks that the unit bench of the changed part fails.
+# RTL assertions are off, so that each bug is caught by what a bench compares, not by the RTL itself.
+# Prints one line per bug; exits 1 if one survives, 2 if the unchanged RTL fails or a bug does not
+# apply any more.
+#
+#   scripts/mutate_rtl.sh [name ...]     default: all
+#
+# A bench object is compiled once: the Verilated class that it sees depends on the ports only. Per bug
+# only the changed module is verilated, compiled and linked again.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# Asked from the tool itself, because the package puts it in different places.
+verilator_root=${VERILATOR_ROOT:-$(verilator --getenv VERILATOR_ROOT)}
+jobs=${WARPFOLD_JOBS:-2}
+
+# name | bench | file | perl substitution
+bugs=$(cat <<'BUGS'
+wrong_sticky          | arc_fp32_adder     | arc_fp32_adder.sv     | s/sticky = sticky \| \(/sticky = (/
+sticky_not_borrowed   | arc_fp32_adder     | arc_fp32_adder.sv     | s/aligned\[0\] \| sticky\)/aligned[0])/
+tie_always_up         | arc_fp32_adder     | arc_fp32_adder.sv     | s/round_up = norm\[3\] &.*;/round_up = norm[3];/
+result_not_flushed    | arc_fp32_adder     | arc_fp32_adder.sv     | s/ \|\| exp_borrow;/;/
+operand_not_flushed   | arc_fp32_adder     | arc_fp32_adder.sv     | s/\(little_hidden \|\| FlushSubnormals == 0\)/1'b1/
+nan_not_canonical     | arc_fp32_adder     | arc_fp32_adder.sv     | s/\{FracWidth\{is_nan\}\}/{is_nan, {(FracWidth - 1) {1'b0}}}/
+negative_exact_zero   | arc_fp32_adder     | arc_fp32_adder.sv     | s/ & ~\(subtract & is_exact_zero\)//
+shift_below_exponent  | arc_fp32_adder     | arc_fp32_adder.sv     | s/\(room >> s\) != '0/1'b1/
+wrong_lane            | arc_lane_picker    | arc_lane_picker.sv    | s/~less_one;/~(less_one << 1);/
+picked_lane_kept      | arc_lane_picker    | arc_lane_picker.sv    | s/rest_o = mask_i & less_one;/rest_o = mask_i;/
+wrong_leader          | arc_addr_match     | arc_addr_match.sv     | s/\.mask_i   \(pending\)/.mask_i   (req_mask_i)/
+done_not_cleared      | arc_addr_match     | arc_addr_match.sv     | s/txn_last \? '0 : //
+address_bit_ignored   | arc_addr_match     | arc_addr_match.sv     | s/addr == txn_addr_o/addr[AddrWidth-2:0] == txn_addr_o[AddrWidth-2:0]/
+done_without_ready    | arc_addr_match     | arc_addr_match.sv     | s/if \(txn_valid_o && txn_ready_i\)/if (txn_valid_o)/
+red_before_result     | arc_scheduler      | arc_scheduler.sv      | s/red_free = lsu_ready_i && !result_valid_i/red_free = lsu_ready_i/
+last_lane_lost        | arc_reduction_unit | arc_reduction_unit.sv | s/add_last_q <= fetch_last;/add_last_q <= (fetch_rest & (fetch_rest - 1)) == '0;/
+load_too_early        | arc_reduction_unit | arc_reduction_unit.sv | s/\(grant && fetch_last\)/grant/
+load_too_late         | arc_reduction_unit | arc_reduction_unit.sv | s/ \|\| \(grant && fetch_last\)//
+stall_ignored         | arc_reduction_unit | arc_reduction_unit.sv | s/add_stall = .*;/add_stall = 1'b0;/
+acc_not_started       | arc_reduction_unit | arc_reduction_unit.sv | s/add_first_q \? arc_pkg::NegativeZero : acc_q/acc_q/
+acc_starts_at_plus_0  | arc_reduction_unit | arc_reduction_unit.sv | s/\? arc_pkg::NegativeZero :/? '0 :/
+tag_of_next           | arc_reduction_unit | arc_reduction_unit.sv | s/add_tag_q & /tag_q & /
+mask_not_blanked      | arc_subcore        | arc_subcore.sv        | s/txn_mask & \{Lanes\{red_valid\}\}/txn_mask/
+tag_not_blanked       | arc_subcore        | arc_subcore.sv        | s/req_tag_i & \{TagWidth\{red_valid\}\}/req_tag_i/
+BUGS
+)
+
+cxx=(g++ -std=c++20 -O1 -ffp-contract=off -w -I"$root" -I"$verilator_root/include"
+     -I"$verilator_root/include/vltstd")
+
+# Names of the Verilated classes of a bench, with their extra arguments.
+tops_of() {
+  case $1 in
+    arc_fp32_adder) printf '%s\n' arc_fp32_adder_flush arc_fp32_adder_gradual ;;
+    *) echo "$1" ;;
+  esac
+}
+
+verilate() {  # bench, rtl folder, output folder
+  local top extra
+  for top in $(tops_of "$1"); do
+    case $top in
+      *_flush) extra=(-GFlushSubnormals=1) ;;
+      *_gradual) extra=(-GFlushSubnormals=0) ;;
+      *) extra=() ;;
+    esac
+    (cd "$2" && sed -e 's,//.*,,' -e '/^[[:space:]]*$/d' arc.f | xargs verilator --cc \
+      -Wno-fatal -Wno-lint --reloop-limit 64 --x-assign unique --x-initial unique \
+      "${extra[@]}" -I. --top-module "$1" --prefix "V$top" --Mdir "$3" >/dev/null)
+    (cd "$3" && printf '#include "%s"\n' "V$top"*.cpp >"all_$top.cc" &&
+      "${cxx[@]}" -I. -c "all_$top.cc" -o "$top.o")
+  done
+}
+
+link_and_run() {  # bench, folder with the module objects, log
+  local objects=()
+  for top in $(tops_of "$1"); do objects+=("$2/$top.o"); done
+  g++ "$work/$1_test.o" "${objects[@]}" "$work"/runtime_*.o "$work/fp32.o" \
+    -lgtest_main -lgtest -lpthread -o "$2/bench"
+  timeout 120 "$2/bench" --gtest_fail_fast --gtest_brief=1 >"$3" 2>&1
+}
+
+prepare() {  # bench: its object, and a run on the unchanged RTL
+  local folder=$work/base_$1
+  mkdir -p "$folder"
+  verilate "$1" "$root/rtl" "$folder"
+  "${cxx[@]}" -I"$folder" -c "$root/tb/unit/$1_test.cpp" -o "$work/$1_test.o"
+  if ! link_and_run "$1" "$folder" "$folder/log"; then
+    cat "$folder/log"
+    echo "mutate_rtl: $1 fails on the unchanged RTL" >&2
+    return 1
+  fi
+}
+
+try_bug() {  # name, bench, file, substitution -> verdict in $work/<name>.verdict
+  local folder=$work/bug_$1 rtl=$work/rtl_$1
+  mkdir -p "$folder"
+  cp -r "$root/rtl" "$rtl"
+  perl -pi -e "$4" "$rtl/$3"
+  if cmp -s "$rtl/$3" "$root/rtl/$3"; then
+    echo "STALE     the substitution changes nothing" >"$work/$1.verdict"
+  elif ! verilate "$2" "$rtl" "$folder" >"$folder/build.log" 2>&1; then
+    echo "BROKEN    does not build: $(tail -1 "$folder/build.log")" >"$work/$1.verdict"
+  elif link_and_run "$2" "$folder" "$folder/log"; then
+    echo "SURVIVED  " >"$work/$1.verdict"
+  else
+    echo "killed    $(grep -oP '^\[  FAILED  \] \K[^, ]+' "$folder/log" | head -1)" >"$work/$1.verdict"
+  fi
+  rm -rf "$folder" "$rtl"
+}
+
+throttle() { while (($(jobs -rp | wc -l) >= jobs)); do wait -n || exit 2; done; }
+drain() { while (($(jobs -rp | wc -l) > 0)); do wait -n || exit 2; done; }
+
+chosen=()
+benches=()
+while IFS='|' read -r name bench file edit; do
+  name=${name// /} bench=${bench// /} file=${file// /} edit=${edit# }
+  if (($# > 0)) && [[ " $* " != *" $name "* ]]; then continue; fi
+  chosen+=("$name|$bench|$file|$edit")
+  [[ " ${benches[*]-} " == *" $bench "* ]] || benches+=("$bench")
+done <<<"$bugs"
+((${#chosen[@]} > 0)) || { echo "mutate_rtl: no such bug: $*" >&2; exit 2; }
+
+"${cxx[@]}" -c "$verilator_root/include/verilated.cpp" -o "$work/runtime_verilated.o" &
+"${cxx[@]}" -c "$verilator_root/include/verilated_threads.cpp" -o "$work/runtime_threads.o" &
+drain
+"${cxx[@]}" -c "$root/model/unit/fp32.cpp" -o "$work/fp32.o"
+for bench in "${benches[@]}"; do
+  throttle
+  prepare "$bench" &
+done
+drain
+for bug in "${chosen[@]}"; do
+  IFS='|' read -r name bench file edit <<<"$bug"
+  throttle
+  try_bug "$name" "$bench" "$file" "$edit" &
+done
+drain
+
+status=0
+for bug in "${chosen[@]}"; do
+  name=${bug%%|*}
+  verdict=$(cat "$work/$name.verdict")
+  printf '%-22s %s\n' "$name" "$verdict"
+  case $verdict in
+    killed*) ;;
+    SURVIVED*) ((status == 0)) && status=1 ;;
+    *) status=2 ;;
+  esac
+done
+echo "${#chosen[@]} planted bugs, exit $status"
+exit "$status"

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+// The built warpfold command as a process. Whatever is wrong with its input: exit code 2, exactly
+// one line on stderr, nothing on stdout, no file left behind.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "model/gpus/builtin.hpp"
+#include "tb/trace/synthetic.hpp"
+#include "traces/format/writer.hpp"
+
+namespace warpfold {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+struct Outcome {
+  int code = -1;  // exit code, or -signal
+  std::string out;
+  std::string err;
+};
+
+class Cli : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    root_ = fs::temp_directory_path() / fmt::format("warpfold-cli-{}-{}", test->name(), ::getpid());
+    folder_ = root_ / "work";
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  // Runs the command in folder_.
+  Outcome run(const Words& words, const std::string& out_path = "") {
+    const std::string out = out_path.empty() ? (root_ / "out").string() : out_path;
+    const std::string err = (root_ / "err").string();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      redirect(out, STDOUT_FILENO);
+      redirect(err, STDERR_FILENO);
+      std::vector<char*> argv;
+      std::string command = WARPFOLD_COMMAND;
+      argv.push_back(command.data());
+      Words copies = words;
+      for (std::string& word : copies) {
+        argv.push_back(word.data());
+      }
+      argv.push_back(nullptr);
+      if (::chdir(folder_.c_str()) == 0) {
+        ::execv(argv[0], argv.data());
+      }
+      ::_exit(127);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
+            .out = out_path.empty() ? text_of(out) : "",
+            .err = text_of(err)};
+  }
+
+  // The one line that the command has to say against its input, without "warpfold: ".
+  std::string refusal(const Words& words) {
+    const Words before = files();
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(files(), before);
+    const std::string prefix = "warpfold: ";
+    EXPECT_TRUE(outcome.err.starts_with(prefix)) << outcome.err;
+    EXPECT_TRUE(outcome.err.ends_with("\n"));
+    return outcome.err.size() > prefix.size()
+               ? outcome.err.substr(prefix.size(), outcome.err.size() - prefix.size() - 1)
+               : "";
+  }
+
+  void write_file(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+  void write_trace(const std::string& name) const {
+    constexpr std::uint32_t kCtas = 4;
+    const trace::Header header = trace::test::small_header(kCtas, 64);
+    trace::Writer writer(folder_ / name, header);
+    std::mt19937_64 random(1);
+    for (std::uint64_t i = 0; i < kCtas; ++i) {
+      writer.add(trace::test::random_cta(header, i, random));
+    }
+    writer.finish();
+  }
+  [[nodiscard]] Words files() const {
+    Words names;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+      names.push_back(entry.path().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  static std::string text_of(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  fs::path root_;
+  fs::path folder_;
+
+ private:
+  static void redirect(const std::string& path, int to) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (fd < 0 || ::dup2(fd, to) < 0) {
+      ::_exit(126);
+    }
+  }
+};
+
+// --- Help and lists ------------------------------------------------------------------------------
+
+TEST_F(Cli, VersionAndHelpAreNoErrors) {
+  const Outcome version = run({"--version"});
+  EXPECT_EQ(version.code, 0);
+  EXPECT_TRUE(version.out.starts_with("warpfold "));
+  for (const Words& words :
+       {Words{"--help"}, Words{"sim", "--help"}, Words{"trace", "--help"},
+        Words{"trace", "info", "--help"}, Words{"trace", "verify", "--help"},
+        Words{"trace", "dump", "--help"}, Words{"trace", "slice", "--help"},
+        Words{"regress", "--help"}, Words{"gpus", "--help"}, Words{"policies", "--help"}}) {
+    const Outcome help = run(words);
+    EXPECT_EQ(help.code, 0);
+    EXPECT_EQ(help.err, "");
+    EXPECT_NE(help.out.find("Example"), std::string::npos) << words.front();
+    EXPECT_NE(help.out.find("  warpfold "), std::string::npos) << words.front();
+    std::istringstream lines(help.out);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), 120U) << line;
+    }
+  }
+}
+
+TEST_F(Cli, ListsGpusAndPolicies) {
+  const Outcome gpus = run({"gpus"});
+  EXPECT_EQ(gpus.code, 0);
+  for (const std::string name : {"rtx4090", "rtx3060", "h200"}) {
+    EXPECT_NE(gpus.out.find("\n" + name), std::string::npos);
+  }
+  const Outcome policies = run({"policies"});
+  EXPECT_EQ(policies.code, 0);
+  for (const std::string name : {"baseline", "sw-s:X", "sw-b:X", "skip", "arc-hw"}) {
+    EXPECT_NE(("\n" + policies.out).find("\n" + name), std::string::npos);
+  }
+}
+
+TEST_F(Cli, FullStandardOutputIsAnError) {
+  for (const Words& words : {Words{"gpus"}, Words{"policies"}}) {
+    const Outcome outcome = run(words, "/dev/full");
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.err, "warpfold: cannot write to standard output\n");
+  }
+}
+
+// --- Bad usage -----------------------------------------------------------------------------------
+
+TEST_F(Cli, BadUsageIsRefused) {
+  EXPECT_EQ(refusal({}), "a command is required (see 'warpfold --help')");
+  EXPECT_EQ(refusal({"trace"}), "a command is required (see 'warpfold trace --help')");
+  EXPECT_EQ(refusal({"sim"}), "TRACE is required (see 'warpfold sim --help')");
+  EXPECT_NE(refusal({"bogus"}).find("bogus"), std::string::npos);
+  EXPECT_NE(refusal({"trace", "bogus"}).find("bogus"), std::string::npos);
+  EXPECT_NE(refusal({"sim", "t.wft", "--bogus"}).find("--bogus"), std::string::npos);
+  for (const std::string jobs : {"0", "-1", "x", "1.5", "99999999999999999999"}) {
+    EXPECT_NE(refusal({"sim", "t.wft", "--jobs", jobs}).find("--jobs"), std::string::npos);
+  }
+  refusal({"sim", "t.wft", "--json"});
+  refusal({"sim", "t.wft", "--gpu"});
+  refusal({"trace", "info"});
+  refusal({"trace", "dump", "t.wft", "--warp", "-1"});
+  refusal({"trace", "slice", "t.wft"});
+  EXPECT_EQ(refusal({"trace", "slice", "t.wft", "o.wft", "--every", "0"}),
+            "--every is 0, must be at least 1");
+  EXPECT_EQ(refusal({"trace", "dump", "t.wft", "--first-cta", "3", "--last-cta", "2"}),
+            "--last-cta 2 comes before --first-cta 3");
+  for (const std::string probability : {"1", "-0.5", "nan", "inf", "1e9"}) {
+    EXPECT_NE(refusal({"regress", "t.wft", "--stall-probability", probability})
+                  .find("--stall-probability is"),
+              std::string::npos);
+  }
+}
+
+TEST_F(Cli, UnknownPolicyIsRefused) {
+  write_trace("t.wft");
+  EXPECT_EQ(refusal({"sim", "t.wft", "--policy", "arc"}),
+            "unknown policy 'arc': known are baseline, sw-s:X, sw-b:X, skip, arc-hw (X from 0 to "
+            "32)");
+  EXPECT_EQ(refusal({"sim", "t.wft", "--policy", "baseline,sw-b:33"}),
+            "policy 'sw-b:33': the threshold must be a number from 0 to 32");
+  EXPECT_NE(refusal({"sim", "t.wft", "--policy", ""}), "");
+}
+
+TEST_F(Cli, UnknownUnitIsRefused) {
+  write_trace("t.wft");
+  EXPECT_NE(refusal({"sim", "t.wft", "--unit", "verilog"}).find("verilog"), std::string::npos);
+}
+
+TEST_F(Cli, UnknownGpuIsRefused) {
+  write_trace("t.wft");
+  EXPECT_EQ(refusal({"sim", "t.wft", "--gpu", "rtx5090"}),
+            "unknown GPU 'rtx5090': known are rtx4090, rtx3060, h200, or a file that ends in "
+            ".toml");
+  EXPECT_EQ(refusal({"sim", "t.wft", "--gpu", "h200,h200"}),
+            "h200: another GPU is named 'h200' too");
+  EXPECT_EQ(refusal({"sim", "t.wft", "--gpu", "none.toml"}),
+            "none.toml: cannot be opened: No such file or directory");
+}
+
+TEST_F(Cli, MisspeltGpuFileIsRefused) {
+  write_trace("t.wft");
+  write_file("my.toml", "name = \"mine\"\nsass_acrh = \"sm_89\"\n");
+  EXPECT_EQ(refusal({"sim", "t.wft", "--gpu", "my.toml"}),
+            "my.toml: sass_acrh: unknown key (did you mean sass_arch?)");
+}
+
+// --- Bad traces ----------------------------------------------------------------------------------
+
+TEST_F(Cli, MissingTraceIsRefused) {
+  EXPECT_TRUE(refusal({"sim", "none.wft"}).starts_with("none.wft: "));
+  EXPECT_TRUE(refusal({"regress", "none.wft"}).starts_with("none.wft: "));
+  EXPECT_TRUE(refusal({"trace", "info", "none.wft"}).starts_with("none.wft: "));
+  EXPECT_TRUE(refusal({"trace", "dump", "none.wft"}).starts_with("none.wft: "));
+  EXPECT_TRUE(refusal({"trace", "slice", "none.wft", "out.wft"}).starts_with("none.wft: "));
+}
+
+TEST_F(Cli, WhatIsNoTraceIsRefused) {
+  write_file("text.wft", "this is no trace\n");
+  write_file("empty.wft", "");
+  write_trace("cut.wft");
+  fs::resize_file(folder_ / "cut.wft", fs::file_size(folder_ / "cut.wft") / 2);
+  fs::create_directory(folder_ / "folder.wft");
+  for (const std::string name : {"text.wft", "empty.wft", "cut.wft", "folder.wft"}) {
+    EXPECT_TRUE(refusal({"sim", name}).starts_with(name + ": "));
+    EXPECT_TRUE(refusal({"regress", name}).starts_with(name + ": "));
+    EXPECT_TRUE(refusal({"trace", "dump", name}).starts_with(name + ": "));
+  }
+}
+
+TEST_F(Cli, SecondBadTraceStopsTheFirstFromBeingSimulated) {
+  write_trace("t.wft");
+  write_file("bad.wft", "x");
+  EXPECT_TRUE(refusal({"sim", "t.wft", "bad.wft", "--json", "o.json"}).starts_with("bad.wft: "));
+}
+
+TEST_F(Cli, TraceGivenTwiceIsRefused) {
+  write_trace("t.wft");
+  fs::create_symlink("t.wft", folder_ / "link.wft");
+  EXPECT_EQ(refusal({"sim", "t.wft", "t.wft"}), "t.wft: given twice");
+  EXPECT_EQ(refusal({"sim", "t.wft", "./t.wft"}), "./t.wft: the same trace as t.wft");
+  EXPECT_EQ(refusal({"regress", "t.wft", "link.wft"}), "link.wft: the same trace as t.wft");
+}
+
+// --- Simulations ---------------------------------------------------------------------------------
+
+// Without what differs between two runs of one simulation.
+std::string without_wall_time(const std::string& text) {
+  auto document = nlohmann::ordered_json::parse(text);
+  for (auto& entry : document["runs"]) {
+    entry.erase("wall_seconds");
+    entry.erase("peak_memory_bytes");
+  }
+  return document.dump(2);
+}
+
+TEST_F(Cli, SimulatesEveryPolicy) {
+  write_trace("t.wft");
+  const Outcome outcome = run({"sim", "t.wft", "--unit", "golden", "--json", "o.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_TRUE(outcome.out.starts_with("t.wft\nrtx4090: 128 SMs")) << outcome.out;
+  const auto document = nlohmann::json::parse(text_of(folder_ / "o.json"));
+  EXPECT_EQ(document["schema"], "warpfold.sim/1");
+  ASSERT_EQ(document["runs"].size(), 5U);
+  std::vector<std::string> policies;
+  for (const auto& entry : document["runs"]) {
+    policies.push_back(entry["policy"]);
+    EXPECT_EQ(entry["trace"], "t.wft");
+    EXPECT_EQ(entry["unit"], "golden");
+    EXPECT_EQ(entry["sums_match"], true);
+    EXPECT_EQ(entry["conserved"], true);
+    EXPECT_EQ(entry["config"]["sm"]["count"], 128);
+    EXPECT_GT(entry["speedup"], 0.0);
+    EXPECT_GT(entry["peak_memory_bytes"], 0);
+  }
+  EXPECT_EQ(policies, (Words{"baseline", "sw-s:16", "sw-b:16", "skip", "arc-hw"}));
+  EXPECT_EQ(document["runs"][0]["speedup"], 1.0);
+}
+
+TEST_F(Cli, ResultsDoNotDependOnTheNumberOfJobs) {
+  write_trace("t.wft");
+  const auto results = [this](const std::string& jobs) {
+    const Outcome outcome = run({"sim", "t.wft", "--unit", "golden", "--gpu", "rtx3060,h200",
+                                 "--jobs", jobs, "--json", "-"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return without_wall_time(outcome.out);
+  };
+  const std::string one = results("1");
+  EXPECT_EQ(results("4"), one);
+  EXPECT_EQ(nlohmann::json::parse(one)["runs"].size(), 10U);
+}
+
+TEST_F(Cli, GpuFileOfOnesOwnIsSimulated) {
+  write_trace("t.wft");
+  std::string toml(builtin_gpus().front().toml);
+  toml.replace(toml.find("name = \"rtx4090\""), 16, "name = \"half\"   ");
+  toml.replace(toml.find("count = 128"), 11, "count = 64 ");
+  write_file("half.toml", toml);
+  const Outcome outcome = run({"sim", "t.wft", "--gpu", "half.toml", "--policy", "arc-hw", "--unit",
+                               "golden", "--json", "o.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto document = nlohmann::json::parse(text_of(folder_ / "o.json"));
+  EXPECT_EQ(document["runs"][0]["gpu"], "half");
+  EXPECT_EQ(document["runs"][0]["config"]["sm"]["count"], 64);
+  EXPECT_TRUE(document["runs"][0]["speedup"].is_null());
+}
+
+TEST_F(Cli, TraceWithoutCostsForTheGpuIsRefused) {
+  write_trace("t.wft");
+  std::string toml(builtin_gpus().front().toml);
+  toml.replace(toml.find("\"sm_89\""), 7, "\"sm_12\"");
+  write_file("old.toml", toml);
+  const std::string why = refusal({"sim", "t.wft", "--gpu", "old.toml", "--json", "o.json"});
+  EXPECT_TRUE(why.starts_with("t.wft: ")) << why;
+  EXPECT_NE(why.find("sm_12"), std::string::npos) << why;
+}
+
+// --- Output --------------------------------------------------------------------------------------
+
+TEST_F(Cli, UnwritableOutputIsRefusedBeforeTheSimulation) {
+  write_trace("t.wft");
+  EXPECT_EQ(refusal({"sim", "t.wft", "--json", "none/o.json"}),
+            "none/o.json: cannot be written: No such file or directory");
+  fs::create_directory(folder_ / "folder");
+  EXPECT_EQ(refusal({"sim", "t.wft", "--json", "folder"}),
+            "folder: cannot be written: Is a directory");
+  EXPECT_EQ(refusal({"sim", "t.wft", "--json", "/proc/o.json"}).find("/proc/o.json: "), 0U);
+}
+
+TEST_F(Cli, FullDiskIsOneLineAndLeavesNothing) {
+  write_trace("t.wft");
+  const Words words{"sim", "t.wft", "--policy", "baseline", "--unit", "golden"};
+  Words to_device = words;
+  to_device.insert(to_device.end(), {"--json", "/dev/full"});
+  EXPECT_EQ(refusal(to_device), "/dev/full: cannot be written: No space left on device");
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+
+  const Outcome table = run(words, "/dev/full");
+  EXPECT_EQ(table.code, 2);
+  EXPECT_EQ(table.err, "warpfold: cannot write to standard output\n");
+}
+
+TEST_F(Cli, RegressAgreesOnASmallTrace) {
+  write_trace("t.wft");
+  const Outcome outcome = run({"regress", "t.wft", "--max-events", "20", "--seed", "3"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_TRUE(outcome.out.starts_with("t.wft: RTL and golden unit agree: ")) << outcome.out;
+  EXPECT_EQ(outcome.out, run({"regress", "t.wft", "--max-events", "20", "--seed", "3"}).out);
+}
+
+TEST_F(Cli, TraceCommandsWork) {
+  write_trace("t.wft");
+  EXPECT_EQ(run({"trace", "info", "t.wft"}).code, 0);
+  const Outcome json = run({"trace", "info", "t.wft", "--json"});
+  EXPECT_EQ(nlohmann::json::parse(json.out)["schema"], "warpfold.trace-info/1");
+  EXPECT_EQ(run({"trace", "verify", "t.wft"}).code, 0);
+  EXPECT_EQ(run({"trace", "dump", "t.wft", "--last-cta", "0", "--warp", "1"}).code, 0);
+  const Outcome slice = run({"trace", "slice", "t.wft", "half.wft", "--every", "2"});
+  EXPECT_EQ(slice.code, 0) << slice.err;
+  EXPECT_EQ(run({"trace", "verify", "half.wft"}).code, 0);
+}
+
+TEST_F(Cli, SlicesToBadPlacesLeaveNothing) {
+  write_trace("t.wft");
+  refusal({"trace", "slice", "t.wft", "none/o.wft"});
+  const std::string before = text_of(folder_ / "t.wft");
+  EXPECT_EQ(refusal({"trace", "slice", "t.wft", "t.wft", "--every", "2"}),
+            "t.wft: is the trace to read");
+  EXPECT_TRUE(text_of(folder_ / "t.wft") == before);
+  EXPECT_EQ(refusal({"trace", "slice", "t.wft", "/dev/full"}), "/dev/full: is no regular file");
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+}  // namespace
+}  // namespace warpfold

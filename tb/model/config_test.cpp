@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPU files: the built-in ones are as published, and every mistake in a file is one line that names
+// the file and the key.
+#include "model/gpu/config.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "model/gpus/builtin.hpp"
+#include "model/results/json.hpp"
+
+namespace warpfold {
+namespace {
+
+// A good GPU file whose text a test spoils.
+class GpuFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::temp_directory_path() /
+              fmt::format("warpfold-config-{}-{}", test->name(), ::getpid());
+    std::filesystem::create_directories(folder_);
+    text_ = std::string(builtin_gpus().front().toml);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // Puts `line` in place of the line of `section` that sets `key`; nothing in its place if empty.
+  void set_line(const std::string& section, const std::string& key, const std::string& line) {
+    const std::size_t table = section.empty() ? 0 : text_.find("\n[" + section + "]\n");
+    const std::size_t begin = text_.find("\n" + key + " = ", table);
+    ASSERT_NE(begin, std::string::npos) << section << "." << key;
+    const std::size_t end = text_.find('\n', begin + 1);
+    text_.replace(begin, end - begin, "\n" + line);
+  }
+
+  [[nodiscard]] std::string path() const { return (folder_ / "my.toml").string(); }
+
+  // What load_gpu says about the text, without the path in front of it; empty if it is accepted.
+  std::string error() {
+    std::ofstream(path(), std::ios::binary) << text_;
+    return error_of(path());
+  }
+  static std::string error_of(const std::string& name) {
+    try {
+      load_gpu(name);
+    } catch (const ConfigError& error) {
+      std::string what = error.what();
+      EXPECT_EQ(what.find('\n'), std::string::npos) << what;
+      if (what.starts_with(name + ": ")) {
+        what.erase(0, name.size() + 2);
+      }
+      return what;
+    }
+    return "";
+  }
+  std::string error_with(const std::string& section, const std::string& key,
+                         const std::string& value) {
+    set_line(section, key, fmt::format("{} = {}", key, value));
+    return error();
+  }
+
+  std::filesystem::path folder_;
+  std::string text_;
+};
+
+TEST(BuiltinGpus, AreListedInOrder) {
+  EXPECT_EQ(gpu_names(), (std::vector<std::string>{"rtx4090", "rtx3060", "h200"}));
+}
+
+TEST(BuiltinGpus, AreAsPublished) {
+  const GpuConfig ada = load_gpu("rtx4090");
+  EXPECT_EQ(ada.name, "rtx4090");
+  EXPECT_EQ(ada.sass_arch, "sm_89");
+  EXPECT_EQ(ada.sm.count, 128U);
+  EXPECT_EQ(ada.sm.subcores, 4U);
+  EXPECT_EQ(ada.sm.clock_ghz, 2.24);
+  EXPECT_EQ(ada.sm.max_warps, 48U);
+  EXPECT_EQ(ada.l2.slices * ada.l2.rops_per_slice, 176U);
+  EXPECT_EQ(ada.l2.bytes, 72U << 20U);
+
+  const GpuConfig ampere = load_gpu("rtx3060");
+  EXPECT_EQ(ampere.sass_arch, "sm_86");
+  EXPECT_EQ(ampere.sm.count, 28U);
+  EXPECT_EQ(ampere.sm.clock_ghz, 1.32);
+  EXPECT_EQ(ampere.l2.slices * ampere.l2.rops_per_slice, 48U);
+  EXPECT_EQ(ampere.l2.bytes, 3U << 20U);
+
+  const GpuConfig hopper = load_gpu("h200");
+  EXPECT_EQ(hopper.sass_arch, "sm_90");
+  EXPECT_EQ(hopper.sm.count, 132U);
+  EXPECT_EQ(hopper.sm.clock_ghz, 1.98);
+  EXPECT_EQ(hopper.sm.max_warps, 64U);
+  EXPECT_EQ(hopper.l2.bytes, 60U << 20U);
+}
+
+// The H200's ROPs together give what was measured for the whole GPU, and one of them what was
+// measured on one address.
+TEST(BuiltinGpus, RopsMeetTheMeasurement) {
+  const GpuConfig gpu = load_gpu("h200");
+  EXPECT_NEAR(1 / gpu.l2.rop_cycles, 0.288, 0.001);
+  EXPECT_NEAR(gpu.l2.slices * gpu.l2.rops_per_slice / gpu.l2.rop_cycles, 54, 5);
+}
+
+// Every line of a built-in file that sets a parameter says where its value is from, on the line or
+// above it.
+TEST(BuiltinGpus, EveryParameterHasAComment) {
+  for (const BuiltinGpu& gpu : builtin_gpus()) {
+    std::istringstream lines{std::string(gpu.toml)};
+    std::string above;
+    for (std::string line; std::getline(lines, line); above = line) {
+      if (line.find(" = ") != std::string::npos && !line.starts_with("#") &&
+          !line.starts_with("name")) {
+        EXPECT_TRUE(line.find('#') != std::string::npos || above.starts_with("#")) << line;
+      }
+    }
+  }
+}
+
+TEST(BuiltinGpus, UnknownNameListsTheKnownOnes) {
+  try {
+    load_gpu("rtx5090");
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(),
+                 "unknown GPU 'rtx5090': known are rtx4090, rtx3060, h200, or a file that ends in "
+                 ".toml");
+  }
+}
+
+TEST(ConfigToJson, HoldsEveryParameterOfTheFile) {
+  const GpuConfig gpu = load_gpu("rtx4090");
+  const auto json = config_to_json(gpu);
+  std::string expected_order;
+  for (const auto& [key, value] : json.items()) {
+    expected_order += key + " ";
+  }
+  EXPECT_EQ(expected_order, "name sass_arch sm latency lsu noc l2 ");
+  // As many as lines of the file that set one.
+  std::size_t in_file = 0;
+  std::istringstream lines{std::string(builtin_gpus().front().toml)};
+  for (std::string line; std::getline(lines, line);) {
+    in_file += line.find(" = ") != std::string::npos && !line.starts_with("#") ? 1U : 0U;
+  }
+  std::size_t in_json = 0;
+  for (const auto& [key, value] : json.items()) {
+    in_json += value.is_object() ? value.size() : 1;
+  }
+  EXPECT_EQ(in_json, in_file);
+  EXPECT_EQ(json["sm"]["issue_order"], "lrr");
+  EXPECT_EQ(json["l2"]["rop_cycles"], 3.47);
+  EXPECT_EQ(json["l2"]["bytes"], 75497472);
+}
+
+TEST_F(GpuFile, GoodOneIsRead) {
+  EXPECT_EQ(error(), "");
+  EXPECT_EQ(error_with("", "name", "\"mine\""), "");
+  EXPECT_EQ(error_with("sm", "count", "1"), "");
+  EXPECT_EQ(error_with("sm", "issue_order", "\"gto\""), "");
+  EXPECT_EQ(error_with("lsu", "red_min", "3"), "");  // an integer where a float may stand
+  const GpuConfig gpu = load_gpu(path());
+  EXPECT_EQ(gpu.name, "mine");
+  EXPECT_EQ(gpu.sm.count, 1U);
+  EXPECT_EQ(gpu.sm.issue_order, IssueOrder::kGreedyThenOldest);
+  EXPECT_EQ(gpu.lsu.red_min, 3.0);
+}
+
+TEST_F(GpuFile, MisspeltKeyIsNamedWithTheOneThatIsMeant) {
+  set_line("sm", "max_warps", "max_wraps = 48");
+  EXPECT_EQ(error(), "sm.max_wraps: unknown key (did you mean sm.max_warps?)");
+}
+
+TEST_F(GpuFile, MisspeltTableIsNamed) {
+  text_.replace(text_.find("[latency]"), 9, "[latnecy]");
+  EXPECT_EQ(error(), "latnecy: unknown key (did you mean latency?)");
+}
+
+TEST_F(GpuFile, KeyInTheWrongTableIsNamed) {
+  set_line("sm", "max_ctas", "slices = 3\nmax_ctas = 24");
+  EXPECT_EQ(error(), "sm.slices: unknown key (did you mean l2.slices?)");
+}
+
+TEST_F(GpuFile, UnknownKeyWithoutANeighbourIsNamed) {
+  set_line("", "name", "name = \"x\"\ncolour_of_the_box = \"green\"");
+  EXPECT_EQ(error(), "colour_of_the_box: unknown key");
+}
+
+TEST_F(GpuFile, EveryKeyMustBeThere) {
+  const std::string good = text_;
+  std::istringstream lines(good);
+  std::string section;
+  std::size_t keys = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("[")) {
+      section = line.substr(1, line.find(']') - 1);
+    } else if (const std::size_t end = line.find(" = ");
+               end != std::string::npos && !line.starts_with("#")) {
+      const std::string key = line.substr(0, end);
+      text_ = good;
+      set_line(section, key, "");
+      EXPECT_EQ(error(), (section.empty() ? key : section + "." + key) + ": is missing");
+      ++keys;
+    }
+  }
+  EXPECT_EQ(keys, 38U);
+}
+
+TEST_F(GpuFile, MissingTableIsNamedByItsFirstKey) {
+  text_.erase(text_.find("\n[l2]\n"));
+  EXPECT_EQ(error(), "l2.slices: is missing");
+}
+
+TEST_F(GpuFile, EmptyFileMissesItsFirstKey) {
+  text_ = "";
+  EXPECT_EQ(error(), "name: is missing");
+}
+
+TEST_F(GpuFile, WrongTypeIsNamed) {
+  EXPECT_EQ(error_with("sm", "count", "\"128\""), "sm.count: is a string, must be an integer");
+  EXPECT_EQ(error_with("sm", "count", "128.0"),
+            "sm.count: is a floating-point number, must be an integer");
+  EXPECT_EQ(error_with("sm", "count", "[128]"), "sm.count: is an array, must be an integer");
+  EXPECT_EQ(error_with("sm", "count", "{a = 1}"), "sm.count: is a table, must be an integer");
+  EXPECT_EQ(error_with("sm", "count", "true"), "sm.count: is a boolean, must be an integer");
+  EXPECT_EQ(error_with("sm", "count", "2025-01-01"),
+            "sm.count: is a date or time, must be an integer");
+}
+
+TEST_F(GpuFile, WrongTypeOfOtherKeysIsNamed) {
+  EXPECT_EQ(error_with("", "name", "3"), "name: is an integer, must be a string");
+  set_line("", "name", "name = \"x\"");
+  EXPECT_EQ(error_with("sm", "clock_ghz", "true"), "sm.clock_ghz: is a boolean, must be a number");
+  set_line("sm", "clock_ghz", "clock_ghz = 2.0");
+  EXPECT_EQ(error_with("sm", "issue_order", "1"),
+            "sm.issue_order: is an integer, must be \"lrr\" or \"gto\"");
+  EXPECT_EQ(error_with("sm", "issue_order", "\"fifo\""),
+            "sm.issue_order: is \"fifo\", must be \"lrr\" or \"gto\"");
+}
+
+TEST_F(GpuFile, TableThatIsNoTableIsNamed) {
+  text_.erase(text_.find("\n[l2]\n"));
+  text_ = "l2 = 3\n" + text_;
+  EXPECT_EQ(error(), "l2: is an integer, must be a table");
+}
+
+TEST_F(GpuFile, AbsurdValuesAreRefused) {
+  EXPECT_EQ(error_with("sm", "count", "0"), "sm.count: is 0, must be 1 to 1024");
+  EXPECT_EQ(error_with("sm", "count", "-1"), "sm.count: is -1, must be 1 to 1024");
+  EXPECT_EQ(error_with("sm", "count", "1_000_000_000"),
+            "sm.count: is 1000000000, must be 1 to 1024");
+  // Would be 1 in 32 bits.
+  EXPECT_EQ(error_with("sm", "count", "4294967297"), "sm.count: is 4294967297, must be 1 to 1024");
+  EXPECT_NE(error_with("sm", "count", "99999999999999999999"), "");  // not even an integer of TOML
+  set_line("sm", "count", "count = 128");
+  EXPECT_EQ(error_with("l2", "bytes", "-1"), "l2.bytes: is -1, must be 4096 to 68719476736");
+}
+
+TEST_F(GpuFile, AbsurdFloatsAreRefused) {
+  for (const std::string value : {"0.0", "0", "-1.0", "1e9", "nan", "-nan", "inf", "-inf"}) {
+    const std::string what = error_with("l2", "rop_cycles", value);
+    EXPECT_TRUE(what.starts_with("l2.rop_cycles: is ")) << what;
+    EXPECT_TRUE(what.ends_with(", must be 0.01 to 10000")) << what;
+  }
+}
+
+TEST_F(GpuFile, ValuesThatDoNotGoTogetherAreRefused) {
+  EXPECT_EQ(error_with("l2", "interleave_bytes", "500"),
+            "l2.interleave_bytes: is 500, must be a power of two");
+  EXPECT_EQ(error_with("l2", "interleave_bytes", "64"),
+            "l2.interleave_bytes: is 64, less than l2.line_bytes = 128");
+  set_line("l2", "interleave_bytes", "interleave_bytes = 512");
+  EXPECT_EQ(error_with("l2", "line_bytes", "96"), "l2.line_bytes: is 96, must be a power of two");
+  set_line("l2", "line_bytes", "line_bytes = 128");
+  EXPECT_EQ(error_with("l2", "bytes", "65536"),
+            "l2.bytes: is 65536, must be at least slices x ways x line_bytes = 180224");
+  set_line("l2", "bytes", "bytes = 75497472");
+  EXPECT_EQ(error_with("sm", "max_warps", "3"), "sm.max_warps: is 3, less than sm.subcores = 4");
+  set_line("sm", "max_warps", "max_warps = 48");
+  EXPECT_EQ(error_with("", "sass_arch", "\"gfx90a\""),
+            "sass_arch: is \"gfx90a\", must start with \"sm_\"");
+}
+
+TEST_F(GpuFile, NamesArePlain) {
+  const std::string what = "name: must be 1 to 64 letters, digits and _-.";
+  EXPECT_EQ(error_with("", "name", "\"\""), what);
+  EXPECT_EQ(error_with("", "name", "\"a b\""), what);
+  EXPECT_EQ(error_with("", "name", "\"a\\nb\""), what);
+  EXPECT_EQ(error_with("", "name", '"' + std::string(65, 'a') + '"'), what);
+}
+
+TEST_F(GpuFile, SyntaxErrorsNameTheLine) {
+  text_ = "name = \"x\"\nsass_arch = \n";
+  EXPECT_TRUE(error().starts_with("line 2, column ")) << error();
+  text_ = "name = \"x\"\nname = \"y\"\n";
+  EXPECT_TRUE(error().starts_with("line 2, column ")) << error();
+  text_ = "name = \"\xff\"\n";
+  EXPECT_NE(error(), "");
+  text_ = std::string(1, '\0');
+  EXPECT_NE(error(), "");
+}
+
+TEST_F(GpuFile, ControlCharactersOfAKeyDoNotBreakTheLine) {
+  text_ = "\"a\\nb\" = 1\n" + text_;
+  EXPECT_EQ(error(), "a?b: unknown key");
+}
+
+TEST_F(GpuFile, MissingFileFolderAndTraceAreRefused) {
+  EXPECT_EQ(error_of((folder_ / "none.toml").string()),
+            "cannot be opened: No such file or directory");
+  std::filesystem::create_directory(folder_ / "folder.toml");
+  EXPECT_EQ(error_of((folder_ / "folder.toml").string()), "is a folder, not a GPU file");
+  text_ = std::string(2U << 20U, '#');
+  EXPECT_EQ(error(), "is too large for a GPU file");
+}
+
+}  // namespace
+}  // namespace warpfold

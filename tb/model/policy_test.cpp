@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of policies: what is accepted, what is refused, and with which words.
+#include "model/policy/policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace warpfold {
+namespace {
+
+std::string error_of(const std::string& list) {
+  try {
+    parse_policies(list);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Policy, NameReadsBackAsTheSamePolicy) {
+  for (const std::string name :
+       {"baseline", "sw-s:0", "sw-s:8", "sw-b:16", "sw-b:32", "skip", "arc-hw"}) {
+    EXPECT_EQ(parse_policy(name).name(), name);
+  }
+  EXPECT_EQ(parse_policy("sw-b:7"), (Policy{.kind = PolicyKind::kSwB, .threshold = 7}));
+}
+
+TEST(Policy, EveryThresholdIsAccepted) {
+  for (std::uint32_t threshold = 0; threshold <= 32; ++threshold) {
+    EXPECT_EQ(parse_policy("sw-s:" + std::to_string(threshold)).threshold, threshold);
+  }
+}
+
+TEST(Policy, VariantIsTheKernelWhoseCodeRuns) {
+  EXPECT_EQ(parse_policy("baseline").variant(), "baseline");
+  EXPECT_EQ(parse_policy("sw-s:4").variant(), "sw-s");
+  EXPECT_EQ(parse_policy("sw-b:4").variant(), "sw-b");
+  EXPECT_EQ(parse_policy("skip").variant(), "skip");
+  EXPECT_EQ(parse_policy("arc-hw").variant(), "baseline");
+}
+
+TEST(Policy, ListKeepsItsOrderAndDropsDuplicates) {
+  const std::vector<Policy> policies = parse_policies("arc-hw,sw-b:8,baseline,sw-b:8,sw-b:08");
+  ASSERT_EQ(policies.size(), 3U);
+  EXPECT_EQ(policies[0].name(), "arc-hw");
+  EXPECT_EQ(policies[1].name(), "sw-b:8");
+  EXPECT_EQ(policies[2].name(), "baseline");
+}
+
+TEST(Policy, AllIsTheComparison) {
+  std::vector<std::string> names;
+  for (const Policy& policy : parse_policies("all")) {
+    names.push_back(policy.name());
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"baseline", "sw-s:16", "sw-b:16", "skip", "arc-hw"}));
+  EXPECT_EQ(parse_policies("all"), default_policies());
+  EXPECT_EQ(parse_policies("all,sw-b:8,skip").size(), 6U);
+}
+
+TEST(Policy, UnknownNameListsTheKnownOnes) {
+  for (const std::string name :
+       {"", "Baseline", "arc", "sw-x:3", "baseline,,skip", "skip,", " baseline", "lab"}) {
+    const std::string error = error_of(name);
+    EXPECT_NE(error.find("unknown policy"), std::string::npos) << name;
+    EXPECT_NE(error.find("baseline, sw-s:X, sw-b:X, skip, arc-hw"), std::string::npos) << name;
+  }
+}
+
+TEST(Policy, ThresholdOutOfRangeIsRefused) {
+  for (const std::string threshold :
+       {"33", "-1", "99999999999", "", "x", "8x", "8.5", "+8", " 8"}) {
+    const std::string error = error_of("sw-b:" + threshold);
+    EXPECT_EQ(error,
+              "policy 'sw-b:" + threshold + "': the threshold must be a number from 0 to 32");
+  }
+}
+
+TEST(Policy, ThresholdMustBeThereOrNotAsThePolicyHasIt) {
+  EXPECT_EQ(error_of("sw-s"), "policy 'sw-s' needs a balancing threshold: sw-s:X, X from 0 to 32");
+  EXPECT_EQ(error_of("arc-hw:4"), "policy 'arc-hw:4': arc-hw takes no threshold");
+  EXPECT_EQ(error_of("baseline:"), "policy 'baseline:': baseline takes no threshold");
+}
+
+TEST(Policy, EveryKindIsListed) {
+  const std::vector<PolicyInfo> infos = policy_infos();
+  ASSERT_EQ(infos.size(), default_policies().size());
+  for (const PolicyInfo& info : infos) {
+    EXPECT_FALSE(info.pattern.empty());
+    EXPECT_GT(info.description.size(), 20U);
+  }
+}
+
+}  // namespace
+}  // namespace warpfold

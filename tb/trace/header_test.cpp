@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The header as JSON: it comes back as it was, and every change that makes no sense is refused.
+#include "traces/format/header.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tb/trace/synthetic.hpp"
+
+namespace warpfold::trace::test {
+namespace {
+
+using nlohmann::json;
+
+std::string refusal_of_text(const std::string& text) {
+  try {
+    static_cast<void>(header_from_json(text));
+  } catch (const TraceError& error) {
+    const std::string what = error.what();
+    EXPECT_EQ(what.find('\n'), std::string::npos) << what;
+    return what;
+  }
+  return "";
+}
+
+// What is said of the small header after `change`.
+std::string refusal_of(const std::function<void(json&)>& change) {
+  json header = json::parse(header_to_json(small_header(6, 96)));
+  change(header);
+  return refusal_of_text(header.dump());
+}
+
+TEST(Header, ComesBackAsItWas) {
+  Header header = small_header(6, 96);
+  header.sampling = "every other CTA";
+  header.values = ValueMode::kFp32;
+  header.parameters[0].base = UINT64_MAX - 8191;
+  const Header read = header_from_json(header_to_json(header));
+  EXPECT_EQ(header_to_json(read), header_to_json(header));
+  EXPECT_EQ(read.parameters[0].base, UINT64_MAX - 8191);
+  EXPECT_EQ(read.costs, header.costs);
+  EXPECT_EQ(read.times[0].max_ms, 2.0625);
+  EXPECT_EQ(read.values, ValueMode::kFp32);
+  EXPECT_EQ(read.provenance, header.provenance);
+  EXPECT_EQ(header_to_json(header_from_json(header_to_json(header, 2))), header_to_json(header));
+}
+
+// Each object of the header, by JSON pointer.
+const char* const kObjects[] = {"",
+                                "/parameters/0",
+                                "/costs/sm_89/baseline",
+                                "/costs/sm_89/baseline/paths/1",
+                                "/costs/sm_90/skip/reduce/leader",
+                                "/times/0"};
+
+TEST(Header, UnknownKeysAreRefused) {
+  for (const char* where : kObjects) {
+    const std::string why =
+        refusal_of([&](json& header) { header[json::json_pointer(where)]["colour"] = 1; });
+    EXPECT_NE(why.find("unknown key \"colour\""), std::string::npos) << where << ": " << why;
+  }
+}
+
+TEST(Header, EveryKeyIsNeededAndSpeltRight) {
+  const json good = json::parse(header_to_json(small_header(6, 96)));
+  for (const char* where : kObjects) {
+    for (const auto& item : good[json::json_pointer(where)].items()) {
+      const std::string missing =
+          refusal_of([&](json& header) { header[json::json_pointer(where)].erase(item.key()); });
+      EXPECT_NE(missing.find('"' + item.key() + "\" is missing"), std::string::npos)
+          << where << " " << item.key() << ": " << missing;
+      const std::string misspelt = refusal_of([&](json& header) {
+        json& object = header[json::json_pointer(where)];
+        object[item.key() + "s"] = object[item.key()];
+        object.erase(item.key());
+      });
+      EXPECT_NE(misspelt, "") << where << " " << item.key();
+    }
+  }
+}
+
+TEST(Header, EveryTypeIsChecked) {
+  const json good = json::parse(header_to_json(small_header(6, 96)));
+  const json others[] = {nullptr, true, -1, 1.5, "x", json::array({1}), json{{"a", 1}}};
+  const json leaves = good.flatten();
+  for (const auto& item : leaves.items()) {
+    for (const json& other : others) {
+      const bool same_kind = (other.is_string() && item.value().is_string()) ||
+                             (other.is_number() && item.value().is_number_float());
+      if (!same_kind) {
+        EXPECT_NE(refusal_of([&](json& header) { header[json::json_pointer(item.key())] = other; }),
+                  "")
+            << item.key() << " = " << other;
+      }
+    }
+  }
+  for (const auto& item : good.items()) {  // every member of the header
+    for (const json& other : others) {
+      if (other.type() != item.value().type() && !(other == 1.5 && item.key() == "times")) {
+        EXPECT_NE(refusal_of([&](json& header) { header[item.key()] = other; }), "")
+            << item.key() << " = " << other;
+      }
+    }
+  }
+}
+
+TEST(Header, AbsurdValuesAreRefused) {
+  const auto refused = [](const char* where, const json& value, const std::string& part) {
+    const std::string why =
+        refusal_of([&](json& header) { header[json::json_pointer(where)] = value; });
+    EXPECT_NE(why.find(part), std::string::npos) << where << " = " << value << ": " << why;
+  };
+  refused("/grid/0", 0, "grid[0]: 0 is not in 1..");
+  refused("/grid/1", 65536, "grid[1]: 65536 is not in 1..65535");
+  refused("/grid", json::array({1, 1}), "grid: has 2 entries, not 3");
+  refused("/grid/0", 7, "total_ctas: 6, the grid has 7 CTAs");
+  refused("/total_ctas", 0, "total_ctas: 0, the grid has 6 CTAs");
+  refused("/block/0", 0, "block[0]: 0 is not in 1..1024");
+  refused("/block/0", 1025, "block[0]: 1025 is not in 1..1024");
+  refused("/block/1", 11, "block: 1056 threads, at most 1024");
+  refused("/block/2", 65, "block[2]: 65 is not in 1..64");
+  refused("/registers_per_thread", 0, "registers_per_thread: 0 is not in 1..255");
+  refused("/registers_per_thread", 256, "256 is not in 1..255");
+  refused("/registers_per_thread", 4294967296, "is not an integer in 0..4294967295");
+  refused("/shared_bytes_per_cta", 1000000, "shared_bytes_per_cta");
+  refused("/primitive_count", 0, "primitive_count: 0 is not in");
+  refused("/primitive_count", 4294967297, "primitive_count: 4294967297 is not in");
+  refused("/parameters", json::array(), "parameters: 0 is not in 1..256");
+  refused("/parameters/0/stride_bytes", 0, "parameters[0].stride_bytes: 0 is not a multiple");
+  refused("/parameters/0/stride_bytes", 6, "parameters[0].stride_bytes: 6 is not a multiple");
+  refused("/parameters/0/base", 2, "parameters[0].base: 0x2 is not a multiple of 4");
+  refused("/parameters/0/base", UINT64_MAX - 7, "beyond the address space");
+  refused("/parameters/0/base", 18446744073709551616.0, "is not an integer");
+  refused("/parameters/1/name", "x", "parameters[1].name: \"x\" comes twice");
+  refused("/parameters/1/name", "", "parameters[1].name: is empty");
+  refused("/paths", json::array(), "paths: 0 is not in 1..256");
+  refused("/paths/1", "taken", "paths[2]: \"taken\" comes twice");
+  refused("/paths/1", 4, "paths[1]: is number, not a text");
+  refused("/taken_path", "takn", "taken_path: \"takn\" is not one of the paths");
+  refused("/costs/sm_89/baseline/paths", json::array(), "0 entries for 3 paths");
+  refused("/costs/sm_89/baseline/registers", 0, "registers: 0 is not in 1..255");
+  refused("/costs/sm_89/baseline/paths/2/alu", 1000001, "paths[2].alu: 1000001 is not in");
+  refused("/costs/sm_89/baseline/reduce", json::object(), "segment \"plain\" is missing");
+  refused("/times/0/runs", 0, "times[0].runs: 0 is not in");
+  refused("/times/0/min_ms", 1.75, "are not 0 < min <= median <= max");
+  refused("/times/0/min_ms", 0, "are not 0 < min <= median <= max");
+  refused("/times/0/policy", "", "times[0].policy: is empty");
+  refused("/times/0/sm_clock_mhz", -1, "sm_clock_mhz: -1 is not in");
+  refused("/values", "fp16", "values: \"fp16\" is neither");
+  refused("/workload", "two\nlines", "workload: holds a control character");
+
+  const auto moved = [](const char* where, const char* from, const char* to) {
+    return refusal_of([&](json& header) {
+      json& object = header[json::json_pointer(where)];
+      object[to] = object[from];
+      object.erase(from);
+    });
+  };
+  EXPECT_NE(moved("/costs", "sm_89", "sm89").find("is not an architecture"), std::string::npos);
+  EXPECT_NE(moved("/costs/sm_89", "baseline", "base").find("unknown variant"), std::string::npos);
+  EXPECT_NE(moved("/costs/sm_90/skip/reduce", "butterfly", "buterfly")
+                .find("segment \"butterfly\" is missing"),
+            std::string::npos);
+  EXPECT_NE(refusal_of([](json& header) {
+              json& reduce = header["/costs/sm_89/baseline/reduce"_json_pointer];
+              reduce["leader"] = reduce["plain"];
+            }).find("unknown segment \"leader\""),
+            std::string::npos);
+  EXPECT_NE(refusal_of([](json& header) {
+              header["times"].push_back(header["times"][0]);
+            }).find("times[1].policy: \"baseline\" comes twice"),
+            std::string::npos);
+}
+
+TEST(Header, TextThatIsNotOneJsonObjectIsRefused) {
+  const std::string good = header_to_json(small_header(1, 32));
+  EXPECT_EQ(refusal_of_text(good), "");
+  EXPECT_NE(refusal_of_text(""), "");
+  EXPECT_NE(refusal_of_text("[]"), "");
+  EXPECT_NE(refusal_of_text("3"), "");
+  EXPECT_NE(refusal_of_text(good + "x"), "");
+  EXPECT_NE(refusal_of_text(good.substr(0, good.size() - 1)), "");
+  EXPECT_NE(refusal_of_text("{\"workload\": \"\xff\"}"), "");
+  EXPECT_NE(refusal_of_text("{\n\n\"workload\": \"a\nb\"}"), "");
+  EXPECT_NE(refusal_of_text(std::string(100'000, '[')), "");
+  EXPECT_NE(
+      refusal_of_text("{\"workload\":\"a\"," + good.substr(1)).find("key \"workload\" comes twice"),
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace warpfold::trace::test

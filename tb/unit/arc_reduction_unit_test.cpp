@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// The serial reduction unit between a transaction source, a register file and a result sink that the
+// bench plays. Timing is checked tightly: not in cycle n-1, yes in cycle n.
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "Varc_reduction_unit.h"
+#include "model/types.hpp"
+#include "model/unit/fp32.hpp"
+#include "tb/unit/bench.hpp"
+
+namespace warpfold {
+namespace {
+
+struct Txn {
+  LaneMask mask = 0;
+  Address addr = 0;
+  Tag tag = 0;
+};
+
+// Tags from here on hold -0 in every lane.
+constexpr Tag kTagOfZeros = 0xff0;
+
+// Contents of the register file: a fixed function, so that a wrong lane or tag gives a wrong value.
+// Magnitudes lie close together, so that the order of the additions matters.
+Fp32Bits register_value(Tag tag, unsigned lane) {
+  if (tag >= kTagOfZeros) {
+    return kFp32MinusZero;
+  }
+  std::uint64_t x = (std::uint64_t{tag} << 5 | lane) * 0x9e3779b97f4a7c15U;
+  x ^= x >> 29;
+  x *= 0xbf58476d1ce4e5b9U;
+  x ^= x >> 32;
+  return static_cast<Fp32Bits>((x & 0x807fffffU) | (118U + (x >> 40) % 16U) << 23);
+}
+
+Fp32Bits expected_sum(const Txn& txn) {
+  Fp32Bits sum = kFp32MinusZero;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if ((txn.mask >> lane & 1U) != 0) {
+      sum = fp32_add_integer(sum, register_value(txn.tag, lane), true);
+    }
+  }
+  return sum;
+}
+
+class ReductionUnit : public testing::Test {
+ protected:
+  // What happened in one cycle.
+  struct Events {
+    bool accepted = false;
+    bool read = false;     // a read was granted
+    bool offered = false;  // a result was at the port
+    bool taken = false;
+  };
+
+  ReductionUnit() {
+    dut_->txn_valid_i = 0;
+    dut_->rf_ready_i = 0;
+    dut_->result_ready_i = 0;
+    dut_->rf_data_i = rf_data_;
+    dut_.reset();
+  }
+
+  // One cycle: offers `txn` unless null, grants and takes as told, checks every output against what
+  // has been accepted and read so far, and takes the edge.
+  void step(const Txn* txn, bool rf_ready, bool result_ready, Events* events = nullptr) {
+    Events now;
+    dut_->txn_valid_i = txn != nullptr ? 1 : 0;
+    dut_->txn_mask_i = txn != nullptr ? txn->mask : 0xdeadbeefU;
+    dut_->txn_addr_i = txn != nullptr ? txn->addr : 0x123456789abcU;
+    dut_->txn_tag_i = txn != nullptr ? txn->tag : 0xfff;
+    dut_->rf_ready_i = rf_ready ? 1 : 0;
+    dut_->result_ready_i = result_ready ? 1 : 0;
+    dut_->rf_data_i = rf_data_;
+    dut_.settle();
+
+    ASSERT_EQ(dut_->busy_o, to_read_.empty() && read_.empty() ? 0 : 1);
+
+    now.offered = dut_->result_valid_o != 0;
+    ASSERT_EQ(now.offered, !read_.empty()) << "cycle " << dut_.cycle();
+    if (now.offered) {
+      ASSERT_EQ(dut_->result_addr_o, read_.front().addr);
+      ASSERT_EQ(dut_->result_tag_o, read_.front().tag);
+      ASSERT_EQ(dut_->result_data_o, expected_sum(read_.front()));
+    } else {
+      ASSERT_EQ(dut_->result_addr_o, 0U);
+      ASSERT_EQ(dut_->result_tag_o, 0U);
+      ASSERT_EQ(dut_->result_data_o, 0U);
+    }
+    now.taken = now.offered && result_ready;
+
+    const bool stalled = now.offered && !result_ready;
+    ASSERT_EQ(dut_->rf_valid_o, !to_read_.empty() && !stalled ? 1 : 0) << "cycle " << dut_.cycle();
+    if (dut_->rf_valid_o != 0) {
+      ASSERT_EQ(dut_->rf_lane_o, std::countr_zero(left_));
+      ASSERT_EQ(dut_->rf_tag_o, to_read_.front().tag);
+      now.read = rf_ready;
+    } else {
+      ASSERT_EQ(dut_->rf_lane_o, 0U);
+      ASSERT_EQ(dut_->rf_tag_o, 0U);
+    }
+
+    const bool last_read = now.read && std::has_single_bit(left_);
+    ASSERT_EQ(dut_->txn_ready_o, to_read_.empty() || last_read ? 1 : 0) << "cycle " << dut_.cycle();
+    now.accepted = txn != nullptr && dut_->txn_ready_o != 0;
+
+    dut_.edge();
+
+    if (now.taken) {
+      lanes_emitted_ += lane_count(read_.front().mask);
+      read_.pop_front();
+    }
+    if (now.read) {
+      rf_data_ = register_value(to_read_.front().tag,
+                                static_cast<unsigned>(std::countr_zero(left_)));
+      left_ &= left_ - 1U;
+      if (left_ == 0) {
+        read_.push_back(to_read_.front());
+        to_read_.pop_front();
+      }
+    }
+    if (now.accepted) {
+      lanes_accepted_ += lane_count(txn->mask);
+      to_read_.push_back(*txn);
+      left_ = txn->mask;
+    }
+    if (events != nullptr) {
+      *events = now;
+    }
+  }
+
+  // Nothing is lost or doubled: what is not out yet is pending.
+  void check_conservation() {
+    int pending = 0;
+    for (const Txn& txn : read_) {
+      pending += lane_count(txn.mask);
+    }
+    for (const Txn& txn : to_read_) {
+      pending += lane_count(txn.mask);
+    }
+    ASSERT_EQ(lanes_accepted_, lanes_emitted_ + pending);
+  }
+
+  bench::ClockedDut<Varc_reduction_unit> dut_;
+  std::deque<Txn> to_read_;  // accepted, not completely read: at most one
+  std::deque<Txn> read_;     // completely read, result not taken: at most one
+  LaneMask left_ = 0;        // lanes of to_read_ still to read
+  Fp32Bits rf_data_ = 0x3fc00000U;
+  std::int64_t lanes_accepted_ = 0;
+  std::int64_t lanes_emitted_ = 0;
+};
+
+LaneMask random_mask(bench::Rng& rng) {
+  LaneMask mask = static_cast<LaneMask>(rng());
+  switch (rng() % 6) {
+    case 0:
+      mask = LaneMask{1} << rng() % kLanes;
+      break;
+    case 1:
+      mask = LaneMask{1} << rng() % kLanes | LaneMask{1} << rng() % kLanes;
+      break;
+    case 2:
+      mask &= static_cast<LaneMask>(rng());
+      break;
+    case 3:
+      mask = 0xffffffffU;
+      break;
+    default:
+      break;
+  }
+  return mask != 0 ? mask : 1U;
+}
+
+Txn random_txn(bench::Rng& rng) {
+  return Txn{.mask = random_mask(rng),
+             .addr = rng() & kAddrMask,
+             .tag = static_cast<Tag>(rng() & kTagMask)};
+}
+
+// Accepted in cycle t with n lanes: reads in t+1 .. t+n, result in t+n+1.
+TEST_F(ReductionUnit, ResultComesExactlyAfterAllLanes) {
+  bench::Rng rng(bench::seed());
+  for (unsigned n = 1; n <= 32; ++n) {
+    Txn txn{.mask = 0, .addr = rng() & kAddrMask, .tag = static_cast<Tag>(rng() & kTagMask)};
+    while (static_cast<unsigned>(lane_count(txn.mask)) < n) {
+      txn.mask |= LaneMask{1} << rng() % kLanes;
+    }
+    Events events;
+    ASSERT_NO_FATAL_FAILURE(step(&txn, true, true, &events));
+    ASSERT_TRUE(events.accepted);
+    for (unsigned cycle = 1; cycle <= n; ++cycle) {
+      ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true, &events));
+      ASSERT_TRUE(events.read) << "n " << n << ", cycle t+" << cycle;
+      ASSERT_FALSE(events.offered) << "n " << n << ", cycle t+" << cycle;
+    }
+    ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true, &events));
+    ASSERT_TRUE(events.offered) << "n " << n << ", cycle t+n+1";
+    ASSERT_FALSE(events.read);
+    ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true, &events));
+    ASSERT_FALSE(events.offered);
+  }
+}
+
+// With a transaction always waiting, every cycle after the first reads one lane: no gap between
+// transactions, whatever their sizes.
+TEST_F(ReductionUnit, OneLaneACycleAcrossTransactions) {
+  bench::Rng rng(bench::seed());
+  for (const int only_single : {1, 0}) {
+    Txn txn = random_txn(rng);
+    std::int64_t reads = 0;
+    std::int64_t cycles = 0;
+    std::vector<std::uint64_t> due;  // cycles in which results must be offered
+    std::size_t offered = 0;
+    std::uint64_t busy_until = dut_.cycle();
+    for (; cycles < 20'000; ++cycles) {
+      if (only_single != 0) {
+        txn.mask &= ~txn.mask + 1U;
+      }
+      const std::uint64_t now = dut_.cycle();
+      Events events;
+      ASSERT_NO_FATAL_FAILURE(step(&txn, true, true, &events));
+      ASSERT_EQ(events.read, cycles != 0);
+      reads += events.read ? 1 : 0;
+      if (events.offered) {
+        ASSERT_LT(offered, due.size());
+        ASSERT_EQ(now, due[offered]);
+        ++offered;
+      }
+      if (events.accepted) {
+        ASSERT_EQ(now, busy_until);
+        busy_until = now + static_cast<std::uint64_t>(lane_count(txn.mask));
+        due.push_back(busy_until + 1);
+        txn = random_txn(rng);
+      }
+    }
+    EXPECT_EQ(reads, cycles - 1);
+    while (!to_read_.empty() || !read_.empty()) {
+      ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true));
+    }
+  }
+}
+
+TEST_F(ReductionUnit, WaitingResultHoldsEverything) {
+  bench::Rng rng(bench::seed());
+  for (const unsigned stall : {1U, 2U, 7U, 40U}) {
+    for (const LaneMask mask : {0x00000001U, 0x80000000U, 0x00010010U, 0xffffffffU}) {
+      const Txn first{.mask = mask, .addr = 0x1000, .tag = 5};
+      const Txn second{.mask = 0x101U, .addr = 0x2000, .tag = 6};
+      ASSERT_NO_FATAL_FAILURE(step(&first, true, false));
+      Events events;
+      do {
+        ASSERT_NO_FATAL_FAILURE(step(&second, true, false, &events));
+      } while (!events.accepted);
+      for (unsigned i = 0; i < stall; ++i) {
+        ASSERT_NO_FATAL_FAILURE(step(nullptr, true, false, &events));
+        ASSERT_TRUE(events.offered);
+        ASSERT_FALSE(events.read);
+      }
+      ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true, &events));
+      ASSERT_TRUE(events.taken);
+      ASSERT_TRUE(events.read) << "reading goes on in the cycle in which the result leaves";
+      while (!to_read_.empty() || !read_.empty()) {
+        ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true));
+      }
+      ASSERT_NO_FATAL_FAILURE(check_conservation());
+    }
+  }
+}
+
+TEST_F(ReductionUnit, DeniedReadsDelayTheResultByAsMuch) {
+  for (const unsigned denied : {1U, 3U, 17U}) {
+    const Txn txn{.mask = 0x00ff0000U, .addr = 0x40, .tag = 9};
+    ASSERT_NO_FATAL_FAILURE(step(&txn, true, true));
+    const std::uint64_t accepted = dut_.cycle() - 1;
+    for (int lane = 0; lane < 8; ++lane) {
+      for (unsigned i = 0; i < denied; ++i) {
+        ASSERT_NO_FATAL_FAILURE(step(nullptr, false, true));
+      }
+      ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true));
+    }
+    Events events;
+    const std::uint64_t now = dut_.cycle();
+    ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true, &events));
+    ASSERT_TRUE(events.offered);
+    ASSERT_EQ(now, accepted + 8 * (1 + denied) + 1);
+  }
+}
+
+// After a result has been taken nothing is left of it in the next sum.
+TEST_F(ReductionUnit, SumsDoNotLeakIntoEachOther) {
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const Txn many{.mask = 0xffffffffU, .addr = 0x40, .tag = static_cast<Tag>(lane)};
+    const Txn one{.mask = LaneMask{1} << lane, .addr = 0x80, .tag = static_cast<Tag>(lane + 100)};
+    Events events;
+    for (const Txn& txn : {many, one, one, many}) {
+      do {
+        ASSERT_NO_FATAL_FAILURE(step(&txn, true, true, &events));
+      } while (!events.accepted);
+    }
+  }
+}
+
+// The chain begins with -0, so zeros keep their sign.
+TEST_F(ReductionUnit, SumOfMinusZerosIsMinusZero) {
+  for (const LaneMask mask : {0x00000001U, 0x00000006U, 0xffffffffU}) {
+    const Txn txn{.mask = mask, .addr = 0x40, .tag = kTagOfZeros};
+    ASSERT_EQ(expected_sum(txn), kFp32MinusZero);
+    ASSERT_NO_FATAL_FAILURE(step(&txn, true, true));
+    while (!to_read_.empty() || !read_.empty()) {
+      ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true));
+    }
+  }
+}
+
+TEST_F(ReductionUnit, RandomTrafficAndBackPressure) {
+  bench::Rng rng(bench::seed());
+  for (int phase = 0; phase < 200; ++phase) {
+    const unsigned offer = 10 + static_cast<unsigned>(rng() % 91);
+    const unsigned grant = 10 + static_cast<unsigned>(rng() % 91);
+    const unsigned take = 10 + static_cast<unsigned>(rng() % 91);
+    Txn txn = random_txn(rng);
+    bool held = false;
+    for (int cycle = 0; cycle < 1'000; ++cycle) {
+      held = held || bench::chance(rng, offer);
+      Events events;
+      ASSERT_NO_FATAL_FAILURE(step(held ? &txn : nullptr, bench::chance(rng, grant),
+                                   bench::chance(rng, take), &events));
+      if (events.accepted) {
+        held = false;
+        txn = random_txn(rng);
+      }
+      ASSERT_NO_FATAL_FAILURE(check_conservation());
+    }
+  }
+  while (!to_read_.empty() || !read_.empty()) {
+    ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true));
+  }
+  EXPECT_EQ(lanes_accepted_, lanes_emitted_);
+  EXPECT_GT(lanes_emitted_, 10'000);
+}
+
+}  // namespace
+}  // namespace warpfold

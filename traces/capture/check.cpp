@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPU against the CPU reference.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <span>
+
+#include "traces/capture/commands.hpp"
+#include "traces/capture/rasterizer.hpp"
+#include "traces/capture/reference.hpp"
+
+namespace warpfold::capture {
+namespace {
+
+// Bounds. Single against double precision differs by rounding, and where a lane falls on the other side
+// of one of the limits (alpha against 1/255, transmittance against 1e-4): that moves a pixel by less
+// than 1/255 of a colour, and few of them.
+constexpr double kMaxRadiusMismatch = 1e-3;    // share of the Gaussians
+constexpr double kMaxPositionError = 1e-2;     // pixels over 1 + position
+constexpr double kMaxMeanConicError = 1e-3;    // over the largest entry; single needles differ more
+constexpr double kMaxMeanImageError = 1e-5;
+constexpr double kMaxLastMismatch = 1e-3;      // share of the pixels
+constexpr double kMaxGradientError = 1e-3;     // norm of the difference over norm, by array
+constexpr double kMaxMaskMismatch = 1e-4;      // share of the lanes of all events
+constexpr double kMaxReorderError = 1e-5;      // between orders of the same single-precision addition
+
+class Verdict {
+ public:
+  void expect(const char* what, double value, double limit) {
+    const bool good = value <= limit;
+    failed_ = failed_ || !good;
+    std::printf("  %-58s %10.3g  limit %8.1e  %s\n", what, value, limit, good ? "ok" : "FAILED");
+  }
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  bool failed_ = false;
+};
+
+// Norm of the difference over the norm of the reference, for one gradient array.
+double relative_error(std::span<const float> values, std::span<const double> reference, int array) {
+  double difference = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    if (kGradientSlots[i % kParameters].array == array) {
+      const double d = static_cast<double>(values[i]) - reference[i];
+      difference += d * d;
+      norm += reference[i] * reference[i];
+    }
+  }
+  return norm == 0 ? std::sqrt(difference) : std::sqrt(difference / norm);
+}
+
+double share(std::size_t part, std::size_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void check_projection(std::span<const Splat> splats, const Camera& camera,
+                      std::span<const ProjectedGaussian> gpu, Verdict& verdict) {
+  const auto cpu = reference::project(splats, camera);
+  std::size_t mismatches = 0;
+  double position = 0;
+  double conic = 0;
+  for (std::size_t i = 0; i < cpu.size(); ++i) {
+    const reference::Gaussian& g = cpu[i].gaussian;
+    if (cpu[i].radius != gpu[i].radius) {
+      ++mismatches;
+      continue;
+    }
+    if (cpu[i].radius == 0) {
+      continue;
+    }
+    position = std::max({position, std::abs(g.x - static_cast<double>(gpu[i].x)) / (1 + std::abs(g.x)),
+                         std::abs(g.y - static_cast<double>(gpu[i].y)) / (1 + std::abs(g.y))});
+    const double scale = std::max(g.conic[0], g.conic[2]);
+    for (int k = 0; k < 3; ++k) {
+      conic += std::abs(g.conic[k] - static_cast<double>(gpu[i].conic[k])) / scale;
+    }
+  }
+  verdict.expect("Gaussians with another radius, share", share(mismatches, cpu.size()),
+                 kMaxRadiusMismatch);
+  verdict.expect("position, largest relative difference", position, kMaxPositionError);
+  verdict.expect("conic, mean relative difference",
+                 conic / (3 * static_cast<double>(cpu.size())), kMaxMeanConicError);
+}
+
+void check_recording(Rasterizer& rasterizer, const Recording& expected, Verdict& verdict) {
+  const Recording recording = rasterizer.record();
+  const TileLists& lists = rasterizer.lists();
+  std::uint64_t lanes = 0;
+  std::uint64_t different = 0;
+  std::size_t wrong_stage = 0;
+  for (std::size_t i = 0; i < recording.masks.size(); ++i) {
+    lanes += static_cast<std::uint64_t>(std::popcount(expected.masks[i]));
+    different += static_cast<std::uint64_t>(std::popcount(expected.masks[i] ^ recording.masks[i]));
+    wrong_stage += (recording.stages[i] == Stage::kTaken) != (recording.masks[i] != 0) ? 1 : 0;
+  }
+  verdict.expect("recorded lanes that differ, share", share(different, lanes), kMaxMaskMismatch);
+  verdict.expect("passes whose stage contradicts the mask", static_cast<double>(wrong_stage), 0);
+
+  // The values, where they fit: their sum must be what the baseline adds up to, and where a Gaussian has
+  // one value only, it must be that value bit for bit.
+  const std::uint64_t bytes = lanes * kParameters * sizeof(float);
+  if (bytes > (std::uint64_t{1} << 31)) {
+    return;
+  }
+  SampledValues sample = choose_sample(lists, recording, UINT64_MAX);
+  rasterizer.record_values(sample);
+  rasterizer.backward({Variant::kBaseline, 0});
+  const std::vector<float> added = rasterizer.gradients();
+  std::vector<double> sums(added.size(), 0.0);
+  std::vector<std::uint32_t> counts(added.size(), 0);
+  std::vector<std::uint32_t> single(added.size(), 0);
+  for (std::size_t s = 0; s < sample.tiles.size(); ++s) {
+    const trace::CtaTrace cta = make_cta(lists, recording, sample.tiles[s], &sample, s);
+    for (const trace::WarpTrace& warp : cta.warps) {
+      for (const trace::Record& record : warp.records) {
+        if (record.kind != trace::RecordKind::kEvent) {
+          continue;
+        }
+        const auto active = static_cast<std::size_t>(std::popcount(record.mask));
+        for (std::size_t p = 0; p < kParameters; ++p) {
+          for (std::size_t k = 0; k < active; ++k) {
+            const std::uint32_t bits = warp.values[record.values + p * active + k];
+            const std::size_t at = std::size_t{record.primitive} * kParameters + p;
+            sums[at] += static_cast<double>(std::bit_cast<float>(bits));
+            ++counts[at];
+            single[at] = bits;
+          }
+        }
+      }
+    }
+  }
+  std::size_t not_exact = 0;
+  std::size_t singles = 0;
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    if (counts[i] == 1) {
+      ++singles;
+      not_exact += std::bit_cast<float>(single[i]) != added[i] ? 1 : 0;
+    }
+  }
+  for (int array = 0; array < kGradientArrays; ++array) {
+    const std::string what = std::string("sum of recorded values, ") + kGradientArrayNames[array];
+    verdict.expect(what.c_str(), relative_error(added, sums, array), kMaxReorderError);
+  }
+  std::printf("  %zu gradients have a single contribution\n", singles);
+  verdict.expect("of them, those that differ from the recorded bits", static_cast<double>(not_exact),
+                 0);
+}
+
+void check_scene(const std::string& name, std::span<const Splat> splats, const Camera& camera,
+                 Verdict& verdict) {
+  std::printf("%s: %zu Gaussians, %dx%d\n", name.c_str(), splats.size(), camera.width,
+              camera.height);
+  Rasterizer rasterizer(splats, camera);
+  const auto projected = rasterizer.projected();
+  check_projection(splats, camera, projected, verdict);
+
+  // From here on the reference starts from the GPU's projection, so that only rendering is compared.
+  std::vector<reference::Gaussian> gaussians(projected.size());
+  for (std::size_t i = 0; i < projected.size(); ++i) {
+    const ProjectedGaussian& p = projected[i];
+    reference::Gaussian& g = gaussians[i];
+    g.x = static_cast<double>(p.x);
+    g.y = static_cast<double>(p.y);
+    g.opacity = static_cast<double>(p.opacity);
+    for (int k = 0; k < 3; ++k) {
+      g.conic[k] = static_cast<double>(p.conic[k]);
+      g.color[k] = static_cast<double>(p.color[k]);
+    }
+  }
+  const reference::Frame expected = reference::render(gaussians, rasterizer.lists(), camera);
+  const RenderedFrame frame = rasterizer.frame();
+  double error = 0;
+  for (std::size_t i = 0; i < frame.image.size(); ++i) {
+    error += std::abs(static_cast<double>(frame.image[i]) - expected.image[i]);
+  }
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < frame.last.size(); ++i) {
+    last += frame.last[i] != expected.last[i] ? 1 : 0;
+  }
+  verdict.expect("picture, mean absolute difference", error / static_cast<double>(frame.image.size()),
+                 kMaxMeanImageError);
+  verdict.expect("pixels with another last contributor, share", share(last, frame.last.size()),
+                 kMaxLastMismatch);
+
+  Recording recording;
+  const auto gradients = reference::backward(gaussians, rasterizer.lists(), camera, expected,
+                                             rasterizer.loss_gradient(), &recording);
+  for (const char* policy : {"baseline", "skip", "sw-b:0", "sw-b:12", "sw-b:32", "sw-b-uniform:12",
+                             "sw-s:0", "sw-s:12", "sw-s:32"}) {
+    rasterizer.backward(parse_policy(policy));
+    const auto result = rasterizer.gradients();
+    for (int array = 0; array < kGradientArrays; ++array) {
+      const std::string what = std::string(policy) + ", " + kGradientArrayNames[array];
+      verdict.expect(what.c_str(), relative_error(result, gradients, array), kMaxGradientError);
+    }
+  }
+  check_recording(rasterizer, recording, verdict);
+}
+
+}  // namespace
+
+int check_command(const CheckOptions& options) {
+  Verdict verdict;
+  std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
+  check_scene("random scene", random_splats(2000, options.seed), random_camera(203, 117), verdict);
+  if (!options.scene.scene.empty()) {
+    const auto splats = load_splats(options.scene.scene);
+    const Camera camera = make_camera(load_viewpoint(options.scene.cameras, options.scene.name));
+    check_scene(options.scene.name, splats, camera, verdict);
+  }
+  std::printf("%s\n", verdict.failed() ? "check FAILED" : "check passed");
+  return verdict.failed() ? 1 : 0;
+}
+
+}  // namespace warpfold::capture

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// warpfold_capture: runs the 3D Gaussian Splatting backward pass on a GPU and records its atomics.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "traces/capture/commands.hpp"
+#include "traces/capture/scene.hpp"
+#include "traces/format/trace.hpp"
+
+namespace {
+
+using namespace warpfold::capture;
+
+constexpr int kBadInput = 2;
+
+void add_scene(CLI::App& command, SceneOptions& scene, bool required) {
+  command.add_option("--scene", scene.scene, "trained Gaussians, a .splat file")->required(required);
+  command.add_option("--camera", scene.cameras, "viewpoints, a cameras.json")->required(required);
+  command.add_option("--name", scene.name, "which viewpoint; also the name of the output")
+      ->required(required);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Captures warp atomic traces of the 3D Gaussian Splatting backward pass");
+  app.require_subcommand(1);
+  CheckOptions check;
+  CLI::App* check_app = app.add_subcommand("check", "compare the GPU with the CPU reference");
+  add_scene(*check_app, check.scene, false);
+  check_app->add_option("--seed", check.seed, "of the random scene")->capture_default_str();
+
+  TimeOptions time;
+  CLI::App* time_app = app.add_subcommand("time", "time the backward kernel under every policy");
+  add_scene(*time_app, time.scene, true);
+  time_app->add_option("--json", time.json, "write the times there");
+  time_app->add_option("--warmup", time.warmup, "launches before those timed")->capture_default_str();
+  time_app->add_option("--runs", time.runs, "launches timed")->capture_default_str();
+
+  LaunchOptions launch;
+  CLI::App* launch_app = app.add_subcommand("launch", "launch each variant once, for a profiler");
+  add_scene(*launch_app, launch.scene, true);
+  launch_app->add_option("--policy", launch.policies, "which, such as sw-b:16");
+
+  CaptureOptions capture;
+  capture.workload = "3D";
+  CLI::App* capture_app = app.add_subcommand("record", "write the traces");
+  add_scene(*capture_app, capture.scene, true);
+  capture_app->add_option("--workload", capture.workload, "name of the workload")
+      ->capture_default_str();
+  capture_app->add_option("--out", capture.out, "folder for the output")->capture_default_str();
+  capture_app->add_option("--costs", capture.costs, "instruction costs, from sass_cost.py");
+  capture_app->add_option("--times", capture.times, "times, from the time command");
+  capture_app->add_option("--value-bytes", capture.value_bytes, "raw size of the sampled values")
+      ->capture_default_str();
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kBadInput;
+  }
+  if (check_app->parsed()) {
+    return check_command(check);
+  }
+  if (time_app->parsed()) {
+    return time_command(time);
+  }
+  if (launch_app->parsed()) {
+    return launch_command(launch);
+  }
+  return capture_command(capture);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "warpfold_capture: %s\n", error.what());
+    return kBadInput;
+  }
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/format/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+#include <string>
+#include <system_error>
+
+#include "traces/format/header.hpp"
+#include "traces/format/manifest.hpp"
+#include "traces/format/reader.hpp"
+#include "traces/format/stats.hpp"
+#include "traces/format/trace.hpp"
+#include "traces/format/writer.hpp"
+
+namespace warpfold::trace {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+ordered_json stats_to_json(const TraceStats& stats, const Header& header) {
+  ordered_json passes = ordered_json::object();
+  for (std::size_t p = 0; p < header.paths.size(); ++p) {
+    passes[header.paths[p]] = stats.work_passes[p];
+  }
+  ordered_json out;
+  out["ctas"] = stats.ctas;
+  out["warps"] = stats.warps;
+  out["warps_with_events"] = stats.warps_with_events;
+  out["barriers"] = stats.barriers;
+  out["work_records"] = stats.work_records;
+  out["work_passes"] = std::move(passes);
+  out["events"] = stats.events;
+  out["lane_atomics"] = stats.lane_atomics;
+  out["active_lanes"] = stats.active_lanes;
+  out["mean_active_lanes"] = stats.mean_active_lanes();
+  out["full_events"] = stats.full_events;
+  out["one_address_events"] = stats.one_address_events;
+  out["one_address_share"] = stats.one_address_share();
+  out["active_histogram"] = stats.active_histogram;
+  out["distinct_primitives"] = stats.distinct_primitives;
+  out["cta_primitive_pairs"] = stats.cta_primitive_pairs;
+  out["warp_primitive_pairs"] = stats.warp_primitive_pairs;
+  out["mean_warps_per_pair"] = stats.mean_warps_per_pair();
+  return out;
+}
+
+double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string info_text(const Reader& reader, const TraceStats& stats) {
+  const Header& header = reader.header();
+  std::string text;
+  const auto line = [&text](std::string_view name, const std::string& value) {
+    text += fmt::format("  {:<22}{}\n", name, value);
+  };
+  text += fmt::format("{}\n", reader.path().string());
+  line("file", fmt::format("{} bytes, xxh64 {}, {} chunks", reader.file_bytes(), reader.file_hash(),
+                           reader.chunk_count()));
+  line("workload",
+       fmt::format("{}, scene {}, kernel {}", header.workload, header.scene, header.kernel));
+  line("captured on",
+       fmt::format("{}, driver {}, CUDA {}", header.gpu, header.driver, header.cuda));
+  line("launch",
+       fmt::format("grid {}x{}x{}, block {}x{}x{}, {} registers, {} bytes shared", header.grid[0],
+                   header.grid[1], header.grid[2], header.block[0], header.block[1],
+                   header.block[2], header.registers_per_thread, header.shared_bytes_per_cta));
+  line("sampling", header.sampling.empty() ? "whole launch" : header.sampling);
+  line("values", header.values == ValueMode::kFp32 ? "FP32" : "none");
+  line("primitives",
+       fmt::format("{}, {} with an event", header.primitive_count, stats.distinct_primitives));
+  std::string names;
+  for (const Parameter& parameter : header.parameters) {
+    names += (names.empty() ? "" : " ") + parameter.name;
+  }
+  line("parameters", fmt::format("{}: {}", header.parameters.size(), names));
+  line("CTAs", fmt::format("{} of {}", stats.ctas, header.total_ctas));
+  line("warps", fmt::format("{}, {} with an event", stats.warps, stats.warps_with_events));
+  line("events", fmt::format("{}", stats.events));
+  line("lane atomics", fmt::format("{}", stats.lane_atomics));
+  line("active lanes", fmt::format("mean {:.2f}, all {} in {:.1f} %", stats.mean_active_lanes(),
+                                   kWarpLanes, percent(stats.full_events, stats.events)));
+  line("one address", fmt::format("{:.1f} % of events", 100.0 * stats.one_address_share()));
+  line("(CTA, primitive)", fmt::format("{} pairs, mean {:.2f} active warps",
+                                       stats.cta_primitive_pairs, stats.mean_warps_per_pair()));
+  line("barriers", fmt::format("{}, summed over warps", stats.barriers));
+  for (std::size_t p = 0; p < header.paths.size(); ++p) {
+    line(p == 0 ? "passes without event" : "",
+         fmt::format("{:>12}  {}", stats.work_passes[p], header.paths[p]));
+  }
+  text += "  events by active lanes\n";
+  for (std::size_t n = 1; n < stats.active_histogram.size(); ++n) {
+    text += fmt::format("    {:>2} {:>12} {:>5.1f} %\n", n, stats.active_histogram[n],
+                        percent(stats.active_histogram[n], stats.events));
+  }
+  for (const auto& [machine, variants] : header.costs) {
+    for (const auto& [name, variant] : variants) {
+      text += fmt::format("  cost {} {}: {} registers;", machine, name, variant.registers);
+      for (std::size_t p = 0; p < header.paths.size(); ++p) {
+        text += fmt::format(" {} {}", header.paths[p], variant.paths[p].issue_slots());
+      }
+      for (const auto& [segment, cost] : variant.reduce) {
+        text += fmt::format(", {} {}", segment, cost.issue_slots());
+      }
+      text += " issue slots\n";
+    }
+  }
+  for (const VariantTime& time : header.times) {
+    line("time",
+         fmt::format("{}: {:.4f} ms ({:.4f}..{:.4f}, {} runs) at {:.0f} MHz", time.policy,
+                     time.median_ms, time.min_ms, time.max_ms, time.runs, time.sm_clock_mhz));
+  }
+  for (const auto& [key, value] : header.provenance) {
+    line(key, value);
+  }
+  return text;
+}
+
+std::string sound(const Reader& reader) {
+  return fmt::format("ok, {} CTAs, {} events, {} bytes, xxh64 {}", reader.cta_count(),
+                     reader.event_count(), reader.file_bytes(), reader.file_hash());
+}
+
+// Verifies one trace of a manifest; throws at the first difference.
+std::string verify_entry(const fs::path& file, const ManifestEntry& entry) {
+  const Reader reader(file);
+  const auto expect = [&](std::string_view what, const std::string& got, const std::string& want) {
+    if (got != want) {
+      throw TraceError(
+          fmt::format("{}: {} is {}, the manifest says {}", file.string(), what, got, want));
+    }
+  };
+  expect("its size", std::to_string(reader.file_bytes()), std::to_string(entry.bytes));
+  expect("its xxh64", reader.file_hash(), entry.xxh64);
+  expect("its workload", reader.header().workload, entry.workload);
+  expect("its scene", reader.header().scene, entry.scene);
+  expect("its gpu", reader.header().gpu, entry.gpu);
+  reader.verify();
+  return sound(reader);
+}
+
+// Runs one check and prints its line. Returns whether it passed.
+template <typename Check>
+bool report(const fs::path& file, std::ostream& out, Check check) {
+  try {
+    out << fmt::format("{}: {}\n", file.string(), check());
+    return true;
+  } catch (const TraceError& error) {
+    out << fmt::format("FAIL {}\n", error.what());
+    return false;
+  }
+}
+
+bool verify_manifest(const fs::path& path, std::ostream& out) {
+  const std::vector<ManifestEntry> entries = read_manifest(path);
+  bool passed = true;
+  std::set<fs::path> listed;
+  for (const ManifestEntry& entry : entries) {
+    const fs::path file = path.parent_path() / entry.file;
+    listed.insert(entry.file);
+    passed = report(file, out, [&] { return verify_entry(file, entry); }) && passed;
+  }
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::set<fs::path> strangers;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".wft" && !listed.contains(it->path().filename())) {
+      strangers.insert(it->path());
+    }
+  }
+  if (error) {
+    throw TraceError(fmt::format("{}: cannot list: {}", folder.string(), error.message()));
+  }
+  for (const fs::path& stranger : strangers) {
+    out << fmt::format("FAIL {}: not listed in {}\n", stranger.string(), path.string());
+    passed = false;
+  }
+  return passed;
+}
+
+std::string dump_record(const Header& header, const WarpTrace& warp, const Record& record,
+                        bool values) {
+  if (record.kind == RecordKind::kBarrier) {
+    return "barrier\n";
+  }
+  if (record.kind == RecordKind::kWork) {
+    return fmt::format("work    {} x {}\n", header.paths[record.path], record.count);
+  }
+  const auto active = static_cast<std::size_t>(std::popcount(record.mask));
+  std::string text = fmt::format("event   mask {:#010x} lanes {:>2} ", record.mask, active);
+  if (record.lane_primitives == Record::kUniform) {
+    text += fmt::format("primitive {}\n", record.primitive);
+  } else {
+    text += "primitives";
+    for (std::uint32_t lanes = record.mask; lanes != 0; lanes &= lanes - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
+      text += fmt::format(" {}:{}", lane, warp.lane_primitives[record.lane_primitives + lane]);
+    }
+    text += '\n';
+  }
+  if (values && header.values == ValueMode::kFp32) {
+    for (std::size_t p = 0; p < header.parameters.size(); ++p) {
+      text += fmt::format("             {}:", header.parameters[p].name);
+      for (std::size_t k = 0; k < active; ++k) {
+        text +=
+            fmt::format(" {}", std::bit_cast<float>(warp.values[record.values + p * active + k]));
+      }
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+// Positions of the CTAs first..last in the file.
+struct Positions {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+Positions positions(const Reader& reader, std::uint64_t first, std::uint64_t last) {
+  Positions found;
+  std::size_t length = reader.cta_count();
+  while (length > 0) {  // lower bound of `first`
+    const std::size_t half = length / 2;
+    if (reader.cta_id(found.begin + half) < first) {
+      found.begin += half + 1;
+      length -= half + 1;
+    } else {
+      length = half;
+    }
+  }
+  found.end = found.begin;
+  while (found.end < reader.cta_count() && reader.cta_id(found.end) <= last) {
+    ++found.end;
+  }
+  if (found.begin == found.end) {
+    throw TraceError(fmt::format("{}: no CTA in {}..{}: the file has {} from {} to {}",
+                                 reader.path().string(), first, last, reader.cta_count(),
+                                 reader.cta_id(0), reader.cta_id(reader.cta_count() - 1)));
+  }
+  return found;
+}
+
+}  // namespace
+
+int trace_info(const std::vector<fs::path>& paths, bool json, std::ostream& out) {
+  ordered_json all;
+  all["schema"] = "warpfold.trace-info/1";
+  all["traces"] = ordered_json::array();
+  for (const fs::path& path : paths) {
+    const Reader reader(path);
+    const TraceStats stats = collect_stats(reader);
+    if (!json) {
+      out << info_text(reader, stats);
+      continue;
+    }
+    ordered_json entry;
+    entry["file"] = path.string();
+    entry["xxh64"] = reader.file_hash();
+    entry["bytes"] = reader.file_bytes();
+    entry["format_version"] = kFormatVersion;
+    entry["header"] = ordered_json::parse(header_to_json(reader.header()));
+    entry["stats"] = stats_to_json(stats, reader.header());
+    all["traces"].push_back(std::move(entry));
+  }
+  if (json) {
+    out << all.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+  }
+  return 0;
+}
+
+int trace_verify(const std::vector<fs::path>& paths, std::ostream& out) {
+  bool passed = true;
+  for (const fs::path& path : paths) {
+    if (path.extension() == ".json") {
+      passed = verify_manifest(path, out) && passed;
+      continue;
+    }
+    passed = report(path, out,
+                    [&] {
+                      const Reader reader(path);
+                      reader.verify();
+                      return sound(reader);
+                    }) &&
+             passed;
+  }
+  return passed ? 0 : 1;
+}
+
+int trace_dump(const fs::path& path, const DumpSpec& spec, std::ostream& out) {
+  const Reader reader(path);
+  const Header& header = reader.header();
+  if (spec.warp && *spec.warp >= header.warps_per_cta()) {
+    throw TraceError(fmt::format("{}: no warp {}: a CTA has {}", path.string(), *spec.warp,
+                                 header.warps_per_cta()));
+  }
+  const Positions range = positions(reader, spec.first_cta, spec.last_cta);
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    const CtaTrace cta = reader.read_cta(i);
+    std::string text = fmt::format("CTA {}\n", cta.cta);
+    for (std::uint32_t w = 0; w < cta.warps.size(); ++w) {
+      if (spec.warp && *spec.warp != w) {
+        continue;
+      }
+      const WarpTrace& warp = cta.warps[w];
+      text += fmt::format("  warp {}: {} records\n", w, warp.records.size());
+      for (std::size_t r = 0; r < warp.records.size(); ++r) {
+        text +=
+            fmt::format("    {:>6} {}", r, dump_record(header, warp, warp.records[r], spec.values));
+      }
+    }
+    out << text;
+  }
+  return 0;
+}
+
+int trace_slice(const fs::path& in, const fs::path& out_path, const SliceSpec& spec,
+                std::ostream& out) {
+  if (spec.every == 0) {
+    throw TraceError("every 0th CTA cannot be kept: the step is at least 1");
+  }
+  const Reader reader(in);
+  Header header = reader.header();
+  const Positions range = positions(reader, spec.first_cta, spec.last_cta);
+  const std::uint64_t step = std::min<std::uint64_t>(spec.every, range.end - range.begin);
+  const std::size_t kept = (range.end - range.begin + step - 1) / step;
+  if (kept != reader.cta_count()) {
+    std::string how =
+        fmt::format("CTAs {}..{}", reader.cta_id(range.begin), reader.cta_id(range.end - 1));
+    if (step > 1) {
+      how += fmt::format(", 1 of every {}", spec.every);
+    }
+    header.sampling = header.sampling.empty() ? how : header.sampling + "; of these " + how;
+  }
+  if (spec.drop_values) {
+    header.values = ValueMode::kNone;
+  }
+  header.provenance["sliced_from"] = fmt::format("xxh64 {}", reader.file_hash());
+
+  Writer writer(out_path, header);
+  for (std::size_t i = range.begin; i < range.end; i += step) {
+    CtaTrace cta = reader.read_cta(i);
+    if (spec.drop_values) {
+      for (WarpTrace& warp : cta.warps) {
+        warp.values.clear();
+      }
+    }
+    writer.add(cta);
+  }
+  writer.finish();
+  out << fmt::format("{}: {} of {} CTAs\n", out_path.string(), kept, reader.cta_count());
+  return 0;
+}
+
+}  // namespace warpfold::trace

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is behind `warpfold trace info|verify|dump|slice`. Each returns an exit code: 0 done, 1 a
+// check failed. Input that cannot be worked with throws TraceError.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <optional>
+#include <vector>
+
+namespace warpfold::trace {
+
+// Header and statistics of each trace, as text or as
+// {"schema":"warpfold.trace-info/1","traces":[..]}.
+int trace_info(const std::vector<std::filesystem::path>& paths, bool json, std::ostream& out);
+
+// Checks every record of each trace. A path that ends in .json is a manifest: each trace that it
+// lists, beside it, must be sound and match its entry, and no other .wft may lie there.
+// One line per trace; 1 if any failed.
+int trace_verify(const std::vector<std::filesystem::path>& paths, std::ostream& out);
+
+// CTAs are chosen by their linear block index, as the trace has it.
+struct DumpSpec {
+  std::uint64_t first_cta = 0;
+  std::uint64_t last_cta = UINT64_MAX;
+  std::optional<std::uint32_t> warp = std::nullopt;  // all warps if absent
+  bool values = false;                               // print the floats of each event
+};
+int trace_dump(const std::filesystem::path& path, const DumpSpec& spec, std::ostream& out);
+
+struct SliceSpec {
+  std::uint64_t first_cta = 0;
+  std::uint64_t last_cta = UINT64_MAX;
+  std::uint64_t every = 1;  // keeps the 1st, (1+every)th, .. CTA of the range, counted in the file
+  bool drop_values = false;
+};
+// Writes the chosen CTAs of `in` to `out_path`; header.sampling says how they were chosen.
+int trace_slice(const std::filesystem::path& in, const std::filesystem::path& out_path,
+                const SliceSpec& spec, std::ostream& out);
+
+}  // namespace warpfold::trace

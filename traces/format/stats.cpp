@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/format/stats.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+namespace warpfold::trace {
+
+namespace {
+
+void sort_unique(std::vector<std::uint32_t>& list) {
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+}  // namespace
+
+TraceStats collect_stats(const Reader& reader) {
+  TraceStats stats;
+  stats.work_passes.assign(reader.header().paths.size(), 0);
+  const std::uint64_t parameters = reader.header().parameters.size();
+  std::vector<std::uint32_t> all;  // primitives of the trace; made unique when it has doubled
+  std::size_t unique_at = std::size_t{1} << 20U;
+  std::vector<std::uint32_t> of_cta, of_warp;
+
+  for (std::size_t i = 0; i < reader.cta_count(); ++i) {
+    const CtaTrace cta = reader.read_cta(i);
+    ++stats.ctas;
+    of_cta.clear();
+    for (const WarpTrace& warp : cta.warps) {
+      ++stats.warps;
+      of_warp.clear();
+      for (const Record& record : warp.records) {
+        if (record.kind == RecordKind::kBarrier) {
+          ++stats.barriers;
+          continue;
+        }
+        if (record.kind == RecordKind::kWork) {
+          ++stats.work_records;
+          stats.work_passes[record.path] += record.count;
+          continue;
+        }
+        const auto active = static_cast<unsigned>(std::popcount(record.mask));
+        ++stats.events;
+        stats.active_lanes += active;
+        ++stats.active_histogram[active];
+        stats.full_events += active == kWarpLanes ? 1U : 0U;
+        if (record.lane_primitives == Record::kUniform) {
+          ++stats.one_address_events;
+          of_warp.push_back(record.primitive);
+          continue;
+        }
+        const std::size_t first = of_warp.size();
+        for (std::uint32_t lanes = record.mask; lanes != 0; lanes &= lanes - 1) {
+          const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
+          of_warp.push_back(warp.lane_primitives[record.lane_primitives + lane]);
+        }
+        const auto own = of_warp.begin() + static_cast<std::ptrdiff_t>(first);
+        stats.one_address_events +=
+            std::all_of(own, of_warp.end(), [&](std::uint32_t p) { return p == *own; }) ? 1U : 0U;
+      }
+      stats.warps_with_events += of_warp.empty() ? 0U : 1U;
+      sort_unique(of_warp);
+      stats.warp_primitive_pairs += of_warp.size();
+      of_cta.insert(of_cta.end(), of_warp.begin(), of_warp.end());
+    }
+    sort_unique(of_cta);
+    stats.cta_primitive_pairs += of_cta.size();
+    all.insert(all.end(), of_cta.begin(), of_cta.end());
+    if (all.size() > unique_at) {
+      sort_unique(all);
+      unique_at = std::max(unique_at, 2 * all.size());
+    }
+  }
+  sort_unique(all);
+  stats.distinct_primitives = all.size();
+  stats.lane_atomics = stats.active_lanes * parameters;
+  return stats;
+}
+
+}  // namespace warpfold::trace

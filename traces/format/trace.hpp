@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a warp atomic trace holds. One trace is one kernel launch on a real GPU; it says what the
+// program wanted to add, where and when, and is independent of the policy and of the GPU that is
+// simulated. FORMAT.md describes the container field by field. Plain data, no clock.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace warpfold::trace {
+
+// Container version that this library writes, and the only one it reads.
+inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr int kWarpLanes = 32;
+
+// Anything wrong with a trace file: one clear line, no newline at its end.
+class TraceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// One parameter that an event adds to: primitive i's value lives at base + i * stride_bytes.
+struct Parameter {
+  std::string name;        // "dL_dmean2D.x"
+  std::uint64_t base = 0;  // byte address of primitive 0 as captured on the GPU
+  std::uint32_t stride_bytes = 0;
+};
+
+// Warp instructions issued along one path of the kernel, and what they wait for, from SASS.
+struct InstructionCost {
+  std::uint32_t alu = 0;           // issue slots of everything not counted below, branches included
+  std::uint32_t sfu = 0;           // MUFU
+  std::uint32_t shared = 0;        // LDS, STS
+  std::uint32_t global_load = 0;   // LDG
+  std::uint32_t shuffle = 0;       // SHFL, MATCH, VOTE excluded: those are in alu
+  std::uint32_t match = 0;         // MATCH
+  std::uint32_t stall_cycles = 0;  // sum of the encoded stall counts: least cycles of a lone warp
+  std::uint32_t wait_sfu = 0;      // scoreboard waits on a result of that class
+  std::uint32_t wait_shared = 0;
+  std::uint32_t wait_global = 0;
+  std::uint32_t wait_shuffle = 0;
+  // REDs are not in here: an event issues one RED for each parameter and transaction.
+  [[nodiscard]] std::uint32_t issue_slots() const {
+    return alu + sfu + shared + global_load + shuffle + match;
+  }
+  friend bool operator==(const InstructionCost&, const InstructionCost&) = default;
+};
+
+// Costs of one compiled kernel variant. `paths` has one entry for each of Header::paths, in that
+// order. `reduce` holds the variant's own reduction code by segment:
+//   baseline: "plain"                                  (address computation beside the REDs)
+//   sw-s:     "check" "plain" "setup" "per_lane" "leader"   (per_lane: one turn of the serial loop)
+//   sw-b:     "check" "plain" "butterfly" "leader"
+//   skip:     "check" "butterfly" "leader"             (check also runs on warps that are skipped)
+struct VariantCost {
+  std::vector<InstructionCost> paths;
+  std::map<std::string, InstructionCost> reduce;
+  std::uint32_t registers = 0;  // per thread
+  friend bool operator==(const VariantCost&, const VariantCost&) = default;
+};
+
+// Measured run of one kernel variant, without recording.
+struct VariantTime {
+  std::string policy;  // "baseline", "sw-b:8", ...
+  double median_ms = 0, min_ms = 0, max_ms = 0;
+  std::uint32_t runs = 0;
+  double sm_clock_mhz = 0;  // 0 if not measured
+};
+
+enum class ValueMode : std::uint8_t { kNone = 0, kFp32 = 1 };
+
+struct Header {
+  std::string workload;  // "3D-TK"
+  std::string scene;
+  std::string kernel;
+  std::string gpu, driver, cuda;  // of the capture
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t block[3] = {1, 1, 1};
+  std::uint32_t registers_per_thread = 0;  // of the baseline variant as run
+  std::uint32_t shared_bytes_per_cta = 0;
+  std::uint64_t primitive_count = 0;
+  std::vector<Parameter> parameters;  // an event adds to all of them
+  std::vector<std::string> paths;     // names of the path classes of work records
+  std::string taken_path;             // the path that leads to an event (one of `paths`)
+  // costs["sm_89"]["sw-b"]
+  std::map<std::string, std::map<std::string, VariantCost>> costs;
+  std::vector<VariantTime> times;
+  ValueMode values = ValueMode::kNone;  // kFp32: every event of the file has its values
+  // How the trace was sampled; empty for a whole launch.
+  std::string sampling;
+  std::uint64_t total_ctas = 0;  // of the launch, sampled or not: the grid's product
+  std::map<std::string, std::string> provenance;  // free text: date, command, source hash
+
+  [[nodiscard]] std::uint32_t warps_per_cta() const {
+    return (block[0] * block[1] * block[2] + kWarpLanes - 1) / kWarpLanes;
+  }
+};
+
+enum class RecordKind : std::uint8_t { kWork = 0, kBarrier = 1, kEvent = 2 };
+
+// One step of a warp in program order.
+//   kWork:    `count` >= 1 passes along path `path` without an event (skipped iterations, prologue,
+//   ...) kBarrier: CTA-wide barrier kEvent:   one pass along Header::taken_path that ends in a
+//   reduce call: `mask` is never 0
+struct Record {
+  RecordKind kind = RecordKind::kWork;
+  std::uint16_t path = 0;       // kWork
+  std::uint32_t count = 0;      // kWork
+  std::uint32_t mask = 0;       // kEvent: active lanes
+  std::uint32_t primitive = 0;  // kEvent, uniform: primitive index of every active lane
+  // kEvent: where in WarpTrace::lane_primitives its 32 entries start, one for each lane (0 for
+  // lanes that are not active), or kUniform.
+  static constexpr std::uint32_t kUniform = 0xffffffffU;
+  std::uint32_t lane_primitives = kUniform;
+  // kEvent with values: index into WarpTrace::values of popcount(mask) * parameters entries,
+  // ordered by parameter, then by active lane from the lowest: values[v + p * popcount + k].
+  std::uint64_t values = 0;
+  friend bool operator==(const Record&, const Record&) = default;
+};
+
+struct WarpTrace {
+  std::vector<Record> records;
+  std::vector<std::uint32_t> lane_primitives;
+  std::vector<std::uint32_t> values;  // FP32 bits exactly as the GPU computed them
+  friend bool operator==(const WarpTrace&, const WarpTrace&) = default;
+};
+
+struct CtaTrace {
+  std::uint64_t cta = 0;  // linear block index: x + grid.x * (y + grid.y * z)
+  std::vector<WarpTrace> warps;
+  friend bool operator==(const CtaTrace&, const CtaTrace&) = default;
+};
+
+}  // namespace warpfold::trace
