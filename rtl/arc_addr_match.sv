@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coalescer: groups the active lanes of an atomred request by address, one group a cycle.
 //
-// Contract: while a request is held, the lowest lane not yet sent leads; it and all other unsent lanes
-// with exactly its address form the transaction offered at txn_*. Groups therefore leave in the order
-// of their lowest lanes, and each active lane is in exactly one. The request is accepted with its last
-// group, or at once when no lane is active; the next one may follow in the next cycle. The requester
-// holds the request unchanged until it is accepted, and the request is not stored here: only the lanes
-// already sent are. txn_valid_o does not wait for txn_ready_i; txn_addr_o and txn_mask_o mean nothing
-// without it.
+// Contract: while a request is held, the lowest lane not yet sent leads; it and all other unsent
+// lanes with exactly its address form the transaction offered at txn_*. Groups therefore leave in
+// the order of their lowest lanes, and each active lane is in exactly one. The request is accepted
+// with its last group, or at once when no lane is active; the next one may follow in the next
+// cycle. The requester holds the request unchanged until it is accepted, and the request is not
+// stored here: only the lanes already sent are. txn_valid_o does not wait for txn_ready_i;
+// txn_addr_o and txn_mask_o mean nothing without it.
 
 `include "arc_assert.svh"
 

@@ -5,11 +5,11 @@
 //   ARC_ASSUME(Name, Cond)                  the same, as a promise of the environment
 //   ARC_ASSERT_NEXT(Name, Trigger, Cond)    Cond holds at the edge after one at which Trigger held
 //   ARC_ASSUME_NEXT(Name, Trigger, Cond)    the same, as a promise of the environment
-//   ARC_ASSERT_COMB(Name, Cond)             Cond holds whenever the logic has settled; needs no clock
+//   ARC_ASSERT_COMB(Name, Cond)             Cond holds whenever the logic has settled; no clock
 //
 // Name is a claim in words and unique in its module. The clock is clk_i, the reset rst_ni. The
-// concurrent form with `disable iff` keeps rst_ni a purely asynchronous net. _NEXT arms a flop of its
-// own that the reset clears, so nothing is compared with a value from before or during reset.
+// concurrent form with `disable iff` keeps rst_ni a purely asynchronous net. _NEXT arms a flop of
+// its own that the reset clears, so nothing is compared with a value from before or during reset.
 `ifndef ARC_ASSERT_SVH
 `define ARC_ASSERT_SVH
 

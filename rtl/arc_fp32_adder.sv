@@ -7,8 +7,9 @@
 // range becomes zero with the sign of the exact sum. (Such a sum is a multiple of the smallest
 // subnormal and therefore exact, so before or after rounding makes no difference.)
 //
-// The operands are put in order of magnitude first, so the difference is never negative and only one
-// operand needs the alignment shifter. The position of the binary point is kept through the module:
+// The operands are put in order of magnitude first, so the difference is never negative and only
+// one operand needs the alignment shifter. The position of the binary point is kept through the
+// module:
 //
 //     bit      27     26 ......... 4  3      2      1      0
 //            carry  | significand (24)     | guard  round  sticky
@@ -180,7 +181,8 @@ module arc_fp32_adder #(
       is_exact_zero = norm == '0;
       is_zero = is_exact_zero;
     end
-    // Among unlike signs with the largest exponent only infinities cancel to nothing, or equal NaNs.
+    // Among unlike signs with the largest exponent only infinities cancel to nothing, or equal
+    // NaNs.
     is_nan = big_max && (big[FracWidth-1:0] != '0 || (subtract && is_exact_zero));
     is_huge = big_max || rounded[MagWidth:FracWidth+1] == arc_pkg::ExpMax;
     sum_exp = (rounded[MagWidth:FracWidth+1] & {ExpWidth{!is_zero}}) | {ExpWidth{big_max}};

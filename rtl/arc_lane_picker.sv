@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Picks the lowest set bit of a lane mask.
 //
-// Contract: combinational. idx_o and one_hot_o name the lowest set lane of mask_i, rest_o is the mask
-// without it, any_o says that there is one, last_o that it is the only one. Of an empty mask all
-// outputs are zero. The caller keeps rest_o to walk through a mask one lane a cycle.
+// Contract: combinational. idx_o and one_hot_o name the lowest set lane of mask_i, rest_o is the
+// mask without it, any_o says that there is one, last_o that it is the only one. Of an empty mask
+// all outputs are zero. The caller keeps rest_o to walk through a mask one lane a cycle.
 
 `include "arc_assert.svh"
 

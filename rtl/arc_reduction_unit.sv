@@ -2,15 +2,15 @@
 // Serial reduction unit: reads the lanes of one transaction from the register file, lowest first,
 // sums them with one FP32 adder, and offers one addition for the whole transaction.
 //
-// Contract: a transaction accepted in cycle t with n lanes (n >= 1) is read in cycles t+1 .. t+n and
-// its result is offered in cycle t+n+1, when every read is granted at once and results are taken at
-// once. One lane a cycle, without a gap from one transaction to the next. The sum is the chain of FP32
-// additions in lane order that starts with -0.0, which is neutral.
+// Contract: a transaction accepted in cycle t with n lanes (n >= 1) is read in cycles t+1 .. t+n
+// and its result is offered in cycle t+n+1, when every read is granted at once and results are
+// taken at once. One lane a cycle, without a gap from one transaction to the next. The sum is the
+// chain of FP32 additions in lane order that starts with -0.0, which is neutral.
 //
-// Register file: rf_data_i is the value of the last granted read, from the cycle after its grant until
-// and including the cycle of the next grant. A read, once asked for, is asked for until granted.
-// Result: held until taken; while one waits, nothing moves and no read is asked for. All payloads are
-// zero while their valid is low.
+// Register file: rf_data_i is the value of the last granted read, from the cycle after its grant
+// until and including the cycle of the next grant. A read, once asked for, is asked for until
+// granted. Result: held until taken; while one waits, nothing moves and no read is asked for. All
+// payloads are zero while their valid is low.
 
 `include "arc_assert.svh"
 
@@ -144,5 +144,45 @@ module arc_reduction_unit #(
   end
 
   assign busy_o = fetch_any || add_valid_q;
+
+  // ------------------------------------------------------------------------------------------
+  // Assertions
+  // ------------------------------------------------------------------------------------------
+
+  `ARC_ASSUME(TransactionHasLanes, !txn_valid_i || txn_mask_i != '0)
+  `ARC_ASSUME_NEXT(ReadDataHeldWhileStalled, add_stall, $stable(rf_data_i))
+  `ARC_ASSERT_NEXT(ReadHeldUntilGranted, rf_valid_o && !rf_ready_i,
+                   rf_valid_o && $stable(rf_lane_o) && $stable(rf_tag_o))
+  `ARC_ASSERT_NEXT(ResultHeldUntilTaken, result_valid_o && !result_ready_i,
+                   result_valid_o && $stable(result_addr_o) && $stable(result_data_o) &&
+                   $stable(result_tag_o))
+  `ARC_ASSERT(NothingIsReadWhileAResultWaits, !(add_stall && rf_valid_o))
+  `ARC_ASSERT(NoLoadOverLanesToRead, !load || mask_q == '0 || (grant && fetch_rest == '0))
+  `ARC_ASSERT(ReadPayloadZeroWithoutValid, rf_valid_o || (rf_lane_o == '0 && rf_tag_o == '0))
+  `ARC_ASSERT(ResultPayloadZeroWithoutValid, result_valid_o ||
+              (result_addr_o == '0 && result_data_o == '0 && result_tag_o == '0))
+
+`ifndef SYNTHESIS
+  // Conservation: lanes accepted = lanes in results taken + lanes still here. The counters wrap.
+  logic [15:0] lanes_in_q, lanes_out_q, lanes_read;
+  logic [15:0] add_lanes_q;  // lanes read of the transaction in the add stage
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      lanes_in_q <= '0;
+      lanes_out_q <= '0;
+      add_lanes_q <= '0;
+    end else begin
+      if (load) lanes_in_q <= lanes_in_q + 16'($countones(txn_mask_i));
+      if (grant) add_lanes_q <= fetch_first_q ? 16'd1 : add_lanes_q + 16'd1;
+      if (result_valid_o && result_ready_i) lanes_out_q <= lanes_out_q + add_lanes_q;
+    end
+  end
+
+  assign lanes_read = result_valid_o || (fetch_any && !fetch_first_q) ? add_lanes_q : '0;
+`endif
+
+  `ARC_ASSERT(NoLaneLostOrDoubled,
+              lanes_in_q == lanes_out_q + lanes_read + 16'($countones(mask_q)))
 
 endmodule

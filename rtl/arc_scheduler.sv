@@ -2,10 +2,11 @@
 // Greedy scheduler: sends each coalesced transaction to the LSU path or to the reduction unit.
 //
 // Contract: combinational. A transaction goes out as a plain RED whenever the LSU path is free: the
-// memory queue has room (lsu_ready_i) and no finished sum claims the output in this cycle. Otherwise
-// it is offered to the reduction unit, and it waits when that is busy too. Exactly one of the two
-// valids is high while a transaction is there. red_valid_o is raised only in a cycle in which the RED
-// is taken; a transaction offered to the reduction unit may leave as a RED in a later cycle.
+// memory queue has room (lsu_ready_i) and no finished sum claims the output in this cycle.
+// Otherwise it is offered to the reduction unit, and it waits when that is busy too. Exactly one of
+// the two valids is high while a transaction is there. red_valid_o is raised only in a cycle in
+// which the RED is taken; a transaction offered to the reduction unit may leave as a RED in a later
+// cycle.
 
 `include "arc_assert.svh"
 

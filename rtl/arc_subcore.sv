@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ARC adds to one SM sub-core: coalescer, greedy scheduler, serial reduction unit, output select.
+// What ARC adds to one SM sub-core: coalescer, greedy scheduler, serial reduction unit, output
+// select.
 //
-// Contract: every active lane of every accepted request leaves exactly once at the lsu port, either in
-// the mask of a plain RED (lsu_reduced_o 0, the value is still in the register file) or within the sum
-// of a reduced transaction (lsu_reduced_o 1, one addition of lsu_data_o, lsu_mask_o 1). Requests are
-// cut into transactions by address in the order of their lowest lanes. A plain RED may overtake a
-// reduction that was accepted earlier; reductions stay in order among themselves.
+// Contract: every active lane of every accepted request leaves exactly once at the lsu port, either
+// in the mask of a plain RED (lsu_reduced_o 0, the value is still in the register file) or within
+// the sum of a reduced transaction (lsu_reduced_o 1, one addition of lsu_data_o, lsu_mask_o 1).
+// Requests are cut into transactions by address in the order of their lowest lanes. A plain RED may
+// overtake a reduction that was accepted earlier; reductions stay in order among themselves.
 //
 // lsu_ready_i is the registered "not full" of the memory queue and must not depend on this cycle's
 // outputs. A plain RED is offered only in a cycle in which it is taken; a result waits at the port
@@ -134,5 +135,40 @@ module arc_subcore #(
   end
 
   assign busy_o = match_busy || reduction_busy;
+
+  // ------------------------------------------------------------------------------------------
+  // Assertions
+  // ------------------------------------------------------------------------------------------
+
+  `ARC_ASSERT_NEXT(ResultHeldUntilTaken, lsu_valid_o && !lsu_ready_i,
+                   lsu_valid_o && lsu_reduced_o && $stable(lsu_addr_o) && $stable(lsu_mask_o) &&
+                   $stable(lsu_data_o) && $stable(lsu_tag_o))
+  `ARC_ASSERT(OneSourceAtATime, !(result_valid && red_valid))
+  `ARC_ASSERT(RedOnlyWhenTaken, !lsu_valid_o || lsu_reduced_o || lsu_ready_i)
+  `ARC_ASSERT(RedHasLanesAndNoData, !red_valid || (lsu_mask_o != '0 && lsu_data_o == '0))
+  `ARC_ASSERT(ResultIsOneAddition, !lsu_reduced_o || lsu_mask_o == arc_pkg::Lanes'(1))
+  `ARC_ASSERT(PayloadZeroWithoutValid, lsu_valid_o ||
+              (lsu_addr_o == '0 && lsu_mask_o == '0 && !lsu_reduced_o && lsu_data_o == '0 &&
+               lsu_tag_o == '0))
+
+`ifndef SYNTHESIS
+  // Conservation: when a request is accepted, all its active lanes have gone one of the two ways.
+  logic [5:0] sent_q, sent_now;  // lanes of the held request sent before, and in this cycle
+
+  always_comb begin
+    sent_now = '0;
+    if (red_valid && lsu_ready_i) sent_now = 6'($countones(lsu_mask_o));
+    if (reduce_valid && reduce_ready) sent_now = 6'($countones(txn_mask));
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni)                         sent_q <= '0;
+    else if (req_valid_i && req_ready_o) sent_q <= '0;
+    else                                 sent_q <= sent_q + sent_now;
+  end
+`endif
+
+  `ARC_ASSERT(NoLaneLostOrDoubled, !(req_valid_i && req_ready_o) ||
+              sent_q + sent_now == 6'($countones(req_mask_i)))
 
 endmodule

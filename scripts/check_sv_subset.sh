@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Keeps rtl/ within the SystemVerilog that Verilator 5.006, Yosys 0.23 and Icarus 11 all read with the
-# same meaning. Text patterns, one rule each; prints the rule that a line breaks. Some of these
+# Keeps rtl/ within the SystemVerilog that Verilator 5.006, Yosys 0.23 and Icarus 11 all read with
+# the same meaning. Text patterns, one rule each; prints the rule that a line breaks. Some of these
 # constructs are accepted without a word by a tool that then builds wrong logic.
 #
 #   scripts/check_sv_subset.sh [file or folder ...]     default: rtl/
@@ -60,8 +60,9 @@ S~\$(past|stable|rose|fell|changed)\b~no $past or $stable outside assertions~   
 RULES
 )
 
-# Prints a file as numbered lines, without comments and strings (so that prose may name a construct),
-# except lint pragmas. With $2 = S also without assertion macro calls and `ifndef SYNTHESIS regions.
+# Prints a file as numbered lines, without comments and strings (so that prose may name a
+# construct), except lint pragmas. With $2 = S also without assertion macro calls and `ifndef
+# SYNTHESIS regions.
 code_of() {
   perl -e '
     my ($file, $mode) = @ARGV;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Lints and elaborates every RTL module alone as top in the three tools that must read the source:
 # Verilator (-Wall, with and without assertions), Yosys (warnings that hide wrong logic are errors;
-# also with -formal) and Icarus. Prints one line per module; nonzero on the first tool that complains.
+# also with -formal) and Icarus. Prints one line per module; nonzero on the first tool that
+# complains.
 #
 #   scripts/lint_rtl.sh [rtl folder]
 set -euo pipefail

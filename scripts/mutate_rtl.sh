@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Plants one bug at a time in a copy of rtl/ and checks that the unit bench of the changed part fails.
-# RTL assertions are off, so that each bug is caught by what a bench compares, not by the RTL itself.
-# Prints one line per bug; exits 1 if one survives, 2 if the unchanged RTL fails or a bug does not
-# apply any more.
+# Plants one bug at a time in a copy of rtl/ and checks that the unit bench of the changed part
+# fails. RTL assertions are off, so that each bug is caught by what a bench compares, not by the RTL
+# itself. Prints one line per bug; exits 1 if one survives, 2 if the unchanged RTL fails or a bug
+# does not apply any more.
 #
 #   scripts/mutate_rtl.sh [name ...]     default: all
 #
-# A bench object is compiled once: the Verilated class that it sees depends on the ports only. Per bug
-# only the changed module is verilated, compiled and linked again.
+# A bench object is compiled once: the Verilated class that it sees depends on the ports only. Per
+# bug only the changed module is verilated, compiled and linked again.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -248,6 +248,7 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
       break;
     case StepKind::kEnd:
       resident_ &= ~bit;
+      stats_.events += warp.program.events();
       control_.warp_finished(warp.cta);
       warp.cta = nullptr;
       break;
@@ -404,9 +405,6 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
   op.mask = warp.step.mask;
   op.event = {warp.cta, warp.warp, warp.step.record};
   const auto lanes = static_cast<std::uint64_t>(lane_count(op.mask));
-  if (warp.step.parameter == 0) {
-    ++stats_.events;
-  }
   if (op.kind == MemOpKind::kReduced) {
     const trace::WarpTrace& trace = op.event.warp_trace();
     const trace::Record& event = op.event.event();
@@ -456,9 +454,6 @@ void Subcore::request_unit(const Warp& warp) {
       request_.req_addr[lane] =
           context_.addresses.address(lane_primitive(trace, event, lane), operand.parameter);
     });
-  }
-  if (warp.step.parameter == 0) {
-    ++stats_.events;
   }
   context_.tally.lanes_issued += static_cast<std::uint64_t>(lane_count(event.mask));
   ++warp.cta->live;

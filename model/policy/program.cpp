@@ -87,6 +87,7 @@ void WarpProgram::start(const PolicyTiming& timing, const trace::WarpTrace& warp
   timing_ = &timing;
   warp_ = &warp;
   record_ = 0;
+  events_ = 0;
   steps_.clear();
   position_ = 0;
   run_ = Step{};
@@ -136,6 +137,7 @@ void WarpProgram::expand_event(std::uint32_t record) {
   const trace::Record& event = warp_->records[record];
   const PolicyTiming& t = *timing_;
   add_run(t.taken());
+  ++events_;
 
   // Lanes by primitive. One group is the rule; order is that of each group's lowest lane.
   std::array<LaneMask, kLanes> groups{};

@@ -70,6 +70,8 @@ class WarpProgram {
   void start(const PolicyTiming& timing, const trace::WarpTrace& warp);
   // The next step in program order; kEnd for ever after the last.
   Step next();
+  // Events expanded so far.
+  [[nodiscard]] std::uint32_t events() const { return events_; }
 
  private:
   void expand_event(std::uint32_t record);
@@ -81,6 +83,7 @@ class WarpProgram {
   const PolicyTiming* timing_ = nullptr;
   const trace::WarpTrace* warp_ = nullptr;
   std::uint32_t record_ = 0;  // next record to expand
+  std::uint32_t events_ = 0;
   std::vector<Step> steps_;   // expanded and not yet handed out, from position_
   std::size_t position_ = 0;
   Step run_;                  // work gathered since the last step

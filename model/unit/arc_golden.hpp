@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden unit: what arc_subcore does, cycle by cycle, in plain C++ with the same state registers.
-// Owned by one SM sub-core through ArcUnit; tick() is one clock cycle, called while the unit is busy
-// or a request is valid.
+// The golden unit: what arc_subcore does, cycle by cycle, in plain C++ with the same state
+// registers. Owned by one SM sub-core through ArcUnit; tick() is one clock cycle, called while the
+// unit is busy or a request is valid.
 #pragma once
 
 #include "model/types.hpp"
@@ -13,9 +13,7 @@ class GoldenUnit final : public ArcUnit {
  public:
   void reset() override;
   UnitOutputs tick(const UnitInputs& inputs) override;
-  [[nodiscard]] bool busy() const override {
-    return done_ != 0 || mask_ != 0 || add_valid_;
-  }
+  [[nodiscard]] bool busy() const override { return done_ != 0 || mask_ != 0 || add_valid_; }
 
  private:
   // Coalescer: lanes of the held request that have been sent.

@@ -38,11 +38,13 @@ struct RtlUnit::Impl {
   }
 };
 
-RtlUnit::RtlUnit() : impl_(std::make_unique<Impl>()) { reset(); }
+RtlUnit::RtlUnit() : impl_(std::make_unique<Impl>()) {
+  reset();
+}
 
 RtlUnit::~RtlUnit() {
-  // The model looks for its context through a variable of the thread, which otherwise is that of the
-  // unit made last and may be gone; nor must it go on pointing to ours.
+  // The model looks for its context through a variable of the thread, which otherwise is that of
+  // the unit made last and may be gone; nor must it go on pointing to ours.
   Verilated::threadContextp(impl_->context.get());
   impl_->rtl.final();
   impl_.reset();
@@ -101,7 +103,9 @@ UnitOutputs RtlUnit::tick(const UnitInputs& inputs) {
   return outputs;
 }
 
-bool RtlUnit::busy() const { return impl_->rtl.busy_o != 0; }
+bool RtlUnit::busy() const {
+  return impl_->rtl.busy_o != 0;
+}
 
 UnitKind parse_unit_kind(std::string_view name) {
   for (const UnitKind kind : {UnitKind::kGolden, UnitKind::kRtl}) {

@@ -19,7 +19,9 @@ constexpr int kExtraBits = 3;
 constexpr std::uint32_t exponent_of(Fp32Bits bits) {
   return (bits >> kFractionWidth) & kExponentMax;
 }
-constexpr std::uint32_t fraction_of(Fp32Bits bits) { return bits & kFractionMask; }
+constexpr std::uint32_t fraction_of(Fp32Bits bits) {
+  return bits & kFractionMask;
+}
 constexpr bool is_nan(Fp32Bits bits) {
   return exponent_of(bits) == kExponentMax && fraction_of(bits) != 0;
 }
@@ -52,8 +54,8 @@ Fp32Bits fp32_add_integer(Fp32Bits a, Fp32Bits b, bool flush_subnormals) {
   const bool negative = (a & kFp32Sign) != 0;
   const bool subtract = ((a ^ b) & kFp32Sign) != 0;
 
-  // Unpack to 1.23 significands with three bits below; a subnormal has exponent 1 without the hidden
-  // bit, and none of its fraction when it is flushed.
+  // Unpack to 1.23 significands with three bits below; a subnormal has exponent 1 without the
+  // hidden bit, and none of its fraction when it is flushed.
   auto significand = [flush_subnormals](Fp32Bits bits) -> std::uint32_t {
     if (exponent_of(bits) == 0) {
       return flush_subnormals ? 0 : fraction_of(bits) << kExtraBits;

@@ -25,13 +25,14 @@ constexpr Fp32Bits fp32_flush_subnormal(Fp32Bits bits) {
   return (bits & kFp32Infinity) == 0 ? bits & kFp32Sign : bits;
 }
 
-// The arithmetic of the model, used for every addition in the unit and at the ROPs: round to nearest
-// even, subnormal inputs and results count as zero of their sign, every NaN is kFp32CanonicalNan.
-// One host addition between integer tests; relies on the default MXCSR rounding mode. A sum of two
-// normal numbers that is subnormal is exact, so flushing after the addition loses nothing.
+// The arithmetic of the model, used for every addition in the unit and at the ROPs: round to
+// nearest even, subnormal inputs and results count as zero of their sign, every NaN is
+// kFp32CanonicalNan. One host addition between integer tests; relies on the default MXCSR rounding
+// mode. A sum of two normal numbers that is subnormal is exact, so flushing after the addition
+// loses nothing.
 inline Fp32Bits fp32_add(Fp32Bits a, Fp32Bits b) {
-  const float sum = std::bit_cast<float>(fp32_flush_subnormal(a)) +
-                    std::bit_cast<float>(fp32_flush_subnormal(b));
+  const float sum =
+      std::bit_cast<float>(fp32_flush_subnormal(a)) + std::bit_cast<float>(fp32_flush_subnormal(b));
   const Fp32Bits bits = fp32_flush_subnormal(std::bit_cast<Fp32Bits>(sum));
   return (bits & ~kFp32Sign) > kFp32Infinity ? kFp32CanonicalNan : bits;
 }

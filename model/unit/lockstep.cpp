@@ -340,17 +340,16 @@ class EventRequests {
       if ((event.mask >> lane & 1) == 0) {
         continue;
       }
-      request.values[lane] =
-          values.empty()
-              ? synthetic_value(cta_.cta, warp_index_, event_index, parameter_index, lane)
-              : values[next_value++];
+      request.values[lane] = values.empty() ? synthetic_value(cta_.cta, warp_index_, event_index,
+                                                              parameter_index, lane)
+                                            : values[next_value++];
     }
     return request;
   }
 
  private:
-  static std::span<const std::uint32_t> part(std::span<const std::uint32_t> all, std::uint64_t first,
-                                             std::uint64_t count) {
+  static std::span<const std::uint32_t> part(std::span<const std::uint32_t> all,
+                                             std::uint64_t first, std::uint64_t count) {
     if (first > all.size() || count > all.size() - first) {
       throw trace::TraceError("an event points outside its warp's lane primitives or values");
     }

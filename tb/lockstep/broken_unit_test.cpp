@@ -77,7 +77,8 @@ TEST(BrokenUnit, EveryOutputPortIsCompared) {
     void (*flip)(UnitOutputs&);
   };
   const Fault faults[] = {
-      {"busy_o", [](const UnitOutputs& o) { return o.busy; }, [](UnitOutputs& o) { o.busy = false; }},
+      {"busy_o", [](const UnitOutputs& o) { return o.busy; },
+       [](UnitOutputs& o) { o.busy = false; }},
       {"rf_valid_o", [](const UnitOutputs& o) { return o.rf_valid; },
        [](UnitOutputs& o) { o.rf_valid = false; }},
       {"rf_lane_o", [](const UnitOutputs& o) { return o.rf_valid; },
@@ -150,15 +151,13 @@ TEST(BrokenUnit, AResultOneCycleLateIsFound) {
 
 TEST(BrokenUnit, AllOutputsOneCycleLateAreFound) {
   UnitOutputs late;
-  const std::string message = message_for({}, [&](UnitOutputs& outputs, const UnitInputs&) {
-    std::swap(outputs, late);
-  });
+  const std::string message =
+      message_for({}, [&](UnitOutputs& outputs, const UnitInputs&) { std::swap(outputs, late); });
   EXPECT_NE(message, "");
 }
 
 TEST(BrokenUnit, AnIgnoredStallIsFound) {
-  const std::string message =
-      message_for([](UnitInputs& inputs) { inputs.lsu_ready = true; }, {});
+  const std::string message = message_for([](UnitInputs& inputs) { inputs.lsu_ready = true; }, {});
   EXPECT_NE(message, "");
 }
 
@@ -192,12 +191,12 @@ std::string message_for_common_fault(const BrokenUnit::SpoilInputs& inputs,
 }
 
 TEST(BrokenUnit, ACommonlyWrongSumIsFound) {
-  const std::string message = message_for_common_fault({}, [](UnitOutputs& outputs,
-                                                              const UnitInputs&) {
-    if (outputs.lsu_reduced) {
-      outputs.lsu_data ^= 1;
-    }
-  });
+  const std::string message =
+      message_for_common_fault({}, [](UnitOutputs& outputs, const UnitInputs&) {
+        if (outputs.lsu_reduced) {
+          outputs.lsu_data ^= 1;
+        }
+      });
   EXPECT_EQ(port_of(message), "lsu_data_o") << message;
   EXPECT_NE(message.find(", serial sum 0x"), std::string::npos) << message;
 }
@@ -214,12 +213,12 @@ TEST(BrokenUnit, ACommonlyLostLaneIsFound) {
 }
 
 TEST(BrokenUnit, ACommonlyWrongAddressIsFound) {
-  const std::string message = message_for_common_fault({}, [](UnitOutputs& outputs,
-                                                              const UnitInputs&) {
-    if (outputs.lsu_valid) {
-      outputs.lsu_addr ^= 2;
-    }
-  });
+  const std::string message =
+      message_for_common_fault({}, [](UnitOutputs& outputs, const UnitInputs&) {
+        if (outputs.lsu_valid) {
+          outputs.lsu_addr ^= 2;
+        }
+      });
   EXPECT_EQ(message.substr(message.find("lsu_addr_o")),
             "lsu_addr_o is the address of no lane that is to leave");
 }

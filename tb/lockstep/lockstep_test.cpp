@@ -19,14 +19,21 @@ struct Pressure {
 };
 
 constexpr Pressure kPressures[] = {
-    {"none", 0, 0, 0},           {"even", 0.5, 0.25, 0.25}, {"long_lsu_stalls", 0.97, 0.1, 0.1},
-    {"long_rf_stalls", 0.6, 0.95, 0.1}, {"both_long", 0.9, 0.9, 0},    {"sparse_requests", 0.5, 0.2, 1},
+    {"none", 0, 0, 0},
+    {"even", 0.5, 0.25, 0.25},
+    {"long_lsu_stalls", 0.97, 0.1, 0.1},
+    {"long_rf_stalls", 0.6, 0.95, 0.1},
+    {"both_long", 0.9, 0.9, 0},
+    {"sparse_requests", 0.5, 0.2, 1},
 };
 
 constexpr std::pair<Shape, const char*> kShapes[] = {
-    {Shape::kUniform, "uniform"},        {Shape::kAllDifferent, "all_different"},
-    {Shape::kFewGroups, "few_groups"},   {Shape::kSingleLane, "single_lane"},
-    {Shape::kEmptyMasks, "empty_masks"}, {Shape::kOneBitApart, "one_bit_apart"},
+    {Shape::kUniform, "uniform"},
+    {Shape::kAllDifferent, "all_different"},
+    {Shape::kFewGroups, "few_groups"},
+    {Shape::kSingleLane, "single_lane"},
+    {Shape::kEmptyMasks, "empty_masks"},
+    {Shape::kOneBitApart, "one_bit_apart"},
     {Shape::kAny, "any"},
 };
 
@@ -66,7 +73,8 @@ TEST_P(LockstepRandom, RtlEqualsGolden) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LockstepRandom,
-                         testing::Combine(testing::ValuesIn(kShapes), testing::ValuesIn(kPressures)),
+                         testing::Combine(testing::ValuesIn(kShapes),
+                                          testing::ValuesIn(kPressures)),
                          [](const testing::TestParamInfo<LockstepRandom::ParamType>& parameter) {
                            return std::string(std::get<0>(parameter.param).second) + "_" +
                                   std::get<1>(parameter.param).name;

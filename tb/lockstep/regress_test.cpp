@@ -45,7 +45,8 @@ class RegressTrace : public testing::TestWithParam<trace::ValueMode> {
     header.primitive_count = 100;
     header.registers_per_thread = 32;
     header.total_ctas = kCtas;
-    header.parameters = {{"x", 0x7f0000001000, 8}, {"y", 0x7f0000001004, 8}, {"w", 0x7f0000008000, 4}};
+    header.parameters = {
+        {"x", 0x7f0000001000, 8}, {"y", 0x7f0000001004, 8}, {"w", 0x7f0000008000, 4}};
     header.paths = {"skipped", "taken"};
     header.taken_path = "taken";
     header.values = GetParam();

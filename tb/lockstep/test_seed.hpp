@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seed of every random test of this folder: WARPFOLD_SEED of the environment, or a fixed number,
-// and printed either way.
+// The seed of every random test of this folder: WARPFOLD_SEED of the environment, or a fixed
+// number, and printed either way.
 #pragma once
 
 #include <cstdint>

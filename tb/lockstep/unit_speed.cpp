@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints nanoseconds per cycle of both units: accumulating with a request held, taking plain REDs of
-// scattered addresses, and idle; what a unit costs to make; and lockstep cycles per second.
+// Prints nanoseconds per cycle of both units: accumulating with a request held, taking plain REDs
+// of scattered addresses, and idle; what a unit costs to make; and lockstep cycles per second.
 // Times are of the processor, so that other work on the machine disturbs them less.
 #include <cstdio>
 #include <ctime>
@@ -12,9 +12,13 @@ namespace {
 
 using warpfold::ArcUnit;
 
-double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+double cpu_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
 
-double seconds_since(double start) { return cpu_seconds() - start; }
+double seconds_since(double start) {
+  return cpu_seconds() - start;
+}
 
 template <typename Tick>
 void report(const char* what, int cycles, Tick tick) {
@@ -93,8 +97,8 @@ void measure_lockstep() {
     passed = lockstep.send(request);
   }
   const auto cycles = static_cast<double>(lockstep.counts().cycles);
-  std::printf("lockstep: %.0f cycles/s over %.0f cycles %s\n", cycles / seconds_since(start), cycles,
-              lockstep.message().c_str());
+  std::printf("lockstep: %.0f cycles/s over %.0f cycles %s\n", cycles / seconds_since(start),
+              cycles, lockstep.message().c_str());
 }
 
 }  // namespace

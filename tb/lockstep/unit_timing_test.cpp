@@ -56,7 +56,9 @@ class UnitTiming : public testing::TestWithParam<UnitKind> {
   std::map<Tag, std::array<Fp32Bits, kLanes>> operands;
 };
 
-LaneMask lowest_lanes(int count) { return static_cast<LaneMask>((std::uint64_t{1} << count) - 1); }
+LaneMask lowest_lanes(int count) {
+  return static_cast<LaneMask>((std::uint64_t{1} << count) - 1);
+}
 
 TEST_P(UnitTiming, ResultComesInCycleNPlusOne) {
   for (int n = 1; n <= kLanes; ++n) {
@@ -133,8 +135,7 @@ void expect_no_gap(ArcUnit& unit, const std::vector<int>& lengths) {
       ASSERT_EQ(out.lsu_data, reduction_reference(lowest_lanes(lengths[t]), values_of(t)));
     }
     // The next transaction is loaded with the last read of the one before.
-    const bool accept_due =
-        in.req_valid && (cycle == 0 || (read_due && is_last_read[cycle - 1]));
+    const bool accept_due = in.req_valid && (cycle == 0 || (read_due && is_last_read[cycle - 1]));
     ASSERT_EQ(out.req_ready, accept_due) << "cycle " << cycle;
     offered += out.req_ready ? 1 : 0;
     if (out.rf_valid) {
@@ -146,7 +147,9 @@ void expect_no_gap(ArcUnit& unit, const std::vector<int>& lengths) {
   EXPECT_FALSE(unit.busy());
 }
 
-TEST_P(UnitTiming, OneLaneACycleOverTransactions) { expect_no_gap(*unit, {2, 3, 32, 2, 17, 4, 2}); }
+TEST_P(UnitTiming, OneLaneACycleOverTransactions) {
+  expect_no_gap(*unit, {2, 3, 32, 2, 17, 4, 2});
+}
 
 TEST_P(UnitTiming, OneLaneACycleOverSingleLaneTransactions) {
   expect_no_gap(*unit, std::vector<int>(40, 1));
@@ -423,7 +426,8 @@ TEST_P(UnitTiming, IdleCyclesChangeNothing) {
   const std::unique_ptr<ArcUnit> gated = make_unit(GetParam());
   UnitInputs gated_in;
   for (int round = 0; round < 300; ++round) {
-    const LaneMask mask = static_cast<LaneMask>(random.next()) & static_cast<LaneMask>(random.next());
+    const LaneMask mask =
+        static_cast<LaneMask>(random.next()) & static_cast<LaneMask>(random.next());
     offer(mask, static_cast<Tag>(random.below(4096)));
     for (Address& address : in.req_addr) {
       address += 4 * random.below(3);

@@ -33,6 +33,57 @@ struct Outcome {
   std::string err;
 };
 
+// A trace that every policy and every built-in GPU can run in a moment.
+trace::Header small_trace_header() {
+  constexpr std::uint32_t kCtas = 6;
+  trace::Header header = trace::test::small_header(kCtas, 64);
+  const trace::InstructionCost cost{.alu = 5, .shared = 1, .stall_cycles = 20, .wait_shared = 1};
+  const std::vector<trace::InstructionCost> paths(header.paths.size(), cost);
+  const trace::InstructionCost butterfly{.alu = 5, .shuffle = 5, .wait_shuffle = 5};
+  header.costs.clear();
+  for (const std::string arch : {"sm_86", "sm_89", "sm_90"}) {
+    auto& variants = header.costs[arch];
+    variants["baseline"] = {.paths = paths, .reduce = {{"plain", cost}}, .registers = 48};
+    variants["sw-s"] = {.paths = paths,
+                        .reduce = {{"check", cost},
+                                   {"plain", cost},
+                                   {"setup", cost},
+                                   {"per_lane", butterfly},
+                                   {"leader", cost}},
+                        .registers = 48};
+    variants["sw-b"] = {
+        .paths = paths,
+        .reduce = {{"check", cost}, {"plain", cost}, {"butterfly", butterfly}, {"leader", cost}},
+        .registers = 48};
+    variants["skip"] = {.paths = paths,
+                        .reduce = {{"check", cost}, {"butterfly", butterfly}, {"leader", cost}},
+                        .registers = 48};
+  }
+  return header;
+}
+
+// Events on few primitives with masks of every size, and one barrier in each warp.
+trace::CtaTrace small_cta(const trace::Header& header, std::uint64_t index,
+                          std::mt19937_64& random) {
+  constexpr int kEvents = 12;
+  trace::CtaTrace cta;
+  cta.cta = index;
+  cta.warps.resize(header.warps_per_cta());
+  for (trace::WarpTrace& warp : cta.warps) {
+    warp.records.push_back({.kind = trace::RecordKind::kWork, .path = 0, .count = 1});
+    for (int i = 0; i < kEvents; ++i) {
+      trace::Record event{.kind = trace::RecordKind::kEvent};
+      event.mask = (static_cast<std::uint32_t>(random()) >> (i % 3 == 0 ? 0U : random() % 32)) | 1U;
+      event.primitive = static_cast<std::uint32_t>(random() % 8);
+      warp.records.push_back(event);
+      if (i == kEvents / 2) {
+        warp.records.push_back({.kind = trace::RecordKind::kBarrier});
+      }
+    }
+  }
+  return cta;
+}
+
 class Cli : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -91,12 +142,11 @@ class Cli : public ::testing::Test {
     std::ofstream(folder_ / name, std::ios::binary) << text;
   }
   void write_trace(const std::string& name) const {
-    constexpr std::uint32_t kCtas = 4;
-    const trace::Header header = trace::test::small_header(kCtas, 64);
+    const trace::Header header = small_trace_header();
     trace::Writer writer(folder_ / name, header);
     std::mt19937_64 random(1);
-    for (std::uint64_t i = 0; i < kCtas; ++i) {
-      writer.add(trace::test::random_cta(header, i, random));
+    for (std::uint64_t i = 0; i < header.total_ctas; ++i) {
+      writer.add(small_cta(header, i, random));
     }
     writer.finish();
   }

@@ -462,6 +462,8 @@ TEST_F(HostileFile, BadStructureIsRefused) {
   expect("the header is chunk 0");
   FileBuilder().header(json).chunk(0x21212121, raw).write(path_);
   expect("chunk 1 at byte");
+  FileBuilder().chunk(container::kKindHeader, Bytes(json.begin(), json.end()), 0, 1).write(path_);
+  expect("it names CTAs");
   FileBuilder().header("{}").write(path_);
   expect("header: the header: \"workload\" is missing");
   FileBuilder().header(json).index({}, 0, 0, 0).end().write(path_);

@@ -131,7 +131,8 @@ FileBuilder& FileBuilder::index(const std::vector<std::uint64_t>& ids,
     put_u64(raw, id - previous);
     previous = id;
   }
-  return chunk(container::kKindIndex, raw);
+  return chunk(container::kKindIndex, raw, ids.empty() ? 0 : ids.front(),
+               ids.empty() ? 0 : ids.back());
 }
 
 FileBuilder& FileBuilder::end() {

@@ -59,15 +59,16 @@ class AddrMatch : public testing::Test {
     dut_->req_valid_i = 1;
     dut_->req_mask_i = request.mask;
     for (std::size_t bit = 0; bit < kLanes * kAddrWidth; bit += 16) {
-      const auto part = static_cast<std::uint32_t>(request.addr[bit / kAddrWidth] >>
-                                                   (bit % kAddrWidth)) & 0xffffU;
+      const auto part =
+          static_cast<std::uint32_t>(request.addr[bit / kAddrWidth] >> (bit % kAddrWidth)) &
+          0xffffU;
       auto& word = dut_->req_addr_i[bit / 32];
       word = bit % 32 == 0 ? (word & 0xffff0000U) | part : (word & 0xffffU) | part << 16;
     }
   }
 
-  // Sends one request; in each cycle the receiver is ready with the given probability. Every cycle's
-  // outputs are checked. Leaves the bench in the cycle after acceptance.
+  // Sends one request; in each cycle the receiver is ready with the given probability. Every
+  // cycle's outputs are checked. Leaves the bench in the cycle after acceptance.
   void send(const Request& request, bench::Rng& rng, unsigned ready_percent) {
     const std::vector<Group> groups = groups_of(request);
     drive(request);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FP32 adder, both settings of FlushSubnormals, against two references that share nothing with it:
-// integer arithmetic, and the host's own adder.
+// The FP32 adder, both settings of FlushSubnormals, against two references that share nothing with
+// it: integer arithmetic, and the host's own adder.
 //
 // WARPFOLD_SEED=<n>             seed of the random vectors
 // WARPFOLD_TESTFLOAT=<file|->   also checks vectors `A B result flags` in hex, from a file or stdin
@@ -30,7 +30,9 @@ constexpr int kRandomVectors = 3'000'000;
 constexpr Fp32Bits make(unsigned sign, unsigned exponent, unsigned fraction) {
   return (sign << 31) | (exponent << 23) | fraction;
 }
-constexpr bool is_nan(Fp32Bits bits) { return (bits & ~kFp32Sign) > kFp32Infinity; }
+constexpr bool is_nan(Fp32Bits bits) {
+  return (bits & ~kFp32Sign) > kFp32Infinity;
+}
 constexpr bool is_subnormal(Fp32Bits bits) {
   return (bits & kFp32Infinity) == 0 && (bits & ~kFp32Sign) != 0;
 }
@@ -77,8 +79,8 @@ class Fp32Adder : public testing::Test {
         expect(a, b, fp32_add_host(a, b, Setting::kFlush), "by the host's adder"));
   }
 
-  // Reads `A B result flags` lines. Vectors that gradual underflow touches say nothing about an adder
-  // that flushes and are passed over there. Any NaN stands for the canonical one.
+  // Reads `A B result flags` lines. Vectors that gradual underflow touches say nothing about an
+  // adder that flushes and are passed over there. Any NaN stands for the canonical one.
   void check_vectors(std::istream& in, std::size_t& count) {
     std::string line;
     while (std::getline(in, line)) {
@@ -101,15 +103,7 @@ class Fp32Adder : public testing::Test {
 
 using Settings = testing::Types<Flush, Gradual>;
 
-class SettingNames {
- public:
-  template <typename Setting>
-  static std::string GetName(int) {
-    return Setting::kFlush ? "Flush" : "Gradual";
-  }
-};
-
-TYPED_TEST_SUITE(Fp32Adder, Settings, SettingNames);
+TYPED_TEST_SUITE(Fp32Adder, Settings);
 
 // What an H200 answers to red.global.add.f32, and where gradual underflow differs.
 TYPED_TEST(Fp32Adder, MeasuredTable) {
@@ -155,8 +149,9 @@ TYPED_TEST(Fp32Adder, MinusZeroIsNeutral) {
 TYPED_TEST(Fp32Adder, SpecialsTimesSpecials) {
   std::vector<Fp32Bits> specials;
   for (unsigned sign = 0; sign < 2; ++sign) {
-    for (const unsigned exponent : {0U, 1U, 2U, 3U, 22U, 23U, 24U, 25U, 26U, 102U, 103U, 125U, 126U,
-                                    127U, 128U, 150U, 151U, 152U, 229U, 230U, 252U, 253U, 254U, 255U}) {
+    for (const unsigned exponent :
+         {0U,   1U,   2U,   3U,   22U,  23U,  24U,  25U,  26U,  102U, 103U, 125U,
+          126U, 127U, 128U, 150U, 151U, 152U, 229U, 230U, 252U, 253U, 254U, 255U}) {
       for (const unsigned fraction :
            {0U, 1U, 2U, 3U, 0x3fffffU, 0x400000U, 0x400001U, 0x7ffffeU, 0x7fffffU}) {
         specials.push_back(make(sign, exponent, fraction));

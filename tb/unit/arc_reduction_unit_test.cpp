@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The serial reduction unit between a transaction source, a register file and a result sink that the
-// bench plays. Timing is checked tightly: not in cycle n-1, yes in cycle n.
+// The serial reduction unit between a transaction source, a register file and a result sink that
+// the bench plays. Timing is checked tightly: not in cycle n-1, yes in cycle n.
 
 #include <gtest/gtest.h>
 
@@ -117,8 +117,8 @@ class ReductionUnit : public testing::Test {
       read_.pop_front();
     }
     if (now.read) {
-      rf_data_ = register_value(to_read_.front().tag,
-                                static_cast<unsigned>(std::countr_zero(left_)));
+      rf_data_ =
+          register_value(to_read_.front().tag, static_cast<unsigned>(std::countr_zero(left_)));
       left_ &= left_ - 1U;
       if (left_ == 0) {
         read_.push_back(to_read_.front());

@@ -51,15 +51,16 @@ class Subcore : public testing::Test {
     dut_->req_mask_i = request.mask;
     dut_->req_tag_i = request.tag;
     for (std::size_t bit = 0; bit < kLanes * kAddrWidth; bit += 16) {
-      const auto part = static_cast<std::uint32_t>(request.addr[bit / kAddrWidth] >>
-                                                   (bit % kAddrWidth)) & 0xffffU;
+      const auto part =
+          static_cast<std::uint32_t>(request.addr[bit / kAddrWidth] >> (bit % kAddrWidth)) &
+          0xffffU;
       auto& word = dut_->req_addr_i[bit / 32];
       word = bit % 32 == 0 ? (word & 0xffff0000U) | part : (word & 0xffffU) | part << 16;
     }
   }
 
-  // One cycle with every output checked. A new request is told by its tag, which no other request in
-  // flight has.
+  // One cycle with every output checked. A new request is told by its tag, which no other request
+  // in flight has.
   void step(const Request* request, bool lsu_ready, bool rf_ready, Events* events = nullptr) {
     Events now;
     dut_->req_valid_i = request != nullptr ? 1 : 0;

@@ -13,7 +13,8 @@
 
 namespace warpfold::bench {
 
-// Seed of a random test: WARPFOLD_SEED, or a fixed default. Printed, so that a failure can be rerun.
+// Seed of a random test: WARPFOLD_SEED, or a fixed default. Printed, so that a failure can be
+// rerun.
 inline std::uint64_t seed() {
   const char* text = std::getenv("WARPFOLD_SEED");
   const std::uint64_t value = text != nullptr ? std::strtoull(text, nullptr, 0) : 20250330U;
@@ -24,7 +25,9 @@ inline std::uint64_t seed() {
 using Rng = std::mt19937_64;
 
 // True with a probability of percent in 100.
-inline bool chance(Rng& rng, unsigned percent) { return rng() % 100 < percent; }
+inline bool chance(Rng& rng, unsigned percent) {
+  return rng() % 100 < percent;
+}
 
 // A combinational module: set inputs of `top`, settle(), read outputs.
 template <typename Top>
@@ -48,8 +51,8 @@ class Dut {
   std::unique_ptr<Top> top_;
 };
 
-// A module with clk_i and rst_ni. Inputs set after an edge belong to the new cycle; settle() shows the
-// outputs of that cycle; edge() ends it.
+// A module with clk_i and rst_ni. Inputs set after an edge belong to the new cycle; settle() shows
+// the outputs of that cycle; edge() ends it.
 template <typename Top>
 class ClockedDut : public Dut<Top> {
  public:

@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "traces/capture/commands.hpp"
-#include "traces/capture/scene.hpp"
+#include "traces/capture/rasterizer.hpp"
 #include "traces/format/trace.hpp"
 
 namespace {
@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   CheckOptions check;
   CLI::App* check_app = app.add_subcommand("check", "compare the GPU with the CPU reference");
   add_scene(*check_app, check.scene, false);
+  check_app->get_option("--scene")->needs("--camera")->needs("--name");
   check_app->add_option("--seed", check.seed, "of the random scene")->capture_default_str();
 
   TimeOptions time;
@@ -58,6 +59,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kBadInput;
   }
+  (void)gpu_info();  // no GPU is told before anything is loaded
   if (check_app->parsed()) {
     return check_command(check);
   }

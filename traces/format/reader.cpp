@@ -55,7 +55,7 @@ struct Reader::State {
   void pass_prelude();
   ChunkHead pass_head(std::size_t number);
   Bytes pass_payload(std::size_t number, const ChunkHead& head, bool keep);
-  void take_index(std::size_t number, const Bytes& raw);
+  void take_index(std::size_t number, const ChunkHead& head, const Bytes& raw);
   void pass_trailer(std::uint64_t index_offset);
   void open();
   codec::Decoder load(std::size_t i) const;
@@ -153,7 +153,7 @@ Bytes Reader::State::pass_payload(std::size_t number, const ChunkHead& head, boo
 }
 
 // The index must say what the pass found; it adds the CTAs and the counts.
-void Reader::State::take_index(std::size_t number, const Bytes& raw) {
+void Reader::State::take_index(std::size_t number, const ChunkHead& head, const Bytes& raw) {
   const auto refuse = [&](std::string_view why) {
     fail(fmt::format("chunk {} (index): {}", number, why));
   };
@@ -181,6 +181,9 @@ void Reader::State::take_index(std::size_t number, const Bytes& raw) {
     }
     id += add;
     ids.push_back(id);
+  }
+  if (head.first_cta != ids.front() || head.last_cta != ids.back()) {
+    refuse("its head names other CTAs than it lists");
   }
   std::uint64_t first = 0;
   for (std::size_t c = 0; c < chunks.size(); ++c) {
@@ -240,6 +243,9 @@ void Reader::State::open() {
     if ((number == 0) != (head.kind == container::kKindHeader)) {
       fail(fmt::format("{} at byte {}: the header is chunk 0 and only that", name, start));
     }
+    if (number == 0 && (head.first_cta != 0 || head.last_cta != 0)) {
+      fail(fmt::format("{} at byte {}: it names CTAs", name, start));
+    }
     const Bytes stored = pass_payload(number, head, head.kind != container::kKindCtas);
     if (head.kind == container::kKindCtas) {
       if (head.raw_bytes > container::kMaxRawBytes) {
@@ -273,7 +279,7 @@ void Reader::State::open() {
       }
       continue;
     }
-    take_index(number, raw);
+    take_index(number, head, raw);
     pass_trailer(start);
     file_hash = whole.digest();
     return;

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timing and bookkeeping of the GPU model, whole runs on small traces. Each test that simulates runs
+// in a process of its own (ctest does so); those that compare runs fork one for each.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "model/gpu/gpu.hpp"
+#include "model/gpu/gradient_memory.hpp"
+#include "model/gpu/l2.hpp"
+#include "model/gpu/reference_sums.hpp"
+#include "model/gpu/sm.hpp"
+#include "model/gpu/ticks.hpp"
+#include "model/results/json.hpp"
+#include "model/results/process_pool.hpp"
+#include "tb/model/small_trace.hpp"
+
+namespace warpfold::test {
+namespace {
+
+RunResult run(const trace::Reader& trace, const GpuConfig& gpu, const std::string& policy) {
+  SimOptions options;
+  options.gpu = gpu;
+  options.policy = parse_policy(policy);
+  options.unit = UnitKind::kGolden;
+  return simulate(options, trace, ReferenceSums::compute(trace));
+}
+
+std::uint64_t counter(const Counters& counters, const std::string& name) {
+  for (const auto& [key, value] : counters) {
+    if (key == name) {
+      return value;
+    }
+  }
+  ADD_FAILURE() << "no counter " << name;
+  return 0;
+}
+
+// Cycle in which a warp of the first CTA can issue first: the dispatcher acts in cycle 1, the
+// sub-core sees the launch in 2.
+Cycle first_issue(const GpuConfig& gpu) { return 2 + gpu.latency.cta_launch; }
+
+TEST(GpuTiming, OneRedTakesTheSumOfItsStages) {
+  SmallTrace trace(1, 1, 1, 4, 4);
+  trace.event(0, 0, 0xf, 2);
+  const GpuConfig gpu = small_h200(1);
+  const RunResult result = run(trace.read(), gpu, "baseline");
+  EXPECT_EQ(result.failure, "");
+  // Issue, LSU a cycle later, the port a cycle after that, the latency, four additions to one
+  // address in one ROP.
+  const Cycle arrival = first_issue(gpu) + 2 + gpu.noc.latency;
+  EXPECT_EQ(result.cycles, cycle_after(at_cycle(arrival) + 4 * to_ticks(gpu.l2.rop_cycles)));
+  EXPECT_EQ(result.rop_ops, 4U);
+  EXPECT_EQ(result.noc_bytes, 4U * (gpu.noc.request_bytes + gpu.noc.sector_bytes));
+}
+
+TEST(GpuTiming, WarpsTakeTurns) {
+  // Warps 0 and 4 share sub-core 0: 10 and 3 issue slots, one a cycle, no gap.
+  SmallTrace trace(1, 8, 1, 4, 4);
+  trace.path_cost(0, {.alu = 1});
+  trace.work(0, 0, 10);
+  trace.work(0, 4, 3);
+  const GpuConfig gpu = small_h200(1);
+  const RunResult result = run(trace.read(), gpu, "baseline");
+  EXPECT_EQ(result.failure, "");
+  EXPECT_EQ(counter(result.subcore_cycles, "issued"), 13U);
+  // Warp 4 is chosen every other cycle until it ends: warp 0 is ready and not chosen 3 times, warp 4
+  // as often.
+  EXPECT_EQ(counter(result.warp_cycles, "not_selected"), 6U);
+  // The last warp ends in the cycle after its last issue, which the dispatcher sees one later.
+  EXPECT_EQ(result.cycles, first_issue(gpu) + 13 + 1);
+}
+
+TEST(GpuTiming, GreedyWarpGoesFirst) {
+  SmallTrace trace(1, 8, 1, 4, 4);
+  trace.path_cost(0, {.alu = 1});
+  trace.work(0, 0, 10);
+  trace.work(0, 4, 3);
+  GpuConfig gpu = small_h200(1);
+  gpu.sm.issue_order = IssueOrder::kGreedyThenOldest;
+  const RunResult result = run(trace.read(), gpu, "baseline");
+  EXPECT_EQ(counter(result.subcore_cycles, "issued"), 13U);
+  // Warp 4 waits for all ten of warp 0.
+  EXPECT_EQ(counter(result.warp_cycles, "not_selected"), 10U);
+}
+
+TEST(GpuTiming, DependentWorkDelaysTheWarp) {
+  SmallTrace trace(1, 1, 1, 4, 4);
+  trace.path_cost(0, {.alu = 3, .stall_cycles = 50});
+  trace.work(0, 0, 2);
+  const GpuConfig gpu = small_h200(1);
+  const RunResult result = run(trace.read(), gpu, "baseline");
+  EXPECT_EQ(result.cycles, first_issue(gpu) + 100 + 1);
+  EXPECT_EQ(counter(result.subcore_cycles, "issued"), 6U);
+  // Three more: the launch latency and the cycles of dependent work that did not issue.
+  EXPECT_EQ(counter(result.subcore_cycles, "dependency"), 94U + gpu.latency.cta_launch);
+}
+
+TEST(GpuTiming, BarrierWaitsForTheLastWarp) {
+  SmallTrace trace(1, 8, 1, 4, 4);
+  trace.path_cost(0, {.alu = 1});
+  trace.work(0, 0, 40);
+  for (std::size_t w = 0; w < 8; ++w) {
+    trace.barrier(0, w);
+  }
+  trace.work(0, 1, 5);
+  const GpuConfig gpu = small_h200(1);
+  const RunResult result = run(trace.read(), gpu, "baseline");
+  EXPECT_EQ(result.failure, "");
+  // Sub-core 0 issues 40 turns, the barriers of warps 4 and 0 among and after them. The release is
+  // seen a cycle after the last arrival; then the latency, warp 1's five turns, its end.
+  const Cycle arrival = first_issue(gpu) + 41;
+  EXPECT_EQ(result.cycles, arrival + 1 + gpu.latency.barrier + 5 + 1);
+}
+
+// One SM alone, 32 warps: SM cycles per RED by pattern, beside what an H200 did (measured with 32
+// warps a SM, unrolled REDs to spread addresses).
+struct Pattern {
+  const char* name;
+  std::uint32_t lanes;
+  std::uint32_t stride;  // in floats between lanes; 0: one address
+  double modelled;
+  double measured;
+};
+void PrintTo(const Pattern& pattern, std::ostream* out) { *out << pattern.name; }
+
+class RedThroughput : public testing::TestWithParam<Pattern> {};
+
+TEST_P(RedThroughput, MatchesOneSmOfAnH200) {
+  const Pattern pattern = GetParam();
+  constexpr std::uint32_t kWarps = 32, kReds = 200;
+  constexpr std::uint32_t kPrimitives = 1 << 16;
+  SmallTrace trace(1, kWarps, 1, kPrimitives, 4);
+  const std::uint32_t mask =
+      pattern.lanes == 32 ? ~0U : (std::uint32_t{1} << pattern.lanes) - 1;
+  for (std::uint32_t w = 0; w < kWarps; ++w) {
+    for (std::uint32_t i = 0; i < kReds; ++i) {
+      const std::uint32_t first = (w * kReds + i) * 256 % (kPrimitives - 256);
+      std::vector<std::uint32_t> primitives(kLanes);
+      for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+        primitives[lane] = first + lane * pattern.stride;
+      }
+      trace.event(0, w, mask, primitives);
+    }
+  }
+  const RunResult result = run(trace.read(), small_h200(1), "baseline");
+  EXPECT_EQ(result.failure, "");
+  const double per_red = static_cast<double>(result.cycles) / (kWarps * kReds);
+  EXPECT_NEAR(per_red, pattern.modelled, 0.03 * pattern.modelled + 300.0 / (kWarps * kReds));
+  RecordProperty("cycles_per_red", std::to_string(per_red));
+  // The model's own value lies this near to the measurement.
+  EXPECT_NEAR(pattern.modelled, pattern.measured, 0.17 * pattern.measured);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Patterns, RedThroughput,
+    testing::Values(Pattern{"lanes1", 1, 0, 2.0, 2.0}, Pattern{"same2", 2, 0, 2.0, 2.0},
+                    Pattern{"same4", 4, 0, 4.0, 4.0}, Pattern{"same8", 8, 0, 8.0, 8.0},
+                    Pattern{"same32", 32, 0, 32.0, 32.0}, Pattern{"row8", 8, 1, 2.0, 2.13},
+                    Pattern{"row16", 16, 1, 2.5, 3.0}, Pattern{"row32", 32, 1, 5.0, 5.0},
+                    Pattern{"sectors4", 4, 8, 5.0, 5.0}, Pattern{"sectors8", 8, 8, 10.0, 10.0},
+                    Pattern{"sectors32", 32, 8, 40.0, 40.0}),
+    [](const auto& parameter) { return std::string(parameter.param.name); });
+
+// All SMs on few addresses: additions per SM clock of the whole GPU.
+double hot_rate(std::uint32_t addresses, std::uint32_t reds) {
+  constexpr std::uint32_t kWarps = 4;
+  const GpuConfig gpu = load_gpu("h200");
+  SmallTrace trace(gpu.sm.count, kWarps, 1, 64 * 32, 4);
+  for (std::uint32_t c = 0; c < gpu.sm.count; ++c) {
+    for (std::uint32_t w = 0; w < kWarps; ++w) {
+      for (std::uint32_t i = 0; i < reds; ++i) {
+        trace.event(c, w, 1, (c * 7 + w * 5 + i * 11) % addresses);
+      }
+    }
+  }
+  const RunResult result = run(trace.read(), gpu, "baseline");
+  EXPECT_EQ(result.failure, "");
+  return static_cast<double>(result.lane_atomics) / static_cast<double>(result.cycles);
+}
+
+TEST(HotSpots, OneAddress) {
+  // An H200 does 0.288 a clock.
+  EXPECT_NEAR(hot_rate(1, 16), 0.288, 0.01);
+}
+
+TEST(HotSpots, OneLine) {
+  // An H200 does 0.52 a clock; the model's two ROPs of one slice do up to 0.576.
+  EXPECT_NEAR(hot_rate(32, 32), 0.55, 0.04);
+}
+
+// Conservation and sums of every policy on random traces; the checks are those of every run.
+struct Workload {
+  const char* name;
+  double shared;
+  bool values;
+};
+void PrintTo(const Workload& workload, std::ostream* out) { *out << workload.name; }
+
+class Policies : public testing::TestWithParam<std::tuple<std::string, Workload>> {};
+
+TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
+  const auto& [policy, workload] = GetParam();
+  const std::uint64_t seed = std::getenv("WARPFOLD_SEED") != nullptr
+                                 ? std::strtoull(std::getenv("WARPFOLD_SEED"), nullptr, 0)
+                                 : 20251120;
+  RecordProperty("seed", std::to_string(seed));
+  const trace::Reader trace =
+      random_trace(seed, 40, 8, 9, workload.shared, workload.values).read();
+  const ReferenceSums reference = ReferenceSums::compute(trace);
+  GpuConfig gpu = small_h200(6);
+  // Tight queues and few ROPs, so that everything stalls now and then.
+  gpu.lsu.queue_depth = 3;
+  gpu.noc.injection_depth = 2;
+  gpu.l2.slices = 3;
+  gpu.l2.ingress_packets = 40;
+
+  std::vector<PoolTask> tasks;
+  for (int i = 0; i < 3; ++i) {
+    SimOptions options;
+    options.gpu = gpu;
+    options.policy = parse_policy(policy);
+    options.unit = i == 1 ? UnitKind::kRtl : UnitKind::kGolden;
+    options.clock_all = i == 2;
+    tasks.push_back({.name = policy + std::to_string(i),
+                     .work = [&trace, &reference, options](const auto&) {
+                       return simulate(options, trace, reference);
+                     },
+                     .prepare = {}});
+  }
+  std::vector<nlohmann::ordered_json> results;
+  for (const PoolOutcome& outcome : run_pool(tasks, {.jobs = 2, .progress = {}})) {
+    ASSERT_TRUE(outcome.result) << outcome.error;
+    RunResult result = *outcome.result;
+    EXPECT_EQ(result.failure, "") << "seed " << seed;
+    EXPECT_TRUE(result.sums_match);
+    EXPECT_TRUE(result.conserved);
+    EXPECT_EQ(result.sum_check, workload.values ? "bound" : "exact");
+    EXPECT_GT(result.cycles, 0U);
+    result.unit.clear();
+    result.wall_seconds = 0;
+    result.peak_memory_bytes = 0;
+    results.push_back(nlohmann::ordered_json::parse(results_to_json({result}))["runs"][0]);
+  }
+  EXPECT_EQ(results[0], results[1]) << "golden and RTL unit differ, seed " << seed;
+  EXPECT_EQ(results[0], results[2]) << "gated and ungated clocks differ, seed " << seed;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Policies,
+    testing::Combine(testing::Values("baseline", "sw-s:0", "sw-s:12", "sw-b:0", "sw-b:20", "skip",
+                                     "arc-hw"),
+                     testing::Values(Workload{"uniform", 1.0, false},
+                                     Workload{"mixed", 0.5, false},
+                                     Workload{"values", 0.5, true})),
+    [](const auto& parameter) {
+      std::string name = std::get<0>(parameter.param) + "_" + std::get<1>(parameter.param).name;
+      for (char& c : name) {
+        c = c == ':' || c == '-' ? '_' : c;
+      }
+      return name;
+    });
+
+TEST(Checks, ALostLaneIsNoticed) {
+  // The model adds what one trace says and is checked against one that has a lane more.
+  SmallTrace less(1, 1, 2, 4, 8);
+  less.event(0, 0, 0x7, 1);
+  SmallTrace more(1, 1, 2, 4, 8);
+  more.event(0, 0, 0xf, 1);
+  SimOptions options;
+  options.gpu = small_h200(1);
+  options.policy = parse_policy("arc-hw");
+  options.unit = UnitKind::kGolden;
+  const trace::Reader trace = less.read();
+  const RunResult result = simulate(options, trace, ReferenceSums::compute(more.read()));
+  EXPECT_FALSE(result.conserved);
+  EXPECT_FALSE(result.sums_match);
+  EXPECT_NE(result.failure, "");
+}
+
+TEST(Checks, AWrongSumIsNoticed) {
+  const trace::Reader trace = random_trace(7, 2, 4, 3, 0.5, true).read();
+  const ReferenceSums reference = ReferenceSums::compute(trace);
+  const AddressMap map(trace.header());
+  std::vector<Fp32Bits> memory(map.element_count(), 0);
+  for (std::size_t c = 0; c < trace.cta_count(); ++c) {
+    const trace::CtaTrace cta = trace.read_cta(c);
+    for (std::uint32_t w = 0; w < cta.warps.size(); ++w) {
+      const trace::WarpTrace& warp = cta.warps[w];
+      for (std::uint32_t r = 0; r < warp.records.size(); ++r) {
+        const trace::Record& event = warp.records[r];
+        if (event.kind != trace::RecordKind::kEvent) {
+          continue;
+        }
+        for (std::uint32_t p = 0; p < 3; ++p) {
+          for (std::uint32_t lane = 0; lane < 32; ++lane) {
+            if ((event.mask >> lane & 1U) != 0) {
+              Fp32Bits& cell = memory[map.element(lane_primitive(warp, event, lane), p)];
+              const float sum = std::bit_cast<float>(cell) +
+                                std::bit_cast<float>(lane_value(warp, event, {cta.cta, w, r}, true,
+                                                                p, lane));
+              cell = std::bit_cast<Fp32Bits>(sum);
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(reference.compare(memory).match);
+  EXPECT_LE(reference.compare(memory).max_error, 1.0);
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (memory[i] != 0) {
+      // Off by a thousandth: far under any lane's value that could be lost unseen by a loose bound.
+      std::vector<Fp32Bits> wrong = memory;
+      wrong[i] = std::bit_cast<Fp32Bits>(std::bit_cast<float>(memory[i]) * 1.001F);
+      EXPECT_FALSE(reference.compare(wrong).match) << i;
+    }
+  }
+}
+
+TEST(Occupancy, IsWhatRegistersWarpsAndSharedMemoryAllow) {
+  SmallTrace trace(1, 8, 1, 4, 4);
+  const GpuConfig gpu = load_gpu("rtx4090");
+  const auto fit = [&](std::uint32_t registers, std::uint32_t shared) {
+    trace.header.shared_bytes_per_cta = shared;
+    return ctas_per_sm(gpu, trace.header, registers);
+  };
+  EXPECT_EQ(fit(32, 0), 6U);       // 48 warps
+  EXPECT_EQ(fit(40, 0), 6U);       // 65536 / (40 * 32 * 8) = 6.4
+  EXPECT_EQ(fit(48, 0), 5U);       // 5.3
+  EXPECT_EQ(fit(255, 0), 1U);
+  EXPECT_EQ(fit(32, 33000), 3U);   // 102400 / (33000 + 1024) = 3.009
+  EXPECT_EQ(fit(32, 101377), 0U);  // with the system's KiB one byte too much
+}
+
+TEST(Tags, EvictTheLeastRecentlyUsedLine) {
+  L2Tags tags(2 * 128, 2, 128);
+  EXPECT_FALSE(tags.access(0).hit);
+  EXPECT_FALSE(tags.access(128).hit);
+  EXPECT_TRUE(tags.access(100).hit);
+  const L2Tags::Access third = tags.access(256);
+  EXPECT_FALSE(third.hit);
+  EXPECT_TRUE(third.evicted);
+  EXPECT_TRUE(tags.access(0).hit);
+  EXPECT_FALSE(tags.access(128).hit);
+}
+
+TEST(Errors, AMachineWithoutCostsInTheTraceIsNamed) {
+  SmallTrace trace(1, 1, 1, 4, 4);
+  trace.event(0, 0, 1, 0);
+  trace.header.costs.erase("sm_90");
+  EXPECT_THROW(
+      {
+        try {
+          run(trace.read(), small_h200(1), "baseline");
+        } catch (const SimulationError& error) {
+          EXPECT_NE(std::string(error.what()).find("no instruction costs for sm_90"),
+                    std::string::npos);
+          throw;
+        }
+      },
+      SimulationError);
+}
+
+}  // namespace
+}  // namespace warpfold::test
