@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Shared by the scripts: where the repository is, and what has to be installed. Source it.
+
+repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+jobs=$(nproc)
+
+die() {
+  echo "${0##*/}: $*" >&2
+  exit 2
+}
+
+# What building and simulating needs, and what the tests need beside it. All from Debian 12.
+packages_run=(
+  g++ cmake ninja-build
+  verilator libsystemc-dev yosys berkeley-abc
+  libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libzstd-dev libxxhash-dev libfmt-dev
+  python3
+)
+packages_test=(
+  "${packages_run[@]}"
+  libgtest-dev libbenchmark-dev iverilog opensta qflow-tech-osu018 zlib1g-dev
+)
+
+# Installs those of the named packages that are missing; asks for nothing when none is.
+ensure_packages() {
+  local missing=() package
+  command -v dpkg-query >/dev/null ||
+    die "this script installs Debian packages; on another system install: $*"
+  for package in "$@"; do
+    if [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) != "install ok installed" ]]; then
+      missing+=("$package")
+    fi
+  done
+  ((${#missing[@]})) || return 0
+  local as_root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || die "not root and no sudo; install: ${missing[*]}"
+    as_root=(sudo)
+  fi
+  echo "installing: ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq || die "apt-get update failed"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+    --no-install-recommends "${missing[@]}" >/dev/null || die "installing packages failed"
+}

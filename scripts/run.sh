@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The main job: builds warpfold, replays the shipped truck trace on a simulated RTX 4090 with the
+# Verilated reduction unit in every sub-core under every policy, and prints the table, with the
+# unit's transistor count beside the paper's. Installs what is missing on Debian 12.
+#   scripts/run.sh [options of `warpfold sim`, for example --gpu h200 or --unit golden]
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+ensure_packages "${packages_run[@]}"
+cd "$repo"
+
+cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null
+cmake --build --preset release --target warpfold -j "$jobs" | tail -n 1
+mkdir -p out
+build/release/model/warpfold sim traces/data/truck.wft --gpu rtx4090 --policy all --unit rtl \
+  --json out/truck.json "$@"
+echo
+scripts/synth.sh --top arc_subcore --transistors-only --json out/transistors.json
+echo
+echo "results: out/truck.json, out/transistors.json"

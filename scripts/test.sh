@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# All tests: style and lint of the RTL, layering, build, unit and lockstep tests, whole runs, netlist.
+# Installs what is missing on Debian 12.
+#   scripts/test.sh [release|debug|coverage]     default: release
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+preset=${1:-release}
+case $preset in
+  release | debug | coverage) ;;
+  *) die "unknown preset '$preset'; one of: release debug coverage" ;;
+esac
+
+ensure_packages "${packages_test[@]}"
+cd "$repo"
+
+scripts/check_boundaries.sh
+scripts/check_sv_subset.sh
+scripts/lint_rtl.sh
+
+cmake --preset "$preset" -DWARPFOLD_TESTS=ON
+cmake --build --preset "$preset" -j "$jobs"
+ctest --preset "$preset" -j "$jobs"
