@@ -49,11 +49,13 @@ SKIPPED_GROUP = re.compile(
     r"|normalized_driver_waveform|output_voltage|input_voltage|intrinsic_.*|gate_leakage"
     r"|dynamic_current|base_curves|ocv_.*|sensitization|minimum_period|electromigration|em_lut_template"
     r"|min_pulse_width|wire_load.*|power_supply|rail_connection|vector|iv_lut_template"
+    # The tables already are of one corner; OpenSTA looks for the name before it has read the group.
+    r"|operating_conditions"
 )
 # Attributes that refer to what is skipped.
 SKIPPED_ATTRIBUTE = re.compile(
     r".*power.*|.*leakage.*|related_(ground|bias)_pin|driver_waveform.*|(input|output)_voltage|voltage_map"
-    r"|default_wire_load.*|library_features|input_signal_level|output_signal_level|.*noise.*"
+    r"|default_wire_load.*|default_operating_conditions|library_features|input_signal_level|output_signal_level|.*noise.*"
 )
 
 # `/* */` and `//` comments, strings, line continuations, punctuation, and runs of anything else.
@@ -220,8 +222,7 @@ def merge(paths):
     for path in paths:
         library = read(path)
         if merged is None:
-            merged = Group("library", library.args, library.attributes,
-                           library.all("operating_conditions"))
+            merged = Group("library", library.args, library.attributes)
             time_unit_ns(library)
         for unit in UNITS:
             if unit_text(library, unit) != unit_text(merged, unit):

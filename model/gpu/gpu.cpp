@@ -261,6 +261,13 @@ RunResult simulate(const SimOptions& options, const trace::Reader& trace,
                     header.shared_bytes_per_cta, options.gpu.name));
   }
 
+  for (const trace::Parameter& parameter : header.parameters) {
+    if (parameter.base + (header.primitive_count - 1) * parameter.stride_bytes > kAddrMask) {
+      throw SimulationError(fmt::format("{}: {} reaches beyond the {} address bits of the unit",
+                                        trace.path().string(), parameter.name, kAddrWidth));
+    }
+  }
+
   Gpu gpu(options, trace, *timing, resident);
   gpu.run();
   RunResult result = gpu.collect(reference);

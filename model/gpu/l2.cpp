@@ -150,8 +150,8 @@ void L2Slice::add(const Transaction& transaction) {
       cell = fp32_add(cell, value);
     }
     tally_.lanes_added += static_cast<std::uint64_t>(lane_count(transaction.mask));
+    ctas_.release(transaction.event.cta);
   }
-  ctas_.release(transaction.event.cta);
 }
 
 }  // namespace warpfold

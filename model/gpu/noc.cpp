@@ -13,6 +13,18 @@ std::uint32_t SliceMap::slice(Address address) const {
   return static_cast<std::uint32_t>(x % slices);
 }
 
+std::uint32_t SliceMap::rop(Address address) const {
+  // Neighbouring sectors alternate, and so do the first sectors of neighbouring lines.
+  std::uint64_t sector = address >> 5U;
+  sector ^= sector >> 32U;
+  sector ^= sector >> 16U;
+  sector ^= sector >> 8U;
+  sector ^= sector >> 4U;
+  sector ^= sector >> 2U;
+  sector ^= sector >> 1U;
+  return static_cast<std::uint32_t>(sector % rops);
+}
+
 SliceIngress::SliceIngress(const char* name, Clock& clock, const GpuConfig& config)
     : sc_prim_channel(name),
       clock_(clock),

@@ -26,9 +26,7 @@ struct SliceMap {
         rops(config.l2.rops_per_slice),
         interleave(config.l2.interleave_bytes) {}
   [[nodiscard]] std::uint32_t slice(Address address) const;
-  [[nodiscard]] std::uint32_t rop(Address address) const {
-    return static_cast<std::uint32_t>((address >> 5U) % rops);
-  }
+  [[nodiscard]] std::uint32_t rop(Address address) const;
   std::uint32_t slices, rops;
   std::uint64_t interleave;
 };

@@ -11,10 +11,9 @@ namespace warpfold {
 
 namespace {
 
-// Operands that the unit and its request register can hold at once: the request, the transaction
-// being fetched and the one being added. A power of two above that, so that a tag is not used again
-// while anything still carries it.
-constexpr std::size_t kInFlight = 8;
+// Operands that the unit and its request register may have to read at once are the request and the
+// transaction being fetched; twice that.
+constexpr std::size_t kInFlight = 4;
 
 // In the first cycle that a sum waits, the fetch stage may still load the next transaction; from the
 // second on with the same request nothing in the unit changes (rtl/README.md).
@@ -417,13 +416,14 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
     op.address = context_.addresses.address(
         lane_primitive(trace, event, static_cast<std::uint32_t>(std::countr_zero(op.mask))),
         op.parameter);
+    op.event = {};  // the sum and its address are all that travels
     context_.tally.lanes_software += lanes;
     ++context_.tally.software_reduced;
   } else {
     context_.tally.lanes_issued += lanes;
     context_.tally.lanes_as_red += lanes;
+    ++warp.cta->live;
   }
-  ++warp.cta->live;
   memory_queue.push(op);
 }
 
@@ -432,10 +432,14 @@ void Subcore::request_unit(const Warp& warp) {
   const EventRef ref{warp.cta, warp.warp, warp.step.record};
   const trace::Record& event = ref.event();
   const trace::WarpTrace& trace = ref.warp_trace();
-  const Tag tag = next_tag_;
-  next_tag_ = static_cast<Tag>((next_tag_ + 1) % kInFlight);
+  // A tag is free again once all lanes of its operand have been read or sent: a sum on its way out
+  // needs no operand.
+  Tag tag = 0;
+  while (in_flight_[tag].lanes_left != 0) {
+    ++tag;
+    ARC_CHECK(tag < kInFlight, "the ARC unit holds more operands than it has places for");
+  }
   InFlight& operand = in_flight_[tag];
-  ARC_CHECK(operand.lanes_left == 0, "an operand of the ARC unit is still being read");
   if (operand.event.cta != nullptr) {
     control_.release(operand.event.cta);
   }
@@ -467,11 +471,8 @@ void Subcore::tick_unit(Cycle cycle) {
   const UnitOutputs out = unit_->tick(request_);
   if (out.lsu_valid && request_.lsu_ready) {
     MemOp op;
-    const InFlight& operand = in_flight_[out.lsu_tag];
-    op.parameter = operand.parameter;
     op.mask = out.lsu_mask;
     op.address = out.lsu_addr;
-    op.event = operand.event;
     if (out.lsu_reduced) {
       op.kind = MemOpKind::kReduced;
       op.data = out.lsu_data;
@@ -479,6 +480,9 @@ void Subcore::tick_unit(Cycle cycle) {
     } else {
       op.kind = MemOpKind::kRed;
       InFlight& left = in_flight_[out.lsu_tag];
+      op.parameter = left.parameter;
+      op.event = left.event;
+      ++op.event.cta->live;
       ARC_CHECK((left.lanes_left & out.lsu_mask) == out.lsu_mask,
                 "the ARC unit sent a lane twice or one that was not asked for");
       left.lanes_left &= ~out.lsu_mask;
@@ -490,7 +494,6 @@ void Subcore::tick_unit(Cycle cycle) {
                 "the ARC unit sent a RED to another address than its lanes add to");
       context_.tally.lanes_as_red += static_cast<std::uint64_t>(lane_count(out.lsu_mask));
     }
-    ++op.event.cta->live;
     memory_queue.push(op);
   } else if (out.lsu_valid) {
     ++stats_.unit_blocked_cycles;

@@ -171,7 +171,6 @@ class Subcore : public Block {
   Cycle asleep_since_ = kNever;
   Fp32Bits rf_data_ = 0;
   std::vector<InFlight> in_flight_;
-  Tag next_tag_ = 0;
 
   SubcoreStats stats_;
 };

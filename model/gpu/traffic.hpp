@@ -48,7 +48,7 @@ struct MemOp {
   LaneMask mask = 0;
   Fp32Bits data = 0;
   Address address = 0;
-  EventRef event;
+  EventRef event;  // kRed
 };
 
 // Additions to one 32-byte sector: what the load-store unit sends to an L2 slice. `packets` counts
@@ -60,7 +60,7 @@ struct Transaction {
   LaneMask mask = 0;
   Fp32Bits data = 0;
   Address address = 0;  // of the sector's first lane, or of the reduced addition
-  EventRef event;
+  EventRef event;       // unless reduced
 };
 
 // Counters of a run that are not one block's own. Incremented by the blocks; read at the end.

@@ -47,8 +47,12 @@ PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const
   return task;
 }
 
-// Measured time of the kernel variant that the run simulated, if the trace has one.
+// Measured time of the kernel variant that the run simulated, if the trace has one. What was timed
+// is the whole launch, which says nothing about a part of it.
 void add_measurement(const trace::Header& header, RunResult& run) {
+  if (!header.sampling.empty()) {
+    return;
+  }
   for (const trace::VariantTime& time : header.times) {
     if (time.policy == run.policy) {
       run.measured_ms = time.median_ms;

@@ -94,7 +94,7 @@ void check_recording(Rasterizer& rasterizer, const Recording& expected, Verdict&
   for (std::size_t i = 0; i < recording.masks.size(); ++i) {
     lanes += static_cast<std::uint64_t>(std::popcount(expected.masks[i]));
     different += static_cast<std::uint64_t>(std::popcount(expected.masks[i] ^ recording.masks[i]));
-    wrong_stage += (recording.stages[i] == Stage::kTaken) != (recording.masks[i] != 0) ? 1 : 0;
+    wrong_stage += (recording.stages[i] == Stage::kTaken) != (recording.masks[i] != 0) ? 1U : 0U;
   }
   verdict.expect("recorded lanes that differ, share", share(different, lanes), kMaxMaskMismatch);
   verdict.expect("passes whose stage contradicts the mask", static_cast<double>(wrong_stage), 0);
@@ -137,7 +137,7 @@ void check_recording(Rasterizer& rasterizer, const Recording& expected, Verdict&
   for (std::size_t i = 0; i < added.size(); ++i) {
     if (counts[i] == 1) {
       ++singles;
-      not_exact += std::bit_cast<float>(single[i]) != added[i] ? 1 : 0;
+      not_exact += std::bit_cast<float>(single[i]) != added[i] ? 1U : 0U;
     }
   }
   for (int array = 0; array < kGradientArrays; ++array) {
@@ -178,7 +178,7 @@ void check_scene(const std::string& name, std::span<const Splat> splats, const C
   }
   std::size_t last = 0;
   for (std::size_t i = 0; i < frame.last.size(); ++i) {
-    last += frame.last[i] != expected.last[i] ? 1 : 0;
+    last += frame.last[i] != expected.last[i] ? 1U : 0U;
   }
   verdict.expect("picture, mean absolute difference", error / static_cast<double>(frame.image.size()),
                  kMaxMeanImageError);

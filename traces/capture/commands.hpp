@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "traces/capture/output.hpp"
+
 namespace warpfold::capture {
 
 struct SceneOptions {
@@ -38,14 +40,7 @@ struct LaunchOptions {
 // Launches the backward kernels once each and nothing else: to be run under a profiler.
 int launch_command(const LaunchOptions& options);
 
-struct CaptureOptions {
-  SceneOptions scene;
-  std::string workload;
-  std::filesystem::path out = ".";    // folder
-  std::filesystem::path costs;        // from sass_cost.py, if not empty
-  std::filesystem::path times;        // from time_command, if not empty
-  std::uint64_t value_bytes = 1'600'000;
-};
+using CaptureOptions = OutputOptions;
 // Writes NAME.wft, NAME-values.wft and NAME-counts.json, reads both traces back and compares.
 int capture_command(const CaptureOptions& options);
 

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "traces/capture/commands.hpp"
+#include "traces/capture/output_options.hpp"
 #include "traces/capture/rasterizer.hpp"
 #include "traces/format/trace.hpp"
 
@@ -45,14 +46,8 @@ int run(int argc, char** argv) {
   CaptureOptions capture;
   capture.workload = "3D";
   CLI::App* capture_app = app.add_subcommand("record", "write the traces");
-  add_scene(*capture_app, capture.scene, true);
-  capture_app->add_option("--workload", capture.workload, "name of the workload")
-      ->capture_default_str();
-  capture_app->add_option("--out", capture.out, "folder for the output")->capture_default_str();
-  capture_app->add_option("--costs", capture.costs, "instruction costs, from sass_cost.py");
+  add_output_options(*capture_app, capture);
   capture_app->add_option("--times", capture.times, "times, from the time command");
-  capture_app->add_option("--value-bytes", capture.value_bytes, "raw size of the sampled values")
-      ->capture_default_str();
 
   try {
     app.parse(argc, argv);

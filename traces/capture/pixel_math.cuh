@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of one pixel and one Gaussian, shared by the forward kernel, every backward variant and
-// the recorder. Written with explicit rounding so that all of them compute the same bits: which lanes
-// take part, and what they add, must not depend on the kernel around it.
+// The arithmetic of one pixel and one Gaussian, shared by the forward kernel, every backward variant, the
+// recorder and the recorder of the host. Written with explicit rounding so that all of them compute the
+// same bits: which lanes take part, and what they add, must not depend on the code around it. On the host
+// only the two approximate functions differ in their last bits.
 #pragma once
+
+#if !defined(__CUDACC__)
+#include "traces/capture/cuda_on_host.hpp"
+#endif
 
 namespace warpfold::capture {
 
@@ -18,6 +23,7 @@ __device__ __forceinline__ float4 scale_conic(float4 conic_opacity) {
                      conic_opacity.z * (-0.5F * kLog2E), conic_opacity.w);
 }
 
+#if defined(__CUDACC__)
 __device__ __forceinline__ float exp2_approx(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -29,6 +35,7 @@ __device__ __forceinline__ float reciprocal_approx(float x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+#endif
 
 // How a Gaussian falls on a pixel. `power` is base 2.
 struct Footprint {

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# warpfold_capture_host: scene, CPU reference and recording, without CUDA. Included by the capture
-# programs and by their tests, which are also built where there is no CUDA compiler.
-if(TARGET warpfold_capture_host)
+# warpfold_capture_common: scene, CPU reference, host recorder and output, without CUDA; and the program
+# warpfold_capture_host around it. Included by the capture programs and by their tests, which are also
+# built where there is no CUDA compiler.
+if(TARGET warpfold_capture_common)
   return()
 endif()
 find_package(Threads REQUIRED)
-add_library(warpfold_capture_host STATIC
+add_library(warpfold_capture_common STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/host_frame.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/output.cpp
   ${CMAKE_CURRENT_LIST_DIR}/policy.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording.cpp
   ${CMAKE_CURRENT_LIST_DIR}/reference.cpp
   ${CMAKE_CURRENT_LIST_DIR}/scene.cpp)
-target_link_libraries(warpfold_capture_host
+target_link_libraries(warpfold_capture_common
   PUBLIC warpfold_trace
   PRIVATE warpfold_options nlohmann_json::nlohmann_json Threads::Threads)
+
+add_executable(warpfold_capture_host ${CMAKE_CURRENT_LIST_DIR}/host_main.cpp)
+target_link_libraries(warpfold_capture_host
+  PRIVATE warpfold_capture_common warpfold_options CLI11::CLI11)

@@ -2,11 +2,11 @@
 #include "traces/capture/reference.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <mutex>
-#include <thread>
 #include <utility>
+
+#include "traces/capture/for_each_tile.hpp"
 
 namespace warpfold::capture::reference {
 namespace {
@@ -38,26 +38,6 @@ void rotation(const Splat& splat, Matrix3& out) {
                      {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
   for (int i = 0; i < 3; ++i) {
     std::copy(std::begin(r[i]), std::end(r[i]), out[i]);
-  }
-}
-
-// Runs `body(tile)` for every tile on all cores. Tiles are independent.
-template <class Body>
-void for_each_tile(std::size_t tiles, const Body& body) {
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t tile = next++; tile < tiles; tile = next++) {
-      body(tile);
-    }
-  };
-  std::vector<std::thread> threads;
-  const unsigned count = std::max(1U, std::thread::hardware_concurrency());
-  for (unsigned i = 1; i < count; ++i) {
-    threads.emplace_back(work);
-  }
-  work();
-  for (std::thread& thread : threads) {
-    thread.join();
   }
 }
 

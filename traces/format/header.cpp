@@ -292,6 +292,18 @@ json parse(std::string_view text) {
   }
 }
 
+// Whether the two may share an address: interleaved elements of one stride must differ in phase,
+// others must lie apart.
+bool overlap(const Parameter& a, const Parameter& b, std::uint64_t primitives) {
+  const Parameter& low = a.base <= b.base ? a : b;
+  const Parameter& high = a.base <= b.base ? b : a;
+  const std::uint64_t distance = high.base - low.base;
+  if (distance > (primitives - 1) * low.stride_bytes) {
+    return false;
+  }
+  return low.stride_bytes != high.stride_bytes || distance % low.stride_bytes == 0;
+}
+
 }  // namespace
 
 std::span<const std::string_view> reduce_segments(std::string_view variant) {
@@ -358,6 +370,12 @@ void validate_header(const Header& header) {
     if (parameter.base > UINT64_MAX - span) {
       refuse(field + ".base", fmt::format("{:#x}: the last primitive lies beyond the address space",
                                           parameter.base));
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (overlap(header.parameters[j], parameter, header.primitive_count)) {
+        refuse(field, fmt::format("\"{}\" overlaps \"{}\" in memory", parameter.name,
+                                  header.parameters[j].name));
+      }
     }
   }
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a recorded frame to its files, whoever recorded it: GPU or host. Host only.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "traces/capture/recording.hpp"
+#include "traces/capture/scene.hpp"
+#include "traces/format/trace.hpp"
+
+namespace warpfold::capture {
+
+struct OutputOptions {
+  std::filesystem::path scene;    // file of the Gaussians
+  std::filesystem::path cameras;  // file of the viewpoints
+  std::string name;               // of the view and of the output
+  std::string workload;
+  std::filesystem::path out = ".";  // folder
+  std::filesystem::path costs;      // from sass_cost.py, if not empty
+  std::filesystem::path times;      // from time_command, if not empty
+  std::filesystem::path manifest;   // gets or renews the traces' entries, if not empty
+  std::uint64_t value_bytes = 1'600'000;
+};
+
+// Who recorded the frame. Registers of 0 are taken from the costs: those of sm_90's baseline.
+struct Recorder {
+  std::string program;
+  std::string gpu, driver, cuda;
+  std::uint32_t registers = 0;
+  std::uint32_t shared_bytes = 0;
+  std::uint64_t addresses[kParameters] = {};
+  std::map<std::string, std::string> provenance;
+};
+
+struct RecordedFrame {
+  const TileLists& lists;
+  const Recording& recording;
+  std::uint64_t gaussians = 0;
+  std::uint64_t visible = 0;
+  std::function<void(SampledValues&)> values;  // fills SampledValues::values
+};
+
+// Prints the statistics, writes NAME.wft, NAME-values.wft and NAME-counts.json, reads both traces back and
+// compares. Returns whether they hold what was recorded. Throws InputError and trace::TraceError.
+[[nodiscard]] bool write_output(const OutputOptions& options, const Recorder& recorder,
+                                const Viewpoint& viewpoint, const RecordedFrame& frame);
+
+}  // namespace warpfold::capture

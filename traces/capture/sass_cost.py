@@ -1,0 +1,982 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Instruction costs of the backward kernels, from their machine code.
+
+  sass_cost.py dump     --program FILE --out DIR          text of cuobjdump into DIR
+  sass_cost.py costs    --sass DIR [--json FILE] [--explain]
+  sass_cost.py predict  --costs FILE --counts FILE [--ncu FILE]
+
+`costs` follows each way that a warp takes through a kernel and adds up what it issues there.
+
+Ways. The loop around MUFU.EX2 is that over the Gaussians of a batch, the loop around it with BAR.SYNC is
+that over batches. A pass through the inner loop is the way of the lane that comes furthest: a lane that
+leaves earlier goes straight to the place where the warp meets again. A branch leaves a pass where one side
+of it can no longer come to an atomic: the divergent kernels have three such branches (position before the
+first LDS, power before MUFU.EX2, alpha behind it), the converged ones two (position; power and alpha
+together behind the ballot).
+
+The pass that is taken goes on to the variant's own reduction. Where code of both is mixed in one block, an
+instruction belongs to the reduction if nothing that is added or kept for the next pass depends on it: for
+the most part addresses, popc, match and the branches. So a pass and the segments that follow it always
+add up to what is issued.
+
+Costs. One issue slot for each instruction, also for NOP, BSSY, BSYNC, WARPSYNC and for those whose predicate
+is false. Atomics and BAR.SYNC are in no cost, with neither slot nor stall count: the model issues them.
+stall_cycles is the sum of the stall counts in the encodings. A wait of a class is an instruction that waits
+for the scoreboard of a result of that class, unless that result was asked for before an earlier wait of the
+class on the same way: then it arrives with the earlier one, as a pipeline delivers in order. Results from
+constant memory, special registers, POPC, FLO, BREV, MATCH and the like have no class and their waits are
+not counted (--explain tells how many there are).
+"""
+
+import argparse
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+
+SCHEMA = "warpfold.costs/1"
+COUNTS_SCHEMA = "warpfold.path-counts/1"
+PATHS = ["prologue", "batch", "skip_position", "skip_power", "skip_alpha", "taken", "epilogue"]
+SEGMENTS = {
+    "baseline": ["plain"],
+    "sw-s": ["check", "plain", "setup", "per_lane", "leader"],
+    "sw-b": ["check", "plain", "butterfly", "leader"],
+    "skip": ["check", "butterfly", "leader"],
+}
+KERNEL = "warpfold_backward_"
+PARAMETERS = 9  # atomics of a reduction
+WARP_LANES = 32
+ISSUED = ["alu", "sfu", "shared", "global_load", "shuffle", "match"]
+FIELDS = ISSUED + ["stall_cycles", "wait_sfu", "wait_shared", "wait_global", "wait_shuffle"]
+WAITS = {"sfu": "wait_sfu", "shared": "wait_shared", "global_load": "wait_global", "shuffle": "wait_shuffle"}
+# Thresholds of the policies that `warpfold_capture launch` runs.
+PROFILED_THRESHOLD = 16
+
+
+class SassError(Exception):
+    """Machine code that is not as expected: one line."""
+
+
+# ---- instructions -----------------------------------------------------------------------------------
+
+LINE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;\s*/\*\s*0x([0-9a-f]{16})\s*\*/\s*$")
+UPPER_WORD = re.compile(r"^\s*/\*\s*0x([0-9a-f]{16})\s*\*/\s*$")
+FUNCTION = re.compile(r"^\s*Function\s*:\s*(\S+)")
+GUARD = re.compile(r"^@(!?U?P[0-9T]+)\s+")
+REGISTER = re.compile(r"\b(UR|R|UP|P)(\d+)\b")
+NO_BARRIER = 7
+INSTRUCTION_BYTES = 16
+
+CLASSES = {"MUFU": "sfu", "LDS": "shared", "STS": "shared", "LDG": "global_load", "SHFL": "shuffle", "MATCH": "match"}
+ATOMICS = {"RED", "REDG", "ATOM", "ATOMG"}
+OTHER_MEMORY = {"LD", "ST", "STG", "LDL", "STL", "ATOMS", "LDSM", "LDGSTS", "TEX", "TLD", "SULD", "SUST"}
+NO_RESULT = ATOMICS | {"STS", "BRA", "BSSY", "BSYNC", "BAR", "WARPSYNC", "EXIT", "NOP", "CALL", "RET", "YIELD", "BREAK"}
+JUMPS = {"BRA", "CALL"}
+UNKNOWN_FLOW = {"BRX", "BRXU", "JMP", "JMX", "JMXU", "BPT", "KILL", "RPCMOV"}
+
+
+class Instruction:
+    """One instruction with its control bits."""
+
+    def __init__(self, address, text, low, high):
+        self.address = address
+        self.text = text
+        word = low | high << 64
+        self.stall = word >> 105 & 0xF
+        self.write_barrier = word >> 110 & 0x7
+        self.wait_mask = word >> 116 & 0x3F
+        guard = GUARD.match(text)
+        self.guard = guard.group(1) if guard else None
+        body = text[guard.end():] if guard else text
+        self.name, _, operands = body.partition(" ")
+        self.opcode = self.name.split(".")[0]
+        self.operands = [o.strip() for o in operands.split(",")] if operands.strip() else []
+        self.kind = CLASSES.get(self.opcode, "alu")
+        self.target = None
+        if self.opcode in JUMPS:
+            found = re.search(r"0x([0-9a-f]+)\W*$", text)
+            if not found:
+                raise SassError(f"{text} at {address:#x}: a jump without an address")
+            self.target = int(found.group(1), 16)
+
+    @property
+    def counted(self):
+        """Is it in a cost? The model issues atomics and barriers itself."""
+        return self.opcode not in ATOMICS and self.opcode != "BAR"
+
+    def successors(self, following):
+        """Addresses that may come next for a warp that is converged where BRA.DIV and BRA.CONV ask."""
+        always = self.guard is None or self.guard in ("PT", "UPT")
+        if self.opcode in UNKNOWN_FLOW or self.opcode == "RET":
+            raise SassError(f"{self.text} at {self.address:#x}: control flow that is not known here")
+        if self.opcode == "EXIT":
+            return [] if always else [following]
+        if self.opcode not in JUMPS:
+            return [following]
+        if self.name.startswith("BRA.DIV"):
+            return [following]
+        if self.name.startswith("BRA.CONV"):
+            return [self.target]
+        # BRA with a predicate among its operands ("BRA P0, 0x40") is conditional as well.
+        if always and not any(REGISTER.search(o) for o in self.operands[:-1]):
+            return [self.target]
+        return [following, self.target]
+
+    # What it writes and reads, as names of 32-bit registers and predicates: to tell address arithmetic
+    # from gradients.
+
+    def _width(self):
+        if ".128" in self.name:
+            return 4
+        if ".64" in self.name or ".WIDE" in self.name or self.name == "CS2R":
+            return 2
+        return 1
+
+    def _split(self):
+        """Operands that are written, and the others."""
+        if self.opcode in NO_RESULT:
+            return [], self.operands
+        ops = self.operands
+        is_predicate = [bool(re.fullmatch(r"!?U?P(\d+|T)", o)) for o in ops]
+        count = 1
+        if self.opcode in ("ISETP", "FSETP", "UISETP", "PLOP3", "UPLOP3", "DSETP", "HSETP2"):
+            count = 2
+        elif self.opcode in ("VOTE", "VOTEU"):
+            count = 1 if is_predicate[0] else 2
+        elif self.opcode in ("SHFL", "LOP3", "ULOP3", "MATCH", "R2UR") and is_predicate[0]:
+            count = 2
+        elif self.opcode in ("LEA", "ULEA", "IADD3", "UIADD3", "IMAD", "UIMAD"):
+            while count < len(ops) - 1 and is_predicate[count]:
+                count += 1
+        return ops[:count], ops[count:]
+
+    @staticmethod
+    def _expand(prefix, number, width):
+        return [f"{prefix}{int(number) + i}" for i in range(width)]
+
+    def writes(self):
+        result = []
+        for operand in self._split()[0]:
+            for prefix, number in REGISTER.findall(operand):
+                wide = self._width() if prefix in ("R", "UR") else 1
+                if self.opcode in ("SHFL", "ISETP", "FSETP", "UISETP"):
+                    wide = 1
+                result += self._expand(prefix, number, wide)
+        return result
+
+    def reads(self, operands=None):
+        result = []
+        sources = self._split()[1] if operands is None else operands
+        for i, operand in enumerate(sources):
+            address = "[" in operand
+            for prefix, number in REGISTER.findall(operand):
+                wide = 1
+                if prefix in ("R", "UR"):
+                    if address:
+                        wide = 2 if ".64" in operand or "desc[" in operand else 1
+                    elif ".WIDE" in self.name and i == 2:
+                        wide = 2  # the addend
+                    elif self.opcode == "STS" or self.opcode in ATOMICS:
+                        wide = self._width()
+                result += self._expand(prefix, number, wide)
+        if operands is None and self.guard:
+            result += [g for g in [self.guard.lstrip("!")] if not g.endswith("T")]
+        return result
+
+    def value_reads(self):
+        """What of it can carry into the value that it produces."""
+        if self.opcode == "SHFL":
+            return self.reads(self.operands[2:3])  # the value; not the lane
+        return self.reads()
+
+    def added_value(self):
+        """Registers that an atomic adds."""
+        return self.reads(self.operands[-1:])
+
+
+def parse_sass(text):
+    """cuobjdump -sass of one architecture -> {function: [Instruction]}."""
+    functions = {}
+    current = None
+    pending = None
+    for line in text.splitlines():
+        found = FUNCTION.match(line)
+        if found:
+            current = functions.setdefault(found.group(1), [])
+            pending = None
+            continue
+        found = LINE.match(line)
+        if found and current is not None:
+            pending = (int(found.group(1), 16), found.group(2), int(found.group(3), 16))
+            continue
+        found = UPPER_WORD.match(line)
+        if found and pending:
+            current.append(Instruction(*pending, int(found.group(1), 16)))
+            pending = None
+    if not functions:
+        raise SassError("no function in the disassembly")
+    return functions
+
+
+def parse_registers(text):
+    """cuobjdump -res-usage -> {arch: {function: registers}}."""
+    registers = {}
+    arch = function = None
+    for line in text.splitlines():
+        found = re.match(r"\s*arch = (sm_\d+)", line)
+        if found:
+            arch = found.group(1)
+        found = re.match(r"\s*Function (\S+):", line)
+        if found:
+            function = found.group(1)
+        found = re.search(r"\bREG:(\d+)", line)
+        if found and arch and function:
+            registers.setdefault(arch, {})[function] = int(found.group(1))
+            function = None
+    return registers
+
+
+# ---- control flow -----------------------------------------------------------------------------------
+
+
+class Flow:
+    """Control flow of one kernel, instruction by instruction."""
+
+    def __init__(self, instructions):
+        if not instructions:
+            raise SassError("no instructions")
+        self.code = {i.address: i for i in instructions}
+        order = sorted(self.code)
+        for address, after in zip(order, order[1:]):
+            if after != address + INSTRUCTION_BYTES:
+                raise SassError(f"the disassembly lacks the instruction behind {address:#x}")
+        following = dict(zip(order, order[1:]))
+        self.entry = order[0]
+        self.next = {}
+        rest = [self.entry]
+        while rest:  # what can be reached; helper code of diverged warps is not
+            address = rest.pop()
+            if address in self.next:
+                continue
+            if address not in self.code:
+                raise SassError(f"a jump leads to {address:#x}, where no instruction is")
+            instruction = self.code[address]
+            if instruction.opcode in OTHER_MEMORY:
+                raise SassError(f"{instruction.text} at {address:#x}: memory of a kind that has no cost")
+            self.next[address] = instruction.successors(following.get(address))
+            rest += self.next[address]
+        self.previous = {a: [] for a in self.next}
+        for address, successors in self.next.items():
+            for s in successors:
+                self.previous[s].append(address)
+        self.loops = self._find_loops()
+
+    def _find_loops(self):
+        """Header -> addresses of its natural loop."""
+        loops = {}
+        for address, successors in self.next.items():
+            for header in successors:
+                if header > address or header == address:
+                    continue
+                body = {header}
+                rest = [address]
+                while rest:
+                    a = rest.pop()
+                    if a not in body:
+                        body.add(a)
+                        rest += self.previous[a]
+                if self.entry in body and header != self.entry:
+                    raise SassError(f"the backward branch at {address:#x} closes no loop")
+                loops.setdefault(header, set()).update(body)
+        return loops
+
+    def reaches(self, start, wanted, blocked=()):
+        """Can `wanted(instruction)` come about from `start` without passing `blocked`?"""
+        seen = set()
+        rest = [start]
+        while rest:
+            address = rest.pop()
+            if address in seen or address in blocked:
+                continue
+            if wanted(self.code[address]):
+                return True
+            seen.add(address)
+            rest += self.next[address]
+        return False
+
+    def walk(self, start, stop, choose):
+        """Addresses from `start` up to and without `stop` (address set), with choose(address, successors)
+        at each branch, which gives None to end there."""
+        way = []
+        address = start
+        while address not in stop:
+            if address in way:
+                raise SassError(f"a way through the kernel runs in circles at {address:#x}")
+            way.append(address)
+            successors = self.next[address]
+            if not successors:
+                break
+            if len(set(successors)) > 1:
+                following = choose(address, successors)
+                if following is None:
+                    break
+                address = following
+            else:
+                address = successors[0]
+        return way
+
+
+def is_opcode(*names):
+    return lambda i: i.opcode in names
+
+
+IS_ATOMIC = is_opcode(*ATOMICS)
+IS_SHUFFLE = is_opcode("SHFL")
+
+
+# ---- costs ------------------------------------------------------------------------------------------
+
+
+class Ways:
+    """Ways of a warp through one kernel: labelled addresses in the order of issue."""
+
+    def __init__(self, flow, variant):
+        self.flow = flow
+        self.variant = variant
+        self.converged = variant in ("sw-b", "skip")
+        self._find_loops()
+        self._find_pass()
+        # Path or segment -> list of (addresses before it that set scoreboards, [addresses]).
+        self.parts = {}
+        self._outer()
+        self._skips()
+        self._taken()
+
+    def _loop_with(self, loops, wanted, what):
+        found = [h for h in loops if any(wanted(self.flow.code[a]) for a in self.flow.loops[h])]
+        if not found:
+            raise SassError(f"found no loop with {what}")
+        return min(found, key=lambda h: len(self.flow.loops[h]))
+
+    def _find_loops(self):
+        flow = self.flow
+        self.inner = self._loop_with(flow.loops, lambda i: i.name.startswith("MUFU.EX2"), "MUFU.EX2")
+        body = flow.loops[self.inner]
+        exponentials = [a for a in body if flow.code[a].name.startswith("MUFU.EX2")]
+        if len(exponentials) != 1:
+            raise SassError(f"the loop over Gaussians has {len(exponentials)} MUFU.EX2: it has been unrolled")
+        self.exponential = exponentials[0]
+        if any(flow.code[a].opcode == "BAR" for a in body):
+            raise SassError("the loop over Gaussians has a BAR.SYNC")
+        outer = [h for h in flow.loops if flow.loops[h] > body]
+        self.outer = self._loop_with(outer, is_opcode("BAR"), "BAR.SYNC around that over Gaussians")
+        barriers = [a for a in flow.loops[self.outer] if flow.code[a].opcode == "BAR"]
+        if len(barriers) != 2:
+            raise SassError(f"the loop over batches has {len(barriers)} BAR.SYNC, not 2")
+
+    def _side(self, address, successors, wanted, what):
+        """The side of a branch that comes to `wanted` within the pass, and the other."""
+        able = [s for s in successors if self.flow.reaches(s, wanted, {self.inner})]
+        if len(able) != 1:
+            raise SassError(f"the branch at {address:#x} does not part the ways to {what}")
+        return able[0], [s for s in successors if s != able[0]][0]
+
+    def _find_pass(self):
+        """Branches that leave a pass, and where they lead."""
+        flow = self.flow
+        body = flow.loops[self.inner]
+        self.leaves = []  # (address, where it leads)
+        exits = {}
+
+        def choose(address, successors):
+            able = [s for s in successors if s in body and flow.reaches(s, IS_ATOMIC, {self.inner})]
+            if len(able) == len(successors):
+                return None  # the first branch of the reduction
+            if len(able) != 1:
+                raise SassError(f"no way to an atomic from the branch at {address:#x}")
+            other = [s for s in successors if s != able[0]][0]
+            self.leaves.append(address)
+            exits[address] = other
+            return able[0]
+
+        way = flow.walk(self.inner, set(), lambda a, s: choose(a, s) if not self._is_latch(a) else None)
+        wanted = 2 if self.converged else 3
+        # Behind those that leave the pass come those of the reduction itself that lead past its atomics.
+        if len(self.leaves) < wanted:
+            raise SassError(f"found {len(self.leaves)} of the {wanted} branches that leave a pass")
+        self.leaves = self.leaves[:wanted]
+        places = [way.index(a) for a in self.leaves]
+        exponential = way.index(self.exponential)
+        first_load = next((n for n, a in enumerate(way) if flow.code[a].opcode == "LDS"), None)
+        if first_load is None or not places[0] < first_load:
+            raise SassError("the branch on the position is not in front of the first LDS")
+        if self.converged:
+            ballot = next((n for n, a in enumerate(way) if flow.code[a].opcode == "VOTE"), None)
+            if ballot is None or not exponential < ballot < places[1]:
+                raise SassError("MUFU.EX2, VOTE and the branch on the ballot are not in this order")
+        elif not first_load < places[1] < exponential < places[2]:
+            raise SassError("LDS, branch on power, MUFU.EX2 and branch on alpha are not in this order")
+        meets = {exits[a] for a in self.leaves}
+        if len(meets) != 1:
+            raise SassError("the branches that leave a pass lead to different places")
+        self.meet = meets.pop()
+        self.exits = exits
+
+    def _is_latch(self, address):
+        """Is it the branch that closes or leaves the loop over Gaussians?"""
+        body = self.flow.loops[self.inner]
+        return any(s == self.inner or s not in body for s in self.flow.next[address])
+
+    def _latch(self):
+        """From where the warp meets to the end of the pass, for a warp that goes on."""
+        body = self.flow.loops[self.inner]
+
+        def choose(address, successors):
+            stay = [s for s in successors if s in body]
+            if len(stay) != 1:
+                raise SassError(f"unknown branch at {address:#x} at the end of a pass")
+            return stay[0]
+
+        return self.flow.walk(self.meet, {self.inner}, choose)
+
+    def _outer(self):
+        flow = self.flow
+        outer = flow.loops[self.outer]
+
+        def to_batches(address, successors):
+            able = [s for s in successors if flow.reaches(s, lambda i: i.address == self.outer)]
+            if not able:
+                raise SassError(f"no way to the first batch from the branch at {address:#x}")
+            return able[0]
+
+        prologue = flow.walk(flow.entry, {self.outer}, to_batches)
+
+        def to_passes(address, successors):
+            # Of the two sides of the fetch that which loads; of an empty batch's test that which loops.
+            loads = [s for s in successors if flow.reaches(s, is_opcode("LDG"), {self.inner, self.outer})]
+            if len(loads) == 1:
+                return loads[0]
+            able = [s for s in successors if flow.reaches(s, lambda i: i.address == self.inner, {self.outer})]
+            if len(able) != 1:
+                raise SassError(f"unknown branch at {address:#x} at the start of a batch")
+            return able[0]
+
+        head = flow.walk(self.outer, {self.inner}, to_passes)
+        if sum(flow.code[a].opcode == "BAR" for a in head) != 2:
+            raise SassError("a batch does not start with two BAR.SYNC")
+        ends = {s for a in flow.loops[self.inner] for s in flow.next[a] if s not in flow.loops[self.inner]}
+        ends = {e for e in ends if e in outer}
+        if len(ends) != 1:
+            raise SassError("the loop over Gaussians does not end in one place")
+        last = []
+
+        def to_next_batch(address, successors):
+            last.append(address)
+            stay = [s for s in successors if s in outer]
+            if len(stay) != 1:
+                raise SassError(f"unknown branch at {address:#x} at the end of a batch")
+            return stay[0]
+
+        tail = flow.walk(ends.pop(), {self.outer}, to_next_batch)
+        if len(last) != 1:
+            raise SassError("a batch does not end with one branch")
+        leave = [s for s in flow.next[last[0]] if s not in outer][0]
+        epilogue = flow.walk(leave, set(), lambda a, s: s[0])
+        if flow.code[epilogue[-1]].opcode != "EXIT":
+            raise SassError("the kernel does not end with EXIT")
+        self.parts["prologue"] = ([], prologue)
+        self.parts["batch"] = ([], head + tail)
+        self.parts["epilogue"] = ([], epilogue)
+
+    def _until(self, leave):
+        """From the start of a pass to the branch `leave`, and its continuation towards the atomics."""
+        able = {a: [s for s in self.flow.next[a] if s != self.exits[a]][0] for a in self.leaves}
+        way = self.flow.walk(self.inner, set(), lambda a, s: None if a == leave else able[a])
+        return way, able[leave]
+
+    def _skips(self):
+        latch = self._latch()
+        for n, name in enumerate(("skip_position", "skip_power", "skip_alpha")):
+            leave = self.leaves[min(n, len(self.leaves) - 1)]
+            self.parts[name] = ([], self._until(leave)[0] + latch)
+
+    # The reduction. Each way of it ends where the warp meets.
+
+    def _to_branch(self, start, wanted, what):
+        """From `start` to the branch that parts the ways to `wanted`: the way, and both sides."""
+        sides = []
+
+        def choose(address, successors):
+            sides.extend(self._side(address, successors, wanted, what))
+            return None
+
+        way = self.flow.walk(start, {self.meet}, choose)
+        if not sides:
+            raise SassError(f"found no branch that parts the ways to {what}")
+        return way, sides[0], sides[1]
+
+    def _to_meet(self, start):
+        """From `start` to where the warp meets, by way of the atomics."""
+        way = self.flow.walk(start, {self.meet}, lambda a, s: self._side(a, s, IS_ATOMIC, "the atomics")[0])
+        atomics = sum(IS_ATOMIC(self.flow.code[a]) for a in way)
+        if atomics != PARAMETERS:
+            raise SassError(f"the way from {start:#x} has {atomics} atomics, not {PARAMETERS}")
+        return way
+
+    def _taken(self):
+        getattr(self, "_taken_" + self.variant.replace("-", "_"))()
+
+    def _taken_baseline(self):
+        before, start = self._until(self.leaves[-1])
+        rest = self._to_meet(start)
+        own = self._not_values(rest, [rest])
+        self._mixed(before, rest, {a: "plain" for a in own})
+
+    def _taken_sw_s(self):
+        flow = self.flow
+        before, start = self._until(self.leaves[-1])
+        trunk, to_loop, to_plain = self._to_branch(start, IS_SHUFFLE, "the serial loop")
+        if not any(flow.code[a].opcode == "MATCH" for a in trunk):
+            raise SassError("found no MATCH in front of the serial loop")
+        serial = [h for h in flow.loops if flow.loops[h] < flow.loops[self.inner]
+                  and any(IS_SHUFFLE(flow.code[a]) for a in flow.loops[h])]
+        if len(serial) != 1:
+            raise SassError(f"found {len(serial)} serial loops")
+        header = serial[0]
+        loop = flow.loops[header]
+        setup = flow.walk(to_loop, {header}, lambda a, s: self._side(a, s, IS_SHUFFLE, "the serial loop")[0])
+        ends = set()
+
+        def around(address, successors):
+            stay = [s for s in successors if s in loop]
+            ends.update(s for s in successors if s not in loop)
+            if len(stay) != 1:
+                raise SassError(f"unknown branch at {address:#x} in the serial loop")
+            return stay[0]
+
+        first = flow.next[header][0]
+        turn = [header] + flow.walk(first, {header}, around)
+        if sum(IS_SHUFFLE(flow.code[a]) for a in turn) != PARAMETERS:
+            raise SassError(f"a turn of the serial loop does not have {PARAMETERS} SHFL: it has been unrolled")
+        if len(ends) != 1:
+            raise SassError("the serial loop does not end in one place")
+        leader = self._to_meet(ends.pop())
+        plain = self._to_meet(to_plain)
+        own = self._not_values(trunk, [trunk + setup + turn + leader, trunk + plain])
+        self._mixed(before, trunk, {a: "check" for a in own})
+        trunk_way = before + trunk
+        self.parts["plain"] = (trunk_way, plain)
+        self.parts["setup"] = (trunk_way, setup)
+        self.parts["per_lane"] = (trunk_way + setup + turn, turn)
+        self.parts["leader"] = (trunk_way + setup + turn, leader)
+
+    def _butterfly(self, before, start):
+        """From `start` through the butterfly to the leader's branch, and the leader's way."""
+        def parts_leader(address, successors):
+            able = [s for s in successors if self.flow.reaches(s, IS_ATOMIC, {self.inner, self.meet})]
+            return None if len(able) == 1 else successors[0]
+
+        way = self.flow.walk(start, {self.meet}, parts_leader)
+        branch = way[-1]
+        to_leader, _ = self._side(branch, self.flow.next[branch], IS_ATOMIC, "the atomics")
+        leader = self._to_meet(to_leader)
+        return way, leader
+
+    def _check_shuffles(self, way):
+        shuffles = sum(IS_SHUFFLE(self.flow.code[a]) for a in way)
+        if shuffles != 5 * PARAMETERS:
+            raise SassError(f"the butterfly has {shuffles} SHFL, not {5 * PARAMETERS}")
+
+    def _taken_sw_b(self):
+        before, start = self._until(self.leaves[-1])
+        is_butterfly = lambda i: i.name.startswith("SHFL.BFLY")
+        trunk, to_test, to_plain = self._to_branch(start, is_butterfly, "the butterfly")
+        test, to_sums, fails = self._to_branch(to_test, is_butterfly, "the butterfly, once its lanes agree")
+        if not any(self.flow.code[a].opcode == "VOTE" for a in test):
+            raise SassError("found no VOTE in front of the butterfly")
+        if not any(self.flow.code[a].opcode == "POPC" for a in trunk):
+            raise SassError("found no POPC in front of the threshold's branch")
+        if fails != to_plain:
+            raise SassError("lanes that disagree and too few lanes do not go the same way")
+        sums, leader = self._butterfly(before + trunk + test, to_sums)
+        self._check_shuffles(sums)
+        plain = self._to_meet(to_plain)
+        own = self._not_values(trunk, [trunk + test + sums + leader, trunk + plain])
+        self._mixed(before, trunk, {a: "check" for a in own})
+        trunk_way = before + trunk
+        # The test follows the trunk, so both are one segment.
+        self.parts["check"] = (self.parts["check"][0], self.parts["check"][1], (trunk_way, test))
+        self.parts["plain"] = (trunk_way, plain)
+        whole = trunk_way + test
+        lone = self._not_values(sums, [sums + leader])
+        self._labelled(whole, sums, {a: "leader" for a in lone if not self._keeps_together(a)}, "butterfly")
+        self._append("leader", whole + sums, leader)
+
+    def _keeps_together(self, address):
+        return self.flow.code[address].name.startswith(("BRA.DIV", "BRA.CONV", "WARPSYNC"))
+
+    def _taken_skip(self):
+        before, start = self._until(self.leaves[-1])
+        rest, leader = self._butterfly(before, start)
+        self._check_shuffles(rest)
+        own = self._not_values(rest, [rest + leader])
+        labels = {a: "butterfly" if self._keeps_together(a) else "leader" for a in own}
+        tainted = set()
+        for a in rest:
+            i = self.flow.code[a]
+            if IS_SHUFFLE(i) or (tainted & set(i.reads()) and a not in own):
+                labels[a] = "butterfly"
+                tainted |= set(i.writes())
+            else:
+                tainted -= set(i.writes())
+        self._mixed(before, rest, labels)
+        self.parts["check"] = ([], [])
+        self._append("leader", before + rest, leader)
+
+    def _append(self, name, before, way):
+        """One more stretch of a part that has one already."""
+        self.parts[name] = self.parts.get(name, ([], [])) + ((before, way),)
+
+    def _labelled(self, before, way, labels, rest):
+        """Splits `way`, whose instructions belong to `labels` or else to `rest`."""
+        for name in set(labels.values()) | {rest}:
+            self.parts[name] = (before, [a if labels.get(a, rest) == name else -a - 1 for a in way])
+
+    def _mixed(self, before, way, labels):
+        """The pass that is taken: `before`, then what of `way` has no label, then the end of the pass."""
+        self._labelled(before, way, labels, "taken")
+        own = self.parts["taken"][1]
+        self.parts["taken"] = ([], before + own + self._latch())
+
+    def _not_values(self, way, continuations):
+        """Instructions of `way` that nothing depends on that is added or kept for the next pass."""
+        code = self.flow.code
+        kept = self._live_at_meet()
+        needed = set()
+        for continuation in continuations:
+            want = set(kept)
+            for a in reversed(continuation):
+                i = code[a]
+                if IS_ATOMIC(i):
+                    want |= set(i.added_value())
+                    continue
+                written = set(i.writes())
+                if written & want:
+                    needed.add(a)
+                    if i.guard is None:
+                        want -= written
+                    want |= set(i.value_reads())
+        return {a for a in way if a not in needed and not IS_ATOMIC(code[a])}
+
+    def _live_at_meet(self):
+        """Registers whose value where the warp meets is still needed, by data flow over the kernel."""
+        code = self.flow.code
+        live = {a: set() for a in self.flow.next}
+        changed = True
+        while changed:
+            changed = False
+            for a in sorted(live, reverse=True):
+                out = set()
+                for s in self.flow.next[a]:
+                    out |= live[s]
+                i = code[a]
+                if i.guard is None:
+                    out -= set(i.writes())
+                out |= set(i.reads())
+                if out != live[a]:
+                    live[a] = out
+                    changed = True
+        return live[self.meet]
+
+    # Costs of the parts.
+
+    def stretches(self, name):
+        """(addresses before, addresses) of each stretch; a negative address belongs to another part."""
+        part = self.parts[name]
+        return [part[:2]] + list(part[2:])
+
+    def cost(self, name):
+        cost = dict.fromkeys(FIELDS, 0)
+        unclassed = 0
+        for before, way in self.stretches(name):
+            board = Scoreboard()
+            for a in before:
+                board.issue(self.flow.code[a])
+            for a in way:
+                own = a >= 0
+                i = self.flow.code[a if own else -a - 1]
+                waits, others = board.issue(i)
+                if not own:
+                    continue
+                for kind in waits:
+                    cost[WAITS[kind]] += 1
+                unclassed += others
+                if i.counted:
+                    cost[i.kind] += 1
+                    cost["stall_cycles"] += i.stall
+        return cost, unclassed
+
+    def addresses(self, name):
+        return [a for _, way in self.stretches(name) for a in way if a >= 0]
+
+
+class Scoreboard:
+    """The six counters that an instruction can wait for, on one way."""
+
+    def __init__(self):
+        self.pending = {}   # counter -> [(class, when issued)]
+        self.waited = {}    # class -> when the last counted wait was
+        self.now = 0
+
+    def issue(self, instruction):
+        """Classes that the instruction waits for, and how many results without a class."""
+        self.now += 1
+        classes = set()
+        others = 0
+        for counter in range(6):
+            if not instruction.wait_mask >> counter & 1:
+                continue
+            for kind, when in self.pending.pop(counter, []):
+                if kind not in WAITS:
+                    others += 1
+                elif when > self.waited.get(kind, 0):
+                    classes.add(kind)
+        for kind in classes:
+            self.waited[kind] = self.now
+        if instruction.write_barrier != NO_BARRIER:
+            self.pending.setdefault(instruction.write_barrier, []).append((instruction.kind, self.now))
+        return classes, others
+
+
+def ranges(addresses):
+    """Addresses in the order of issue, runs as first-last."""
+    text = []
+    first = last = None
+    for a in addresses:
+        if last is not None and a == last + INSTRUCTION_BYTES:
+            last = a
+            continue
+        if first is not None:
+            text.append(f"{first:x}" if first == last else f"{first:x}-{last:x}")
+        first = last = a
+    if first is not None:
+        text.append(f"{first:x}" if first == last else f"{first:x}-{last:x}")
+    return " ".join(text)
+
+
+def variant_costs(instructions, variant, registers, explain=None):
+    """trace::VariantCost of a kernel as JSON has it. `explain(line)` gets the addresses of each part."""
+    ways = Ways(Flow(instructions), variant)
+    result = {"paths": [], "reduce": {}, "registers": registers}
+    for name in PATHS + SEGMENTS[variant]:
+        cost, unclassed = ways.cost(name)
+        if name in PATHS:
+            result["paths"].append(cost)
+        else:
+            result["reduce"][name] = cost
+        if explain:
+            slots = sum(cost[f] for f in ISSUED)
+            explain(f"  {name:14} {slots:4} slots {cost['stall_cycles']:5} stall "
+                    + " ".join(f"{f}={cost[f]}" for f in FIELDS if f != "stall_cycles" and cost[f])
+                    + (f" (waits without a class: {unclassed})" if unclassed else ""))
+            explain(f"  {'':14} {ranges(ways.addresses(name))}")
+    return result
+
+
+# ---- commands ---------------------------------------------------------------------------------------
+
+
+def read_text(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SassError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def read_json(path, schema):
+    try:
+        data = json.loads(read_text(path))
+    except ValueError as error:
+        raise SassError(f"{path}: {error}") from error
+    if not isinstance(data, dict) or data.get("schema") != schema:
+        raise SassError(f"{path}: is not {schema}")
+    return data
+
+
+def write_text(path, text):
+    temporary = f"{path}.part"
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise SassError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def run_tool(*command):
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    except FileNotFoundError as error:
+        raise SassError(f"{command[0]} is not installed") from error
+    except subprocess.CalledProcessError as error:
+        raise SassError(f"{command[0]}: {error.stderr.strip().splitlines()[-1:] or error}") from error
+
+
+def dump(args):
+    sass = run_tool("cuobjdump", "-sass", args.program)
+    resources = run_tool("cuobjdump", "-res-usage", args.program)
+    by_arch = {}
+    arch = None
+    for line in sass.splitlines(keepends=True):
+        found = re.match(r"\s*code for (sm_\d+)", line)
+        if found:
+            arch = found.group(1)
+        if arch:
+            by_arch.setdefault(arch, []).append(line)
+    if not by_arch:
+        raise SassError(f"{args.program}: holds no machine code")
+    os.makedirs(args.out, exist_ok=True)
+    for arch, lines in by_arch.items():
+        write_text(os.path.join(args.out, f"{arch}.sass"), "".join(lines))
+    write_text(os.path.join(args.out, "resources.txt"), resources)
+    version = re.findall(r"release [^\n]*", run_tool("cuobjdump", "--version"))
+    write_text(os.path.join(args.out, "compiler.txt"), (version[-1] if version else "unknown") + "\n")
+    print(f"machine code for {', '.join(sorted(by_arch))} in {args.out}")
+
+
+def costs(args):
+    files = sorted(f for f in os.listdir(args.sass) if re.fullmatch(r"sm_\d+\.sass", f)) \
+        if os.path.isdir(args.sass) else []
+    if not files:
+        raise SassError(f"{args.sass}: holds no sm_*.sass; make them with dump")
+    registers = parse_registers(read_text(os.path.join(args.sass, "resources.txt")))
+    result = {"schema": SCHEMA, "paths": PATHS, "costs": {}}
+    compiler = os.path.join(args.sass, "compiler.txt")
+    result["compiler"] = read_text(compiler).strip() if os.path.exists(compiler) else "unknown"
+    explain = print if args.explain else None
+    for file in files:
+        arch = file.removesuffix(".sass")
+        functions = parse_sass(read_text(os.path.join(args.sass, file)))
+        variants = result["costs"][arch] = {}
+        for variant in SEGMENTS:
+            name = KERNEL + variant.replace("-", "_")
+            if name not in functions:
+                raise SassError(f"{file}: has no {name}")
+            count = registers.get(arch, {}).get(name)
+            if count is None:
+                raise SassError(f"{args.sass}/resources.txt: has no registers of {name} for {arch}")
+            if explain:
+                explain(f"{arch} {variant}: {count} registers")
+            try:
+                variants[variant] = variant_costs(functions[name], variant, count, explain)
+            except SassError as error:
+                raise SassError(f"{arch} {name}: {error}") from error
+    if args.json:
+        write_text(args.json, json.dumps(result, indent=1) + "\n")
+    if not explain:
+        print_table(result)
+
+
+def slots(cost):
+    return sum(cost[f] for f in ISSUED)
+
+
+def print_table(result):
+    """Issue slots of each path and segment."""
+    segments = list(dict.fromkeys(s for v in SEGMENTS.values() for s in v))
+    print("issue slots: " + " ".join(PATHS) + " | " + " ".join(segments))
+    for arch, variants in result["costs"].items():
+        for variant, cost in variants.items():
+            row = [str(slots(c)) for c in cost["paths"]] + ["|"]
+            row += [str(slots(cost["reduce"][s])) if s in cost["reduce"] else "-" for s in segments]
+            print(f"{arch} {variant:9} {cost['registers']:3} registers  " + " ".join(row))
+
+
+def predict_variant(cost, counts, variant, threshold):
+    """Warp instructions that a launch issues, from how often each path was gone."""
+    total = sum(slots(c) * counts["paths"][name] for name, c in zip(PATHS, cost["paths"]))
+    total += counts["barriers"]
+    reduce = {name: slots(c) for name, c in cost["reduce"].items()}
+    for lanes, events in enumerate(counts["events_by_lanes"]):
+        if lanes == 0:
+            continue
+        each = counts["parameters"] + reduce.get("check", 0)
+        if variant == "sw-s" and lanes >= threshold:
+            each += reduce["setup"] + (lanes - 1) * reduce["per_lane"] + reduce["leader"]
+        elif variant == "skip" or (variant == "sw-b" and lanes >= threshold):
+            each += reduce["butterfly"] + reduce["leader"]
+        else:
+            each += reduce["plain"]
+        total += each * events
+    return total
+
+
+def read_ncu(path):
+    """ncu --csv -> (compute capability, {variant: warp instructions})."""
+    lines = [line for line in read_text(path).splitlines() if line.startswith('"')]
+    measured = {}
+    arch = None
+    for row in csv.DictReader(lines):
+        if row.get("Metric Name") != "smsp__inst_executed.sum":
+            continue
+        found = re.search(KERNEL + r"(\w+)", row.get("Kernel Name", ""))
+        variant = found.group(1).replace("_", "-") if found else None
+        if variant in SEGMENTS:
+            measured.setdefault(variant, int(row["Metric Value"].replace(",", "")))
+            arch = "sm_" + row.get("CC", "").replace(".", "")
+    if not measured:
+        raise SassError(f"{path}: has no instructions of a backward kernel")
+    return arch, measured
+
+
+def predict(args):
+    table = read_json(args.costs, SCHEMA)
+    counts = read_json(args.counts, COUNTS_SCHEMA)
+    measured = {}
+    machines = sorted(table["costs"])
+    if args.ncu:
+        arch, measured = read_ncu(args.ncu)
+        if arch not in table["costs"]:
+            raise SassError(f"{args.costs}: has no costs of {arch}, which {args.ncu} was measured on")
+        machines = [arch]
+    for arch in machines:
+        for variant, cost in table["costs"][arch].items():
+            predicted = predict_variant(cost, counts, variant, PROFILED_THRESHOLD)
+            line = f"{arch} {variant:9} predicted {predicted:12} warp instructions"
+            if variant in measured:
+                line += f", measured {measured[variant]:12}: {predicted / measured[variant]:.4f}"
+            print(line)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description="Instruction costs of the backward kernels, from SASS.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("dump", help="disassemble the capture program")
+    command.add_argument("--program", required=True)
+    command.add_argument("--out", required=True, help="folder")
+    command.set_defaults(run=dump)
+    command = commands.add_parser("costs", help="costs of every architecture and variant")
+    command.add_argument("--sass", required=True, help="folder that dump has filled")
+    command.add_argument("--json", help="write the costs there")
+    command.add_argument("--explain", action="store_true", help="list the instructions of each path")
+    command.set_defaults(run=costs)
+    command = commands.add_parser("predict", help="warp instructions of a launch, against ncu")
+    command.add_argument("--costs", required=True)
+    command.add_argument("--counts", required=True, help="NAME-counts.json of a capture")
+    command.add_argument("--ncu", help="CSV with smsp__inst_executed.sum")
+    command.set_defaults(run=predict)
+    args = parser.parse_args(argv)
+    try:
+        args.run(args)
+    except SassError as error:
+        print(f"sass_cost.py: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
