@@ -214,14 +214,15 @@ def time_netlist(top, netlist, library, unit_ns, folder, mapping):
             if (path := parse_path(body, period, unit_ns, nets)) is not None}
 
 
-def synthesize(top, rtl, library, unit_ns, folder):
-    """One row of the result."""
+def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
+    """One row of the result; with for_simulation also netlists that need no cell models."""
     stat = folder / f"{top.name}.stat"
     commands = load_commands(top, rtl)
     if library:
         commands.append("design -save loaded")
-    commands += [f"tee -q -o {stat} script {SYNTH / 'transistors.ys'}",
-                 f"write_verilog -noattr {folder / f'{top.name}.gates.v'}"]
+    commands.append(f"tee -q -o {stat} script {SYNTH / 'transistors.ys'}")
+    if for_simulation:
+        commands.append(f"write_verilog -noattr {folder / f'{top.name}.gates.v'}")
     if library:
         commands += ["design -load loaded", "synth -flatten", f"dfflibmap -liberty {library}", "opt",
                      "design -save flops_mapped"]
@@ -233,13 +234,15 @@ def synthesize(top, rtl, library, unit_ns, folder):
                 f"tee -q -o {folder / f'{top.name}.{mapping}.stat'} stat -liberty {library}",
                 f"rename -top {top.module}",
                 f"write_verilog -noattr -noexpr -nohex -nodec {folder / f'{top.name}.{mapping}.v'}",
-                # The same with each cell replaced by its function, for simulation.
-                f"read_liberty -overwrite {library}",
-                f"hierarchy -top {top.module}",
-                "flatten",
-                "opt_clean -purge",
-                f"write_verilog -noattr {folder / f'{top.name}.{mapping}.flat.v'}",
             ]
+            if for_simulation:  # each cell replaced by its function
+                commands += [
+                    f"read_liberty -overwrite {library}",
+                    f"hierarchy -top {top.module}",
+                    "flatten",
+                    "opt_clean -purge",
+                    f"write_verilog -noattr {folder / f'{top.name}.{mapping}.flat.v'}",
+                ]
     run([*YOSYS, "-p", "; ".join(commands)], folder / f"{top.name}.yosys.log", top.name)
 
     transistors, flops = count_transistors(stat.read_text(encoding="utf-8"), top.name)
@@ -420,7 +423,7 @@ def check(result, baseline_path):
         print(f"A figure differs from synth/baseline.json by more than {TOLERANCE:.0%}, in whichever direction.")
         print("When that is meant, record it with scripts/synth.sh --record and say why in the commit.")
         return 1
-    print(f"check: {len(result['rows'])} rows agree with the accepted figures")
+    print(f"check: all figures agree with the accepted ones (rows: {len(result['rows'])})")
     return 0
 
 
@@ -512,8 +515,8 @@ def synthesize_all(arguments, library, unit_ns, folder):
     """Rows in table order. The largest starts first, so that no core is left with it at the end."""
     rows = {}
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        futures = {pool.submit(synthesize, top, Path(arguments.rtl).resolve(), library, unit_ns, folder):
-                   top for top in reversed(arguments.tops)}
+        futures = {pool.submit(synthesize, top, Path(arguments.rtl).resolve(), library, unit_ns, folder,
+                               bool(arguments.work)): top for top in reversed(arguments.tops)}
         try:
             for future in concurrent.futures.as_completed(futures):
                 rows[futures[future].name] = future.result()

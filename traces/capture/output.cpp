@@ -176,6 +176,21 @@ void renew_manifest(const std::filesystem::path& path,
 
 }  // namespace
 
+void choose_addresses(std::uint64_t gaussians, std::uint64_t (&addresses)[kParameters]) {
+  constexpr std::uint64_t kFirst = 0x7f0000000000;
+  constexpr std::uint64_t kAlignment = 512;
+  std::uint64_t arrays[kGradientArrays] = {};
+  std::uint64_t next = kFirst;
+  for (int i = 0; i < kGradientArrays; ++i) {
+    arrays[i] = next;
+    const std::uint64_t bytes = gaussians * kGradientFloats[i] * sizeof(float);
+    next += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  for (int p = 0; p < kParameters; ++p) {
+    addresses[p] = arrays[kGradientSlots[p].array] + kGradientSlots[p].offset * sizeof(float);
+  }
+}
+
 bool write_output(const OutputOptions& options, const Recorder& recorder,
                   const Viewpoint& viewpoint, const RecordedFrame& frame) {
   std::error_code error;

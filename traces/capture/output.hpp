@@ -36,6 +36,10 @@ struct Recorder {
   std::map<std::string, std::string> provenance;
 };
 
+// Addresses where no GPU gave any: the gradient arrays one behind the other, each at a multiple of 512
+// bytes as CUDA's allocator gives them.
+void choose_addresses(std::uint64_t gaussians, std::uint64_t (&addresses)[kParameters]);
+
 struct RecordedFrame {
   const TileLists& lists;
   const Recording& recording;

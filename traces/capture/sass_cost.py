@@ -340,8 +340,21 @@ IS_SHUFFLE = is_opcode("SHFL")
 # ---- costs ------------------------------------------------------------------------------------------
 
 
+class Stretch:
+    """Part of a way: addresses in the order of issue, those before it, which set scoreboards, and which of
+    its addresses count for it (None: all; the others belong to another path or segment)."""
+
+    def __init__(self, before, way, own=None):
+        self.before = before
+        self.way = way
+        self.own = own
+
+    def counts(self, address):
+        return self.own is None or address in self.own
+
+
 class Ways:
-    """Ways of a warp through one kernel: labelled addresses in the order of issue."""
+    """Ways of a warp through one kernel, by path and segment."""
 
     def __init__(self, flow, variant):
         self.flow = flow
@@ -349,8 +362,7 @@ class Ways:
         self.converged = variant in ("sw-b", "skip")
         self._find_loops()
         self._find_pass()
-        # Path or segment -> list of (addresses before it that set scoreboards, [addresses]).
-        self.parts = {}
+        self.parts = {}  # path or segment -> [Stretch]
         self._outer()
         self._skips()
         self._taken()
@@ -388,7 +400,7 @@ class Ways:
         """Branches that leave a pass, and where they lead."""
         flow = self.flow
         body = flow.loops[self.inner]
-        self.leaves = []  # (address, where it leads)
+        self.leaves = []
         exits = {}
 
         def choose(address, successors):
@@ -487,9 +499,9 @@ class Ways:
         epilogue = flow.walk(leave, set(), lambda a, s: s[0])
         if flow.code[epilogue[-1]].opcode != "EXIT":
             raise SassError("the kernel does not end with EXIT")
-        self.parts["prologue"] = ([], prologue)
-        self.parts["batch"] = ([], head + tail)
-        self.parts["epilogue"] = ([], epilogue)
+        self.parts["prologue"] = [Stretch([], prologue)]
+        self.parts["batch"] = [Stretch([], head + tail)]
+        self.parts["epilogue"] = [Stretch([], epilogue)]
 
     def _until(self, leave):
         """From the start of a pass to the branch `leave`, and its continuation towards the atomics."""
@@ -501,7 +513,7 @@ class Ways:
         latch = self._latch()
         for n, name in enumerate(("skip_position", "skip_power", "skip_alpha")):
             leave = self.leaves[min(n, len(self.leaves) - 1)]
-            self.parts[name] = ([], self._until(leave)[0] + latch)
+            self.parts[name] = [Stretch([], self._until(leave)[0] + latch)]
 
     # The reduction. Each way of it ends where the warp meets.
 
@@ -568,10 +580,10 @@ class Ways:
         own = self._not_values(trunk, [trunk + setup + turn + leader, trunk + plain])
         self._mixed(before, trunk, {a: "check" for a in own})
         trunk_way = before + trunk
-        self.parts["plain"] = (trunk_way, plain)
-        self.parts["setup"] = (trunk_way, setup)
-        self.parts["per_lane"] = (trunk_way + setup + turn, turn)
-        self.parts["leader"] = (trunk_way + setup + turn, leader)
+        self._add("plain", Stretch(trunk_way, plain))
+        self._add("setup", Stretch(trunk_way, setup))
+        self._add("per_lane", Stretch(trunk_way + setup + turn, turn))
+        self._add("leader", Stretch(trunk_way + setup + turn, leader))
 
     def _butterfly(self, before, start):
         """From `start` through the butterfly to the leader's branch, and the leader's way."""
@@ -607,13 +619,12 @@ class Ways:
         own = self._not_values(trunk, [trunk + test + sums + leader, trunk + plain])
         self._mixed(before, trunk, {a: "check" for a in own})
         trunk_way = before + trunk
-        # The test follows the trunk, so both are one segment.
-        self.parts["check"] = (self.parts["check"][0], self.parts["check"][1], (trunk_way, test))
-        self.parts["plain"] = (trunk_way, plain)
+        self._add("check", Stretch(trunk_way, test))
+        self._add("plain", Stretch(trunk_way, plain))
         whole = trunk_way + test
         lone = self._not_values(sums, [sums + leader])
         self._labelled(whole, sums, {a: "leader" for a in lone if not self._keeps_together(a)}, "butterfly")
-        self._append("leader", whole + sums, leader)
+        self._add("leader", Stretch(whole + sums, leader))
 
     def _keeps_together(self, address):
         return self.flow.code[address].name.startswith(("BRA.DIV", "BRA.CONV", "WARPSYNC"))
@@ -633,23 +644,23 @@ class Ways:
             else:
                 tainted -= set(i.writes())
         self._mixed(before, rest, labels)
-        self.parts["check"] = ([], [])
-        self._append("leader", before + rest, leader)
+        self.parts["check"] = []  # the ballot and its branch are part of the passes
+        self._add("leader", Stretch(before + rest, leader))
 
-    def _append(self, name, before, way):
-        """One more stretch of a part that has one already."""
-        self.parts[name] = self.parts.get(name, ([], [])) + ((before, way),)
+    def _add(self, name, stretch):
+        self.parts.setdefault(name, []).append(stretch)
 
     def _labelled(self, before, way, labels, rest):
         """Splits `way`, whose instructions belong to `labels` or else to `rest`."""
-        for name in set(labels.values()) | {rest}:
-            self.parts[name] = (before, [a if labels.get(a, rest) == name else -a - 1 for a in way])
+        for name in sorted(set(labels.values()) | {rest}):
+            self._add(name, Stretch(before, way, {a for a in way if labels.get(a, rest) == name}))
 
     def _mixed(self, before, way, labels):
         """The pass that is taken: `before`, then what of `way` has no label, then the end of the pass."""
-        self._labelled(before, way, labels, "taken")
-        own = self.parts["taken"][1]
-        self.parts["taken"] = ([], before + own + self._latch())
+        whole = before + way + self._latch()
+        for name in sorted(set(labels.values())):
+            self._add(name, Stretch(before, way, {a for a in way if labels.get(a) == name}))
+        self._add("taken", Stretch([], whole, {a for a in whole if a not in labels}))
 
     def _not_values(self, way, continuations):
         """Instructions of `way` that nothing depends on that is added or kept for the next pass."""
@@ -693,23 +704,18 @@ class Ways:
 
     # Costs of the parts.
 
-    def stretches(self, name):
-        """(addresses before, addresses) of each stretch; a negative address belongs to another part."""
-        part = self.parts[name]
-        return [part[:2]] + list(part[2:])
-
     def cost(self, name):
+        """The cost of a path or segment, and how many results without a class it waits for."""
         cost = dict.fromkeys(FIELDS, 0)
         unclassed = 0
-        for before, way in self.stretches(name):
+        for stretch in self.parts[name]:
             board = Scoreboard()
-            for a in before:
+            for a in stretch.before:
                 board.issue(self.flow.code[a])
-            for a in way:
-                own = a >= 0
-                i = self.flow.code[a if own else -a - 1]
+            for a in stretch.way:
+                i = self.flow.code[a]
                 waits, others = board.issue(i)
-                if not own:
+                if not stretch.counts(a):
                     continue
                 for kind in waits:
                     cost[WAITS[kind]] += 1
@@ -720,7 +726,7 @@ class Ways:
         return cost, unclassed
 
     def addresses(self, name):
-        return [a for _, way in self.stretches(name) for a in way if a >= 0]
+        return [a for stretch in self.parts[name] for a in stretch.way if stretch.counts(a)]
 
 
 class Scoreboard:

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instruction costs from machine code, on real code of the backward kernels: nvcc 13.0, text of the
+disassembler with its blanks squeezed; sw_b and skip without the helper code that only diverged warps
+reach. Expected numbers were counted in the listings by hand where they are written out."""
+
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import re
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCRIPT = os.path.join(HERE, "..", "..", "traces", "capture", "sass_cost.py")
+spec = importlib.util.spec_from_file_location("sass_cost", SCRIPT)
+sass_cost = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sass_cost)
+
+KERNELS = {"baseline": "sm_90_baseline", "sw-s": "sm_86_sw_s", "sw-b": "sm_90_sw_b", "skip": "sm_90_skip"}
+
+
+def text_of(variant):
+    with open(os.path.join(HERE, "sass", KERNELS[variant] + ".sass"), encoding="utf-8") as file:
+        return file.read()
+
+
+def instructions(variant, text=None):
+    functions = sass_cost.parse_sass(text_of(variant) if text is None else text)
+    return functions["warpfold_backward_" + variant.replace("-", "_")]
+
+
+def ways(variant, text=None):
+    return sass_cost.Ways(sass_cost.Flow(instructions(variant, text)), variant)
+
+
+def cost(variant, name):
+    return ways(variant).cost(name)[0]
+
+
+def without(text, address):
+    """The listing with a NOP in place of an instruction."""
+    changed = re.sub(rf"/\*{address:04x}\*/ .*? ;", f"/*{address:04x}*/ NOP ;", text)
+    assert changed != text
+    return changed
+
+
+def line(address, text, stall=1, write=7, wait=0):
+    high = stall << 41 | write << 46 | 7 << 49 | wait << 52
+    return sass_cost.Instruction(address, text, 0, high)
+
+
+class Reading(unittest.TestCase):
+    def test_control_bits(self):
+        code = {i.address: i for i in instructions("baseline")}
+        fetch = code[0xF0]  # 0x000eac00...: its result sets scoreboard 2
+        self.assertEqual(fetch.text, "LDG.E.64 R6, [R6.64]")
+        self.assertEqual((fetch.stall, fetch.write_barrier, fetch.wait_mask), (6, 2, 0))
+        self.assertEqual(fetch.kind, "global_load")
+        user = code[0x230]  # 0x004fc400...: waits for it
+        self.assertEqual((user.stall, user.write_barrier, user.wait_mask), (2, sass_cost.NO_BARRIER, 1 << 2))
+
+    def test_registers_written_and_read(self):
+        wide = line(0, "@!P0 IMAD.WIDE R8, R5, 0x4, R14")
+        self.assertEqual(wide.writes(), ["R8", "R9"])
+        self.assertEqual(set(wide.reads()), {"R5", "R14", "R15", "P0"})
+        red = line(0, "REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R22.64+0x4], R26")
+        self.assertEqual(red.writes(), [])
+        self.assertEqual(red.added_value(), ["R26"])
+        self.assertEqual(set(red.reads()), {"R22", "R23", "UR4", "UR5", "R26"})
+        carry = line(0, "LEA R28, P0, R30, UR4, 0x2")
+        self.assertEqual(carry.writes(), ["R28", "P0"])
+        compare = line(0, "ISETP.GE.AND P1, PT, R12, UR10, !P0")
+        self.assertEqual(compare.writes(), ["P1"])
+        self.assertEqual(set(compare.reads()), {"R12", "UR10", "P0"})
+        shuffle = line(0, "SHFL.IDX PT, R43, R27, R41, 0x1f")
+        self.assertEqual(shuffle.writes(), ["R43"])
+        self.assertEqual(shuffle.value_reads(), ["R27"])
+        self.assertEqual(line(0, "LDS.128 R12, [UR12+0x1000]").writes(), ["R12", "R13", "R14", "R15"])
+
+    def test_registers_of_each_kernel(self):
+        text = ("arch = sm_86\nResource usage:\n Function a:\n  REG:40 STACK:0\n Function b:\n  REG:48\n"
+                "arch = sm_90\nResource usage:\n Function a:\n  REG:32 STACK:0\n")
+        self.assertEqual(sass_cost.parse_registers(text),
+                         {"sm_86": {"a": 40, "b": 48}, "sm_90": {"a": 32}})
+
+
+class Scoreboards(unittest.TestCase):
+    def test_a_wait_is_counted_by_the_class_that_it_waits_for(self):
+        board = sass_cost.Scoreboard()
+        board.issue(line(0, "LDS R1, [R0]", write=0))
+        board.issue(line(16, "MUFU.RCP R2, R0", write=1))
+        board.issue(line(32, "POPC R3, R0", write=2))
+        self.assertEqual(board.issue(line(48, "FADD R4, R1, R2", wait=7)), ({"shared", "sfu"}, 1))
+        self.assertEqual(board.issue(line(64, "FADD R4, R1, R2", wait=7)), (set(), 0))
+
+    def test_results_asked_for_before_a_wait_arrive_with_it(self):
+        board = sass_cost.Scoreboard()
+        board.issue(line(0, "SHFL.BFLY PT, R1, R0, 0x1, 0x1f", write=0))
+        board.issue(line(16, "SHFL.BFLY PT, R2, R0, 0x2, 0x1f", write=1))
+        self.assertEqual(board.issue(line(32, "FADD R3, R1, R1", wait=1))[0], {"shuffle"})
+        self.assertEqual(board.issue(line(48, "FADD R3, R2, R2", wait=2))[0], set())
+        board.issue(line(64, "SHFL.BFLY PT, R1, R3, 0x1, 0x1f", write=0))
+        self.assertEqual(board.issue(line(80, "FADD R3, R1, R1", wait=1))[0], {"shuffle"})
+
+
+class Paths(unittest.TestCase):
+    def test_passes_of_the_baseline(self):
+        # The pass starts at 640 and the lanes meet at b60; three branches lead there.
+        w = ways("baseline")
+        self.assertEqual((w.inner, w.outer, w.meet), (0x640, 0x2F0, 0xB60))
+        self.assertEqual(w.leaves, [0x680, 0x730, 0x770])
+        self.assertEqual(sass_cost.ranges(w.addresses("skip_position")), "640-680 b60-ba0")
+        self.assertEqual(sass_cost.ranges(w.addresses("skip_power")), "640-730 b60-ba0")
+        self.assertEqual(sass_cost.ranges(w.addresses("skip_alpha")), "640-770 b60-ba0")
+        self.assertEqual(sass_cost.ranges(w.addresses("batch")), "2f0-630 bb0-be0")
+        alpha = cost("baseline", "skip_alpha")
+        self.assertEqual(alpha, {"alu": 22, "sfu": 1, "shared": 2, "global_load": 0, "shuffle": 0, "match": 0,
+                                 "stall_cycles": 107, "wait_sfu": 1, "wait_shared": 1, "wait_global": 0,
+                                 "wait_shuffle": 0})
+        self.assertEqual(cost("baseline", "epilogue")["alu"], 1)
+
+    def test_barriers_are_in_no_path(self):
+        batch = cost("baseline", "batch")
+        self.assertEqual(sum(batch[f] for f in sass_cost.ISSUED), (0x630 - 0x2F0) // 16 + 1 + 4 - 2)
+        self.assertEqual((batch["global_load"], batch["shared"], batch["wait_global"]), (6, 3, 2))
+
+    def test_taken_and_its_reduction_are_all_that_is_issued(self):
+        for variant, first, last in (("baseline", 0x640, 0xBA0), ("skip", 0x690, 0x1190)):
+            with self.subTest(variant):
+                w = ways(variant)
+                names = ["taken"] + sass_cost.SEGMENTS[variant]
+                slots = sum(sass_cost.slots(w.cost(n)[0]) for n in names)
+                self.assertEqual(slots, (last - first) // 16 + 1 - sass_cost.PARAMETERS)
+
+    def test_addresses_belong_to_the_reduction_and_gradients_to_the_pass(self):
+        w = ways("baseline")
+        code = w.flow.code
+        plain = {code[a].opcode for a in w.addresses("plain")}
+        self.assertEqual(plain, {"R2UR", "USHF", "UIMAD", "ULEA", "MOV"})
+        kept = [code[a].opcode for a in w.addresses("taken")]
+        self.assertIn("MUFU", kept)
+        # Behind the last RED: the colour behind the next Gaussian.
+        self.assertIn(0xB50, w.addresses("taken"))
+        # The pass has its atomics, which cost nothing there.
+        self.assertEqual(kept.count("REDG"), sass_cost.PARAMETERS)
+
+    def test_serial_reduction(self):
+        w = ways("sw-s")
+        self.assertEqual(sass_cost.ranges(w.addresses("per_lane")), "9d0-b80")
+        turn = cost("sw-s", "per_lane")
+        self.assertEqual((turn["shuffle"], turn["match"], turn["alu"]), (9, 1, 18))
+        check = [w.flow.code[a].opcode for a in w.addresses("check")]
+        self.assertEqual(check, ["VOTE", "R2UR", "BRA", "MATCH", "POPC", "ISETP", "BRA"])
+        self.assertEqual(sass_cost.ranges(w.addresses("plain")), "d40-e80")
+        self.assertEqual(sass_cost.slots(cost("sw-s", "plain")), (0xE80 - 0xD40) // 16 + 1 - 9)
+        self.assertEqual(sass_cost.ranges(w.addresses("setup")), "900-9c0")
+        self.assertEqual(sass_cost.ranges(w.addresses("leader")), "b90-d30")
+
+    def test_butterfly_reduction(self):
+        w = ways("sw-b")
+        self.assertEqual(w.leaves, [0x6C0, 0x7F0])
+        self.assertEqual(w.addresses("skip_power"), w.addresses("skip_alpha"))
+        check = [w.flow.code[a].opcode for a in w.addresses("check")]
+        self.assertEqual(check, ["POPC", "MOV", "ISETP", "SHF", "LOP3", "BRA",
+                                 "BREV", "ISETP", "FLO", "SHFL", "ISETP", "VOTE", "BRA"])
+        self.assertEqual(cost("sw-b", "butterfly")["shuffle"], 45)
+        self.assertEqual(cost("sw-b", "butterfly")["alu"], 45)  # additions
+        self.assertEqual(sass_cost.ranges(w.addresses("plain")), "1210-1380")
+
+    def test_skip_has_no_check(self):
+        w = ways("skip")
+        self.assertEqual(w.addresses("check"), [])
+        self.assertEqual(cost("skip", "butterfly")["shuffle"], 45)
+        self.assertEqual(cost("skip", "butterfly")["alu"], 45)
+
+    def test_the_converged_passes_hold_the_ballot(self):
+        w = ways("sw-b")
+        self.assertIn("VOTE", [w.flow.code[a].opcode for a in w.addresses("skip_alpha")])
+
+
+class Refusals(unittest.TestCase):
+    def refuses(self, variant, text, message):
+        with self.assertRaisesRegex(sass_cost.SassError, message) as caught:
+            ways(variant, text)
+        self.assertNotIn("\n", str(caught.exception))
+
+    def test_missing_anchors(self):
+        baseline = text_of("baseline")
+        self.refuses("baseline", without(baseline, 0x740), "found no loop with MUFU.EX2")
+        self.refuses("baseline", without(baseline, 0x520), "1 BAR.SYNC, not 2")
+        self.refuses("baseline", without(baseline, 0x680), "found 2 of the 3 branches that leave a pass")
+        self.refuses("baseline", without(baseline, 0x9D0), "8 atomics, not 9")
+        self.refuses("baseline", without(baseline, 0xBA0), "the loop over Gaussians has a BAR.SYNC")
+        self.refuses("sw-s", without(text_of("sw-s"), 0x8C0), "found no MATCH in front of the serial loop")
+        self.refuses("sw-s", without(text_of("sw-s"), 0xB80), "0 serial loops")
+        self.refuses("sw-b", without(text_of("sw-b"), 0xAD0), "44 SHFL, not 45")
+        self.refuses("sw-b", without(text_of("sw-b"), 0x8B0), "no POPC")
+
+    def test_unrolled_loops(self):
+        text = text_of("baseline")
+        text = re.sub(r"/\*07b0\*/ .*? ;", "/*07b0*/ MUFU.EX2 R21, R22 ;", text)
+        self.refuses("baseline", text, "has 2 MUFU.EX2: it has been unrolled")
+
+    def test_incomplete_listings(self):
+        lines = text_of("baseline").splitlines(keepends=True)
+        at = next(n for n, l in enumerate(lines) if "/*0700*/" in l)
+        self.refuses("baseline", "".join(lines[:at] + lines[at + 2:]), "lacks the instruction behind 0x6f0")
+        self.refuses("baseline", text_of("baseline").replace("LDS.64", "LDL.64"), "memory of a kind")
+        with self.assertRaisesRegex(sass_cost.SassError, "no function"):
+            sass_cost.parse_sass("nothing\n")
+
+
+class Commands(unittest.TestCase):
+    def run_main(self, *arguments):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = sass_cost.main(list(arguments))
+        return code, out.getvalue(), err.getvalue()
+
+    def test_costs_and_prediction(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # One machine of all four listings: what is read is not asked for its architecture.
+            with open(os.path.join(folder, "sm_90.sass"), "w", encoding="utf-8") as file:
+                file.write("\tcode for sm_90\n" + "".join(text_of(v) for v in KERNELS))
+            with open(os.path.join(folder, "resources.txt"), "w", encoding="utf-8") as file:
+                file.write("arch = sm_90\n" + "".join(
+                    f" Function warpfold_backward_{v.replace('-', '_')}:\n  REG:40 STACK:0\n" for v in KERNELS))
+            costs = os.path.join(folder, "costs.json")
+            code, out, err = self.run_main("costs", "--sass", folder, "--json", costs, "--explain")
+            self.assertEqual((code, err), (0, ""))
+            self.assertIn("640-680 b60-ba0", out)
+            with open(costs, encoding="utf-8") as file:
+                table = json.load(file)
+            self.assertEqual(table["schema"], "warpfold.costs/1")
+            self.assertEqual(set(table["costs"]["sm_90"]), set(KERNELS))
+            for variant, entry in table["costs"]["sm_90"].items():
+                self.assertEqual(len(entry["paths"]), len(table["paths"]))
+                self.assertEqual(set(entry["reduce"]), set(sass_cost.SEGMENTS[variant]))
+                self.assertEqual(entry["registers"], 40)
+                for one in entry["paths"] + list(entry["reduce"].values()):
+                    self.assertEqual(list(one), sass_cost.FIELDS)
+
+            events = [0] * 33
+            events[4], events[32] = 3, 2
+            counts = {"schema": "warpfold.path-counts/1", "barriers": 2, "parameters": 9,
+                      "paths": dict.fromkeys(sass_cost.PATHS, 0) | {"taken": 5}, "events_by_lanes": events}
+            path = os.path.join(folder, "counts.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(counts, file)
+            # 5 events of 78 instructions and 9 atomics, and 2 barriers.
+            measured = os.path.join(folder, "ncu.csv")
+            with open(measured, "w", encoding="utf-8") as file:
+                file.write('==PROF== connected\n"ID","Kernel Name","CC","Metric Name","Metric Value"\n'
+                           '"0","warpfold_backward_baseline","9.0","smsp__inst_executed.sum","874"\n')
+            code, out, err = self.run_main("predict", "--costs", costs, "--counts", path, "--ncu", measured)
+            self.assertEqual((code, err), (0, ""))
+            self.assertRegex(out, r"sm_90 baseline +predicted +437 warp instructions, measured +874: 0\.5000")
+
+    def test_bad_input_is_one_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code, out, err = self.run_main("costs", "--sass", folder)
+            self.assertEqual((code, out), (2, ""))
+            self.assertRegex(err, r"\Asass_cost\.py: .*holds no sm_\*\.sass; make them with dump\n\Z")
+            code, _, err = self.run_main("predict", "--costs", os.path.join(folder, "x"), "--counts", "y")
+            self.assertEqual(code, 2)
+            self.assertEqual(err.count("\n"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
