@@ -99,7 +99,7 @@ if [ "$costs" = yes ]; then
 fi
 echo "== record"
 "$program" record "${view[@]}" --workload "$workload" --out "$out" --value-bytes "$value_bytes" \
-  "${record[@]}"
+  --manifest "$out/MANIFEST.json" "${record[@]}"
 
 if [ "$costs" = yes ] && [ "$profile" = yes ]; then
   if command -v ncu >/dev/null; then

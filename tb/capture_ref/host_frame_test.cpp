@@ -18,8 +18,8 @@
 namespace warpfold::capture {
 namespace {
 
-constexpr double kMaxImageError = 1e-5;       // mean absolute difference
-constexpr double kMaxGradientError = 1e-3;    // norm of the difference over norm
+constexpr double kMaxImageError = 1e-5;            // mean absolute difference
+constexpr double kMaxGradientError = 1e-3;         // norm of the difference over norm
 constexpr std::uint64_t kLanesPerMismatch = 1000;  // a lane may fall on the other side of a limit
 
 struct Both {
@@ -117,7 +117,8 @@ TEST(HostFrame, OutputIsReadBackAndEntersTheManifest) {
   const RecordedFrame frame{f.host.lists(), recording, f.reference.splats.size(), f.host.visible(),
                             [&](SampledValues& sample) { f.host.record_values(sample); }};
   ASSERT_TRUE(write_output(options, recorder, Viewpoint{}, frame));
-  ASSERT_TRUE(write_output(options, recorder, Viewpoint{}, frame));  // entries are renewed, not added
+  ASSERT_TRUE(
+      write_output(options, recorder, Viewpoint{}, frame));  // entries are renewed, not added
   const auto entries = trace::read_manifest(options.manifest);
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].file, "small.wft");

@@ -21,9 +21,9 @@ HostFrame::HostFrame(std::span<const Splat> splats, const Camera& camera) : came
     Gaussian& to = gaussians_[i];
     to.mean[0] = static_cast<float>(from.x);
     to.mean[1] = static_cast<float>(from.y);
-    const float4 conic = scale_conic(
-        {static_cast<float>(from.conic[0]), static_cast<float>(from.conic[1]),
-         static_cast<float>(from.conic[2]), static_cast<float>(from.opacity)});
+    const float4 conic =
+        scale_conic({static_cast<float>(from.conic[0]), static_cast<float>(from.conic[1]),
+                     static_cast<float>(from.conic[2]), static_cast<float>(from.opacity)});
     to.conic[0] = conic.x;
     to.conic[1] = conic.y;
     to.conic[2] = conic.z;
@@ -106,10 +106,10 @@ void HostFrame::backward(std::size_t tile, const Visit& visit) const {
       const auto at = static_cast<std::size_t>(y) * static_cast<std::size_t>(camera_.width) +
                       static_cast<std::size_t>(x);
       first[t] = passes - last_[at];
-      states[t] = {final_t_[at],
-                   0.0F,
-                   {loss_gradient_[at], loss_gradient_[pixels + at],
-                    loss_gradient_[2 * pixels + at]}};
+      states[t] = {
+          final_t_[at],
+          0.0F,
+          {loss_gradient_[at], loss_gradient_[pixels + at], loss_gradient_[2 * pixels + at]}};
     }
   }
   std::array<std::array<float, kParameters>, trace::kWarpLanes> values{};
@@ -154,8 +154,7 @@ Recording HostFrame::record() const {
   for_each_tile(lists_.ranges.size(), [&](std::size_t tile) {
     backward(tile, [&](std::uint32_t pass, std::size_t warp, Stage stage, std::uint32_t mask,
                        const auto& /*values*/) {
-      const std::size_t at =
-          (std::size_t{lists_.ranges[tile].begin} + pass) * kWarpsPerTile + warp;
+      const std::size_t at = (std::size_t{lists_.ranges[tile].begin} + pass) * kWarpsPerTile + warp;
       recording.masks[at] = mask;
       recording.stages[at] = stage;
     });

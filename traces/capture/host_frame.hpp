@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One frame recorded without a GPU: projected and binned in double precision by the reference, then every
-// pixel evaluated in single precision with the kernels' own arithmetic (pixel_math.cuh) and in their
-// order. Host only.
+// One frame recorded without a GPU: projected and binned in double precision by the reference, then
+// every pixel evaluated in single precision with the kernels' own arithmetic (pixel_math.cuh) and
+// in their order. Host only.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ class HostFrame {
   void record_values(SampledValues& sample) const;
 
  private:
-  // A Gaussian as the kernels have it in shared memory: the conic is scaled, the opacity in conic[3].
+  // A Gaussian as the kernels have it in shared memory: the conic is scaled, the opacity in
+  // conic[3].
   struct Gaussian {
     float mean[2];
     float conic[4];

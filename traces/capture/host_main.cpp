@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// warpfold_capture_host: writes the traces that warpfold_capture writes, from the CPU. Needs no GPU.
+// warpfold_capture_host: writes the traces that warpfold_capture writes, from the CPU. Needs no
+// GPU.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>

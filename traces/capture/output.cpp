@@ -121,7 +121,8 @@ trace::Header make_header(const OutputOptions& options, const Recorder& recorder
   return header;
 }
 
-// Reads a trace back and holds it against what was recorded. `full` if it must hold the whole frame.
+// Reads a trace back and holds it against what was recorded. `full` if it must hold the whole
+// frame.
 bool verify(const std::filesystem::path& path, const RecordingStats& expected, bool full,
             trace::ManifestEntry& entry) {
   const trace::Reader reader(path);

@@ -36,8 +36,8 @@ struct Recorder {
   std::map<std::string, std::string> provenance;
 };
 
-// Addresses where no GPU gave any: the gradient arrays one behind the other, each at a multiple of 512
-// bytes as CUDA's allocator gives them.
+// Addresses where no GPU gave any: the gradient arrays one behind the other, each at a multiple of
+// 512 bytes as CUDA's allocator gives them.
 void choose_addresses(std::uint64_t gaussians, std::uint64_t (&addresses)[kParameters]);
 
 struct RecordedFrame {
@@ -48,8 +48,9 @@ struct RecordedFrame {
   std::function<void(SampledValues&)> values;  // fills SampledValues::values
 };
 
-// Prints the statistics, writes NAME.wft, NAME-values.wft and NAME-counts.json, reads both traces back and
-// compares. Returns whether they hold what was recorded. Throws InputError and trace::TraceError.
+// Prints the statistics, writes NAME.wft, NAME-values.wft and NAME-counts.json, reads both traces
+// back and compares. Returns whether they hold what was recorded. Throws InputError and
+// trace::TraceError.
 [[nodiscard]] bool write_output(const OutputOptions& options, const Recorder& recorder,
                                 const Viewpoint& viewpoint, const RecordedFrame& frame);
 

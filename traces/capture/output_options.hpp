@@ -13,8 +13,7 @@ inline void add_output_options(CLI::App& command, OutputOptions& options) {
   command.add_option("--camera", options.cameras, "viewpoints, a cameras.json")->required();
   command.add_option("--name", options.name, "which viewpoint; also the name of the output")
       ->required();
-  command.add_option("--workload", options.workload, "name of the workload")
-      ->capture_default_str();
+  command.add_option("--workload", options.workload, "name of the workload")->capture_default_str();
   command.add_option("--out", options.out, "folder for the output")->capture_default_str();
   command.add_option("--costs", options.costs, "instruction costs, from sass_cost.py");
   command.add_option("--manifest", options.manifest,

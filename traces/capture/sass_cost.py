@@ -10,7 +10,8 @@
 
 Ways. The loop around MUFU.EX2 is that over the Gaussians of a batch, the loop around it with BAR.SYNC is
 that over batches. A pass through the inner loop is the way of the lane that comes furthest: a lane that
-leaves earlier goes straight to the place where the warp meets again. A branch leaves a pass where one side
+leaves earlier goes straight to the place where the warp meets again, and what is there is counted once
+although lanes that come at different times issue its BSYNC each. A branch leaves a pass where one side
 of it can no longer come to an atomic: the divergent kernels have three such branches (position before the
 first LDS, power before MUFU.EX2, alpha behind it), the converged ones two (position; power and alpha
 together behind the ballot).
@@ -98,9 +99,8 @@ class Instruction:
         self.target = None
         if self.opcode in JUMPS:
             found = re.search(r"0x([0-9a-f]+)\W*$", text)
-            if not found:
-                raise SassError(f"{text} at {address:#x}: a jump without an address")
-            self.target = int(found.group(1), 16)
+            if found:
+                self.target = int(found.group(1), 16)
 
     @property
     def counted(self):
@@ -116,6 +116,8 @@ class Instruction:
             return [] if always else [following]
         if self.opcode not in JUMPS:
             return [following]
+        if self.target is None:
+            raise SassError(f"{self.text} at {self.address:#x}: a jump without an address")
         if self.name.startswith("BRA.DIV"):
             return [following]
         if self.name.startswith("BRA.CONV"):
