@@ -171,18 +171,19 @@ void WarpProgram::expand_event(std::uint32_t record) {
 
     case PolicyKind::kSwS: {
       add_run(t.check);
-      // Groups at or above the threshold run the serial loop together; the rest add directly.
+      // Groups at or above the threshold run the serial loop together; the rest add directly. A
+      // group's leader holds its own value already and takes one turn for each other lane.
       LaneMask direct = 0;
       std::uint32_t turns = 0;
       for (std::size_t g = 0; g < group_count; ++g) {
         const auto size = static_cast<std::uint32_t>(lane_count(groups[g]));
         if (size >= t.policy.threshold) {
-          turns = std::max(turns, size);
+          turns = std::max(turns, size - 1);
         } else {
           direct |= groups[g];
         }
       }
-      if (turns > 0) {
+      if (direct != event.mask) {
         add_run(t.setup);
         for (std::uint32_t i = 0; i < turns; ++i) {
           add_run(t.per_lane);
