@@ -39,7 +39,14 @@ ensure_packages() {
     as_root=(sudo)
   fi
   echo "installing: ${missing[*]}"
-  "${as_root[@]}" apt-get update -qq || die "apt-get update failed"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-    --no-install-recommends "${missing[@]}" >/dev/null || die "installing packages failed"
+  local log
+  log=$(mktemp)
+  if ! { "${as_root[@]}" apt-get update -qq &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+      --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    die "installing packages failed"
+  fi
+  rm -f "$log"
 }

@@ -17,6 +17,7 @@ mkdir -p out
 build/release/model/warpfold sim traces/data/truck.wft --gpu rtx4090 --policy all --unit rtl \
   --json out/truck.json "$@"
 echo
-scripts/synth.sh --top arc_subcore --transistors-only --json out/transistors.json
+scripts/synth.sh --top arc_subcore_without_addr_match --top arc_subcore --transistors-only \
+  --json out/transistors.json
 echo
 echo "results: out/truck.json, out/transistors.json"
