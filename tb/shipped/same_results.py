@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs all policies on a trace with both units, the golden one twice, and compares the results.
+
+They must be equal but for the unit's name, wall time and memory; sums must match everywhere.
+"""
+import json
+import subprocess
+import sys
+import tempfile
+
+
+def simulate(warpfold, trace, unit, jobs, path):
+    subprocess.run([warpfold, "sim", trace, "--gpu", "rtx4090,rtx3060,h200", "--policy", "all",
+                    "--unit", unit, "--jobs", str(jobs), "--json", path],
+                   check=True, stdout=subprocess.DEVNULL)
+    with open(path, encoding="utf-8") as file:
+        results = json.load(file)
+    assert results["schema"] == "warpfold.sim/1", results["schema"]
+    for run in results["runs"]:
+        assert run["unit"] == unit, run["unit"]
+        assert run["sums_match"] and run["conserved"], (run["gpu"], run["policy"])
+        for key in ("unit", "wall_seconds", "peak_memory_bytes"):
+            del run[key]
+    return results
+
+
+def main():
+    warpfold, trace = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        golden = simulate(warpfold, trace, "golden", 2, folder + "/a.json")
+        again = simulate(warpfold, trace, "golden", 1, folder + "/b.json")
+        rtl = simulate(warpfold, trace, "rtl", 2, folder + "/c.json")
+    assert len(golden["runs"]) == 15, len(golden["runs"])
+    assert golden == again, "a second run differs"
+    assert golden == rtl, "golden and RTL unit differ"
+
+
+if __name__ == "__main__":
+    main()
