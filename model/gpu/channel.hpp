@@ -14,8 +14,8 @@
 namespace warpfold {
 
 // Bounded queue of one writer and one reader. An entry pushed in cycle t can be popped in t+1; the
-// room of an entry popped in t can be used in t+1. Wakes the reader when entries arrive, and the
-// writer when room appears after it asked for it.
+// room of an entry popped in t can be used in t+1. Wakes the reader when entries arrive and the
+// writer when room appears, each only if it asked for that since the last time.
 template <typename T>
 class Fifo : public sc_core::sc_prim_channel {
  public:
@@ -41,6 +41,8 @@ class Fifo : public sc_core::sc_prim_channel {
   void want_room() { writer_waits_ = true; }
 
   // Reader's side.
+  // Wakes the reader in the first cycle in which a new entry can be popped. Holds at the start.
+  void want_entries() { reader_waits_ = true; }
   [[nodiscard]] bool empty() const { return size_ == popped_; }
   [[nodiscard]] const T& front() const { return ring_[(head_ + popped_) % ring_.size()]; }
   void pop() {
@@ -56,7 +58,8 @@ class Fifo : public sc_core::sc_prim_channel {
   void update() override {
     head_ = (head_ + popped_) % ring_.size();
     size_ = size_ - popped_ + pushed_;
-    if (pushed_ > 0) {
+    if (pushed_ > 0 && reader_waits_) {
+      reader_waits_ = false;
       reader_->wake_next();
     }
     if (popped_ > 0 && writer_waits_) {
@@ -71,6 +74,7 @@ class Fifo : public sc_core::sc_prim_channel {
   std::size_t head_ = 0, size_ = 0;     // as of the start of the cycle
   std::size_t pushed_ = 0, popped_ = 0;  // during the cycle
   bool writer_waits_ = false;
+  bool reader_waits_ = true;
   Block* writer_ = nullptr;
   Block* reader_ = nullptr;
 };

@@ -23,6 +23,10 @@ Clock::Clock(const sc_core::sc_module_name& name, double period_ns, bool clock_a
 
 void Clock::schedule(Block& block, Cycle cycle) {
   ARC_CHECK(cycle > now_, std::string(block.name()) + " asked for a cycle that has passed");
+  if (cycle == block.last_asked_) {
+    return;
+  }
+  block.last_asked_ = cycle;
   ++pending_;
   if (cycle - now_ < kWheel) {
     wheel_[cycle % kWheel].push_back(&block);

@@ -43,6 +43,7 @@ class Block : public sc_core::sc_module {
 
   sc_core::sc_event edge_;
   Cycle last_edge_ = kNever;
+  Cycle last_asked_ = kNever;  // cycle of the last wake_at()
 
  public:
   static constexpr Cycle kNever = ~Cycle{0};

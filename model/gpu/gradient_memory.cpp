@@ -13,8 +13,9 @@ AddressMap::AddressMap(const trace::Header& header) : primitive_count_(header.pr
   }
 }
 
-ElementIndex AddressMap::element_at(Address address) const {
-  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+ElementIndex AddressMap::element_at(Address address, std::uint32_t guess) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const std::size_t p = (guess + i) % parameters_.size();
     const Span& span = parameters_[p];
     if (address < span.base) {
       continue;

@@ -27,8 +27,9 @@ class AddressMap {
   [[nodiscard]] ElementIndex element(std::uint32_t primitive, std::uint32_t parameter) const {
     return std::uint64_t{primitive} * parameters_.size() + parameter;
   }
-  // The element at an address; throws CheckError when no parameter has one there.
-  [[nodiscard]] ElementIndex element_at(Address address) const;
+  // The element at an address; throws CheckError when no parameter has one there. `guess` is the
+  // parameter that is looked at first.
+  [[nodiscard]] ElementIndex element_at(Address address, std::uint32_t guess) const;
   [[nodiscard]] std::uint32_t parameter_count() const {
     return static_cast<std::uint32_t>(parameters_.size());
   }

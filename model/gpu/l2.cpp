@@ -13,28 +13,22 @@ L2Tags::L2Tags(std::uint64_t bytes, std::uint32_t ways, std::uint32_t line_bytes
     : ways_(ways),
       line_bytes_(line_bytes),
       sets_(std::max<std::uint64_t>(bytes / line_bytes / ways, 1)),
-      store_(sets_ * ways) {}
+      store_(sets_ * ways, kEmpty) {}
 
 L2Tags::Access L2Tags::access(Address address) {
   const std::uint64_t line = address / line_bytes_;
   std::uint64_t hash = line * 0xd6e8feb86659fd93ULL;
   hash ^= hash >> 32U;
-  Way* const set = &store_[hash % sets_ * ways_];
-  Way* oldest = set;
-  ++clock_;
-  for (Way* way = set; way != set + ways_; ++way) {
-    if (way->line == line) {
-      way->used = clock_;
-      return {.hit = true};
-    }
-    if (way->used < oldest->used) {
-      oldest = way;
-    }
-  }
-  const bool evicted = oldest->line != ~std::uint64_t{0};
-  oldest->line = line;
-  oldest->used = clock_;
-  return {.hit = false, .evicted = evicted};
+  std::uint64_t* const set = &store_[hash % sets_ * ways_];
+  std::uint64_t* const end = set + ways_;
+  std::uint64_t* const found = std::find(set, end, line);
+  Access access{.hit = found != end, .evicted = false};
+  std::uint64_t* const place = access.hit ? found : end - 1;
+  access.evicted = !access.hit && *place != kEmpty;
+  // To the front, the others one back.
+  std::move_backward(set, place, place + 1);
+  *set = line;
+  return access;
 }
 
 L2Slice::L2Slice(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
@@ -128,30 +122,30 @@ void L2Slice::serve(Rop& rop) {
 // The additions themselves, lanes in order.
 void L2Slice::add(const Transaction& transaction) {
   if (transaction.reduced) {
-    Fp32Bits& cell = memory_[addresses_.element_at(transaction.address)];
+    Fp32Bits& cell = memory_[addresses_.element_at(transaction.address, transaction.parameter)];
     cell = fp32_add(cell, transaction.data);
     ++tally_.sums_added;
-  } else {
-    const trace::WarpTrace& trace = transaction.event.warp_trace();
-    const trace::Record& event = transaction.event.event();
-    const std::uint32_t p = transaction.parameter;
-    const auto primitive = [&](LaneMask mask) {
-      return lane_primitive(trace, event, static_cast<std::uint32_t>(std::countr_zero(mask)));
-    };
-    ARC_CHECK(addresses_.address(primitive(transaction.mask), p) == transaction.address,
-              "a RED arrived at another address than its lanes add to");
-    const EventKey key = transaction.event.key();
-    const std::uint64_t seed = has_values_ ? 0 : synthetic_seed(key);
-    for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
-      const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-      const Fp32Bits value = has_values_ ? lane_value(trace, event, key, true, p, lane)
-                                         : synthetic_value(seed, p, lane);
-      Fp32Bits& cell = memory_[addresses_.element(primitive(rest), p)];
-      cell = fp32_add(cell, value);
-    }
-    tally_.lanes_added += static_cast<std::uint64_t>(lane_count(transaction.mask));
-    ctas_.release(transaction.event.cta);
+    return;
   }
+  const std::uint32_t p = transaction.parameter;
+  const EventRef& ref = transaction.event;
+  std::uint64_t seed = transaction.seed;
+  if (!transaction.uniform && !has_values_) {
+    seed = synthetic_seed(ref.key());
+  }
+  for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const Fp32Bits value =
+        has_values_ ? lane_value(ref.warp_trace(), ref.event(), ref.key(), true, p, lane)
+                    : synthetic_value(seed, p, lane);
+    Fp32Bits& cell =
+        memory_[transaction.uniform
+                    ? transaction.element
+                    : addresses_.element(lane_primitive(ref.warp_trace(), ref.event(), lane), p)];
+    cell = fp32_add(cell, value);
+  }
+  tally_.lanes_added += static_cast<std::uint64_t>(lane_count(transaction.mask));
+  ctas_.release(ref.cta);
 }
 
 }  // namespace warpfold

@@ -32,15 +32,11 @@ class L2Tags {
   Access access(Address address);
 
  private:
-  struct Way {
-    std::uint64_t line = ~std::uint64_t{0};
-    std::uint64_t used = 0;
-  };
+  static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
   std::uint32_t ways_;
   std::uint32_t line_bytes_;
   std::uint64_t sets_;
-  std::uint64_t clock_ = 0;
-  std::vector<Way> store_;
+  std::vector<std::uint64_t> store_;  // lines, set by set, the most recently used of a set first
 };
 
 struct SliceStats {

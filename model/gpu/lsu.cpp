@@ -49,16 +49,22 @@ Lsu::Lsu(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& con
       red_sector_(to_ticks(config.lsu.red_sector)) {}
 
 void Lsu::tick() {
-  if (!pipe_.free()) {
-    if (holding_ || std::any_of(subcores_.begin(), subcores_.end(), [](const Subcore* subcore) {
-          return !subcore->memory_queue.empty();
-        })) {
-      wake_at(cycle_of(pipe_.free_at()));
+  const bool work = holding_ || std::any_of(subcores_.begin(), subcores_.end(),
+                                            [](const Subcore* subcore) {
+                                              return !subcore->memory_queue.empty();
+                                            });
+  if (!work) {
+    for (Subcore* subcore : subcores_) {
+      subcore->memory_queue.want_entries();
     }
     return;
   }
-  if (!holding_ && !take_next()) {
+  if (!pipe_.free()) {
+    wake_at(cycle_of(pipe_.free_at()));
     return;
+  }
+  if (!holding_) {
+    take_next();
   }
   if (holding_) {
     if (!injection_.can_push()) {
@@ -80,8 +86,8 @@ void Lsu::tick() {
 }
 
 // Takes the next instruction, sub-cores in turn. A shuffle is done with at once; a RED is held until
-// its transactions have left. False when all queues are empty.
-bool Lsu::take_next() {
+// its transactions have left.
+void Lsu::take_next() {
   for (std::size_t i = 0; i < subcores_.size(); ++i) {
     Subcore& subcore = *subcores_[(turn_ + i) % subcores_.size()];
     if (subcore.memory_queue.empty()) {
@@ -97,9 +103,8 @@ bool Lsu::take_next() {
     } else {
       split(op);
     }
-    return true;
+    return;
   }
-  return false;
 }
 
 // Transactions of a RED: one for each 32-byte sector that its lanes touch.
@@ -120,6 +125,18 @@ void Lsu::split(const MemOp& op) {
     occupancy_[0] = std::max(red_min_, red_sector_);
     return;
   }
+  if (op.uniform) {
+    const auto lanes = static_cast<std::uint32_t>(lane_count(op.mask));
+    transaction.uniform = true;
+    transaction.packets = static_cast<std::uint16_t>(lanes);
+    transaction.mask = op.mask;
+    transaction.seed = op.seed;
+    transaction.element = op.element;
+    transaction.address = op.address;
+    transactions_[count_++] = transaction;
+    occupancy_[0] = std::max({red_min_, red_lane_ * lanes, red_sector_});
+    return;
+  }
   const trace::WarpTrace& trace = op.event.warp_trace();
   const trace::Record& event = op.event.event();
   const auto address_of = [&](int lane) {
@@ -132,19 +149,14 @@ void Lsu::split(const MemOp& op) {
     transaction.address = lead;
     transaction.mask = 0;
     std::uint32_t deepest = 0;
-    if (event.lane_primitives == trace::Record::kUniform) {
-      transaction.mask = rest;
-      deepest = static_cast<std::uint32_t>(lane_count(rest));
-    } else {
-      // Lanes of the sector, counted by word: the fullest word decides.
-      std::array<std::uint32_t, 1U << kSectorShift> words{};
-      for (LaneMask m = rest; m != 0; m &= m - 1) {
-        const int lane = std::countr_zero(m);
-        const Address address = address_of(lane);
-        if (address >> kSectorShift == lead >> kSectorShift) {
-          transaction.mask |= LaneMask{1} << lane;
-          deepest = std::max(deepest, ++words[address & ((1U << kSectorShift) - 1)]);
-        }
+    // Lanes of the sector, counted by word: the fullest word decides.
+    std::array<std::uint32_t, 1U << kSectorShift> words{};
+    for (LaneMask m = rest; m != 0; m &= m - 1) {
+      const int lane = std::countr_zero(m);
+      const Address address = address_of(lane);
+      if (address >> kSectorShift == lead >> kSectorShift) {
+        transaction.mask |= LaneMask{1} << lane;
+        deepest = std::max(deepest, ++words[address & ((1U << kSectorShift) - 1)]);
       }
     }
     rest &= ~transaction.mask;

@@ -57,7 +57,7 @@ class Lsu : public Block {
 
  private:
   void tick() override;
-  bool take_next();
+  void take_next();
   void split(const MemOp& op);
 
   const GpuConfig& config_;

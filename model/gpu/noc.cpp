@@ -118,7 +118,11 @@ void InjectionPort::tick() {
     granted_ = false;
     waiting_ = false;
   }
-  if (waiting_ || queue.empty()) {
+  if (waiting_) {
+    return;
+  }
+  if (queue.empty()) {
+    queue.want_entries();
     return;
   }
   if (free_at_ >= at_cycle(now() + 1)) {

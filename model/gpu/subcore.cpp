@@ -206,7 +206,7 @@ void Subcore::take_messages(Cycle cycle) {
 void Subcore::wait_until(std::uint32_t slot, Cycle cycle) {
   warps_[slot].ready_at = cycle;
   wait_ |= SlotMask{1} << slot;
-  if (cycle > now()) {
+  if (cycle > now() && cycle != decide_at_) {
     wake_at(cycle);
   }
 }
@@ -360,7 +360,6 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
         want_unit_ &= ~bit;
         request_unit(warp);
         ++stats_.atomreds;
-        wake_next();
       } else {
         want_queue_ &= ~bit;
         push_atomic(warp, slot);
@@ -423,6 +422,13 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
     context_.tally.lanes_issued += lanes;
     context_.tally.lanes_as_red += lanes;
     ++warp.cta->live;
+    const trace::Record& event = op.event.event();
+    if (event.lane_primitives == trace::Record::kUniform) {
+      op.uniform = true;
+      op.address = context_.addresses.address(event.primitive, op.parameter);
+      op.element = context_.addresses.element(event.primitive, op.parameter);
+      op.seed = context_.has_values ? 0 : synthetic_seed(op.event.key());
+    }
   }
   memory_queue.push(op);
 }
@@ -475,6 +481,7 @@ void Subcore::tick_unit(Cycle cycle) {
     op.address = out.lsu_addr;
     if (out.lsu_reduced) {
       op.kind = MemOpKind::kReduced;
+      op.parameter = in_flight_[out.lsu_tag].parameter;
       op.data = out.lsu_data;
       ++context_.tally.unit_reduced;
     } else {
@@ -483,15 +490,13 @@ void Subcore::tick_unit(Cycle cycle) {
       op.parameter = left.parameter;
       op.event = left.event;
       ++op.event.cta->live;
+      // Where it goes is what the unit says.
+      op.uniform = true;
+      op.element = context_.addresses.element_at(op.address, op.parameter);
+      op.seed = context_.has_values ? 0 : synthetic_seed(op.event.key());
       ARC_CHECK((left.lanes_left & out.lsu_mask) == out.lsu_mask,
                 "the ARC unit sent a lane twice or one that was not asked for");
       left.lanes_left &= ~out.lsu_mask;
-      ARC_CHECK(out.lsu_addr ==
-                    context_.addresses.address(
-                        lane_primitive(left.event.warp_trace(), left.event.event(),
-                                       static_cast<std::uint32_t>(std::countr_zero(out.lsu_mask))),
-                        left.parameter),
-                "the ARC unit sent a RED to another address than its lanes add to");
       context_.tally.lanes_as_red += static_cast<std::uint64_t>(lane_count(out.lsu_mask));
     }
     memory_queue.push(op);

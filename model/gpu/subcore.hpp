@@ -105,7 +105,7 @@ class Subcore : public Block {
   // Operand of an atomred on its way through the ARC unit.
   struct InFlight {
     EventRef event;
-    std::uint8_t parameter = 0;
+    std::uint16_t parameter = 0;
     LaneMask lanes_left = 0;
   };
 

@@ -42,25 +42,31 @@ enum class MemOpKind : std::uint8_t {
 // An instruction in a sub-core's memory queue.
 struct MemOp {
   MemOpKind kind = MemOpKind::kRed;
-  std::uint8_t parameter = 0;
+  bool uniform = false;  // kRed: all lanes of `mask` add to `address`, which is `element`
+  std::uint16_t parameter = 0;
   std::uint8_t warp_slot = 0;
   std::uint32_t lsu_ticks = 0;
   LaneMask mask = 0;
   Fp32Bits data = 0;
-  Address address = 0;
-  EventRef event;  // kRed
+  Address address = 0;      // kReduced, kRed if uniform
+  ElementIndex element = 0;  // kRed, if uniform
+  std::uint64_t seed = 0;    // kRed, if uniform: synthetic_seed of the event
+  EventRef event;            // kRed
 };
 
 // Additions to one 32-byte sector: what the load-store unit sends to an L2 slice. `packets` counts
 // the sector operations: lanes on one and the same address need one each.
 struct Transaction {
   bool reduced = false;
-  std::uint8_t parameter = 0;
+  bool uniform = false;  // all lanes of `mask` add to `element`
+  std::uint16_t parameter = 0;
   std::uint16_t packets = 0;
   LaneMask mask = 0;
   Fp32Bits data = 0;
   Address address = 0;  // of the sector's first lane, or of the reduced addition
-  EventRef event;       // unless reduced
+  ElementIndex element = 0;  // if uniform
+  std::uint64_t seed = 0;    // if uniform
+  EventRef event;            // unless reduced
 };
 
 // Counters of a run that are not one block's own. Incremented by the blocks; read at the end.

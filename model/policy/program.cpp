@@ -109,17 +109,15 @@ void WarpProgram::flush_run() {
   }
 }
 
+// One entry for all parameters: next() hands it out once for each.
 void WarpProgram::add_atomics(StepKind kind, LaneMask mask, SumOrder order, std::uint32_t record) {
-  for (std::uint32_t p = 0; p < timing_->parameters; ++p) {
-    Step step;
-    step.kind = kind;
-    step.order = order;
-    step.parameter = static_cast<std::uint8_t>(p);
-    step.slots = 1;
-    step.mask = mask;
-    step.record = record;
-    steps_.push_back(step);
-  }
+  Step step;
+  step.kind = kind;
+  step.order = order;
+  step.slots = 1;
+  step.mask = mask;
+  step.record = record;
+  steps_.push_back(step);
 }
 
 void WarpProgram::add_shuffles(std::uint32_t count) {
@@ -269,7 +267,13 @@ Step WarpProgram::next() {
       return Step{};
     }
   }
-  return steps_[position_++];
+  Step& step = steps_[position_];
+  const Step next = step;
+  const bool atomic = step.kind == StepKind::kAtomic || step.kind == StepKind::kReduced;
+  if (!atomic || ++step.parameter == timing_->parameters) {
+    ++position_;
+  }
+  return next;
 }
 
 Fp32Bits software_sum(const std::uint32_t* lane_values, LaneMask mask, SumOrder order) {

@@ -30,7 +30,7 @@ enum class SumOrder : std::uint8_t { kSerial, kButterfly };
 struct Step {
   StepKind kind = StepKind::kEnd;
   SumOrder order = SumOrder::kSerial;
-  std::uint8_t parameter = 0;
+  std::uint16_t parameter = 0;
   std::uint32_t slots = 0;
   std::uint32_t min_cycles = 0;
   std::uint32_t lsu_ticks = 0;  // occupancy of the load-store unit beside REDs

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+// Proof: arc_reduction_unit reads each lane of each transaction once, lowest first, and offers one
+// result for each, in order, in the cycle that rtl/README.md names.
+//
+// The adder is arc_fp32_adder_any.sv, so this holds with any combinational adder. Assumed is what
+// the module assumes: a transaction has lanes, and a read value is held while a result waits. Free:
+// transactions, both ready inputs, data, and reset at any time after the first cycle. The wrapper's
+// record is made from the ports only:
+//
+//     load                          last read granted                result taken
+//      --->  f: lanes left to read  ---------------->  r: result due  -------->
+//
+// PROGRESS adds fairness, for bounded liveness: the environment refuses (a read not granted, or a
+// result not taken) in at most Fair cycles in a row.
+
+module arc_reduction_unit_proof #(
+  parameter int Fair = 3
+) (
+  input logic                          clk_i,
+  input logic                          rst_ni,
+  input logic                          txn_valid_i,
+  input logic [arc_pkg::AddrWidth-1:0] txn_addr_i,
+  input logic [arc_pkg::Lanes-1:0]     txn_mask_i,
+  input logic [arc_pkg::TagWidth-1:0]  txn_tag_i,
+  input logic                          rf_ready_i,
+  input logic [arc_pkg::DataWidth-1:0] rf_data_i,
+  input logic                          result_ready_i
+);
+
+  localparam int Lanes = arc_pkg::Lanes;
+  localparam int AddrWidth = arc_pkg::AddrWidth;
+  localparam int TagWidth = arc_pkg::TagWidth;
+  localparam int DataWidth = arc_pkg::DataWidth;
+
+  logic txn_ready, rf_valid, result_valid, busy;
+  logic [arc_pkg::LaneIdxWidth-1:0] rf_lane;
+  logic [TagWidth-1:0] rf_tag, result_tag;
+  logic [AddrWidth-1:0] result_addr;
+  logic [DataWidth-1:0] result_data;
+
+  arc_reduction_unit u_dut (
+    .clk_i         (clk_i),
+    .rst_ni        (rst_ni),
+    .txn_valid_i   (txn_valid_i),
+    .txn_ready_o   (txn_ready),
+    .txn_addr_i    (txn_addr_i),
+    .txn_mask_i    (txn_mask_i),
+    .txn_tag_i     (txn_tag_i),
+    .rf_valid_o    (rf_valid),
+    .rf_ready_i    (rf_ready_i),
+    .rf_lane_o     (rf_lane),
+    .rf_tag_o      (rf_tag),
+    .rf_data_i     (rf_data_i),
+    .result_valid_o(result_valid),
+    .result_ready_i(result_ready_i),
+    .result_addr_o (result_addr),
+    .result_data_o (result_data),
+    .result_tag_o  (result_tag),
+    .busy_o        (busy)
+  );
+
+  // Seen by name: the registers, for "nothing changes" and for the invariants, and the adder's
+  // ports, for the chain of additions.
+  (* hierconn *) logic [Lanes-1:0] \u_dut.mask_q ;
+  (* hierconn *) logic [AddrWidth-1:0] \u_dut.addr_q ;
+  (* hierconn *) logic [TagWidth-1:0] \u_dut.tag_q ;
+  (* hierconn *) logic \u_dut.fetch_first_q ;
+  (* hierconn *) logic \u_dut.add_valid_q ;
+  (* hierconn *) logic \u_dut.add_first_q ;
+  (* hierconn *) logic \u_dut.add_last_q ;
+  (* hierconn *) logic [AddrWidth-1:0] \u_dut.add_addr_q ;
+  (* hierconn *) logic [TagWidth-1:0] \u_dut.add_tag_q ;
+  (* hierconn *) logic [DataWidth-1:0] \u_dut.acc_q ;
+  (* hierconn *) logic [15:0] \u_dut.add_lanes_q ;
+  (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.a_i ;
+  (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.b_i ;
+  (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.sum_o ;
+
+  // ------------------------------------------------------------------------------------------
+  // Environment
+  // ------------------------------------------------------------------------------------------
+
+  logic in_reset_q = 1'b1;  // the first cycle is a reset
+  logic load, grant, taken, refused;
+
+  always_ff @(posedge clk_i) in_reset_q <= 1'b0;
+  always_comb begin : StartsInReset
+    if (in_reset_q) assume (!rst_ni);
+  end
+
+  assign load = txn_valid_i && txn_ready;
+  assign grant = rf_valid && rf_ready_i;
+  assign taken = result_valid && result_ready_i;
+  assign refused = (rf_valid && !rf_ready_i) || (result_valid && !result_ready_i);
+
+  // The adder is combinational: the same operands give the same sum.
+  logic seen_q = 1'b0;
+  logic [DataWidth-1:0] seen_a_q, seen_b_q, seen_sum_q;
+
+  always_ff @(posedge clk_i) begin
+    seen_q <= 1'b1;
+    seen_a_q <= \u_dut.u_adder.a_i ;
+    seen_b_q <= \u_dut.u_adder.b_i ;
+    seen_sum_q <= \u_dut.u_adder.sum_o ;
+  end
+  always_comb begin : AdderIsAFunction
+    if (seen_q && seen_a_q == \u_dut.u_adder.a_i && seen_b_q == \u_dut.u_adder.b_i ) begin
+      assume (seen_sum_q == \u_dut.u_adder.sum_o );
+    end
+  end
+
+  // ------------------------------------------------------------------------------------------
+  // Record
+  // ------------------------------------------------------------------------------------------
+  // Age: cycles since the transaction was accepted. Counters of 8 bits hold what they must: the
+  // exact ones are compared modulo 256, the bounded ones stay below.
+
+  logic [Lanes-1:0] f_left_q, f_rest, f_lowest;
+  logic [AddrWidth-1:0] f_addr_q, r_addr_q;
+  logic [TagWidth-1:0] f_tag_q, r_tag_q;
+  logic [7:0] f_lanes_q, f_reads_q, f_refusals_q, f_age_q;  // lanes; read, refused, passed so far
+  logic r_due_q, r_new_q;                                   // result due; since the last edge
+  logic [7:0] r_lanes_q, r_refusals_q, r_age_q;
+  logic f_open, f_closes;
+  logic held_q, held_first_q;      // a read was granted in the last cycle; the first of its own
+  logic chain_valid_q;
+  logic [DataWidth-1:0] chain_q;   // sum of the lanes before
+  logic [7:0] loads_q, results_q;  // modulo 256
+  logic [7:0] run_q, waiting_q;    // cycles refused in a row; cycles that a transaction waits
+
+  assign f_open = f_left_q != '0;
+  assign f_rest = f_left_q & ~({{(Lanes - 1) {1'b0}}, 1'b1} << rf_lane);
+  assign f_lowest = f_left_q & (~f_left_q + 32'd1);
+  assign f_closes = grant && f_rest == '0;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      f_left_q <= '0;
+      f_lanes_q <= '0;
+      f_reads_q <= '0;
+      r_due_q <= 1'b0;
+      r_new_q <= 1'b0;
+      held_q <= 1'b0;
+      chain_valid_q <= 1'b0;
+      loads_q <= '0;
+      results_q <= '0;
+      run_q <= '0;
+      waiting_q <= '0;
+    end else begin
+      // transaction being read
+      if (grant) begin
+        f_left_q <= f_rest;
+        f_reads_q <= f_reads_q + 8'd1;
+      end
+      f_refusals_q <= f_refusals_q + 8'(refused);
+      f_age_q <= f_age_q + 8'd1;
+      if (load) begin
+        f_left_q <= txn_mask_i;
+        f_addr_q <= txn_addr_i;
+        f_tag_q <= txn_tag_i;
+        f_lanes_q <= 8'($countones(txn_mask_i));
+        f_reads_q <= '0;
+        f_refusals_q <= '0;
+        f_age_q <= 8'd1;
+      end
+      // transaction whose result is due
+      r_new_q <= f_closes;
+      r_age_q <= r_age_q + 8'd1;
+      if (taken) r_due_q <= 1'b0;
+      if (f_closes) begin
+        r_due_q <= 1'b1;
+        r_addr_q <= f_addr_q;
+        r_tag_q <= f_tag_q;
+        r_lanes_q <= f_lanes_q;
+        r_refusals_q <= f_refusals_q;
+        r_age_q <= f_age_q + 8'd1;
+      end
+      // additions
+      if (grant) held_first_q <= f_reads_q == '0;
+      if (!(result_valid && !result_ready_i)) held_q <= grant;
+      if (held_q && !r_due_q) begin
+        chain_q <= \u_dut.u_adder.sum_o ;
+        chain_valid_q <= 1'b1;
+      end
+      // counts
+      loads_q <= loads_q + 8'(load);
+      results_q <= results_q + 8'(taken);
+      run_q <= refused ? run_q + 8'd1 : '0;
+      waiting_q <= txn_valid_i && !txn_ready ? waiting_q + 8'd1 : '0;
+    end
+  end
+
+  // ------------------------------------------------------------------------------------------
+  // Reads: each lane once, lowest first, and no cycle lost
+  // ------------------------------------------------------------------------------------------
+
+  always_ff @(posedge clk_i) begin : AskedWheneverALaneIsLeft
+    if (rst_ni) assert (rf_valid == (f_open && !(result_valid && !result_ready_i)));
+  end
+  always_ff @(posedge clk_i) begin : LowestLaneLeftIsRead
+    if (rst_ni && rf_valid) begin
+      assert (f_lowest == ({{(Lanes - 1) {1'b0}}, 1'b1} << rf_lane) && rf_tag == f_tag_q);
+    end
+  end
+  always_ff @(posedge clk_i) begin : ReadyOnceTheLastLaneIsRead
+    if (rst_ni) assert (txn_ready == (!f_open || f_closes));
+  end
+  always_ff @(posedge clk_i) begin : NoTransactionOverrun
+    if (rst_ni && load) assert (!f_open || f_closes);
+  end
+
+  // ------------------------------------------------------------------------------------------
+  // Results: one for each transaction, in order, with its address and tag
+  // ------------------------------------------------------------------------------------------
+
+  always_ff @(posedge clk_i) begin : ResultExactlyWhenDue
+    if (rst_ni) assert (result_valid == r_due_q);
+  end
+  always_ff @(posedge clk_i) begin : ResultBelongsToItsTransaction
+    if (rst_ni && result_valid) assert (result_addr == r_addr_q && result_tag == r_tag_q);
+  end
+  always_ff @(posedge clk_i) begin : NoResultOverrun
+    if (rst_ni && f_closes) assert (!r_due_q || taken);
+  end
+  always_ff @(posedge clk_i) begin : AsManyResultsAsTransactions
+    if (rst_ni) assert (loads_q == results_q + 8'(f_open) + 8'(r_due_q));
+  end
+
+  // ------------------------------------------------------------------------------------------
+  // Data: the chain of additions that starts with -0.0, each operand from the right read
+  // ------------------------------------------------------------------------------------------
+
+  always_ff @(posedge clk_i) begin : EachReadAddedToTheSumBefore
+    if (rst_ni && held_q) begin
+      assert (\u_dut.u_adder.b_i == rf_data_i);
+      assert (\u_dut.u_adder.a_i == (held_first_q ? 32'h8000_0000 : chain_q));
+      assert (held_first_q || chain_valid_q);
+    end
+  end
+  always_ff @(posedge clk_i) begin : ResultIsTheLastSum
+    if (rst_ni && result_valid) assert (held_q && result_data == \u_dut.u_adder.sum_o );
+  end
+
+  // ------------------------------------------------------------------------------------------
+  // Time: every cycle of a transaction is a read or a refusal by the environment
+  // ------------------------------------------------------------------------------------------
+  // Without refusals the result of n lanes is thus offered in cycle t+n+1.
+
+  always_ff @(posedge clk_i) begin : NoCycleLost
+    if (rst_ni && f_open) assert (f_age_q == f_reads_q + f_refusals_q + 8'd1);
+  end
+  always_ff @(posedge clk_i) begin : ResultAfterAsManyCyclesAsLanes
+    if (rst_ni && r_due_q && r_new_q) assert (r_age_q == r_lanes_q + r_refusals_q + 8'd1);
+  end
+
+  // ------------------------------------------------------------------------------------------
+  // Idle and reset
+  // ------------------------------------------------------------------------------------------
+
+  logic idle_q;  // no work and no transaction offered
+
+  always_ff @(posedge clk_i) idle_q <= rst_ni && !busy && !txn_valid_i;
+
+  always_ff @(posedge clk_i) begin : BusyIsWork
+    if (rst_ni) assert (busy == (f_open || r_due_q));
+  end
+  always_ff @(posedge clk_i) begin : IdleChangesNothing
+    if (rst_ni && !in_reset_q && idle_q) begin
+      assert ($stable(\u_dut.mask_q ) && $stable(\u_dut.addr_q ) && $stable(\u_dut.tag_q ));
+      assert ($stable(\u_dut.fetch_first_q ) && $stable(\u_dut.acc_q ));
+      assert ($stable(\u_dut.add_valid_q ) && $stable(\u_dut.add_first_q ));
+      assert ($stable(\u_dut.add_last_q ) && $stable(\u_dut.add_addr_q ));
+      assert ($stable(\u_dut.add_tag_q ));
+    end
+  end
+  always_ff @(posedge clk_i) begin : ResetEmptiesTheUnit
+    if (!rst_ni) assert (!busy && !rf_valid && !result_valid && txn_ready);
+  end
+
+  // ------------------------------------------------------------------------------------------
+  // Progress
+  // ------------------------------------------------------------------------------------------
+
+`ifdef PROGRESS
+  always_ff @(posedge clk_i) begin : EnvironmentIsFair
+    if (rst_ni && refused) assume (run_q < 8'(Fair));
+  end
+  always_ff @(posedge clk_i) begin : ResultTakenInTime
+    if (rst_ni && r_due_q) assert (r_age_q <= (r_lanes_q + 8'd1) * 8'(Fair + 1));
+  end
+  always_ff @(posedge clk_i) begin : NextTransactionAcceptedInTime
+    if (rst_ni) assert (waiting_q <= 8'(Lanes * (Fair + 1)));
+  end
+`ifdef INVARIANTS
+  always_ff @(posedge clk_i) begin : RunIsFair
+    if (rst_ni) assert (run_q <= 8'(Fair));
+  end
+  always_ff @(posedge clk_i) begin : AgeFollowsReads
+    if (rst_ni && f_open) begin
+      assert (f_age_q <= f_reads_q * 8'(Fair + 1) + run_q + 8'd1);
+      assert (waiting_q < f_age_q);
+    end
+    if (rst_ni && !f_open) assert (waiting_q == '0);
+    if (rst_ni && r_due_q) assert (r_age_q <= r_lanes_q * 8'(Fair + 1) + run_q + 8'd1);
+  end
+`endif
+`endif
+
+  // ------------------------------------------------------------------------------------------
+  // Invariants: the record is the state. They make the induction go through.
+  // ------------------------------------------------------------------------------------------
+
+`ifdef INVARIANTS
+  always_ff @(posedge clk_i) begin : RecordIsTheState
+    if (rst_ni) begin
+      assert (f_left_q == \u_dut.mask_q );
+      assert (r_due_q == (\u_dut.add_valid_q && \u_dut.add_last_q ));
+      assert (held_q == \u_dut.add_valid_q );
+      if (f_open) begin
+        assert (f_addr_q == \u_dut.addr_q && f_tag_q == \u_dut.tag_q );
+        assert (\u_dut.fetch_first_q == (f_reads_q == '0));
+        assert (f_reads_q + 8'($countones(f_left_q)) == f_lanes_q);
+        assert (f_lanes_q <= 8'(Lanes));
+        assert (f_reads_q == '0 || 16'(f_reads_q) == \u_dut.add_lanes_q );
+        assert (f_reads_q == '0 || !r_due_q);
+        assert (f_reads_q == '0 || held_q || chain_valid_q);
+      end
+      if (held_q && !r_due_q) assert (f_open && f_reads_q != '0);
+      if (held_q) assert (held_first_q == \u_dut.add_first_q );
+      if (held_q && f_open && !r_due_q) assert (held_first_q == (f_reads_q == 8'd1));
+      if (held_q) assert (held_first_q || chain_valid_q);
+      if (r_due_q) begin
+        assert (r_addr_q == \u_dut.add_addr_q && r_tag_q == \u_dut.add_tag_q );
+        assert (16'(r_lanes_q) == \u_dut.add_lanes_q );
+        assert (r_lanes_q <= 8'(Lanes) && r_lanes_q != '0);
+      end
+      if (r_new_q) assert (r_due_q);
+      if (chain_valid_q) assert (chain_q == \u_dut.acc_q );
+    end
+  end
+`endif
+
+  // ------------------------------------------------------------------------------------------
+  // Reached states
+  // ------------------------------------------------------------------------------------------
+
+  logic refused_read_q, refused_result_q;  // since reset
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      refused_read_q <= 1'b0;
+      refused_result_q <= 1'b0;
+    end else begin
+      if (rf_valid && !rf_ready_i) refused_read_q <= 1'b1;
+      if (result_valid && !result_ready_i) refused_result_q <= 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : CoverThreeResultsUnderBackPressure
+    if (rst_ni) begin
+      cover (results_q == 8'd2 && taken && r_lanes_q == 8'd2 && refused_read_q && refused_result_q);
+    end
+  end
+  always_ff @(posedge clk_i) begin : CoverTransactionsWithoutGap
+    if (rst_ni) cover (load && grant && taken && results_q == 8'd1);
+  end
+  always_ff @(posedge clk_i) begin : CoverWaitsBehindAResult
+    if (rst_ni) cover (result_valid && !result_ready_i && f_open && txn_valid_i && !txn_ready);
+  end
+  always_ff @(posedge clk_i) begin : CoverIdleAgain
+    if (rst_ni) cover (idle_q && results_q == 8'd1);
+  end
+
+endmodule
