@@ -26,6 +26,8 @@ inline constexpr int kTagWidth = 12;
 inline constexpr Address kAddrMask = (Address{1} << kAddrWidth) - 1;
 inline constexpr Tag kTagMask = (1U << kTagWidth) - 1;
 
-inline int lane_count(LaneMask mask) { return std::popcount(mask); }
+inline int lane_count(LaneMask mask) {
+  return std::popcount(mask);
+}
 
 }  // namespace warpfold

@@ -53,7 +53,9 @@ while [ $# -gt 0 ]; do
     *) die "unknown option $1 (--help lists them)" ;;
   esac
 done
-[ -n "$scene" ] && [ -n "$camera" ] && [ -n "$name" ] || die "needs --scene, --camera and --name"
+if [ -z "$scene" ] || [ -z "$camera" ] || [ -z "$name" ]; then
+  die "needs --scene, --camera and --name"
+fi
 [ -r "$scene" ] || die "$scene: no such scene"
 [ -r "$camera" ] || die "$camera: no such file"
 [[ $name =~ ^[A-Za-z0-9_.-]+$ ]] || die "\"$name\" is no name of a view"

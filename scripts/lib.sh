@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
 # Shared by the scripts: where the repository is, and what has to be installed. Source it.
+# shellcheck shell=bash disable=SC2034
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 jobs=$(nproc)
@@ -19,7 +19,7 @@ packages_run=(
 )
 packages_test=(
   "${packages_run[@]}"
-  libgtest-dev libbenchmark-dev iverilog opensta qflow-tech-osu018 zlib1g-dev
+  libgtest-dev iverilog opensta qflow-tech-osu018 clang-format-14
 )
 
 # Installs those of the named packages that are missing; asks for nothing when none is.

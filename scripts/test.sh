@@ -16,6 +16,7 @@ esac
 ensure_packages "${packages_test[@]}"
 cd "$repo"
 
+scripts/check_format.sh
 scripts/check_boundaries.sh
 scripts/check_sv_subset.sh
 scripts/lint_rtl.sh

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How blocks talk: what one writes in a cycle, the other sees in the next. Both channels change only
-// in SystemC's update phase, so the order in which blocks run within a cycle cannot show.
+// How blocks talk: what one writes in a cycle, the other sees in the next. Both channels change
+// only in SystemC's update phase, so the order in which blocks run within a cycle cannot show.
 #pragma once
 
 #include <cstddef>
-#include <vector>
-
 #include <systemc>
+#include <vector>
 
 #include "model/gpu/check.hpp"
 #include "model/gpu/clock.hpp"
@@ -71,7 +70,7 @@ class Fifo : public sc_core::sc_prim_channel {
   }
 
   std::vector<T> ring_;
-  std::size_t head_ = 0, size_ = 0;     // as of the start of the cycle
+  std::size_t head_ = 0, size_ = 0;      // as of the start of the cycle
   std::size_t pushed_ = 0, popped_ = 0;  // during the cycle
   bool writer_waits_ = false;
   bool reader_waits_ = true;

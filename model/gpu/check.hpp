@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ARC_CHECK: an invariant of the simulation that is always on. A failure is a bug in the model or in
-// the unit under test, never bad input; the run ends with the message.
+// ARC_CHECK: an invariant of the simulation that is always on. A failure is a bug in the model or
+// in the unit under test, never bad input; the run ends with the message.
 #pragma once
 
 #include <stdexcept>
@@ -21,9 +21,9 @@ class CheckError : public std::logic_error {
 
 }  // namespace warpfold
 
-#define ARC_CHECK(condition, what)                                         \
-  do {                                                                     \
-    if (!(condition)) [[unlikely]] {                                       \
-      ::warpfold::check_failed(#condition, __FILE__, __LINE__, (what));    \
-    }                                                                      \
+#define ARC_CHECK(condition, what)                                      \
+  do {                                                                  \
+    if (!(condition)) [[unlikely]] {                                    \
+      ::warpfold::check_failed(#condition, __FILE__, __LINE__, (what)); \
+    }                                                                   \
   } while (false)

@@ -43,8 +43,8 @@ void Clock::give_edge(Block& block) {
   }
 }
 
-// One activation a cycle: hands out the edges of this cycle, which run in the next delta cycle, when
-// now() already stands on this cycle.
+// One activation a cycle: hands out the edges of this cycle, which run in the next delta cycle,
+// when now() already stands on this cycle.
 void Clock::advance() {
   if (started_) {
     ++now_;

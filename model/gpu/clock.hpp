@@ -11,9 +11,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <vector>
-
 #include <systemc>
+#include <vector>
 
 #include "model/types.hpp"
 
@@ -78,8 +77,14 @@ class Clock : public sc_core::sc_module {
   std::uint64_t pending_ = 0;  // wakes asked for and not yet given
 };
 
-inline Cycle Block::now() const { return clock_.now(); }
-inline void Block::wake_at(Cycle cycle) { clock_.schedule(*this, cycle); }
-inline void Block::wake_next() { clock_.schedule(*this, clock_.now() + 1); }
+inline Cycle Block::now() const {
+  return clock_.now();
+}
+inline void Block::wake_at(Cycle cycle) {
+  clock_.schedule(*this, cycle);
+}
+inline void Block::wake_next() {
+  clock_.schedule(*this, clock_.now() + 1);
+}
 
 }  // namespace warpfold

@@ -59,11 +59,11 @@ struct GpuConfig {
   } lsu;
 
   struct Noc {
-    std::uint32_t injection_depth = 0;   // transactions buffered per SM
-    double packet_cycles = 0;            // injection port occupancy of one packet
-    std::uint32_t latency = 0;           // SM to L2 slice
-    std::uint32_t request_bytes = 0;     // header of one packet
-    std::uint32_t sector_bytes = 32;     // payload of one packet
+    std::uint32_t injection_depth = 0;  // transactions buffered per SM
+    double packet_cycles = 0;           // injection port occupancy of one packet
+    std::uint32_t latency = 0;          // SM to L2 slice
+    std::uint32_t request_bytes = 0;    // header of one packet
+    std::uint32_t sector_bytes = 32;    // payload of one packet
   } noc;
 
   struct L2 {
@@ -76,7 +76,7 @@ struct GpuConfig {
     std::uint32_t ways = 0;
     std::uint32_t line_bytes = 0;
     std::uint32_t dram_latency = 0;
-    double dram_bytes_per_cycle = 0;     // whole GPU
+    double dram_bytes_per_cycle = 0;  // whole GPU
   } l2;
 };
 

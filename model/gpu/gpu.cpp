@@ -14,7 +14,9 @@
 #include "model/gpu/sm.hpp"
 
 // The SystemC library asks for this entry, which a program that has its own main() never reaches.
-int sc_main(int, char**) { return 0; }
+int sc_main(int, char**) {
+  return 0;
+}
 
 namespace warpfold {
 
@@ -32,7 +34,7 @@ class Gpu {
         map_(config_),
         clock_("clock", 1.0 / config_.sm.clock_ghz, options.clock_all),
         dispatcher_("dispatcher", clock_, trace, ctas_, resident_ctas, options.progress) {
-    const Subcore::Context context{config_, timing, addresses_, has_values_,
+    const Subcore::Context context{config_,           timing, addresses_, has_values_,
                                    options.clock_all, tally_};
     const bool needs_unit = options.policy.kind == PolicyKind::kArcHw;
     const auto unit = [&]() -> std::unique_ptr<ArcUnit> {
@@ -101,7 +103,9 @@ class Gpu {
   std::vector<std::unique_ptr<L2Slice>> slices_;
 };
 
-double share(double part, double whole) { return whole > 0 ? part / whole : 0.0; }
+double share(double part, double whole) {
+  return whole > 0 ? part / whole : 0.0;
+}
 
 RunResult Gpu::collect(const ReferenceSums& reference) {
   RunResult result;

@@ -43,7 +43,8 @@ Fp32Bits lane_value(const trace::WarpTrace& warp, const trace::Record& event, co
     return synthetic_value(synthetic_seed(key), parameter, lane);
   }
   const auto active = static_cast<std::uint32_t>(lane_count(event.mask));
-  const auto rank = static_cast<std::uint32_t>(lane_count(event.mask & ((LaneMask{1} << lane) - 1)));
+  const auto rank =
+      static_cast<std::uint32_t>(lane_count(event.mask & ((LaneMask{1} << lane) - 1)));
   return warp.values[event.values + std::uint64_t{parameter} * active + rank];
 }
 

@@ -135,9 +135,9 @@ void L2Slice::add(const Transaction& transaction) {
   }
   for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-    const Fp32Bits value =
-        has_values_ ? lane_value(ref.warp_trace(), ref.event(), ref.key(), true, p, lane)
-                    : synthetic_value(seed, p, lane);
+    const Fp32Bits value = has_values_
+                               ? lane_value(ref.warp_trace(), ref.event(), ref.key(), true, p, lane)
+                               : synthetic_value(seed, p, lane);
     Fp32Bits& cell =
         memory_[transaction.uniform
                     ? transaction.element

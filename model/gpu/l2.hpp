@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One L2 slice: tags, the DRAM channel behind them, and the ROP units, which do additions one sector
-// operation after another, those to one sector always in the same ROP. Owned by the GPU.
+// One L2 slice: tags, the DRAM channel behind them, and the ROP units, which do additions one
+// sector operation after another, those to one sector always in the same ROP. Owned by the GPU.
 #pragma once
 
 #include <cstdint>

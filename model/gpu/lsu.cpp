@@ -49,10 +49,10 @@ Lsu::Lsu(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& con
       red_sector_(to_ticks(config.lsu.red_sector)) {}
 
 void Lsu::tick() {
-  const bool work = holding_ || std::any_of(subcores_.begin(), subcores_.end(),
-                                            [](const Subcore* subcore) {
-                                              return !subcore->memory_queue.empty();
-                                            });
+  const bool work =
+      holding_ || std::any_of(subcores_.begin(), subcores_.end(), [](const Subcore* subcore) {
+        return !subcore->memory_queue.empty();
+      });
   if (!work) {
     for (Subcore* subcore : subcores_) {
       subcore->memory_queue.want_entries();
@@ -85,8 +85,8 @@ void Lsu::tick() {
   wake_next();
 }
 
-// Takes the next instruction, sub-cores in turn. A shuffle is done with at once; a RED is held until
-// its transactions have left.
+// Takes the next instruction, sub-cores in turn. A shuffle is done with at once; a RED is held
+// until its transactions have left.
 void Lsu::take_next() {
   for (std::size_t i = 0; i < subcores_.size(); ++i) {
     Subcore& subcore = *subcores_[(turn_ + i) % subcores_.size()];
@@ -98,8 +98,7 @@ void Lsu::take_next() {
     subcore.memory_queue.pop();
     if (op.kind == MemOpKind::kShuffle) {
       const Ticks done = pipe_.start(op.lsu_ticks);
-      subcore.shuffles_done.post(
-          {op.warp_slot, cycle_after(done) + config_.latency.shuffle});
+      subcore.shuffles_done.post({op.warp_slot, cycle_after(done) + config_.latency.shuffle});
     } else {
       split(op);
     }

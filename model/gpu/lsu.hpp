@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The load-store unit of an SM: takes instructions from the sub-cores' memory queues in turn, splits
-// REDs into transactions by 32-byte sector, and hands them to the SM's injection port. Owned by its
-// SM. Timing as measured on an H200: same-address lanes one a cycle, a sector 1.25 cycles, 2 cycles
-// at least per RED; shuffles and shared-memory accesses share the pipe.
+// The load-store unit of an SM: takes instructions from the sub-cores' memory queues in turn,
+// splits REDs into transactions by 32-byte sector, and hands them to the SM's injection port. Owned
+// by its SM. Timing as measured on an H200: same-address lanes one a cycle, a sector 1.25 cycles, 2
+// cycles at least per RED; shuffles and shared-memory accesses share the pipe.
 #pragma once
 
 #include <array>

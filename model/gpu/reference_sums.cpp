@@ -67,10 +67,9 @@ ReferenceSums::Comparison ReferenceSums::compare(const std::vector<Fp32Bits>& me
     } else {
       const double difference = std::fabs(found - element.sum);
       const auto additions = static_cast<double>(element.additions);
-      const double allowed =
-          exact_ ? 0.0
-                 : additions * (0x1p-24 * element.magnitude +
-                                double{std::numeric_limits<float>::min()});
+      const double allowed = exact_ ? 0.0
+                                    : additions * (0x1p-24 * element.magnitude +
+                                                   double{std::numeric_limits<float>::min()});
       if (!(difference <= allowed)) {
         error = allowed > 0 ? difference / allowed : std::numeric_limits<double>::infinity();
       } else {
@@ -79,8 +78,8 @@ ReferenceSums::Comparison ReferenceSums::compare(const std::vector<Fp32Bits>& me
     }
     if (!(error <= 1.0) && result.match) {
       result.match = false;
-      result.first_difference =
-          fmt::format("element {} holds {:.9g}, the trace adds up to {:.9g}", i, found, element.sum);
+      result.first_difference = fmt::format("element {} holds {:.9g}, the trace adds up to {:.9g}",
+                                            i, found, element.sum);
     }
     if (!(error <= result.max_error)) {
       result.max_error = error;

@@ -18,8 +18,8 @@ class ReferenceSums {
 
   struct Comparison {
     bool match = false;
-    bool exact = false;      // every sum had to be equal, not just within its bound
-    double max_error = 0;    // largest |sum - reference| / allowed
+    bool exact = false;    // every sum had to be equal, not just within its bound
+    double max_error = 0;  // largest |sum - reference| / allowed
     std::string first_difference;
   };
   // `memory[i]` is element i at the end of a run that began with zeros. Sums of whole numbers under

@@ -80,8 +80,8 @@ Sm::Sm(const sc_core::sc_module_name& name, Clock& clock, const Subcore::Context
       lsu("lsu", clock, context.config, context.addresses, pipe, port.queue) {
   std::vector<Subcore*> list;
   for (std::uint32_t i = 0; i < context.config.sm.subcores; ++i) {
-    subcores.push_back(std::make_unique<Subcore>(fmt::format("subcore{}", i).c_str(), clock, context,
-                                                 control, pipe, unit()));
+    subcores.push_back(std::make_unique<Subcore>(fmt::format("subcore{}", i).c_str(), clock,
+                                                 context, control, pipe, unit()));
     list.push_back(subcores.back().get());
     list.back()->memory_queue.bind(*list.back(), lsu);
   }
@@ -160,8 +160,8 @@ void Dispatcher::tick() {
 
 std::uint32_t ctas_per_sm(const GpuConfig& config, const trace::Header& header,
                           std::uint32_t registers_per_thread) {
-  // Registers are given out to warps in blocks of 256, and a CTA's shared memory comes with 1 KiB of
-  // the system's own (CUDA C++ Programming Guide, compute capabilities 8.x and 9.0).
+  // Registers are given out to warps in blocks of 256, and a CTA's shared memory comes with 1 KiB
+  // of the system's own (CUDA C++ Programming Guide, compute capabilities 8.x and 9.0).
   constexpr std::uint32_t kRegisterBlock = 256;
   constexpr std::uint32_t kSystemShared = 1024;
   const std::uint32_t warps = header.warps_per_cta();

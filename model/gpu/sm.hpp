@@ -111,8 +111,8 @@ class Dispatcher : public Block {
   Cycle last_end_ = 0;
 };
 
-// CTAs of the trace that fit an SM together: warp slots, registers, shared memory and the CTA limit.
-// Zero when one does not fit.
+// CTAs of the trace that fit an SM together: warp slots, registers, shared memory and the CTA
+// limit. Zero when one does not fit.
 std::uint32_t ctas_per_sm(const GpuConfig& config, const trace::Header& header,
                           std::uint32_t registers_per_thread);
 

@@ -15,8 +15,8 @@ namespace {
 // transaction being fetched; twice that.
 constexpr std::size_t kInFlight = 4;
 
-// In the first cycle that a sum waits, the fetch stage may still load the next transaction; from the
-// second on with the same request nothing in the unit changes (rtl/README.md).
+// In the first cycle that a sum waits, the fetch stage may still load the next transaction; from
+// the second on with the same request nothing in the unit changes (rtl/README.md).
 constexpr std::uint32_t kSettledCycles = 2;
 
 template <typename Handle>
@@ -86,9 +86,8 @@ void Subcore::tick() {
   }
   // The last decision stands unless something that it rests on has changed.
   const bool disturbed = cycle >= decide_at_ || (request_left && want_unit_ != 0) ||
-                         !launches.empty() || !barrier_releases.empty() ||
-                         !shuffles_done.empty() || wait_due(cycle) ||
-                         (standing_.queue != 0 && memory_queue.can_push());
+                         !launches.empty() || !barrier_releases.empty() || !shuffles_done.empty() ||
+                         wait_due(cycle) || (standing_.queue != 0 && memory_queue.can_push());
   if (!disturbed) {
     return;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One SM sub-core: resident warps, the warp scheduler that issues one warp instruction a cycle, and,
-// under arc-hw, the ARC unit. Owned by its SM. A warp waits for its own dependent work, a barrier,
-// the results of its shuffles, room in the memory queue, or the ARC unit's request register; plain
-// REDs do not block it.
+// One SM sub-core: resident warps, the warp scheduler that issues one warp instruction a cycle,
+// and, under arc-hw, the ARC unit. Owned by its SM. A warp waits for its own dependent work, a
+// barrier, the results of its shuffles, room in the memory queue, or the ARC unit's request
+// register; plain REDs do not block it.
 //
 // Between two cycles in which something else can happen, the set of warps that issue is fixed, so
 // the round-robin turns of many cycles are taken at once (a batch) with the same outcome as one by
@@ -35,7 +35,7 @@ enum class CycleCause : std::uint8_t {
   kShuffle,      // results of shuffles
   kDependency,   // own earlier instructions
   kBarrier,
-  kIdle,         // no warp resident
+  kIdle,  // no warp resident
   kCount
 };
 inline constexpr std::size_t kCycleCauses = static_cast<std::size_t>(CycleCause::kCount);
@@ -163,9 +163,10 @@ class Subcore : public Block {
   Cycle accounted_ = 0;
 
   // ARC unit: the request register in front of it and the operands it may still read.
-  // A unit whose sum waits for the LSU path comes to a standstill once it has loaded what it can: it
-  // is not clocked then until the memory queue has room or a request comes. unit_settled_ counts the
-  // cycles that it has waited with the same request; asleep_since_ is the first one not clocked.
+  // A unit whose sum waits for the LSU path comes to a standstill once it has loaded what it can:
+  // it is not clocked then until the memory queue has room or a request comes. unit_settled_ counts
+  // the cycles that it has waited with the same request; asleep_since_ is the first one not
+  // clocked.
   UnitInputs request_;
   std::uint32_t unit_settled_ = 0;
   Cycle asleep_since_ = kNever;

@@ -16,7 +16,7 @@ namespace warpfold {
 // warps and transactions that still point to it and decides nothing but when it is freed.
 struct CtaContext {
   trace::CtaTrace trace;
-  std::uint32_t slot = 0;      // index in the CtaStore
+  std::uint32_t slot = 0;  // index in the CtaStore
   std::uint32_t live = 0;
   std::uint32_t sm = 0;
   std::uint64_t sequence = 0;  // order of dispatch
@@ -48,7 +48,7 @@ struct MemOp {
   std::uint32_t lsu_ticks = 0;
   LaneMask mask = 0;
   Fp32Bits data = 0;
-  Address address = 0;      // kReduced, kRed if uniform
+  Address address = 0;       // kReduced, kRed if uniform
   ElementIndex element = 0;  // kRed, if uniform
   std::uint64_t seed = 0;    // kRed, if uniform: synthetic_seed of the event
   EventRef event;            // kRed
@@ -63,7 +63,7 @@ struct Transaction {
   std::uint16_t packets = 0;
   LaneMask mask = 0;
   Fp32Bits data = 0;
-  Address address = 0;  // of the sector's first lane, or of the reduced addition
+  Address address = 0;       // of the sector's first lane, or of the reduced addition
   ElementIndex element = 0;  // if uniform
   std::uint64_t seed = 0;    // if uniform
   EventRef event;            // unless reduced
@@ -71,14 +71,14 @@ struct Transaction {
 
 // Counters of a run that are not one block's own. Incremented by the blocks; read at the end.
 struct Tally {
-  std::uint64_t lanes_issued = 0;       // lane additions that warps asked for in hardware
-  std::uint64_t lanes_software = 0;     // lane additions summed by shuffles before their RED
-  std::uint64_t lanes_to_unit = 0;      // values that the reduction units read
-  std::uint64_t lanes_as_red = 0;       // values that went to the ROPs lane by lane
-  std::uint64_t software_reduced = 0;   // additions that carry a software sum
-  std::uint64_t unit_reduced = 0;       // additions that carry a reduction unit's sum
-  std::uint64_t lanes_added = 0;        // single lane additions done at ROPs
-  std::uint64_t sums_added = 0;         // additions of sums done at ROPs
+  std::uint64_t lanes_issued = 0;      // lane additions that warps asked for in hardware
+  std::uint64_t lanes_software = 0;    // lane additions summed by shuffles before their RED
+  std::uint64_t lanes_to_unit = 0;     // values that the reduction units read
+  std::uint64_t lanes_as_red = 0;      // values that went to the ROPs lane by lane
+  std::uint64_t software_reduced = 0;  // additions that carry a software sum
+  std::uint64_t unit_reduced = 0;      // additions that carry a reduction unit's sum
+  std::uint64_t lanes_added = 0;       // single lane additions done at ROPs
+  std::uint64_t sums_added = 0;        // additions of sums done at ROPs
 };
 
 }  // namespace warpfold

@@ -44,8 +44,9 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
   }
   const auto variant = arch->second.find(which.variant());
   if (variant == arch->second.end()) {
-    throw std::invalid_argument(fmt::format("the trace has no {} code of variant {}, which {} needs",
-                                            gpu.sass_arch, which.variant(), which.name()));
+    throw std::invalid_argument(
+        fmt::format("the trace has no {} code of variant {}, which {} needs", gpu.sass_arch,
+                    which.variant(), which.name()));
   }
   for (const trace::InstructionCost& cost : variant->second.paths) {
     paths_.push_back(to_segment(cost, gpu, false));
@@ -55,8 +56,9 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
   const auto reduce = [&](const char* name, bool shuffles_apart) {
     const auto found = variant->second.reduce.find(name);
     if (found == variant->second.reduce.end()) {
-      throw std::invalid_argument(fmt::format("the trace's {} code of variant {} lacks its '{}' part",
-                                              gpu.sass_arch, which.variant(), name));
+      throw std::invalid_argument(
+          fmt::format("the trace's {} code of variant {} lacks its '{}' part", gpu.sass_arch,
+                      which.variant(), name));
     }
     return to_segment(found->second, gpu, shuffles_apart);
   };
@@ -207,8 +209,8 @@ void WarpProgram::expand_event(std::uint32_t record) {
     case PolicyKind::kSwB:
     case PolicyKind::kSkip: {
       add_run(t.check);
-      const bool reduce = group_count == 1 &&
-                          (t.policy.kind == PolicyKind::kSkip || lanes >= t.policy.threshold);
+      const bool reduce =
+          group_count == 1 && (t.policy.kind == PolicyKind::kSkip || lanes >= t.policy.threshold);
       if (!reduce) {
         add_run(t.plain);
         flush_run();

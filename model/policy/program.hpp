@@ -84,9 +84,9 @@ class WarpProgram {
   const trace::WarpTrace* warp_ = nullptr;
   std::uint32_t record_ = 0;  // next record to expand
   std::uint32_t events_ = 0;
-  std::vector<Step> steps_;   // expanded and not yet handed out, from position_
+  std::vector<Step> steps_;  // expanded and not yet handed out, from position_
   std::size_t position_ = 0;
-  Step run_;                  // work gathered since the last step
+  Step run_;  // work gathered since the last step
 };
 
 // Sum of the values of the lanes in `mask` as software forms it, with plain FADD (subnormals kept):

@@ -22,22 +22,22 @@ struct RunResult {
   std::string policy;
   std::string unit;
 
-  std::uint64_t cycles = 0;         // SM cycles from launch until the last addition at a ROP
-  std::uint64_t events = 0;         // reduce calls
-  std::uint64_t warp_atomics = 0;   // events x parameters: what the program asked for
-  std::uint64_t lane_atomics = 0;   // active lanes x parameters
-  std::uint64_t rop_ops = 0;        // sector operations done by ROP units
+  std::uint64_t cycles = 0;        // SM cycles from launch until the last addition at a ROP
+  std::uint64_t events = 0;        // reduce calls
+  std::uint64_t warp_atomics = 0;  // events x parameters: what the program asked for
+  std::uint64_t lane_atomics = 0;  // active lanes x parameters
+  std::uint64_t rop_ops = 0;       // sector operations done by ROP units
   std::uint64_t noc_packets = 0;
   std::uint64_t noc_bytes = 0;
-  Counters subcore_cycles;          // where sub-core cycles went; sums to cycles x sub-cores
-  Counters warp_cycles;             // where resident warp cycles went
-  Counters activity;                // instructions issued, REDs, shuffles, reductions, lanes by route
-  Fractions utilization;            // 0..1 per unit kind, over the whole run
+  Counters subcore_cycles;  // where sub-core cycles went; sums to cycles x sub-cores
+  Counters warp_cycles;     // where resident warp cycles went
+  Counters activity;        // instructions issued, REDs, shuffles, reductions, lanes by route
+  Fractions utilization;    // 0..1 per unit kind, over the whole run
   // Checks at the end of the run; `failure` names the first that failed.
   bool sums_match = false;
   bool conserved = false;
-  std::string sum_check;            // "exact" or "bound": how the sums were compared
-  double max_sum_error = 0;         // largest |sum - reference| over its allowed bound
+  std::string sum_check;     // "exact" or "bound": how the sums were compared
+  double max_sum_error = 0;  // largest |sum - reference| over its allowed bound
   std::string failure;
 
   double wall_seconds = 0;

@@ -16,7 +16,7 @@ namespace warpfold {
 struct UnitInputs {
   // atomred request: held unchanged by the requester from valid until ready.
   bool req_valid = false;
-  LaneMask req_mask = 0;               // active lanes
+  LaneMask req_mask = 0;                   // active lanes
   std::array<Address, kLanes> req_addr{};  // one byte address a lane; inactive lanes are ignored
   Tag req_tag = 0;
   // Memory queue of the sub-core has room. A registered status: it must not depend on this cycle's

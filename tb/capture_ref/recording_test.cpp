@@ -147,8 +147,8 @@ TEST(Recording, EventsHoldEveryContribution) {
           const auto& g = f.gaussians[f.lists.primitives[f.lists.ranges[tile].begin + i]];
           const double dx = g.x - x;
           const double dy = g.y - y;
-          const double power = -0.5 * (g.conic[0] * dx * dx + g.conic[2] * dy * dy) -
-                               g.conic[1] * dx * dy;
+          const double power =
+              -0.5 * (g.conic[0] * dx * dx + g.conic[2] * dy * dy) - g.conic[1] * dx * dy;
           contributions += power <= 0 && g.opacity * std::exp(power) >= 1.0 / 255 ? 1U : 0U;
         }
       }

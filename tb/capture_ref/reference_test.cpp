@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU reference against first principles: finite differences, closed forms, its own forward pass.
+// The CPU reference against first principles: finite differences, closed forms, its own forward
+// pass.
 #include "traces/capture/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -16,11 +17,12 @@ namespace {
 
 using reference::Gaussian;
 
-// The plain number behind parameter `parameter`, and the factor from its derivative to the gradient that
-// the kernel adds up (see reference.hpp).
+// The plain number behind parameter `parameter`, and the factor from its derivative to the gradient
+// that the kernel adds up (see reference.hpp).
 double* entry(Gaussian& g, int parameter) {
-  double* const entries[kParameters] = {&g.x,       &g.y,        &g.conic[0], &g.conic[1], &g.conic[2],
-                                        &g.opacity, &g.color[0], &g.color[1], &g.color[2]};
+  double* const entries[kParameters] = {&g.x,        &g.y,        &g.conic[0],
+                                        &g.conic[1], &g.conic[2], &g.opacity,
+                                        &g.color[0], &g.color[1], &g.color[2]};
   return entries[parameter];
 }
 
@@ -48,7 +50,8 @@ TEST_P(FiniteDifference, AgreesWithBackward) {
   const auto loss_of = [&base](const std::vector<Gaussian>& gaussians, Recording& recording) {
     const auto frame = reference::render(gaussians, base.lists, base.camera);
     // The gradients are not used; the recording tells which contributions there are.
-    (void)reference::backward(gaussians, base.lists, base.camera, frame, base.dl_dimage, &recording);
+    (void)reference::backward(gaussians, base.lists, base.camera, frame, base.dl_dimage,
+                              &recording);
     return reference::loss(frame.image, base.target);
   };
 
@@ -126,7 +129,8 @@ TEST(Reference, OneGaussianInClosedForm) {
 }
 
 TEST(Reference, ProjectionOfAGaussianOnTheAxis) {
-  // At depth z a sphere of radius s is a disc of variance (focal s / z)^2 + 0.3 in the picture's middle.
+  // At depth z a sphere of radius s is a disc of variance (focal s / z)^2 + 0.3 in the picture's
+  // middle.
   const Camera camera = random_camera(100, 80);
   Splat splat{{0, 0, 4}, {0.1F, 0.1F, 0.1F}, {255, 0, 51, 128}, {255, 128, 128, 128}};
   const auto projected = reference::project(std::vector<Splat>{splat}, camera);
@@ -166,8 +170,9 @@ TEST(Reference, ListsHoldEachTouchedTileOnceInDepthOrder) {
 }
 
 TEST(Reference, BackwardVisitsWhatForwardBlended) {
-  // Walking back must arrive at transmittance 1 in front of the first contributor, so the gradient by a
-  // colour is the blending weight: summed over a frame of ones, weights are 1 - final transmittance.
+  // Walking back must arrive at transmittance 1 in front of the first contributor, so the gradient
+  // by a colour is the blending weight: summed over a frame of ones, weights are 1 - final
+  // transmittance.
   const SmallFrame f(200, 64, 48, 11);
   const std::vector<float> ones(f.dl_dimage.size(), 1.0F);
   const auto gradients =

@@ -84,8 +84,9 @@ TEST(Scene, TheCameraLooksAtItsTargetWithYDown) {
 
 TEST(Scene, BadCamerasGetOneLine) {
   const TempFile file("capture_ref_cameras.json", kCameras);
-  EXPECT_NE(error_of([&] { (void)load_viewpoint(file.path(), "c"); })
-                .find("no camera named \"c\"; it has a, b"),
+  EXPECT_NE(error_of([&] {
+              (void)load_viewpoint(file.path(), "c");
+            }).find("no camera named \"c\"; it has a, b"),
             std::string::npos);
   EXPECT_NE(error_of([&] { (void)load_viewpoint(file.path(), "b"); }).find("\"eye\" is not a list"),
             std::string::npos);
@@ -115,7 +116,8 @@ TEST(Policy, NamesGoBothWays) {
     EXPECT_EQ(parsed.variant, policy.variant);
     EXPECT_EQ(parsed.threshold, policy.threshold);
   }
-  for (const char* bad : {"", "sw-b", "sw-b:", "sw-b:33", "sw-b:-1", "sw-b:1x", "skip:3", "other"}) {
+  for (const char* bad :
+       {"", "sw-b", "sw-b:", "sw-b:33", "sw-b:-1", "sw-b:1x", "skip:3", "other"}) {
     EXPECT_NE(error_of([&] { (void)parse_policy(bad); }).find("unknown policy"), std::string::npos)
         << bad;
   }

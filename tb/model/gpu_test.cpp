@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timing and bookkeeping of the GPU model, whole runs on small traces. Each test that simulates runs
-// in a process of its own (ctest does so); those that compare runs fork one for each.
+// Timing and bookkeeping of the GPU model, whole runs on small traces. Each test that simulates
+// runs in a process of its own (ctest does so); those that compare runs fork one for each.
+#include "model/gpu/gpu.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "model/gpu/gpu.hpp"
 #include "model/gpu/gradient_memory.hpp"
 #include "model/gpu/l2.hpp"
 #include "model/gpu/reference_sums.hpp"
@@ -40,7 +41,9 @@ std::uint64_t counter(const Counters& counters, const std::string& name) {
 
 // Cycle in which a warp of the first CTA can issue first: the dispatcher acts in cycle 1, the
 // sub-core sees the launch in 2.
-Cycle first_issue(const GpuConfig& gpu) { return 2 + gpu.latency.cta_launch; }
+Cycle first_issue(const GpuConfig& gpu) {
+  return 2 + gpu.latency.cta_launch;
+}
 
 TEST(GpuTiming, OneRedTakesTheSumOfItsStages) {
   SmallTrace trace(1, 1, 1, 4, 4);
@@ -66,8 +69,8 @@ TEST(GpuTiming, WarpsTakeTurns) {
   const RunResult result = run(trace.read(), gpu, "baseline");
   EXPECT_EQ(result.failure, "");
   EXPECT_EQ(counter(result.subcore_cycles, "issued"), 13U);
-  // Warp 4 is chosen every other cycle until it ends: warp 0 is ready and not chosen 3 times, warp 4
-  // as often.
+  // Warp 4 is chosen every other cycle until it ends: warp 0 is ready and not chosen 3 times, warp
+  // 4 as often.
   EXPECT_EQ(counter(result.warp_cycles, "not_selected"), 6U);
   // The last warp ends in the cycle after its last issue, which the dispatcher sees one later.
   EXPECT_EQ(result.cycles, first_issue(gpu) + 13 + 1);
@@ -124,7 +127,9 @@ struct Pattern {
   double modelled;
   double measured;
 };
-void PrintTo(const Pattern& pattern, std::ostream* out) { *out << pattern.name; }
+void PrintTo(const Pattern& pattern, std::ostream* out) {
+  *out << pattern.name;
+}
 
 class RedThroughput : public testing::TestWithParam<Pattern> {};
 
@@ -133,8 +138,7 @@ TEST_P(RedThroughput, MatchesOneSmOfAnH200) {
   constexpr std::uint32_t kWarps = 32, kReds = 200;
   constexpr std::uint32_t kPrimitives = 1 << 16;
   SmallTrace trace(1, kWarps, 1, kPrimitives, 4);
-  const std::uint32_t mask =
-      pattern.lanes == 32 ? ~0U : (std::uint32_t{1} << pattern.lanes) - 1;
+  const std::uint32_t mask = pattern.lanes == 32 ? ~0U : (std::uint32_t{1} << pattern.lanes) - 1;
   for (std::uint32_t w = 0; w < kWarps; ++w) {
     for (std::uint32_t i = 0; i < kReds; ++i) {
       const std::uint32_t first = (w * kReds + i) * 256 % (kPrimitives - 256);
@@ -197,7 +201,9 @@ struct Workload {
   double shared;
   bool values;
 };
-void PrintTo(const Workload& workload, std::ostream* out) { *out << workload.name; }
+void PrintTo(const Workload& workload, std::ostream* out) {
+  *out << workload.name;
+}
 
 class Policies : public testing::TestWithParam<std::tuple<std::string, Workload>> {};
 
@@ -207,8 +213,7 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
                                  ? std::strtoull(std::getenv("WARPFOLD_SEED"), nullptr, 0)
                                  : 20251120;
   RecordProperty("seed", std::to_string(seed));
-  const trace::Reader trace =
-      random_trace(seed, 40, 8, 9, workload.shared, workload.values).read();
+  const trace::Reader trace = random_trace(seed, 40, 8, 9, workload.shared, workload.values).read();
   const ReferenceSums reference = ReferenceSums::compute(trace);
   GpuConfig gpu = small_h200(6);
   // Tight queues and few ROPs, so that everything stalls now and then.
@@ -225,9 +230,8 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
     options.unit = i == 1 ? UnitKind::kRtl : UnitKind::kGolden;
     options.clock_all = i == 2;
     tasks.push_back({.name = policy + std::to_string(i),
-                     .work = [&trace, &reference, options](const auto&) {
-                       return simulate(options, trace, reference);
-                     },
+                     .work = [&trace, &reference,
+                              options](const auto&) { return simulate(options, trace, reference); },
                      .prepare = {}});
   }
   std::vector<nlohmann::ordered_json> results;
@@ -248,20 +252,20 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   EXPECT_EQ(results[0], results[2]) << "gated and ungated clocks differ, seed " << seed;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Policies,
-    testing::Combine(testing::Values("baseline", "sw-s:0", "sw-s:12", "sw-b:0", "sw-b:20", "skip",
-                                     "arc-hw"),
-                     testing::Values(Workload{"uniform", 1.0, false},
-                                     Workload{"mixed", 0.5, false},
-                                     Workload{"values", 0.5, true})),
-    [](const auto& parameter) {
-      std::string name = std::get<0>(parameter.param) + "_" + std::get<1>(parameter.param).name;
-      for (char& c : name) {
-        c = c == ':' || c == '-' ? '_' : c;
-      }
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(All, Policies,
+                         testing::Combine(testing::Values("baseline", "sw-s:0", "sw-s:12", "sw-b:0",
+                                                          "sw-b:20", "skip", "arc-hw"),
+                                          testing::Values(Workload{"uniform", 1.0, false},
+                                                          Workload{"mixed", 0.5, false},
+                                                          Workload{"values", 0.5, true})),
+                         [](const auto& parameter) {
+                           std::string name = std::get<0>(parameter.param) + "_" +
+                                              std::get<1>(parameter.param).name;
+                           for (char& c : name) {
+                             c = c == ':' || c == '-' ? '_' : c;
+                           }
+                           return name;
+                         });
 
 TEST(Checks, ALostLaneIsNoticed) {
   // The model adds what one trace says and is checked against one that has a lane more.
@@ -298,9 +302,9 @@ TEST(Checks, AWrongSumIsNoticed) {
           for (std::uint32_t lane = 0; lane < 32; ++lane) {
             if ((event.mask >> lane & 1U) != 0) {
               Fp32Bits& cell = memory[map.element(lane_primitive(warp, event, lane), p)];
-              const float sum = std::bit_cast<float>(cell) +
-                                std::bit_cast<float>(lane_value(warp, event, {cta.cta, w, r}, true,
-                                                                p, lane));
+              const float sum =
+                  std::bit_cast<float>(cell) +
+                  std::bit_cast<float>(lane_value(warp, event, {cta.cta, w, r}, true, p, lane));
               cell = std::bit_cast<Fp32Bits>(sum);
             }
           }
@@ -327,9 +331,9 @@ TEST(Occupancy, IsWhatRegistersWarpsAndSharedMemoryAllow) {
     trace.header.shared_bytes_per_cta = shared;
     return ctas_per_sm(gpu, trace.header, registers);
   };
-  EXPECT_EQ(fit(32, 0), 6U);       // 48 warps
-  EXPECT_EQ(fit(40, 0), 6U);       // 65536 / (40 * 32 * 8) = 6.4
-  EXPECT_EQ(fit(48, 0), 5U);       // 5.3
+  EXPECT_EQ(fit(32, 0), 6U);  // 48 warps
+  EXPECT_EQ(fit(40, 0), 6U);  // 65536 / (40 * 32 * 8) = 6.4
+  EXPECT_EQ(fit(48, 0), 5U);  // 5.3
   EXPECT_EQ(fit(255, 0), 1U);
   EXPECT_EQ(fit(32, 33000), 3U);   // 102400 / (33000 + 1024) = 3.009
   EXPECT_EQ(fit(32, 101377), 0U);  // with the system's KiB one byte too much

@@ -115,8 +115,8 @@ void SmallTrace::add_values(std::uint64_t seed) {
           continue;
         }
         record.values = w.values.size();
-        const auto count = header.parameters.size() *
-                           static_cast<std::size_t>(std::popcount(record.mask));
+        const auto count =
+            header.parameters.size() * static_cast<std::size_t>(std::popcount(record.mask));
         for (std::size_t i = 0; i < count; ++i) {
           w.values.push_back(
               std::bit_cast<std::uint32_t>(std::ldexp(fraction(random), exponent(random))));
@@ -144,9 +144,7 @@ trace::Reader SmallTrace::read() const {
 SmallTrace random_trace(std::uint64_t seed, std::uint32_t ctas, std::uint32_t warps,
                         std::uint32_t parameters, double shared, bool values) {
   std::mt19937_64 random(seed);
-  const auto below = [&](std::uint32_t n) {
-    return static_cast<std::uint32_t>(random() % n);
-  };
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
   constexpr std::uint32_t kPrimitives = 40;
   SmallTrace trace(ctas, warps, parameters, kPrimitives, 4 * parameters + 4 * below(3));
   for (std::uint32_t c = 0; c < ctas; ++c) {
@@ -191,14 +189,20 @@ SmallTrace random_trace(std::uint64_t seed, std::uint32_t ctas, std::uint32_t wa
     }
   }
   trace.path_cost(0, {.alu = 7, .sfu = 1, .shared = 2, .stall_cycles = 19, .wait_shared = 1});
-  trace.path_cost(1, {.alu = 30, .sfu = 2, .shared = 1, .global_load = 1, .stall_cycles = 60,
-                      .wait_sfu = 1, .wait_global = 1});
+  trace.path_cost(1, {.alu = 30,
+                      .sfu = 2,
+                      .shared = 1,
+                      .global_load = 1,
+                      .stall_cycles = 60,
+                      .wait_sfu = 1,
+                      .wait_global = 1});
   trace.reduce_cost("plain", {.alu = 3, .stall_cycles = 6});
   trace.reduce_cost("check", {.alu = 5, .match = 1, .stall_cycles = 12});
   trace.reduce_cost("setup", {.alu = 2, .stall_cycles = 4});
   trace.reduce_cost("per_lane", {.alu = 12, .shuffle = parameters, .stall_cycles = 20});
-  trace.reduce_cost("butterfly", {.alu = 5 * parameters, .shuffle = 5 * parameters,
-                                  .stall_cycles = 40, .wait_shuffle = 5});
+  trace.reduce_cost(
+      "butterfly",
+      {.alu = 5 * parameters, .shuffle = 5 * parameters, .stall_cycles = 40, .wait_shuffle = 5});
   trace.reduce_cost("leader", {.alu = 3, .stall_cycles = 6});
   if (values) {
     trace.add_values(seed + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small made-up traces and machines for the tests of the GPU model. Instruction costs are zero unless
-// a test sets them, so that cycles can be worked out by hand.
+// Small made-up traces and machines for the tests of the GPU model. Instruction costs are zero
+// unless a test sets them, so that cycles can be worked out by hand.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@
 
 namespace warpfold::test {
 
-// A trace being put together: `warps` warps a CTA, `parameters` parameters. Path 0 is "work", path 1
-// "taken". The parameters of a primitive are neighbours: primitive i starts at kBase + i * stride.
+// A trace being put together: `warps` warps a CTA, `parameters` parameters. Path 0 is "work", path
+// 1 "taken". The parameters of a primitive are neighbours: primitive i starts at kBase + i *
+// stride.
 struct SmallTrace {
   static constexpr std::uint64_t kBase = 0x7f0000000000;
 
@@ -41,15 +42,16 @@ struct SmallTrace {
   // Gives every event random values: normal floats of all sizes within 2^-20 .. 2^20.
   void add_values(std::uint64_t seed);
 
-  // Writes it to a temporary file, which is gone when the process ends normally or not, and reads it.
+  // Writes it to a temporary file, which is gone when the process ends normally or not, and reads
+  // it.
   [[nodiscard]] trace::Reader read() const;
 
   trace::Header header;
   std::vector<trace::CtaTrace> ctas;
 };
 
-// Random work, barriers and events, the same number of barriers in every warp of a CTA. `shared`: the
-// share of events whose lanes all have one primitive.
+// Random work, barriers and events, the same number of barriers in every warp of a CTA. `shared`:
+// the share of events whose lanes all have one primitive.
 SmallTrace random_trace(std::uint64_t seed, std::uint32_t ctas, std::uint32_t warps,
                         std::uint32_t parameters, double shared, bool values);
 

@@ -3,8 +3,8 @@
 // it: integer arithmetic, and the host's own adder.
 //
 // WARPFOLD_SEED=<n>             seed of the random vectors
-// WARPFOLD_TESTFLOAT=<file|->   checks these vectors, `A B result flags` in hex, from a file or stdin
-// instead of vectors/f32_add_rne.tv
+// WARPFOLD_TESTFLOAT=<file|->   checks these vectors, `A B result flags` in hex, from a file or
+// stdin instead of vectors/f32_add_rne.tv
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward render kernel of 3D Gaussian Splatting in the shape of the original: a thread is a pixel,
-// a CTA is a tile of 16x16, Gaussians come back to front in batches of 256 through shared memory, and
-// each thread that a Gaussian contributes to adds nine gradients. One __global__ function for each
-// reduction policy, so that the code of each can be told apart in the disassembly.
+// The backward render kernel of 3D Gaussian Splatting in the shape of the original: a thread is a
+// pixel, a CTA is a tile of 16x16, Gaussians come back to front in batches of 256 through shared
+// memory, and each thread that a Gaussian contributes to adds nine gradients. One __global__
+// function for each reduction policy, so that the code of each can be told apart in the
+// disassembly.
 #include "traces/capture/backward.cuh"
 #include "traces/capture/device_buffer.hpp"
 #include "traces/capture/reduce_arc.cuh"
@@ -68,8 +69,7 @@ template <class Policy>
 __device__ __forceinline__ void backward_divergent(const BackwardArgs& args, int threshold) {
   __shared__ Batch batch;
   const uint2 range = args.ranges[blockIdx.y * gridDim.x + blockIdx.x];
-  Thread thread =
-      start(args, range, static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y));
+  Thread thread = start(args, range, static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y));
 #pragma unroll 1
   for (int base = 0; base < thread.total; base += kBatch) {
     fetch(args, range, thread, base, batch);
@@ -99,14 +99,13 @@ __device__ __forceinline__ void backward_divergent(const BackwardArgs& args, int
   }
 }
 
-// The transformed shape: the warp stays together, a thread that the Gaussian does not concern goes on
-// with zeros, and the warp leaves the pass when it concerns no thread.
+// The transformed shape: the warp stays together, a thread that the Gaussian does not concern goes
+// on with zeros, and the warp leaves the pass when it concerns no thread.
 template <class Policy>
 __device__ __forceinline__ void backward_converged(const BackwardArgs& args, int threshold) {
   __shared__ Batch batch;
   const uint2 range = args.ranges[blockIdx.y * gridDim.x + blockIdx.x];
-  Thread thread =
-      start(args, range, static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y));
+  Thread thread = start(args, range, static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y));
   int warp_first_pass = thread.first_pass;
 #pragma unroll
   for (int offset = 16; offset >= 1; offset /= 2) {
@@ -170,8 +169,8 @@ extern "C" __global__ void __launch_bounds__(kTilePixels)
   backward_converged<SwBUniform>(args, threshold);
 }
 
-// The baseline with a pen: no lane leaves a pass, and what each would have done is noted for the warp.
-// The values are those of the baseline bit for bit, since the arithmetic is shared.
+// The baseline with a pen: no lane leaves a pass, and what each would have done is noted for the
+// warp. The values are those of the baseline bit for bit, since the arithmetic is shared.
 extern "C" __global__ void __launch_bounds__(kTilePixels)
     warpfold_backward_recorder(const __grid_constant__ RecorderArgs recorder, int tiles_x) {
   __shared__ Batch batch;
@@ -231,12 +230,12 @@ extern "C" __global__ void __launch_bounds__(kTilePixels)
 }
 
 const void* backward_kernel(int variant) {
-  static const void* const kKernels[] = {reinterpret_cast<const void*>(warpfold_backward_baseline),
-                                         reinterpret_cast<const void*>(warpfold_backward_sw_s),
-                                         reinterpret_cast<const void*>(warpfold_backward_sw_b),
-                                         reinterpret_cast<const void*>(warpfold_backward_skip),
-                                         reinterpret_cast<const void*>(
-                                             warpfold_backward_sw_b_uniform)};
+  static const void* const kKernels[] = {
+      reinterpret_cast<const void*>(warpfold_backward_baseline),
+      reinterpret_cast<const void*>(warpfold_backward_sw_s),
+      reinterpret_cast<const void*>(warpfold_backward_sw_b),
+      reinterpret_cast<const void*>(warpfold_backward_skip),
+      reinterpret_cast<const void*>(warpfold_backward_sw_b_uniform)};
   return kKernels[variant];
 }
 

@@ -35,16 +35,16 @@ struct GradientPointers {
 };
 
 struct BackwardArgs {
-  const uint2* ranges;            // by tile: begin and end in `primitives`
+  const uint2* ranges;  // by tile: begin and end in `primitives`
   const std::uint32_t* primitives;
   int width;
   int height;
   const float2* mean2d;
   const float4* conic_opacity;
-  const float* color;             // 3 for each Gaussian
-  const float* final_t;           // by pixel
-  const std::uint32_t* last;      // by pixel: contributors up to and including the last
-  const float* dl_dpixels;        // planar
+  const float* color;         // 3 for each Gaussian
+  const float* final_t;       // by pixel
+  const std::uint32_t* last;  // by pixel: contributors up to and including the last
+  const float* dl_dpixels;    // planar
   MeanScale mean_scale;
   GradientPointers out;
 };
@@ -52,10 +52,10 @@ struct BackwardArgs {
 // What the recorder writes beside the gradients' values.
 struct RecorderArgs {
   BackwardArgs backward;
-  std::uint32_t* masks;           // Recording::masks, or null
-  std::uint8_t* stages;           // Recording::stages
-  const std::uint32_t* tiles;     // tile of each CTA, or null: CTA i is tile i
-  const std::uint64_t* offsets;   // SampledValues::offsets, or null
+  std::uint32_t* masks;          // Recording::masks, or null
+  std::uint8_t* stages;          // Recording::stages
+  const std::uint32_t* tiles;    // tile of each CTA, or null: CTA i is tile i
+  const std::uint64_t* offsets;  // SampledValues::offsets, or null
   float* values;
 };
 

@@ -13,17 +13,17 @@
 namespace warpfold::capture {
 namespace {
 
-// Bounds. Single against double precision differs by rounding, and where a lane falls on the other side
-// of one of the limits (alpha against 1/255, transmittance against 1e-4): that moves a pixel by less
-// than 1/255 of a colour, and few of them.
-constexpr double kMaxRadiusMismatch = 1e-3;    // share of the Gaussians
-constexpr double kMaxPositionError = 1e-2;     // pixels over 1 + position
-constexpr double kMaxMeanConicError = 1e-3;    // over the largest entry; single needles differ more
+// Bounds. Single against double precision differs by rounding, and where a lane falls on the other
+// side of one of the limits (alpha against 1/255, transmittance against 1e-4): that moves a pixel
+// by less than 1/255 of a colour, and few of them.
+constexpr double kMaxRadiusMismatch = 1e-3;  // share of the Gaussians
+constexpr double kMaxPositionError = 1e-2;   // pixels over 1 + position
+constexpr double kMaxMeanConicError = 1e-3;  // over the largest entry; single needles differ more
 constexpr double kMaxMeanImageError = 1e-5;
-constexpr double kMaxLastMismatch = 1e-3;      // share of the pixels
-constexpr double kMaxGradientError = 1e-3;     // norm of the difference over norm, by array
-constexpr double kMaxMaskMismatch = 1e-4;      // share of the lanes of all events
-constexpr double kMaxReorderError = 1e-5;      // between orders of the same single-precision addition
+constexpr double kMaxLastMismatch = 1e-3;   // share of the pixels
+constexpr double kMaxGradientError = 1e-3;  // norm of the difference over norm, by array
+constexpr double kMaxMaskMismatch = 1e-4;   // share of the lanes of all events
+constexpr double kMaxReorderError = 1e-5;   // between orders of the same single-precision addition
 
 class Verdict {
  public:
@@ -71,8 +71,9 @@ void check_projection(std::span<const Splat> splats, const Camera& camera,
     if (cpu[i].radius == 0) {
       continue;
     }
-    position = std::max({position, std::abs(g.x - static_cast<double>(gpu[i].x)) / (1 + std::abs(g.x)),
-                         std::abs(g.y - static_cast<double>(gpu[i].y)) / (1 + std::abs(g.y))});
+    position =
+        std::max({position, std::abs(g.x - static_cast<double>(gpu[i].x)) / (1 + std::abs(g.x)),
+                  std::abs(g.y - static_cast<double>(gpu[i].y)) / (1 + std::abs(g.y))});
     const double scale = std::max(g.conic[0], g.conic[2]);
     for (int k = 0; k < 3; ++k) {
       conic += std::abs(g.conic[k] - static_cast<double>(gpu[i].conic[k])) / scale;
@@ -81,8 +82,8 @@ void check_projection(std::span<const Splat> splats, const Camera& camera,
   verdict.expect("Gaussians with another radius, share", share(mismatches, cpu.size()),
                  kMaxRadiusMismatch);
   verdict.expect("position, largest relative difference", position, kMaxPositionError);
-  verdict.expect("conic, mean relative difference",
-                 conic / (3 * static_cast<double>(cpu.size())), kMaxMeanConicError);
+  verdict.expect("conic, mean relative difference", conic / (3 * static_cast<double>(cpu.size())),
+                 kMaxMeanConicError);
 }
 
 void check_recording(Rasterizer& rasterizer, const Recording& expected, Verdict& verdict) {
@@ -99,8 +100,8 @@ void check_recording(Rasterizer& rasterizer, const Recording& expected, Verdict&
   verdict.expect("recorded lanes that differ, share", share(different, lanes), kMaxMaskMismatch);
   verdict.expect("passes whose stage contradicts the mask", static_cast<double>(wrong_stage), 0);
 
-  // The values, where they fit: their sum must be what the baseline adds up to, and where a Gaussian has
-  // one value only, it must be that value bit for bit.
+  // The values, where they fit: their sum must be what the baseline adds up to, and where a
+  // Gaussian has one value only, it must be that value bit for bit.
   const std::uint64_t bytes = lanes * kParameters * sizeof(float);
   if (bytes > (std::uint64_t{1} << 31)) {
     return;
@@ -145,8 +146,8 @@ void check_recording(Rasterizer& rasterizer, const Recording& expected, Verdict&
     verdict.expect(what.c_str(), relative_error(added, sums, array), kMaxReorderError);
   }
   std::printf("  %zu gradients have a single contribution\n", singles);
-  verdict.expect("of them, those that differ from the recorded bits", static_cast<double>(not_exact),
-                 0);
+  verdict.expect("of them, those that differ from the recorded bits",
+                 static_cast<double>(not_exact), 0);
 }
 
 void check_scene(const std::string& name, std::span<const Splat> splats, const Camera& camera,
@@ -157,7 +158,8 @@ void check_scene(const std::string& name, std::span<const Splat> splats, const C
   const auto projected = rasterizer.projected();
   check_projection(splats, camera, projected, verdict);
 
-  // From here on the reference starts from the GPU's projection, so that only rendering is compared.
+  // From here on the reference starts from the GPU's projection, so that only rendering is
+  // compared.
   std::vector<reference::Gaussian> gaussians(projected.size());
   for (std::size_t i = 0; i < projected.size(); ++i) {
     const ProjectedGaussian& p = projected[i];
@@ -180,8 +182,8 @@ void check_scene(const std::string& name, std::span<const Splat> splats, const C
   for (std::size_t i = 0; i < frame.last.size(); ++i) {
     last += frame.last[i] != expected.last[i] ? 1U : 0U;
   }
-  verdict.expect("picture, mean absolute difference", error / static_cast<double>(frame.image.size()),
-                 kMaxMeanImageError);
+  verdict.expect("picture, mean absolute difference",
+                 error / static_cast<double>(frame.image.size()), kMaxMeanImageError);
   verdict.expect("pixels with another last contributor, share", share(last, frame.last.size()),
                  kMaxLastMismatch);
 

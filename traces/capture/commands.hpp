@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of warpfold_capture. Each returns an exit code: 0 done, 1 a check failed. Bad input
-// throws InputError or trace::TraceError, a failing GPU throws CudaError.
+// The subcommands of warpfold_capture. Each returns an exit code: 0 done, 1 a check failed. Bad
+// input throws InputError or trace::TraceError, a failing GPU throws CudaError.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct SceneOptions {
 };
 
 struct CheckOptions {
-  SceneOptions scene;          // without a path only the random scene is checked
+  SceneOptions scene;  // without a path only the random scene is checked
   std::uint64_t seed = 1;
 };
 // GPU against CPU: projection, picture, gradients under every policy, recording and values.

@@ -25,7 +25,9 @@ inline void check(cudaError_t status, const char* what) {
 }
 
 // To be called right behind a kernel launch.
-inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
+inline void check_launch(const char* kernel) {
+  check(cudaGetLastError(), kernel);
+}
 
 template <class T>
 class DeviceBuffer {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GPU this is and how fast it runs. NVML is loaded at run time, so that the program needs neither
-// its header nor its library to be built.
+// What GPU this is and how fast it runs. NVML is loaded at run time, so that the program needs
+// neither its header nor its library to be built.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 

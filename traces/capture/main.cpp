@@ -16,7 +16,8 @@ using namespace warpfold::capture;
 constexpr int kBadInput = 2;
 
 void add_scene(CLI::App& command, SceneOptions& scene, bool required) {
-  command.add_option("--scene", scene.scene, "trained Gaussians, a .splat file")->required(required);
+  command.add_option("--scene", scene.scene, "trained Gaussians, a .splat file")
+      ->required(required);
   command.add_option("--camera", scene.cameras, "viewpoints, a cameras.json")->required(required);
   command.add_option("--name", scene.name, "which viewpoint; also the name of the output")
       ->required(required);
@@ -35,7 +36,8 @@ int run(int argc, char** argv) {
   CLI::App* time_app = app.add_subcommand("time", "time the backward kernel under every policy");
   add_scene(*time_app, time.scene, true);
   time_app->add_option("--json", time.json, "write the times there");
-  time_app->add_option("--warmup", time.warmup, "launches before those timed")->capture_default_str();
+  time_app->add_option("--warmup", time.warmup, "launches before those timed")
+      ->capture_default_str();
   time_app->add_option("--runs", time.runs, "launches timed")->capture_default_str();
 
   LaunchOptions launch;

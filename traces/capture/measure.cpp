@@ -36,8 +36,8 @@ int time_command(const TimeOptions& options) {
   double baseline = 0;
   for (const Policy& policy : timed_policies()) {
     double mhz = 0;
-    const Timing timing = rasterizer.time(policy, options.warmup, options.runs,
-                                          [&] { mhz = clock.sm_clock_mhz(); });
+    const Timing timing =
+        rasterizer.time(policy, options.warmup, options.runs, [&] { mhz = clock.sm_clock_mhz(); });
     if (policy.variant == Variant::kBaseline) {
       baseline = timing.median_ms;
     }

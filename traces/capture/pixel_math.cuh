@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of one pixel and one Gaussian, shared by the forward kernel, every backward variant, the
-// recorder and the recorder of the host. Written with explicit rounding so that all of them compute the
-// same bits: which lanes take part, and what they add, must not depend on the code around it. On the host
-// only the two approximate functions differ in their last bits.
+// The arithmetic of one pixel and one Gaussian, shared by the forward kernel, every backward
+// variant, the recorder and the recorder of the host. Written with explicit rounding so that all of
+// them compute the same bits: which lanes take part, and what they add, must not depend on the code
+// around it. On the host only the two approximate functions differ in their last bits.
 #pragma once
 
 #if !defined(__CUDACC__)
@@ -62,15 +62,15 @@ struct PixelState {
   float3 dl_dcolor;
 };
 
-// Constants of a launch: d(mean in pixels)/d(mean in normalised device coordinates) times ln 2, which
-// undoes the scaling of the conic.
+// Constants of a launch: d(mean in pixels)/d(mean in normalised device coordinates) times ln 2,
+// which undoes the scaling of the conic.
 struct MeanScale {
   float x, y;
 };
 
-// Gradients of one pixel by one Gaussian, in the order of kGradientSlots; moves the pixel's state in
-// front of the Gaussian. With falloff = alpha_raw = 0 all gradients are zero and the state stays as it
-// was: that is how a lane takes part without contributing.
+// Gradients of one pixel by one Gaussian, in the order of kGradientSlots; moves the pixel's state
+// in front of the Gaussian. With falloff = alpha_raw = 0 all gradients are zero and the state stays
+// as it was: that is how a lane takes part without contributing.
 __device__ __forceinline__ void gradients(const Footprint& f, float4 conic, float3 color,
                                           float falloff, float alpha_raw, MeanScale scale,
                                           PixelState& state, float (&out)[9]) {
@@ -81,10 +81,11 @@ __device__ __forceinline__ void gradients(const Footprint& f, float4 conic, floa
   out[7] = __fmul_rn(weight, state.dl_dcolor.y);
   out[8] = __fmul_rn(weight, state.dl_dcolor.z);
 
-  // The original keeps the three colours behind the Gaussian; only their product with dl_dcolor counts.
-  const float own = __fmaf_rn(color.z, state.dl_dcolor.z,
-                              __fmaf_rn(color.y, state.dl_dcolor.y,
-                                        __fmul_rn(color.x, state.dl_dcolor.x)));
+  // The original keeps the three colours behind the Gaussian; only their product with dl_dcolor
+  // counts.
+  const float own =
+      __fmaf_rn(color.z, state.dl_dcolor.z,
+                __fmaf_rn(color.y, state.dl_dcolor.y, __fmul_rn(color.x, state.dl_dcolor.x)));
   const float difference = __fsub_rn(own, state.behind);
   state.behind = __fmaf_rn(alpha, difference, state.behind);
   const float dl_dalpha = __fmul_rn(state.transmittance, difference);

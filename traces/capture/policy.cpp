@@ -55,8 +55,9 @@ Policy parse_policy(std::string_view name) {
     }
     return policy;
   }
-  throw InputError("unknown policy \"" + std::string(name) +
-                   "\"; there are baseline, skip, sw-s:X, sw-b:X and sw-b-uniform:X with X = 0..32");
+  throw InputError(
+      "unknown policy \"" + std::string(name) +
+      "\"; there are baseline, skip, sw-s:X, sw-b:X and sw-b-uniform:X with X = 0..32");
 }
 
 std::vector<Policy> timed_policies() {

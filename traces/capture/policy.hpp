@@ -8,7 +8,8 @@
 
 namespace warpfold::capture {
 
-// kSwBUniform is sw-b without the test of the index; it is timed for comparison and not in the traces.
+// kSwBUniform is sw-b without the test of the index; it is timed for comparison and not in the
+// traces.
 enum class Variant : int { kBaseline = 0, kSwS = 1, kSwB = 2, kSkip = 3, kSwBUniform = 4 };
 
 struct Policy {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward pass and host side of the rasterizer. The steps and their constants are those of the original
-// 3D Gaussian Splatting; see rasterizer.hpp.
+// Forward pass and host side of the rasterizer. The steps and their constants are those of the
+// original 3D Gaussian Splatting; see rasterizer.hpp.
 #include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -13,7 +13,8 @@ namespace warpfold::capture {
 namespace {
 
 constexpr float kNearPlane = 0.2F;
-constexpr float kLowPass = 0.3F;  // added to the diagonal of the 2D covariance: at least a pixel wide
+constexpr float kLowPass =
+    0.3F;  // added to the diagonal of the 2D covariance: at least a pixel wide
 constexpr float kGuardBand = 1.3F;
 constexpr unsigned kLinearBlock = 256;
 
@@ -345,13 +346,13 @@ struct Rasterizer::State {
     image = DeviceBuffer<float>(3 * pixels);
     final_t = DeviceBuffer<float>(pixels);
     last = DeviceBuffer<std::uint32_t>(pixels);
-    const ForwardArgs args{ranges.data(), primitives.data(),    camera.width, camera.height,
-                           mean2d.data(), conic_opacity.data(), color.data(), image.data(),
+    const ForwardArgs args{ranges.data(),  primitives.data(),    camera.width, camera.height,
+                           mean2d.data(),  conic_opacity.data(), color.data(), image.data(),
                            final_t.data(), last.data()};
     forward<<<grid, dim3(kTileSize, kTileSize)>>>(args);
     check_launch("forward kernel");
-    loss_gradient = capture::loss_gradient(image.to_host(),
-                                           target_image(camera.width, camera.height));
+    loss_gradient =
+        capture::loss_gradient(image.to_host(), target_image(camera.width, camera.height));
     dl_dpixels = DeviceBuffer<float>(std::span<const float>(loss_gradient));
     for (int i = 0; i < kGradientArrays; ++i) {
       gradients[i] = DeviceBuffer<float>(count * kGradientFloats[i]);
@@ -397,8 +398,8 @@ struct Rasterizer::State {
     }
     std::size_t scratch_bytes = 0;
     const auto sort = [&](void* scratch) {
-      return cub::DeviceRadixSort::SortPairs(scratch, scratch_bytes, keys.data(), sorted_keys.data(),
-                                             unsorted.data(), primitives.data(),
+      return cub::DeviceRadixSort::SortPairs(scratch, scratch_bytes, keys.data(),
+                                             sorted_keys.data(), unsorted.data(), primitives.data(),
                                              static_cast<int>(pairs), 0, 32 + tile_bits);
     };
     check(sort(nullptr), "size of the sort");
@@ -442,15 +443,21 @@ std::vector<ProjectedGaussian> Rasterizer::projected() const {
   return result;
 }
 
-const TileLists& Rasterizer::lists() const { return state_->lists; }
+const TileLists& Rasterizer::lists() const {
+  return state_->lists;
+}
 
 RenderedFrame Rasterizer::frame() const {
   return {state_->image.to_host(), state_->final_t.to_host(), state_->last.to_host()};
 }
 
-const std::vector<float>& Rasterizer::loss_gradient() const { return state_->loss_gradient; }
+const std::vector<float>& Rasterizer::loss_gradient() const {
+  return state_->loss_gradient;
+}
 
-std::uint64_t Rasterizer::visible() const { return state_->visible; }
+std::uint64_t Rasterizer::visible() const {
+  return state_->visible;
+}
 
 void Rasterizer::backward(const Policy& policy) {
   state_->clear_gradients();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 3D Gaussian Splatting rasterizer on the GPU: one frame of one scene, forward once, then its
-// backward render kernel as often as asked, under any policy, with or without recording. No CUDA in this
-// header. Every method throws CudaError when a CUDA call fails.
+// backward render kernel as often as asked, under any policy, with or without recording. No CUDA in
+// this header. Every method throws CudaError when a CUDA call fails.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct ProjectedGaussian {
 };
 
 struct RenderedFrame {
-  std::vector<float> image;          // planar
+  std::vector<float> image;  // planar
   std::vector<float> final_t;
   std::vector<std::uint32_t> last;
 };
@@ -106,7 +106,7 @@ class ClockReader {
   ClockReader(const ClockReader&) = delete;
   ClockReader& operator=(const ClockReader&) = delete;
 
-  [[nodiscard]] double sm_clock_mhz() const;  // 0 if it cannot be read
+  [[nodiscard]] double sm_clock_mhz() const;         // 0 if it cannot be read
   [[nodiscard]] std::string driver_version() const;  // empty if it cannot be read
 
  private:

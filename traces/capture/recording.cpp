@@ -80,8 +80,8 @@ trace::CtaTrace make_cta(const TileLists& lists, const Recording& recording, std
         record.values = warp.values.size();
         const auto floats = static_cast<std::size_t>(std::popcount(record.mask)) * kParameters;
         const auto first = values->values.begin() +
-                           static_cast<std::ptrdiff_t>(
-                               values->offsets[sample * kWarpsPerTile + w] + record.values);
+                           static_cast<std::ptrdiff_t>(values->offsets[sample * kWarpsPerTile + w] +
+                                                       record.values);
         warp.values.insert(warp.values.end(), first, first + static_cast<std::ptrdiff_t>(floats));
       }
       warp.records.push_back(record);

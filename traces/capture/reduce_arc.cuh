@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ARC-SW: atomic reduction of several parameters of one primitive within a warp, for any kernel whose
-// threads atomically add gradients. After ARC (ASPLOS '25), section 5.5, figures 15 to 17. Header only;
-// CUDA 12 or newer, compute capability 7.0 or newer, no other include needed.
+// ARC-SW: atomic reduction of several parameters of one primitive within a warp, for any kernel
+// whose threads atomically add gradients. After ARC (ASPLOS '25), section 5.5, figures 15 to 17.
+// Header only; CUDA 12 or newer, compute capability 7.0 or newer, no other include needed.
 //
 // A reduce call stands where a kernel has N atomicAdds, one for each parameter of primitive `idx`:
 //
@@ -10,30 +10,34 @@
 //
 // Policies:
 //   Baseline  N atomicAdds by every calling thread.
-//   SwS       Serialized (figure 15). The calling threads of a warp that hold the same idx form a group.
-//             Where a group has at least `threshold` threads, its lowest lane takes the values of the
-//             others one by one with shuffles and adds the sums: N atomicAdds for the group. A smaller
-//             group does what Baseline does. Callable in divergent code.
-//   SwB       Butterfly (figure 16). Where at least `threshold` lanes are active and all of them hold
-//             the same idx, the warp sums by butterfly and its lowest active lane adds: N atomicAdds
-//             for the warp. Otherwise the active lanes do what Baseline does.
-//   Skip      As SwB at threshold 0, without looking at idx (Atomic Aggregation for 3DGS, figure 8):
+//   SwS       Serialized (figure 15). The calling threads of a warp that hold the same idx form a
+//   group.
+//             Where a group has at least `threshold` threads, its lowest lane takes the values of
+//             the others one by one with shuffles and adds the sums: N atomicAdds for the group. A
+//             smaller group does what Baseline does. Callable in divergent code.
+//   SwB       Butterfly (figure 16). Where at least `threshold` lanes are active and all of them
+//   hold
+//             the same idx, the warp sums by butterfly and its lowest active lane adds: N
+//             atomicAdds for the warp. Otherwise the active lanes do what Baseline does.
+//   Skip      As SwB at threshold 0, without looking at idx (Atomic Aggregation for 3DGS, figure
+//   8):
 //             all active lanes must hold the same idx.
 //
-// SwB and Skip need all 32 lanes of the warp at the call, converged: instead of leaving the iteration
-// early a thread calls with was_active = false, with zero in every val (figure 17). A warp without an
-// active lane adds nothing. A kernel that has the ballot of its active lanes already, to leave the
-// iteration together, passes it to reduce_arc_ballot.
+// SwB and Skip need all 32 lanes of the warp at the call, converged: instead of leaving the
+// iteration early a thread calls with was_active = false, with zero in every val (figure 17). A
+// warp without an active lane adds nothing. A kernel that has the ballot of its active lanes
+// already, to leave the iteration together, passes it to reduce_arc_ballot.
 //
-// `threshold` is the balancing threshold X, 0 to 32 (33 never reduces): it splits the work between the
-// SM, which reduces, and the atomic units behind L2. It is uniform over the warp. Good values differ
-// from scene to scene: time a few.
+// `threshold` is the balancing threshold X, 0 to 32 (33 never reduces): it splits the work between
+// the SM, which reduces, and the atomic units behind L2. It is uniform over the warp. Good values
+// differ from scene to scene: time a few.
 //
-// `params` says where the parameters lie: any object with `float* operator()(int idx, int parameter)`,
-// called with constants for `parameter` once loops are unrolled. StridedParameters is a ready one.
+// `params` says where the parameters lie: any object with `float* operator()(int idx, int
+// parameter)`, called with constants for `parameter` once loops are unrolled. StridedParameters is
+// a ready one.
 //
-// Float addition is not associative, so the policies differ in the last bits of a sum, as atomicAdd does
-// from run to run.
+// Float addition is not associative, so the policies differ in the last bits of a sum, as atomicAdd
+// does from run to run.
 #pragma once
 
 namespace warpfold {
@@ -112,7 +116,8 @@ struct SwS {
       detail::add_all(idx, params, val);
       return;
     }
-    // Every lane of the group accumulates, so that no shuffle is predicated; the leader's sums count.
+    // Every lane of the group accumulates, so that no shuffle is predicated; the leader's sums
+    // count.
     float sum[N];
 #pragma unroll
     for (int i = 0; i < N; ++i) {
@@ -132,7 +137,8 @@ struct SwS {
   }
 };
 
-// kUniformIndex: the caller promises that all active lanes hold the same idx, and the test is left out.
+// kUniformIndex: the caller promises that all active lanes hold the same idx, and the test is left
+// out.
 template <bool kUniformIndex>
 struct SwBWith {
   static constexpr bool kConverged = true;
@@ -180,7 +186,8 @@ struct Skip {
   }
 };
 
-// Divergent policies (Baseline, SwS): called by the threads that have something to add, and only them.
+// Divergent policies (Baseline, SwS): called by the threads that have something to add, and only
+// them.
 template <class Policy, int N, class Parameters>
 __device__ __forceinline__ void reduce_arc(int idx, const Parameters& params, const float (&val)[N],
                                            int threshold) {

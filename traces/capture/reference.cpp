@@ -16,7 +16,8 @@ constexpr double kMinAlpha = static_cast<double>(1.0F / 255.0F);
 constexpr double kMaxAlpha = static_cast<double>(0.99F);
 constexpr double kMinTransmittance = static_cast<double>(1e-4F);
 constexpr double kNearPlane = static_cast<double>(0.2F);
-constexpr double kLowPass = 0.3;  // added to the diagonal of the 2D covariance: at least a pixel wide
+constexpr double kLowPass =
+    0.3;  // added to the diagonal of the 2D covariance: at least a pixel wide
 
 using Matrix3 = double[3][3];
 
@@ -174,7 +175,8 @@ std::vector<Projected> project(std::span<const Splat> splats, const Camera& came
       g.color[channel] = splat.rgba[channel] / 255.0;
     }
     const auto tile = [](double v, int tiles) {
-      return static_cast<int>(std::clamp(std::trunc(v / kTileSize), 0.0, static_cast<double>(tiles)));
+      return static_cast<int>(
+          std::clamp(std::trunc(v / kTileSize), 0.0, static_cast<double>(tiles)));
     };
     out.rect[0] = tile(g.x - radius, camera.tiles_x());
     out.rect[1] = tile(g.x + radius + kTileSize - 1, camera.tiles_x());
@@ -296,8 +298,8 @@ std::vector<double> backward(std::span<const Gaussian> gaussians, const TileList
       const Gaussian& g = gaussians[lists.backward(tile, pass)];
       for (int thread = 0; thread < kTilePixels; ++thread) {
         double gradients[kParameters];
-        const Stage stage = backward_pass(g, pass, camera, states[static_cast<std::size_t>(thread)],
-                                          gradients);
+        const Stage stage =
+            backward_pass(g, pass, camera, states[static_cast<std::size_t>(thread)], gradients);
         if (stage == Stage::kTaken) {
           for (std::size_t i = 0; i < kParameters; ++i) {
             sums[std::size_t{pass} * kParameters + i] += gradients[i];

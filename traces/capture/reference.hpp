@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rasterizer in plain C++ and double precision: what the CUDA kernels are checked against. Slow and
-// simple on purpose. Host only.
+// The rasterizer in plain C++ and double precision: what the CUDA kernels are checked against. Slow
+// and simple on purpose. Host only.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace warpfold::capture::reference {
 
 // A Gaussian on the picture.
 struct Gaussian {
-  double x = 0, y = 0;                  // pixels
-  double conic[3] = {};                 // a, b, c of the inverse covariance [a b; b c]
+  double x = 0, y = 0;   // pixels
+  double conic[3] = {};  // a, b, c of the inverse covariance [a b; b c]
   double opacity = 0;
   double color[3] = {};
 };
@@ -23,8 +23,8 @@ struct Gaussian {
 struct Projected {
   Gaussian gaussian;
   double depth = 0;
-  int radius = 0;                       // pixels; 0 if the Gaussian touches no tile
-  int rect[4] = {};                     // tiles: x begin, x end, y begin, y end
+  int radius = 0;    // pixels; 0 if the Gaussian touches no tile
+  int rect[4] = {};  // tiles: x begin, x end, y begin, y end
 };
 
 [[nodiscard]] std::vector<Projected> project(std::span<const Splat> splats, const Camera& camera);
@@ -32,9 +32,9 @@ struct Projected {
 [[nodiscard]] TileLists make_lists(std::span<const Projected> projected, const Camera& camera);
 
 struct Frame {
-  std::vector<double> image;            // planar, [channel][pixel]
-  std::vector<double> final_t;          // transmittance behind the last contributor
-  std::vector<std::uint32_t> last;      // contributors up to and including the last one that counted
+  std::vector<double> image;        // planar, [channel][pixel]
+  std::vector<double> final_t;      // transmittance behind the last contributor
+  std::vector<std::uint32_t> last;  // contributors up to and including the last one that counted
 };
 
 [[nodiscard]] Frame render(std::span<const Gaussian> gaussians, const TileLists& lists,
@@ -44,10 +44,10 @@ struct Frame {
 [[nodiscard]] double loss(std::span<const double> image, std::span<const float> target);
 
 // Gradients as the kernel adds them up: kParameters values for each Gaussian in the order of
-// kGradientSlots. Two of them differ from plain derivatives, as in the original kernel: dL_dmean2D is by
-// normalised device coordinates (pixels times half the picture's size), and dL_dconic.y is half of the
-// derivative by b. The clamp of alpha at 0.99 lets the gradient through.
-// `recording` may be null; if not, it is filled as the recorder kernel would.
+// kGradientSlots. Two of them differ from plain derivatives, as in the original kernel: dL_dmean2D
+// is by normalised device coordinates (pixels times half the picture's size), and dL_dconic.y is
+// half of the derivative by b. The clamp of alpha at 0.99 lets the gradient through. `recording`
+// may be null; if not, it is filled as the recorder kernel would.
 [[nodiscard]] std::vector<double> backward(std::span<const Gaussian> gaussians,
                                            const TileLists& lists, const Camera& camera,
                                            const Frame& frame, std::span<const float> dl_dimage,

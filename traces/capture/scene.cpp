@@ -130,9 +130,9 @@ Camera make_camera(const Viewpoint& viewpoint) {
   }
   const Vector3 eye{viewpoint.eye[0], viewpoint.eye[1], viewpoint.eye[2]};
   const Vector3 up{viewpoint.up[0], viewpoint.up[1], viewpoint.up[2]};
-  const Vector3 forward = normalized({viewpoint.target[0] - eye[0], viewpoint.target[1] - eye[1],
-                                      viewpoint.target[2] - eye[2]},
-                                     "eye and target are the same point");
+  const Vector3 forward = normalized(
+      {viewpoint.target[0] - eye[0], viewpoint.target[1] - eye[1], viewpoint.target[2] - eye[2]},
+      "eye and target are the same point");
   const Vector3 right = normalized(cross(forward, up), "the view runs along the up vector");
   const Vector3 down = cross(forward, right);
 
@@ -155,7 +155,7 @@ Camera make_camera(const Viewpoint& viewpoint) {
 
 std::string describe(const Viewpoint& viewpoint) {
   std::ostringstream out;
-  const auto vector = [&out](const char* name, const double (&v)[3]) {
+  const auto vector = [&out](const char* name, const double(&v)[3]) {
     out << ' ' << name << "=[" << v[0] << ',' << v[1] << ',' << v[2] << ']';
   };
   out << viewpoint.width << 'x' << viewpoint.height << " fov_x=" << viewpoint.fov_x_degrees;
@@ -166,7 +166,8 @@ std::string describe(const Viewpoint& viewpoint) {
 }
 
 std::vector<Splat> random_splats(std::size_t count, std::uint64_t seed) {
-  // The engine's output is fixed by the standard, that of its distributions is not: so none is used.
+  // The engine's output is fixed by the standard, that of its distributions is not: so none is
+  // used.
   std::mt19937_64 engine(seed);
   const auto uniform = [&engine](double low, double high) {
     return low + (high - low) * static_cast<double>(engine() >> 11) * 0x1p-53;

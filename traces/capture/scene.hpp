@@ -68,11 +68,11 @@ struct Viewpoint {
 [[nodiscard]] std::vector<Splat> random_splats(std::size_t count, std::uint64_t seed);
 [[nodiscard]] Camera random_camera(int width, int height);
 
-// The fixed synthetic picture that the loss compares with: one slow wave for each channel, in [0, 1].
-// Planar, [channel][y][x].
+// The fixed synthetic picture that the loss compares with: one slow wave for each channel, in [0,
+// 1]. Planar, [channel][y][x].
 [[nodiscard]] std::vector<float> target_image(int width, int height);
-// Gradient of the loss by the rendered picture. The loss is the mean squared error over all pixels and
-// channels against the target, so the gradient is 2 (c - t) / (3 width height).
+// Gradient of the loss by the rendered picture. The loss is the mean squared error over all pixels
+// and channels against the target, so the gradient is 2 (c - t) / (3 width height).
 [[nodiscard]] std::vector<float> loss_gradient(std::span<const float> image,
                                                std::span<const float> target);
 

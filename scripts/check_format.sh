@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Holds C++ and CUDA sources to .clang-format (version 14), and the text files to no trailing blanks.
+# With --fix it formats the C++ and CUDA sources.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+mapfile -t sources < <(find model traces tb -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort)
+formatter=$(command -v clang-format-14 || command -v clang-format) || {
+  echo "check_format.sh: no clang-format; Debian package clang-format-14" >&2
+  exit 2
+}
+if [[ ${1:-} == --fix ]]; then
+  "$formatter" -i "${sources[@]}"
+  exit 0
+fi
+failed=0
+"$formatter" --dry-run -Werror "${sources[@]}" || failed=1
+if grep -rnE '[[:blank:]]+$' --include='*.sv' --include='*.svh' --include='*.[ch]pp' --include='*.sh' \
+  --include='*.py' --include='*.md' --include='*.toml' --include='CMakeLists.txt' \
+  rtl model traces tb synth scripts ./*.md CMakeLists.txt; then
+  echo "trailing blanks" >&2
+  failed=1
+fi
+((failed == 0)) && echo "format: ok"
+exit "$failed"
