@@ -14,7 +14,6 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -90,25 +89,34 @@ class ProgressLine {
 
 // Opens every trace, and so checks its structure, before any of them is worked on.
 std::vector<trace::Reader> open_traces(const std::vector<std::string>& paths) {
-  std::map<std::filesystem::path, std::string> seen;
   std::vector<trace::Reader> readers;
   for (const std::string& path : paths) {
     readers.emplace_back(path);
-    const auto [first, fresh] = seen.emplace(std::filesystem::canonical(path), path);
-    if (!fresh) {
-      throw UsageError(first->second == path
-                           ? fmt::format("{}: given twice", path)
-                           : fmt::format("{}: the same trace as {}", path, first->second));
+    for (std::size_t i = 0; i + 1 < readers.size(); ++i) {
+      if (std::filesystem::equivalent(paths[i], path)) {
+        throw UsageError(paths[i] == path
+                             ? fmt::format("{}: given twice", path)
+                             : fmt::format("{}: the same trace as {}", path, paths[i]));
+      }
     }
   }
   return readers;
+}
+
+// CLI11 reads "-1" as a large unsigned number.
+std::string refuse_negative(const std::string& text) {
+  return text.starts_with('-') ? fmt::format("is {}, must be 0 or more", text) : "";
+}
+
+std::string refuse_empty(const std::string& text) {
+  return text.empty() ? "is empty" : "";
 }
 
 // --- sim -----------------------------------------------------------------------------------------
 
 struct SimArguments {
   std::vector<std::string> traces;
-  std::vector<std::string> gpus{"rtx4090"};
+  std::string gpus = "rtx4090";
   std::string policies = "all";
   std::string unit = "rtl";
   std::string json;
@@ -116,13 +124,34 @@ struct SimArguments {
   bool clock_all = false;
 };
 
+std::vector<std::string> split_list(const std::string& list) {
+  std::vector<std::string> items;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+    end = list.find(',', begin);
+    items.push_back(list.substr(begin, end == std::string::npos ? end : end - begin));
+  }
+  return items;
+}
+
+// The results would replace what they were made from.
+void refuse_input_as_output(const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code error;  // a built-in GPU is no file
+    if (std::filesystem::equivalent(input, output, error)) {
+      throw UsageError(fmt::format("--json {}: is an input of this simulation", output));
+    }
+  }
+}
+
 int run_sim(const SimArguments& arguments) {
   SimulationPlan plan;
   plan.policies = parse_policies(arguments.policies);
   plan.unit = parse_unit_kind(arguments.unit);
   plan.clock_all = arguments.clock_all;
   plan.jobs = arguments.jobs;
-  for (const std::string& name : arguments.gpus) {
+  const std::vector<std::string> gpu_list = split_list(arguments.gpus);
+  for (const std::string& name : gpu_list) {
     GpuConfig gpu = load_gpu(name);
     for (const GpuConfig& other : plan.gpus) {
       if (other.name == gpu.name) {
@@ -135,6 +164,8 @@ int run_sim(const SimArguments& arguments) {
   const bool json_to_stdout = arguments.json == "-";
   std::optional<OutputFile> json;
   if (!arguments.json.empty() && !json_to_stdout) {
+    refuse_input_as_output(arguments.json, arguments.traces);
+    refuse_input_as_output(arguments.json, gpu_list);
     json.emplace(arguments.json);
   }
 
@@ -167,37 +198,44 @@ int run_sim(const SimArguments& arguments) {
 }
 
 void add_sim(CLI::App& app, std::function<int()>& command) {
+  // A script gives its defaults first and what its user wants behind them.
+  constexpr auto kTakeLast = CLI::MultiOptionPolicy::TakeLast;
   auto arguments = std::make_shared<SimArguments>();
   CLI::App* sim = app.add_subcommand("sim", "Simulate traces on a GPU, one run for each policy");
   sim->add_option("TRACE", arguments->traces, "Warp atomic traces (.wft)")->required();
   sim->add_option("--gpu", arguments->gpus,
                   "GPUs, comma-separated: built-in names ('warpfold gpus'), or files\n"
                   "that end in .toml")
-      ->delimiter(',')
       ->type_name("LIST")
-      ->allow_extra_args(false)
-      ->default_str("rtx4090");
+      ->multi_option_policy(kTakeLast)
+      ->capture_default_str();
   sim->add_option("--policy", arguments->policies,
                   "Policies, comma-separated ('warpfold policies'), or all")
       ->type_name("LIST|all")
+      ->multi_option_policy(kTakeLast)
       ->capture_default_str();
   sim->add_option("--unit", arguments->unit,
                   "Reduction unit: rtl (Verilated SystemVerilog) or golden (C++ model,\n"
                   "faster); both give the same results")
       ->type_name("rtl|golden")
+      ->multi_option_policy(kTakeLast)
       ->capture_default_str();
   sim->add_option("--json", arguments->json,
                   "Also write the results to this file; - is stdout, instead of\n"
                   "the table")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->multi_option_policy(kTakeLast)
+      ->check(refuse_empty);
   sim->add_option("--jobs", arguments->jobs, "Simulations at once; the results do not depend on it")
       ->type_name("N")
+      ->multi_option_policy(kTakeLast)
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   sim->add_flag("--clock-all", arguments->clock_all,
                 "Clock every block in every cycle: slow, same results; a check of the simulator");
   sim->footer(
-      "Each run ends with a check of every sum. The table goes to stdout.\n\n"
+      "Each run ends with a check of every sum. The table goes to stdout. Of an option that is\n"
+      "given twice the last counts.\n\n"
       "Example: what ARC-HW gains over plain atomics on an RTX 4090\n"
       "  warpfold sim truck.wft --gpu rtx4090 --policy baseline,arc-hw --json truck.json\n\n"
       "Exit code: 0 done, 1 a check failed, 2 bad usage or bad input.");
@@ -245,9 +283,11 @@ struct CtaRange {
 void add_cta_options(CLI::App& app, CtaRange& range) {
   app.add_option("--first-cta", range.first, "First CTA, by its linear block index")
       ->type_name("N")
+      ->check(refuse_negative)
       ->capture_default_str();
   app.add_option("--last-cta", range.last, "Last CTA, itself included [the last of the trace]")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(refuse_negative);
 }
 
 void check_cta_range(const CtaRange& range) {
@@ -301,6 +341,7 @@ void add_trace_slice(CLI::App& trace_app, std::function<int()>& command) {
   add_cta_options(*slice, arguments->ctas);
   slice->add_option("--every", arguments->every, "Keep one CTA of every N in the range")
       ->type_name("N")
+      ->check(refuse_negative)
       ->capture_default_str();
   slice->add_flag("--drop-values", arguments->drop_values, "Leave the floats of the events out");
   slice->footer(
@@ -399,9 +440,11 @@ void add_regress(CLI::App& app, std::function<int()>& command) {
   regress->add_option("TRACE", arguments->traces, "Warp atomic traces (.wft)")->required();
   regress->add_option("--seed", arguments->seed, "Of the random back-pressure")
       ->type_name("N")
+      ->check(refuse_negative)
       ->capture_default_str();
   regress->add_option("--max-events", arguments->max_events, "Stop after N events; 0 is all")
       ->type_name("N")
+      ->check(refuse_negative)
       ->capture_default_str();
   regress
       ->add_option("--stall-probability", arguments->stall_probability,

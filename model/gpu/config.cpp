@@ -24,6 +24,11 @@ namespace {
 // More than any GPU file; stops a device or a trace that is named as one.
 constexpr std::size_t kMaxFileBytes = 1U << 20U;
 
+// The model keeps the warps of a sub-core as a mask of 32 bits.
+constexpr std::uint32_t kMaxSubcoreWarps = 32;
+// One for each lane of a warp, at worst. A transaction enters the queue of a slice whole.
+constexpr std::uint32_t kMaxTransactionPackets = 32;
+
 // Text from outside in an error message: control characters would break its one line.
 std::string printable(std::string_view text) {
   std::string out(text);
@@ -238,6 +243,21 @@ class Loader {
     if (gpu.sm.max_warps < gpu.sm.subcores) {
       fail("sm.max_warps",
            fmt::format("is {}, less than sm.subcores = {}", gpu.sm.max_warps, gpu.sm.subcores));
+    }
+    if (gpu.sm.max_warps % gpu.sm.subcores != 0) {
+      fail("sm.max_warps", fmt::format("is {}, must be a multiple of sm.subcores = {}",
+                                       gpu.sm.max_warps, gpu.sm.subcores));
+    }
+    if (gpu.sm.max_warps / gpu.sm.subcores > kMaxSubcoreWarps) {
+      fail("sm.max_warps", fmt::format("is {}, that is {} in each of sm.subcores = {}; a sub-core "
+                                       "of the model holds {} at most",
+                                       gpu.sm.max_warps, gpu.sm.max_warps / gpu.sm.subcores,
+                                       gpu.sm.subcores, kMaxSubcoreWarps));
+    }
+    if (gpu.l2.ingress_packets < kMaxTransactionPackets) {
+      fail("l2.ingress_packets",
+           fmt::format("is {}, less than the {} packets that one transaction can have",
+                       gpu.l2.ingress_packets, kMaxTransactionPackets));
     }
     if (!std::has_single_bit(gpu.l2.interleave_bytes)) {
       fail("l2.interleave_bytes",

@@ -55,7 +55,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("lsu", "global_load", gpu.lsu.global_load, kCycles);
 
   visit("noc", "injection_depth", gpu.noc.injection_depth, Count{1, 4096});
-  visit("noc", "packet_cycles", gpu.noc.packet_cycles, kCycles);
+  visit("noc", "packet_cycles", gpu.noc.packet_cycles, Real{1, 1000});
   visit("noc", "latency", gpu.noc.latency, kLatency);
   visit("noc", "request_bytes", gpu.noc.request_bytes, Count{1, 1024});
   visit("noc", "sector_bytes", gpu.noc.sector_bytes, Count{1, 1024});
@@ -65,7 +65,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("l2", "rop_cycles", gpu.l2.rop_cycles, kCycles);
   visit("l2", "ingress_packets", gpu.l2.ingress_packets, Count{1, 65536});
   visit("l2", "interleave_bytes", gpu.l2.interleave_bytes, Count{32, 1U << 20U});
-  visit("l2", "bytes", gpu.l2.bytes, Bytes{4096, std::uint64_t{1} << 36U});
+  visit("l2", "bytes", gpu.l2.bytes, Bytes{4096, std::uint64_t{1} << 30U});
   visit("l2", "ways", gpu.l2.ways, Count{1, 1024});
   visit("l2", "line_bytes", gpu.l2.line_bytes, Count{32, 4096});
   visit("l2", "dram_latency", gpu.l2.dram_latency, kLatency);

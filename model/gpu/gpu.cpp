@@ -228,6 +228,9 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
           "sub-core cycles do not add up");
   require(cores.cycles[static_cast<std::size_t>(CycleCause::kIssued)] == cores.issued,
           "issue cycles differ from instructions issued");
+  for (const auto& [name, busy] : result.utilization) {
+    require(busy <= 1.0, "a unit was busy for longer than the run took");
+  }
   result.conserved = result.failure.empty();
 
   const ReferenceSums::Comparison sums = reference.compare(memory_);

@@ -42,7 +42,7 @@ L2Slice::L2Slice(const sc_core::sc_module_name& name, Clock& clock, const GpuCon
       memory_(memory),
       tally_(tally),
       ctas_(ctas),
-      rop_ticks_(to_ticks(config.l2.rop_cycles)),
+      rop_ticks_(std::max(to_ticks(config.l2.rop_cycles), to_ticks(config.noc.packet_cycles))),
       line_bytes_(config.l2.line_bytes),
       dram_latency_(config.l2.dram_latency),
       dram_line_ticks_(to_ticks(config.l2.line_bytes * static_cast<double>(config.l2.slices) /
@@ -60,7 +60,10 @@ void L2Slice::tick() {
   while (!waiting_.empty() && waiting_.begin()->first <= now()) {
     const Transaction transaction = waiting_.begin()->second;
     waiting_.erase(waiting_.begin());
-    filling_.erase(transaction.address / line_bytes_);
+    if (const auto fill = filling_.find(transaction.address / line_bytes_);
+        fill != filling_.end() && fill->second <= now()) {
+      filling_.erase(fill);
+    }
     rops_[map_.rop(transaction.address)].queue.push_back(transaction);
   }
   while (const Transaction* transaction = ingress.arrived()) {

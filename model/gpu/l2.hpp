@@ -78,7 +78,7 @@ class L2Slice : public Block {
   std::vector<Fp32Bits>& memory_;
   Tally& tally_;
   CtaStore& ctas_;
-  const Ticks rop_ticks_;
+  const Ticks rop_ticks_;  // no less than a packet takes to come
   const std::uint32_t line_bytes_;
   const std::uint32_t dram_latency_;
   const Ticks dram_line_ticks_;

@@ -20,19 +20,21 @@ Ticks LsuPipe::start(Ticks occupancy) {
   return started_until_;
 }
 
-void LsuPipe::charge(Ticks occupancy) {
-  if (occupancy > 0) {
-    charged_ += occupancy;
-    busy_ += occupancy;
-    request_update();
+Ticks LsuPipe::charge(Ticks occupancy) {
+  if (occupancy == 0) {
+    return 0;
   }
+  charged_ += occupancy;
+  busy_ += occupancy;
+  request_update();
+  return std::max(free_at_, at_cycle(clock_.now())) + occupancy;
 }
 
 void LsuPipe::update() {
   free_at_ = std::max(free_at_, started_until_);
   started_until_ = 0;
   if (charged_ > 0) {
-    free_at_ = std::max(free_at_, at_cycle(clock_.now() + 1)) + charged_;
+    free_at_ = std::max(free_at_, at_cycle(clock_.now())) + charged_;
     charged_ = 0;
   }
 }

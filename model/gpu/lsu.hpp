@@ -30,8 +30,9 @@ class LsuPipe : public sc_core::sc_prim_channel {
   [[nodiscard]] Ticks free_at() const { return free_at_; }
   // Starts an instruction; returns when it leaves the pipe.
   Ticks start(Ticks occupancy);
-  // Sub-cores' side: that much occupancy from the next cycle on, after what is there already.
-  void charge(Ticks occupancy);
+  // Sub-cores' side: that much occupancy after what is there already. Returns when it will be over,
+  // what others charge in the same cycle left aside.
+  Ticks charge(Ticks occupancy);
 
   [[nodiscard]] Ticks busy() const { return busy_; }
 

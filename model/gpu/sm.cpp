@@ -28,8 +28,27 @@ void CtaStore::release(CtaContext* cta) {
   }
 }
 
-void SmControl::launched(CtaContext* cta) {
-  residents_.push_back({cta, static_cast<std::uint32_t>(cta->trace.warps.size()), 0});
+std::vector<std::uint32_t> SmControl::place(CtaContext* cta) {
+  std::vector<std::uint32_t> subcore_of_warp;
+  Resident resident{.cta = cta,
+                    .running = static_cast<std::uint32_t>(cta->trace.warps.size()),
+                    .at_barrier = 0,
+                    .placed = std::vector<std::uint32_t>(held_.size(), 0)};
+  for (std::size_t warp = 0; warp < cta->trace.warps.size(); ++warp) {
+    std::size_t best = turn_;
+    for (std::size_t i = 1; i < held_.size(); ++i) {
+      const std::size_t subcore = (turn_ + i) % held_.size();
+      if (held_[subcore] < held_[best]) {
+        best = subcore;
+      }
+    }
+    ++held_[best];
+    ++resident.placed[best];
+    turn_ = (best + 1) % held_.size();
+    subcore_of_warp.push_back(static_cast<std::uint32_t>(best));
+  }
+  residents_.push_back(std::move(resident));
+  return subcore_of_warp;
 }
 
 SmControl::Resident& SmControl::resident(const CtaContext* cta) {
@@ -57,6 +76,9 @@ void SmControl::update() {
       // The warps' own holds on the CTA end together, so that no sub-core can outlive its trace.
       for (std::size_t warps = resident.cta->trace.warps.size(); warps > 0; --warps) {
         ctas_.release(resident.cta);
+      }
+      for (std::size_t subcore = 0; subcore < held_.size(); ++subcore) {
+        held_[subcore] -= resident.placed[subcore];
       }
       residents_.erase(residents_.begin() + static_cast<std::ptrdiff_t>(i));
       continue;
@@ -99,9 +121,9 @@ void Sm::connect(Dispatcher& dispatcher, const SliceMap& map, std::vector<SliceI
 }
 
 void Sm::launch(CtaContext& cta) {
-  control.launched(&cta);
+  const std::vector<std::uint32_t> subcore_of_warp = control.place(&cta);
   for (std::uint32_t warp = 0; warp < cta.trace.warps.size(); ++warp) {
-    subcores[warp % subcores.size()]->launches.post({&cta, warp});
+    subcores[subcore_of_warp[warp]]->launches.post({&cta, warp});
   }
 }
 
@@ -165,9 +187,7 @@ std::uint32_t ctas_per_sm(const GpuConfig& config, const trace::Header& header,
   constexpr std::uint32_t kRegisterBlock = 256;
   constexpr std::uint32_t kSystemShared = 1024;
   const std::uint32_t warps = header.warps_per_cta();
-  const std::uint32_t slots = config.sm.max_warps / config.sm.subcores;
-  const std::uint32_t warps_per_subcore = (warps + config.sm.subcores - 1) / config.sm.subcores;
-  std::uint32_t fit = std::min(config.sm.max_ctas, slots / warps_per_subcore);
+  std::uint32_t fit = std::min(config.sm.max_ctas, config.sm.max_warps / warps);
   const std::uint32_t warp_registers =
       (registers_per_thread * kLanes + kRegisterBlock - 1) / kRegisterBlock * kRegisterBlock;
   if (warp_registers > 0) {

@@ -44,9 +44,12 @@ class SmControl : public sc_core::sc_prim_channel {
   void connect(std::vector<Subcore*> subcores, Dispatcher& dispatcher) {
     subcores_ = std::move(subcores);
     dispatcher_ = &dispatcher;
+    held_.assign(subcores_.size(), 0);
   }
 
-  void launched(CtaContext* cta);
+  // Registers a CTA and says which sub-core each of its warps goes to: the one with the most free
+  // slots, the next in turn among equals.
+  std::vector<std::uint32_t> place(CtaContext* cta);
   void warp_finished(CtaContext* cta);
   void barrier_arrived(CtaContext* cta);
   void release(CtaContext* cta) { ctas_.release(cta); }
@@ -57,6 +60,7 @@ class SmControl : public sc_core::sc_prim_channel {
     CtaContext* cta;
     std::uint32_t running;  // warps
     std::uint32_t at_barrier;
+    std::vector<std::uint32_t> placed;  // warps by sub-core
   };
   void update() override;
   Resident& resident(const CtaContext* cta);
@@ -65,6 +69,8 @@ class SmControl : public sc_core::sc_prim_channel {
   std::vector<Subcore*> subcores_;
   Dispatcher* dispatcher_ = nullptr;
   std::vector<Resident> residents_;
+  std::vector<std::uint32_t> held_;  // warp slots given to resident CTAs, by sub-core
+  std::size_t turn_ = 0;
 };
 
 class Sm : public sc_core::sc_module {
@@ -73,7 +79,7 @@ class Sm : public sc_core::sc_module {
      CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit);
 
   void connect(Dispatcher& dispatcher, const SliceMap& map, std::vector<SliceIngress*> slices);
-  // Hands the warps of a CTA to the sub-cores in turn.
+  // Hands the warps of a CTA to the sub-cores.
   void launch(CtaContext& cta);
   [[nodiscard]] bool empty() const;
 

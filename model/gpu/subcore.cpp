@@ -121,7 +121,7 @@ void Subcore::close_batch(Cycle cycle) {
   std::uint32_t finished = 32;
   for (std::uint64_t i = 0; i < sharers; ++i) {
     slot = next_from(batch_slots_, slot);
-    const auto taken = static_cast<std::uint32_t>(rounds + (i < extra ? 1 : 0));
+    const std::uint64_t taken = rounds + (i < extra ? 1 : 0);
     Warp& warp = warps_[slot];
     ARC_CHECK(taken <= warp.slots_left, "a batch ran past the end of a step");
     warp.slots_left -= taken;
@@ -219,9 +219,9 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
   switch (warp.step.kind) {
     case StepKind::kRun:
       warp.slots_left = warp.step.slots;
+      warp.accesses_done = cycle_after(pipe_.charge(warp.step.lsu_ticks));
       if (warp.slots_left == 0) {
-        pipe_.charge(warp.step.lsu_ticks);
-        wait_until(slot, cycle + std::max<std::uint32_t>(warp.step.min_cycles, 1));
+        wait_until(slot, std::max({cycle + warp.step.min_cycles, cycle + 1, warp.accesses_done}));
       } else {
         run_ |= bit;
       }
@@ -246,6 +246,9 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
       break;
     case StepKind::kEnd:
       resident_ &= ~bit;
+      if (greedy_slot_ == slot) {
+        greedy_slot_ = kNoSlot;
+      }
       stats_.events += warp.program.events();
       control_.warp_finished(warp.cta);
       warp.cta = nullptr;
@@ -262,8 +265,8 @@ void Subcore::finish_run(std::uint32_t slot, Cycle last_issue) {
     want_queue_ |= bit;
     return;
   }
-  pipe_.charge(warp.step.lsu_ticks);
-  wait_until(slot, std::max(last_issue + 1, warp.step_began + warp.step.min_cycles));
+  wait_until(
+      slot, std::max({last_issue + 1, warp.step_began + warp.step.min_cycles, warp.accesses_done}));
 }
 
 Subcore::SlotMask Subcore::ready_slots() const {
@@ -305,7 +308,7 @@ void Subcore::issue(Cycle cycle) {
   std::uint32_t first;
   if (context_.config.sm.issue_order == IssueOrder::kGreedyThenOldest) {
     first = greedy_slot_;
-    if ((ready >> first & 1U) == 0) {
+    if (first == kNoSlot || (ready >> first & 1U) == 0) {
       std::uint64_t oldest = ~std::uint64_t{0};
       for_each_bit(ready, [&](std::uint32_t slot) {
         if (warps_[slot].age < oldest) {

@@ -98,7 +98,9 @@ class Subcore : public Block {
     std::uint64_t age = 0;
     WarpProgram program;
     Step step;
-    std::uint32_t slots_left = 0;
+    std::uint64_t slots_left = 0;
+    Cycle accesses_done =
+        0;  // of the kRun step: shared-memory accesses and loads have left the LSU
     Cycle step_began = 0;
     Cycle ready_at = 0;
   };
@@ -150,7 +152,8 @@ class Subcore : public Block {
   std::uint32_t batch_first_ = 0;
   Cycle batch_begin_ = 0, batch_end_ = 0;
   std::uint32_t next_slot_ = 0;  // round-robin: where the search for a ready warp begins
-  std::uint32_t greedy_slot_ = 0;
+  static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
+  std::uint32_t greedy_slot_ = kNoSlot;
 
   // The first cycle in which issue() has to decide again though nothing arrives.
   Cycle decide_at_ = kNever;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/gpu/gradient_memory.hpp"
+#include "model/gpu/ticks.hpp"
 #include "model/types.hpp"
 #include "traces/format/trace.hpp"
 
@@ -45,7 +46,7 @@ struct MemOp {
   bool uniform = false;  // kRed: all lanes of `mask` add to `address`, which is `element`
   std::uint16_t parameter = 0;
   std::uint8_t warp_slot = 0;
-  std::uint32_t lsu_ticks = 0;
+  Ticks lsu_ticks = 0;
   LaneMask mask = 0;
   Fp32Bits data = 0;
   Address address = 0;       // kReduced, kRed if uniform

@@ -14,20 +14,26 @@ namespace {
 
 constexpr std::uint32_t kButterflyRounds = 5;
 
+// Work without events is issued in runs of at most so much, so that what it takes of the load-store
+// unit is spread over its time.
+constexpr Ticks kRunTicks = 32 * kTicksPerCycle;
+constexpr std::uint64_t kRunSlots = 1024;
+
 PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuConfig& gpu,
                                  bool shuffles_apart) {
   PolicyTiming::Segment segment;
   segment.slots = cost.issue_slots() - (shuffles_apart ? cost.shuffle : 0);
   segment.shuffles = shuffles_apart ? cost.shuffle : 0;
-  segment.min_cycles = cost.stall_cycles + cost.wait_sfu * gpu.latency.sfu +
-                       cost.wait_shared * gpu.latency.shared +
-                       cost.wait_global * gpu.latency.global_load;
+  segment.min_cycles = std::uint64_t{cost.stall_cycles} +
+                       std::uint64_t{cost.wait_sfu} * gpu.latency.sfu +
+                       std::uint64_t{cost.wait_shared} * gpu.latency.shared +
+                       std::uint64_t{cost.wait_global} * gpu.latency.global_load;
   double occupancy = cost.shared * gpu.lsu.shared_access + cost.global_load * gpu.lsu.global_load;
   if (!shuffles_apart) {
-    segment.min_cycles += cost.wait_shuffle * gpu.latency.shuffle;
+    segment.min_cycles += std::uint64_t{cost.wait_shuffle} * gpu.latency.shuffle;
     occupancy += cost.shuffle * gpu.lsu.shuffle;
   }
-  segment.lsu_ticks = static_cast<std::uint32_t>(to_ticks(occupancy));
+  segment.lsu_ticks = to_ticks(occupancy);
   return segment;
 }
 
@@ -36,7 +42,7 @@ PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuCo
 PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy which)
     : policy(which),
       parameters(static_cast<std::uint32_t>(header.parameters.size())),
-      shuffle_ticks(static_cast<std::uint32_t>(to_ticks(gpu.lsu.shuffle))) {
+      shuffle_ticks(to_ticks(gpu.lsu.shuffle)) {
   const auto arch = header.costs.find(gpu.sass_arch);
   if (arch == header.costs.end()) {
     throw std::invalid_argument(
@@ -62,6 +68,12 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
     }
     return to_segment(found->second, gpu, shuffles_apart);
   };
+  const auto baseline_plain = [&] {
+    const auto baseline = arch->second.find("baseline");
+    return baseline == arch->second.end() || !baseline->second.reduce.contains("plain")
+               ? Segment{}
+               : to_segment(baseline->second.reduce.at("plain"), gpu, false);
+  };
   switch (which.kind) {
     case PolicyKind::kBaseline:
     case PolicyKind::kArcHw:
@@ -75,9 +87,9 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
       leader = reduce("leader", false);
       break;
     case PolicyKind::kSwB:
-      plain = reduce("plain", false);
-      [[fallthrough]];
     case PolicyKind::kSkip:
+      // skip has no code for lanes that differ in their primitive: they add as the baseline does.
+      plain = which.kind == PolicyKind::kSwB ? reduce("plain", false) : baseline_plain();
       check = reduce("check", false);
       butterfly = reduce("butterfly", true);
       leader = reduce("leader", false);
@@ -89,6 +101,7 @@ void WarpProgram::start(const PolicyTiming& timing, const trace::WarpTrace& warp
   timing_ = &timing;
   warp_ = &warp;
   record_ = 0;
+  passes_ = 0;
   events_ = 0;
   steps_.clear();
   position_ = 0;
@@ -96,10 +109,33 @@ void WarpProgram::start(const PolicyTiming& timing, const trace::WarpTrace& warp
   run_.kind = StepKind::kRun;
 }
 
-void WarpProgram::add_run(const PolicyTiming::Segment& segment, std::uint32_t times) {
+void WarpProgram::add_run(const PolicyTiming::Segment& segment, std::uint64_t times) {
   run_.slots += segment.slots * times;
   run_.min_cycles += segment.min_cycles * times;
   run_.lsu_ticks += segment.lsu_ticks * times;
+}
+
+// Gathers passes of a work record until the run is full; true when the record is done.
+bool WarpProgram::add_work(const trace::Record& record) {
+  const PolicyTiming::Segment& segment = timing_->path(record.path);
+  std::uint64_t room = record.count - passes_;
+  if (segment.lsu_ticks > 0) {
+    room = std::min(room, (kRunTicks - std::min(run_.lsu_ticks, kRunTicks)) / segment.lsu_ticks);
+  }
+  if (segment.slots > 0) {
+    room = std::min(room, (kRunSlots - std::min(run_.slots, kRunSlots)) / segment.slots);
+  }
+  if (room == 0 && run_.slots == 0 && run_.lsu_ticks == 0) {
+    room = 1;  // a pass that fills more than a run
+  }
+  add_run(segment, room);
+  passes_ += room;
+  if (passes_ < record.count) {
+    flush_run();
+    return false;
+  }
+  passes_ = 0;
+  return true;
 }
 
 void WarpProgram::flush_run() {
@@ -219,7 +255,7 @@ void WarpProgram::expand_event(std::uint32_t record) {
       }
       // A round's additions need its shuffles; the five rounds carry equal shares of the code.
       for (std::uint32_t round = 0; round < kButterflyRounds; ++round) {
-        const auto share = [round](std::uint32_t whole) {
+        const auto share = [round](auto whole) {
           return whole * (round + 1) / kButterflyRounds - whole * round / kButterflyRounds;
         };
         PolicyTiming::Segment part;
@@ -246,7 +282,9 @@ Step WarpProgram::next() {
       const trace::Record& record = warp_->records[record_];
       switch (record.kind) {
         case trace::RecordKind::kWork:
-          add_run(timing_->path(record.path), record.count);
+          if (!add_work(record)) {
+            continue;
+          }
           break;
         case trace::RecordKind::kBarrier: {
           flush_run();

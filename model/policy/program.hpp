@@ -31,9 +31,9 @@ struct Step {
   StepKind kind = StepKind::kEnd;
   SumOrder order = SumOrder::kSerial;
   std::uint16_t parameter = 0;
-  std::uint32_t slots = 0;
-  std::uint32_t min_cycles = 0;
-  std::uint32_t lsu_ticks = 0;  // occupancy of the load-store unit beside REDs
+  std::uint64_t slots = 0;
+  std::uint64_t min_cycles = 0;
+  Ticks lsu_ticks = 0;  // occupancy of the load-store unit beside REDs
   LaneMask mask = 0;
   std::uint32_t record = 0;  // index of the event in its warp
 };
@@ -47,9 +47,9 @@ class PolicyTiming {
   PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy policy);
 
   struct Segment {
-    std::uint32_t slots = 0;
-    std::uint32_t min_cycles = 0;
-    std::uint32_t lsu_ticks = 0;
+    std::uint64_t slots = 0;
+    std::uint64_t min_cycles = 0;
+    Ticks lsu_ticks = 0;
     std::uint32_t shuffles = 0;
   };
   [[nodiscard]] const Segment& path(std::uint16_t index) const { return paths_[index]; }
@@ -58,7 +58,7 @@ class PolicyTiming {
   Policy policy;
   std::uint32_t parameters;
   Segment check, plain, setup, per_lane, butterfly, leader;
-  std::uint32_t shuffle_ticks;  // occupancy of one shuffle
+  Ticks shuffle_ticks;  // occupancy of one shuffle
 
  private:
   std::vector<Segment> paths_;
@@ -75,7 +75,8 @@ class WarpProgram {
 
  private:
   void expand_event(std::uint32_t record);
-  void add_run(const PolicyTiming::Segment& segment, std::uint32_t times = 1);
+  void add_run(const PolicyTiming::Segment& segment, std::uint64_t times = 1);
+  bool add_work(const trace::Record& record);
   void flush_run();
   void add_atomics(StepKind kind, LaneMask mask, SumOrder order, std::uint32_t record);
   void add_shuffles(std::uint32_t count);
@@ -83,6 +84,7 @@ class WarpProgram {
   const PolicyTiming* timing_ = nullptr;
   const trace::WarpTrace* warp_ = nullptr;
   std::uint32_t record_ = 0;  // next record to expand
+  std::uint64_t passes_ = 0;  // of it, passes already gathered
   std::uint32_t events_ = 0;
   std::vector<Step> steps_;  // expanded and not yet handed out, from position_
   std::size_t position_ = 0;

@@ -85,7 +85,6 @@ Json run_to_json(const RunResult& run, const std::optional<double>& speedup) {
   out["sum_check"] = run.sum_check;
   out["max_sum_error"] = run.max_sum_error;
   out["wall_seconds"] = run.wall_seconds;
-  out["peak_memory_bytes"] = run.peak_memory_bytes;
   out["measured"] = measured_to_json(run);
   out["config"] = config_to_json(run.config);
   return out;

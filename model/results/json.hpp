@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results as JSON, schema "warpfold.sim/1". Keys keep their order and numbers read back as exactly
-// the same, so that two runs of one simulation differ in wall time and memory only. Pure functions.
+// the same, so that two runs of one simulation differ in wall time only. Pure functions.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -79,6 +79,10 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)), tar
   if (std::filesystem::is_directory(path_, error)) {
     fail(path_, EISDIR);
   }
+  if (std::filesystem::is_symlink(path_, error) && !std::filesystem::exists(path_, error)) {
+    throw OutputError(
+        fmt::format("{}: cannot be written: it is a symbolic link to nothing", path_.string()));
+  }
   if (std::filesystem::exists(path_, error)) {
     target_ = std::filesystem::canonical(path_, error);
     if (error) {

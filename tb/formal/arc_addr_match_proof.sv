@@ -47,7 +47,7 @@ module arc_addr_match_proof (
   logic sent_nothing;
   logic [Lanes-1:0] sent_q, left;   // lanes of the held request sent, still to send
   logic [Lanes-1:0] now;            // lanes sent in this cycle
-  logic [5:0] groups_q, lanes_sent; // groups sent of the held request
+  logic [5:0] groups_q;             // groups sent of the held request
 
   always_ff @(posedge clk_i) in_reset_q <= 1'b0;
   always_comb begin : StartsInReset
@@ -67,8 +67,6 @@ module arc_addr_match_proof (
       groups_q <= groups_q + 6'(txn_valid && txn_ready_i);
     end
   end
-
-  assign lanes_sent = 6'($countones(sent_q));
 
   // Lowest lane still to send, by search.
   logic [Lanes-1:0] lead;
@@ -116,9 +114,6 @@ module arc_addr_match_proof (
   end
   always_ff @(posedge clk_i) begin : EveryTakenCycleSends
     if (rst_ni && req_valid_i && left != '0 && txn_ready_i) assert (now != '0);
-  end
-  always_ff @(posedge clk_i) begin : NotMoreGroupsThanLanes
-    if (rst_ni) assert (groups_q <= lanes_sent);
   end
   always_ff @(posedge clk_i) begin : BusyWhilePartlySent
     if (rst_ni) assert (busy == !sent_nothing);

@@ -72,6 +72,8 @@ module arc_reduction_unit_proof #(
   (* hierconn *) logic [TagWidth-1:0] \u_dut.add_tag_q ;
   (* hierconn *) logic [DataWidth-1:0] \u_dut.acc_q ;
   (* hierconn *) logic [15:0] \u_dut.add_lanes_q ;
+  (* hierconn *) logic [15:0] \u_dut.lanes_left ;
+  (* hierconn *) logic [Lanes-1:0] \u_dut.fetch_rest ;
   (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.a_i ;
   (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.b_i ;
   (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.sum_o ;
@@ -115,28 +117,34 @@ module arc_reduction_unit_proof #(
   // Age: cycles since the transaction was accepted. Counters of 8 bits hold what they must: the
   // exact ones are compared modulo 256, the bounded ones stay below.
 
-  logic [Lanes-1:0] f_left_q, f_rest, f_lowest;
+  logic [Lanes-1:0] f_left_q, f_rest;
   logic [AddrWidth-1:0] f_addr_q, r_addr_q;
   logic [TagWidth-1:0] f_tag_q, r_tag_q;
-  logic [7:0] f_lanes_q, f_reads_q, f_refusals_q, f_age_q;  // lanes; read, refused, passed so far
-  logic r_due_q, r_new_q;                                   // result due; since the last edge
+  logic [7:0] f_reads_q, f_refusals_q, f_age_q;  // lanes read, cycles refused, cycles passed
+  logic r_due_q, r_new_q;                        // result due; since the last edge
   logic [7:0] r_lanes_q, r_refusals_q, r_age_q;
   logic f_open, f_closes;
+  logic [arc_pkg::LaneIdxWidth-1:0] lowest_idx;
   logic held_q, held_first_q;      // a read was granted in the last cycle; the first of its own
   logic chain_valid_q;
   logic [DataWidth-1:0] chain_q;   // sum of the lanes before
   logic [7:0] loads_q, results_q;  // modulo 256
   logic [7:0] run_q, waiting_q;    // cycles refused in a row; cycles that a transaction waits
 
+  always_comb begin
+    lowest_idx = '0;
+    for (int l = Lanes - 1; l >= 0; l--) begin
+      if (f_left_q[l]) lowest_idx = l[arc_pkg::LaneIdxWidth-1:0];
+    end
+  end
+
   assign f_open = f_left_q != '0;
   assign f_rest = f_left_q & ~({{(Lanes - 1) {1'b0}}, 1'b1} << rf_lane);
-  assign f_lowest = f_left_q & (~f_left_q + 32'd1);
   assign f_closes = grant && f_rest == '0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       f_left_q <= '0;
-      f_lanes_q <= '0;
       f_reads_q <= '0;
       r_due_q <= 1'b0;
       r_new_q <= 1'b0;
@@ -158,7 +166,6 @@ module arc_reduction_unit_proof #(
         f_left_q <= txn_mask_i;
         f_addr_q <= txn_addr_i;
         f_tag_q <= txn_tag_i;
-        f_lanes_q <= 8'($countones(txn_mask_i));
         f_reads_q <= '0;
         f_refusals_q <= '0;
         f_age_q <= 8'd1;
@@ -171,7 +178,7 @@ module arc_reduction_unit_proof #(
         r_due_q <= 1'b1;
         r_addr_q <= f_addr_q;
         r_tag_q <= f_tag_q;
-        r_lanes_q <= f_lanes_q;
+        r_lanes_q <= f_reads_q + 8'd1;
         r_refusals_q <= f_refusals_q;
         r_age_q <= f_age_q + 8'd1;
       end
@@ -199,7 +206,7 @@ module arc_reduction_unit_proof #(
   end
   always_ff @(posedge clk_i) begin : LowestLaneLeftIsRead
     if (rst_ni && rf_valid) begin
-      assert (f_lowest == ({{(Lanes - 1) {1'b0}}, 1'b1} << rf_lane) && rf_tag == f_tag_q);
+      assert (rf_lane == lowest_idx && rf_tag == f_tag_q);
     end
   end
   always_ff @(posedge clk_i) begin : ReadyOnceTheLastLaneIsRead
@@ -311,6 +318,13 @@ module arc_reduction_unit_proof #(
   // ------------------------------------------------------------------------------------------
 
 `ifdef INVARIANTS
+  // For the module's own count of lanes.
+  logic [15:0] lanes_in_rest;
+  assign lanes_in_rest = $countones(\u_dut.fetch_rest );
+
+  always_ff @(posedge clk_i) begin : PickedLaneIsOne
+    if (rst_ni && f_open) assert (\u_dut.lanes_left == lanes_in_rest + 16'd1);
+  end
   always_ff @(posedge clk_i) begin : RecordIsTheState
     if (rst_ni) begin
       assert (f_left_q == \u_dut.mask_q );
@@ -319,8 +333,7 @@ module arc_reduction_unit_proof #(
       if (f_open) begin
         assert (f_addr_q == \u_dut.addr_q && f_tag_q == \u_dut.tag_q );
         assert (\u_dut.fetch_first_q == (f_reads_q == '0));
-        assert (f_reads_q + 8'($countones(f_left_q)) == f_lanes_q);
-        assert (f_lanes_q <= 8'(Lanes));
+        assert (f_reads_q <= 8'(lowest_idx));
         assert (f_reads_q == '0 || 16'(f_reads_q) == \u_dut.add_lanes_q );
         assert (f_reads_q == '0 || !r_due_q);
         assert (f_reads_q == '0 || held_q || chain_valid_q);

@@ -259,7 +259,7 @@ TEST_F(GpuFile, AbsurdValuesAreRefused) {
   EXPECT_EQ(error_with("sm", "count", "4294967297"), "sm.count: is 4294967297, must be 1 to 1024");
   EXPECT_NE(error_with("sm", "count", "99999999999999999999"), "");  // not even an integer of TOML
   set_line("sm", "count", "count = 128");
-  EXPECT_EQ(error_with("l2", "bytes", "-1"), "l2.bytes: is -1, must be 4096 to 68719476736");
+  EXPECT_EQ(error_with("l2", "bytes", "-1"), "l2.bytes: is -1, must be 4096 to 1073741824");
 }
 
 TEST_F(GpuFile, AbsurdFloatsAreRefused) {
@@ -285,6 +285,36 @@ TEST_F(GpuFile, ValuesThatDoNotGoTogetherAreRefused) {
   set_line("sm", "max_warps", "max_warps = 48");
   EXPECT_EQ(error_with("", "sass_arch", "\"gfx90a\""),
             "sass_arch: is \"gfx90a\", must start with \"sm_\"");
+}
+
+TEST_F(GpuFile, SubcoreHoldsAsManyWarpsAsTheModelCan) {
+  EXPECT_EQ(error_with("sm", "max_warps", "50"),
+            "sm.max_warps: is 50, must be a multiple of sm.subcores = 4");
+  EXPECT_EQ(error_with("sm", "max_warps", "132"),
+            "sm.max_warps: is 132, that is 33 in each of sm.subcores = 4; a sub-core of the model "
+            "holds 32 at most");
+  EXPECT_EQ(error_with("sm", "max_warps", "128"), "");
+}
+
+TEST_F(GpuFile, WholeTransactionFitsInFrontOfASlice) {
+  EXPECT_EQ(error_with("l2", "ingress_packets", "31"),
+            "l2.ingress_packets: is 31, less than the 32 packets that one transaction can have");
+  EXPECT_EQ(error_with("l2", "ingress_packets", "32"), "");
+}
+
+TEST_F(GpuFile, PacketTakesACycleOrMore) {
+  const std::string what = ", must be 1 to 1000";
+  EXPECT_EQ(error_with("noc", "packet_cycles", "0.99"), "noc.packet_cycles: is 0.99" + what);
+  EXPECT_EQ(error_with("noc", "packet_cycles", "1001"), "noc.packet_cycles: is 1001" + what);
+  EXPECT_EQ(error_with("noc", "packet_cycles", "1000"), "");
+}
+
+TEST_F(GpuFile, SizesThatNoMemoryHoldsAreRefused) {
+  EXPECT_EQ(error_with("l2", "bytes", "1_073_741_825"),
+            "l2.bytes: is 1073741825, must be 4096 to 1073741824");
+  EXPECT_EQ(error_with("l2", "bytes", "1_073_741_824"), "");
+  EXPECT_EQ(error_with("l2", "slices", "1025"), "l2.slices: is 1025, must be 1 to 1024");
+  EXPECT_EQ(error_with("sm", "count", "1025"), "sm.count: is 1025, must be 1 to 1024");
 }
 
 TEST_F(GpuFile, NamesArePlain) {

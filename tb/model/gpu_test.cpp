@@ -118,6 +118,66 @@ TEST(GpuTiming, BarrierWaitsForTheLastWarp) {
   EXPECT_EQ(result.cycles, arrival + 1 + gpu.latency.barrier + 5 + 1);
 }
 
+TEST(GpuTiming, SharedMemoryAccessesTakeTheirTurnOnThePipe) {
+  // 32 warps, 50 passes of 8 accesses each: 12,800 cycles of the LSU, four sub-cores issuing far
+  // less.
+  SmallTrace trace(1, 32, 1, 4, 4);
+  trace.path_cost(0, {.shared = 8});
+  for (std::size_t w = 0; w < 32; ++w) {
+    trace.work(0, w, 50);
+  }
+  const GpuConfig gpu = small_h200(1);
+  const RunResult result = run(trace.read(), gpu, "baseline");
+  EXPECT_EQ(result.failure, "");
+  EXPECT_GE(result.cycles, 32U * 50 * 8);
+  EXPECT_LE(result.cycles, 32U * 50 * 8 + 400);
+}
+
+TEST(GpuTiming, WarpsOfSmallCtasSpreadOverTheSubcores) {
+  // 32 CTAs of one warp on one SM: eight a sub-core, not all on the first.
+  SmallTrace trace(32, 1, 1, 4, 4);
+  trace.path_cost(0, {.alu = 1});
+  for (std::size_t c = 0; c < 32; ++c) {
+    trace.work(c, 0, 1000);
+  }
+  const RunResult result = run(trace.read(), small_h200(1), "baseline");
+  EXPECT_EQ(result.failure, "");
+  EXPECT_LE(result.cycles, 8U * 1000 + 400);
+}
+
+TEST(GpuTiming, AMissWaitsForDram) {
+  // Two lines that cannot both be in an L2 of one line: the second is in after the clearing, so the
+  // first is fetched and the other written back.
+  SmallTrace trace(1, 1, 1, 64, 4);
+  trace.event(0, 0, 1, 0);
+  GpuConfig gpu = small_h200(1);
+  gpu.l2.slices = 1;
+  gpu.l2.bytes = 128;
+  gpu.l2.ways = 1;
+  const RunResult result = run(trace.read(), gpu, "baseline");
+  EXPECT_EQ(result.failure, "");
+  EXPECT_EQ(counter(result.activity, "l2_misses"), 1U);
+  const Cycle arrival = first_issue(gpu) + 2 + gpu.noc.latency;
+  const Ticks line = to_ticks(128 / gpu.l2.dram_bytes_per_cycle);
+  const Cycle ready = cycle_after(at_cycle(arrival) + 2 * line) + gpu.l2.dram_latency;
+  EXPECT_EQ(result.cycles, cycle_after(at_cycle(ready) + to_ticks(gpu.l2.rop_cycles)));
+}
+
+TEST(GpuTiming, StallsAreNamedByTheirCause) {
+  // Many full REDs to one address fill every queue on the way.
+  SmallTrace trace(1, 8, 9, 4, 36);
+  for (std::size_t w = 0; w < 8; ++w) {
+    for (int i = 0; i < 20; ++i) {
+      trace.event(0, w, ~0U, 1);
+    }
+  }
+  const RunResult result = run(trace.read(), small_h200(1), "baseline");
+  EXPECT_EQ(result.failure, "");
+  EXPECT_GT(counter(result.subcore_cycles, "memory_queue"), 3 * result.cycles);
+  EXPECT_EQ(counter(result.subcore_cycles, "arc_unit"), 0U);
+  EXPECT_GT(counter(result.warp_cycles, "memory_queue"), 6 * result.cycles);
+}
+
 // One SM alone, 32 warps: SM cycles per RED by pattern, beside what an H200 did (measured with 32
 // warps a SM, unrolled REDs to spread addresses).
 struct Pattern {
@@ -154,8 +214,7 @@ TEST_P(RedThroughput, MatchesOneSmOfAnH200) {
   const double per_red = static_cast<double>(result.cycles) / (kWarps * kReds);
   EXPECT_NEAR(per_red, pattern.modelled, 0.03 * pattern.modelled + 300.0 / (kWarps * kReds));
   RecordProperty("cycles_per_red", std::to_string(per_red));
-  // The model's own value lies this near to the measurement.
-  EXPECT_NEAR(pattern.modelled, pattern.measured, 0.17 * pattern.measured);
+  EXPECT_NEAR(per_red, pattern.measured, 0.19 * pattern.measured);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -117,7 +117,6 @@ TEST(Json, DocumentIsAsTheSchemaSays) {
    "sum_check": "bound",
    "max_sum_error": 0.125,
    "wall_seconds": 1.5,
-   "peak_memory_bytes": 1048576,
    "measured": {
     "gpu": "NVIDIA H200",
     "ms": 0.5,

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an event becomes under each policy: instructions, shuffles, additions, and the software
+// sums.
+#include "model/policy/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+
+#include "tb/model/small_trace.hpp"
+
+namespace warpfold::test {
+namespace {
+
+constexpr std::uint32_t kParameters = 9;
+
+// One warp with costs that tell the segments apart: every segment has another power of ten of
+// slots.
+SmallTrace priced_trace() {
+  SmallTrace trace(1, 1, kParameters, 100, 4 * kParameters);
+  trace.path_cost(0, {.alu = 1, .stall_cycles = 2});
+  trace.path_cost(1, {.alu = 10, .stall_cycles = 20});
+  trace.reduce_cost("plain", {.alu = 100});
+  trace.reduce_cost("check", {.alu = 1000});
+  trace.reduce_cost("setup", {.alu = 10000});
+  trace.reduce_cost("leader", {.alu = 100000});
+  trace.reduce_cost("per_lane", {.alu = 1000000, .shuffle = kParameters});
+  trace.reduce_cost("butterfly", {.alu = 1000000, .shuffle = 5 * kParameters});
+  return trace;
+}
+
+struct Issued {
+  std::uint64_t slots = 0;  // of runs
+  std::uint64_t min_cycles = 0;
+  std::uint64_t shuffles = 0;
+  std::uint64_t shuffle_waits = 0;
+  std::uint64_t atomics = 0;  // lane by lane
+  std::uint64_t lanes = 0;    // of those
+  std::uint64_t reduced = 0;  // sums
+  std::uint64_t barriers = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t longest = 0;  // slots of one run
+};
+
+Issued issue(const SmallTrace& trace, const std::string& policy) {
+  const PolicyTiming timing(trace.header, load_gpu("h200"), parse_policy(policy));
+  WarpProgram program;
+  program.start(timing, trace.ctas[0].warps[0]);
+  Issued issued;
+  std::uint32_t next_parameter = 0;
+  for (Step step = program.next(); step.kind != StepKind::kEnd; step = program.next()) {
+    ++issued.steps;
+    switch (step.kind) {
+      case StepKind::kRun:
+        issued.slots += step.slots;
+        issued.min_cycles += step.min_cycles;
+        issued.longest = std::max(issued.longest, step.slots);
+        break;
+      case StepKind::kShuffle:
+        issued.shuffles += step.slots;
+        ++issued.shuffle_waits;
+        break;
+      case StepKind::kAtomic:
+      case StepKind::kReduced:
+        // Parameters in order, each once.
+        EXPECT_EQ(step.parameter, next_parameter);
+        next_parameter = (next_parameter + 1) % kParameters;
+        if (step.kind == StepKind::kReduced) {
+          ++issued.reduced;
+        } else {
+          ++issued.atomics;
+          issued.lanes += static_cast<std::uint64_t>(lane_count(step.mask));
+        }
+        break;
+      case StepKind::kBarrier:
+        ++issued.barriers;
+        break;
+      case StepKind::kEnd:
+        break;
+    }
+  }
+  EXPECT_EQ(program.next().kind, StepKind::kEnd);
+  return issued;
+}
+
+TEST(Program, BaselineAndArcHwSendEveryLane) {
+  SmallTrace trace = priced_trace();
+  trace.work(0, 0, 3);
+  trace.event(0, 0, 0xff, 5);
+  for (const char* policy : {"baseline", "arc-hw"}) {
+    const Issued issued = issue(trace, policy);
+    EXPECT_EQ(issued.slots, 3U + 10 + 100) << policy;
+    EXPECT_EQ(issued.min_cycles, 6U + 20) << policy;
+    EXPECT_EQ(issued.atomics, kParameters) << policy;
+    EXPECT_EQ(issued.lanes, 8U * kParameters) << policy;
+    EXPECT_EQ(issued.reduced, 0U) << policy;
+  }
+}
+
+TEST(Program, SerialReductionTakesATurnForEachLaneButTheLeader) {
+  SmallTrace trace = priced_trace();
+  trace.event(0, 0, 0xff, 5);
+  const Issued at = issue(trace, "sw-s:8");
+  EXPECT_EQ(at.slots, 10U + 1000 + 10000 + 7 * 1000000 + 100000);
+  EXPECT_EQ(at.shuffles, 7U * kParameters);
+  EXPECT_EQ(at.shuffle_waits, 7U);
+  EXPECT_EQ(at.reduced, kParameters);
+  EXPECT_EQ(at.atomics, 0U);
+  const Issued below = issue(trace, "sw-s:9");
+  EXPECT_EQ(below.slots, 10U + 1000 + 100);
+  EXPECT_EQ(below.shuffles, 0U);
+  EXPECT_EQ(below.atomics, kParameters);
+}
+
+TEST(Program, SerialReductionOfALoneLaneNeedsNoTurn) {
+  SmallTrace trace = priced_trace();
+  trace.event(0, 0, 0x10, 5);
+  const Issued issued = issue(trace, "sw-s:1");
+  EXPECT_EQ(issued.slots, 10U + 1000 + 10000 + 100000);
+  EXPECT_EQ(issued.shuffles, 0U);
+  EXPECT_EQ(issued.reduced, kParameters);
+}
+
+TEST(Program, SerialReductionSplitsGroupsAtTheThreshold) {
+  SmallTrace trace = priced_trace();
+  std::vector<std::uint32_t> primitives(kLanes, 1);
+  primitives[30] = primitives[31] = 2;
+  trace.event(0, 0, ~0U, primitives);
+  const Issued issued = issue(trace, "sw-s:4");
+  // The group of 30 reduces in 29 turns, the group of two adds directly.
+  EXPECT_EQ(issued.shuffle_waits, 29U);
+  EXPECT_EQ(issued.reduced, kParameters);
+  EXPECT_EQ(issued.atomics, kParameters);
+  EXPECT_EQ(issued.lanes, 2U * kParameters);
+}
+
+TEST(Program, ButterflyNeedsOnePrimitiveAndTheThreshold) {
+  SmallTrace trace = priced_trace();
+  trace.event(0, 0, 0xff, 5);
+  const Issued at = issue(trace, "sw-b:8");
+  EXPECT_EQ(at.slots, 10U + 1000 + 1000000 + 100000);
+  EXPECT_EQ(at.shuffles, 5U * kParameters);
+  EXPECT_EQ(at.shuffle_waits, 5U);
+  EXPECT_EQ(at.reduced, kParameters);
+  const Issued below = issue(trace, "sw-b:9");
+  EXPECT_EQ(below.slots, 10U + 1000 + 100);
+  EXPECT_EQ(below.atomics, kParameters);
+
+  SmallTrace mixed = priced_trace();
+  std::vector<std::uint32_t> primitives(kLanes, 1);
+  primitives[3] = 2;
+  mixed.event(0, 0, 0xff, primitives);
+  for (const char* policy : {"sw-b:1", "skip"}) {
+    const Issued issued = issue(mixed, policy);
+    EXPECT_EQ(issued.slots, 10U + 1000 + 100) << policy;
+    EXPECT_EQ(issued.shuffles, 0U) << policy;
+    EXPECT_EQ(issued.lanes, 8U * kParameters) << policy;
+  }
+}
+
+TEST(Program, LongWorkKeepsEverySlot) {
+  // As many passes as a record can hold: no overflow, and no run longer than its bound.
+  SmallTrace trace = priced_trace();
+  trace.path_cost(0, {.alu = 900, .shared = 1, .stall_cycles = 1000});
+  trace.work(0, 0, 3000000);
+  trace.work(0, 0, 2);
+  trace.barrier(0, 0);
+  const Issued issued = issue(trace, "baseline");
+  EXPECT_EQ(issued.slots, 3000002ULL * 901);
+  EXPECT_EQ(issued.min_cycles, 3000002ULL * 1000);
+  EXPECT_LE(issued.longest, 1024U);
+  EXPECT_EQ(issued.barriers, 1U);
+}
+
+TEST(Program, SoftwareSumsFollowTheirOrder) {
+  std::array<std::uint32_t, kLanes> values{};
+  const auto set = [&](std::size_t lane, float value) {
+    values[lane] = std::bit_cast<std::uint32_t>(value);
+  };
+  // In lane order 1 is lost beside 2^24 and the sum is 0; the butterfly adds lanes 0 and 16 first.
+  set(0, 0x1p24F);
+  set(1, 1.0F);
+  set(16, -0x1p24F);
+  const LaneMask mask = 0x10003;
+  EXPECT_EQ(std::bit_cast<float>(software_sum(values.data(), mask, SumOrder::kSerial)), 0.0F);
+  EXPECT_EQ(std::bit_cast<float>(software_sum(values.data(), mask, SumOrder::kButterfly)), 1.0F);
+  // Lanes outside the mask do not count.
+  EXPECT_EQ(std::bit_cast<float>(software_sum(values.data(), 0x2, SumOrder::kButterfly)), 1.0F);
+}
+
+}  // namespace
+}  // namespace warpfold::test
