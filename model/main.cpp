@@ -33,6 +33,7 @@
 #include "model/unit/lockstep.hpp"
 #include "traces/format/commands.hpp"
 #include "traces/format/reader.hpp"
+#include "traces/format/trace.hpp"
 
 namespace warpfold {
 namespace {
@@ -269,7 +270,10 @@ void add_trace_verify(CLI::App& trace_app, std::function<int()>& command) {
       "verify", "Check every record of traces, or all traces that a manifest lists");
   verify->add_option("PATH", *paths, "Traces, or manifests (.json)")->required();
   verify->footer(
-      "Exit code 1 if one is not sound.\n\nExample:\n  warpfold trace verify "
+      "Exit code: 0 all are sound; 1 one is damaged, is not as its manifest says, or lies "
+      "unlisted\n"
+      "beside it; 2 a path cannot be opened or is no trace and no manifest.\n\nExample:\n  "
+      "warpfold trace verify "
       "traces/data/MANIFEST.json");
   verify->callback(
       [paths, &command] { command = [paths] { return trace::trace_verify(*paths, std::cout); }; });
@@ -326,6 +330,21 @@ void add_trace_dump(CLI::App& trace_app, std::function<int()>& command) {
   });
 }
 
+// The signal that asks for an end. What was begun is then removed, and the signal does its work.
+volatile std::sig_atomic_t stop_signal = 0;
+
+// A second one ends the process at once. One that is ignored, as under nohup, stays so.
+void stop_on(int signal) {
+  struct sigaction action {};
+  if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) {
+    return;
+  }
+  action = {};
+  action.sa_handler = [](int number) { stop_signal = number; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  ::sigaction(signal, &action, nullptr);
+}
+
 void add_trace_slice(CLI::App& trace_app, std::function<int()>& command) {
   struct Arguments {
     std::filesystem::path in;
@@ -362,12 +381,23 @@ void add_trace_slice(CLI::App& trace_app, std::function<int()>& command) {
           !std::filesystem::is_regular_file(arguments->out, error)) {
         throw UsageError(fmt::format("{}: is no regular file", arguments->out.string()));
       }
-      return trace::trace_slice(arguments->in, arguments->out,
-                                {.first_cta = arguments->ctas.first,
-                                 .last_cta = arguments->ctas.last,
-                                 .every = arguments->every,
-                                 .drop_values = arguments->drop_values},
-                                std::cout);
+      for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        stop_on(signal);
+      }
+      try {
+        return trace::trace_slice(arguments->in, arguments->out,
+                                  {.first_cta = arguments->ctas.first,
+                                   .last_cta = arguments->ctas.last,
+                                   .every = arguments->every,
+                                   .drop_values = arguments->drop_values,
+                                   .stop = [] { return stop_signal != 0; }},
+                                  std::cout);
+      } catch (const trace::TraceError&) {
+        if (stop_signal != 0) {
+          std::raise(stop_signal);  // ends the process: the first one has put the default back
+        }
+        throw;
+      }
     };
   });
 }

@@ -15,31 +15,60 @@ import sys
 import tempfile
 
 
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message):
+        refuse(f"{message} (see --help)")
+
+
+def refuse(message):
+    print(f"benchmark.py: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def count(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"is {number}, must be at least 1")
+    return number
+
+
 def simulate(args, policy, unit):
-    """One run; the entry of the results file (schema warpfold.sim/1)."""
+    """One run: the entry of the results file (schema warpfold.sim/1), and the peak memory in bytes.
+
+    The memory is that of the largest process: of the command and the child that simulates.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "r.json")
         command = [args.warpfold, "sim", args.trace, "--gpu", args.gpu, "--policy", policy,
                    "--unit", unit, "--jobs", "1", "--json", path]
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        if done.returncode != 0:
-            sys.exit(f"benchmark.py: {' '.join(command)}: {done.stderr.strip()}")
+        with tempfile.TemporaryFile("w+") as errors, \
+                subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode != 0:
+                errors.seek(0)
+                print(f"benchmark.py: {' '.join(command)}: {errors.read().strip()}", file=sys.stderr)
+                sys.exit(2 if process.returncode == 2 else 1)
         with open(path, encoding="utf-8") as file:
-            return json.load(file)["runs"][0]
+            run = json.load(file)["runs"][0]
+        run["peak_memory_bytes"] = usage.ru_maxrss * 1024
+        return run
 
 
 def main():
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Parser(description=__doc__.splitlines()[0])
     parser.add_argument("trace", nargs="?", default=os.path.join(root, "traces/data/truck.wft"))
     parser.add_argument("--warpfold", default=os.path.join(root, "build/release/model/warpfold"))
     parser.add_argument("--gpu", default="rtx4090")
     parser.add_argument("--policies", default="baseline,arc-hw")
-    parser.add_argument("-n", "--runs", type=int, default=5, help="counted runs, after one warm-up")
+    parser.add_argument("-n", "--runs", type=count, default=5, help="counted runs, after one warm-up")
     args = parser.parse_args()
     for path in (args.trace, args.warpfold):
         if not os.path.exists(path):
-            sys.exit(f"benchmark.py: {path}: no such file")
+            refuse(f"{path}: no such file")
     print(f"{platform.machine()}, {os.cpu_count()} cores; {args.trace} on {args.gpu}, "
           f"median of {args.runs} (min..max)")
     row = "{:<10} {:<7} {:>26} {:>26} {:>12} {:>10}"

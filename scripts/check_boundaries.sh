@@ -1,18 +1,32 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Holds the sources to the one-way data flow of CONTRIBUTING.md. Prints each rule and what breaks it.
+#   scripts/check_boundaries.sh     takes no arguments; exits 1 if a rule is broken
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+if (($# > 0)); then
+  echo "check_boundaries.sh: takes no arguments, got '$1'" >&2
+  exit 2
+fi
+
 failed=0
-# rule "text" PATTERN FILE...: no line of these files may match.
+# rule "text" PATTERN FILE...: no line of these files may match (Perl's expressions).
 rule() {
-  local text=$1 pattern=$2 hits
+  local text=$1 pattern=$2 hits status=0
   shift 2
-  if hits=$(grep -nE "$pattern" "$@" /dev/null); then
-    printf 'broken: %s\n%s\n' "$text" "$hits"
+  if (($# == 0)); then
+    printf 'broken: %s: no file to check\n' "$text"
     failed=1
+    return
   fi
+  hits=$(grep -nP "$pattern" "$@" /dev/null) || status=$?
+  case $status in
+    0) printf 'broken: %s\n%s\n' "$text" "$hits" ;;
+    1) return ;;
+    *) printf 'broken: %s: grep failed\n' "$text" ;;
+  esac
+  failed=1
 }
 sources() { find "$@" -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort; }
 
@@ -21,6 +35,8 @@ mapfile -t model_files < <(sources model)
 mapfile -t outside_gpu < <(sources model | grep -v '^model/gpu/')
 mapfile -t outside_wrapper < <(sources model | grep -v '^model/unit/arc_rtl\.cpp$')
 mapfile -t unit_files < <(sources model/unit)
+mapfile -t policy_files < <(sources model/policy)
+mapfile -t results_files < <(sources model/results)
 mapfile -t rtl_files < <(find rtl -name '*.sv' -o -name '*.svh' | sort)
 mapfile -t synth_files < <(find synth scripts/synth.sh -type f ! -name '*.md' ! -name '*.json' | sort)
 
@@ -32,6 +48,14 @@ rule "only model/gpu sees SystemC" '#include <systemc' "${outside_gpu[@]}"
 rule "only arc_rtl.cpp sees the Verilated unit" '#include "V[a-z_]+\.h"' "${outside_wrapper[@]}"
 rule "model/unit does not know the GPU around it" '#include "model/(gpu|policy|results)/' \
   "${unit_files[@]}"
+rule "model/policy knows of model/gpu the machine's parameters alone: config.hpp and ticks.hpp" \
+  '#include "model/gpu/(?!(config|ticks)\.hpp")' "${policy_files[@]}"
+rule "model/policy knows neither results nor units" '#include "model/(results|unit)/' \
+  "${policy_files[@]}"
+rule "model/results knows of model/gpu the parameters, a whole run and its reference sums alone" \
+  '#include "model/gpu/(?!(config|config_fields|gpu|reference_sums)\.hpp")' "${results_files[@]}"
+rule "model/gpu knows of model/results the plain data of a run alone: run_result.hpp" \
+  '#include "model/results/(?!run_result\.hpp")' model/gpu/*.[ch]pp
 rule "synth/ reads rtl only" '(model|traces)/' "${synth_files[@]}"
 if ((failed)); then
   exit 1

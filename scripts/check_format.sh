@@ -5,6 +5,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+if (($# > 1)) || [[ $# == 1 && $1 != --fix ]]; then
+  echo "check_format.sh: takes --fix or nothing, got '$*'" >&2
+  exit 2
+fi
+
 mapfile -t sources < <(find model traces tb -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort)
 formatter=$(command -v clang-format-14 || command -v clang-format) || {
   echo "check_format.sh: no clang-format; Debian package clang-format-14" >&2

@@ -136,6 +136,17 @@ CLEAN
   echo "$count"
 }
 
+for argument in "$@"; do
+  if [[ $argument == --self-check ]]; then
+    (($# == 1)) && continue
+    echo "check_sv_subset.sh: --self-check stands alone" >&2
+    exit 2
+  elif [[ $argument == -* || ! -e $argument ]]; then
+    echo "check_sv_subset.sh: '$argument' is no file, folder or option" >&2
+    exit 2
+  fi
+done
+
 count=$(self_check)
 if [[ ${1:-} == --self-check ]]; then
   echo "self-check: all $count planted lines caught"

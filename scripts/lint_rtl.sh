@@ -9,6 +9,14 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
+if (($# > 1)); then
+  echo "lint_rtl.sh: takes one folder, got '$2' too" >&2
+  exit 2
+fi
+if [[ ! -f ${1:-$root/rtl}/arc.f ]]; then
+  echo "lint_rtl.sh: '$1' is no RTL folder, it has no arc.f" >&2
+  exit 2
+fi
 cd "${1:-$root/rtl}"
 
 mapfile -t files < <(sed -e 's,//.*,,' -e '/^[[:space:]]*$/d' arc.f)

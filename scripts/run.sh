@@ -8,6 +8,27 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
+results=out/truck.json
+options=("$@")
+for ((i = 0; i < $#; i++)); do
+  case ${options[i]} in
+    -h | --help)
+      sed -n '/^# The main job/,/^[^#]/{s/^# \{0,1\}//p}' "$0"
+      echo "Options of \`warpfold sim\`: --gpu, --policy, --unit, --json, --jobs, --clock-all."
+      exit 0
+      ;;
+    --json) results=${options[i + 1]:-} ;;
+    --json=*) results=${options[i]#--json=} ;;
+    --gpu | --policy | --unit | --jobs) ;;
+    --gpu=* | --policy=* | --unit=* | --jobs=* | --clock-all) continue ;;
+    *) die "unknown option '${options[i]}' (--help lists them)" ;;
+  esac
+  if [[ ${options[i]} != *=* ]]; then
+    ((i + 1 < $#)) || die "${options[i]} needs a value"
+    i=$((i + 1))
+  fi
+done
+
 ensure_packages "${packages_run[@]}"
 cd "$repo"
 
@@ -20,4 +41,4 @@ echo
 scripts/synth.sh --top arc_subcore_without_addr_match --top arc_subcore --transistors-only \
   --json out/transistors.json
 echo
-echo "results: out/truck.json, out/transistors.json"
+echo "results: $results, out/transistors.json"

@@ -7,6 +7,7 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
+(($# <= 1)) || die "takes one preset, got '$2' too"
 preset=${1:-release}
 case $preset in
   release | debug | coverage) ;;

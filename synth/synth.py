@@ -218,8 +218,8 @@ def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
     """One row of the result; with for_simulation also netlists that need no cell models."""
     stat = folder / f"{top.name}.stat"
     commands = load_commands(top, rtl)
-    if library:
-        commands.append("design -save loaded")
+    # Without a library too: what Yosys names after it depends on it, and ABC's result on the names.
+    commands.append("design -save loaded")
     commands.append(f"tee -q -o {stat} script {SYNTH / 'transistors.ys'}")
     if for_simulation:
         commands.append(f"write_verilog -noattr {folder / f'{top.name}.gates.v'}")

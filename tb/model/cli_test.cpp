@@ -235,6 +235,13 @@ TEST_F(Cli, BadUsageIsRefused) {
   refusal({"sim", "t.wft", "--gpu"});
   refusal({"trace", "info"});
   refusal({"trace", "dump", "t.wft", "--warp", "-1"});
+  for (const Words& words : {Words{"trace", "dump", "t.wft", "--first-cta", "-1"},
+                             Words{"trace", "dump", "t.wft", "--last-cta", "-1"},
+                             Words{"trace", "slice", "t.wft", "o.wft", "--every", "-1"},
+                             Words{"regress", "t.wft", "--seed", "-1"},
+                             Words{"regress", "t.wft", "--max-events", "-1"}}) {
+    EXPECT_NE(refusal(words).find("is -1, must be 0 or more"), std::string::npos);
+  }
   refusal({"trace", "slice", "t.wft"});
   EXPECT_EQ(refusal({"trace", "slice", "t.wft", "o.wft", "--every", "0"}),
             "--every is 0, must be at least 1");
@@ -315,6 +322,22 @@ TEST_F(Cli, TraceGivenTwiceIsRefused) {
   EXPECT_EQ(refusal({"sim", "t.wft", "t.wft"}), "t.wft: given twice");
   EXPECT_EQ(refusal({"sim", "t.wft", "./t.wft"}), "./t.wft: the same trace as t.wft");
   EXPECT_EQ(refusal({"regress", "t.wft", "link.wft"}), "link.wft: the same trace as t.wft");
+  fs::create_hard_link(folder_ / "t.wft", folder_ / "hard.wft");
+  EXPECT_EQ(refusal({"sim", "t.wft", "hard.wft"}), "hard.wft: the same trace as t.wft");
+}
+
+TEST_F(Cli, VerifyTellsBadInputFromADamagedTrace) {
+  write_file("text.wft", "this is no trace\n");
+  fs::create_directory(folder_ / "folder.wft");
+  for (const std::string name : {"text.wft", "none.wft", "folder.wft", "none.json"}) {
+    EXPECT_TRUE(refusal({"trace", "verify", name}).starts_with(name + ": ")) << name;
+  }
+  write_trace("t.wft");
+  fs::resize_file(folder_ / "t.wft", fs::file_size(folder_ / "t.wft") - 1);
+  const Outcome damaged = run({"trace", "verify", "t.wft"});
+  EXPECT_EQ(damaged.code, 1);
+  EXPECT_EQ(damaged.err, "");
+  EXPECT_TRUE(damaged.out.starts_with("FAIL t.wft: ")) << damaged.out;
 }
 
 // --- Simulations ---------------------------------------------------------------------------------
@@ -349,6 +372,21 @@ TEST_F(Cli, SimulatesEveryPolicy) {
   }
   EXPECT_EQ(policies, (Words{"baseline", "sw-s:16", "sw-b:16", "skip", "arc-hw"}));
   EXPECT_EQ(document["runs"][0]["speedup"], 1.0);
+}
+
+TEST_F(Cli, LastOfAnOptionThatIsGivenTwiceCounts) {
+  write_trace("t.wft");
+  const Outcome outcome =
+      run({"sim",    "t.wft",  "--gpu",  "rtx4090", "--policy", "all",  "--unit", "rtl",
+           "--json", "a.json", "--jobs", "1",       "--gpu",    "h200", "--unit", "golden",
+           "--json", "b.json", "--jobs", "2",       "--policy", "skip"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_FALSE(fs::exists(folder_ / "a.json"));
+  const auto document = nlohmann::json::parse(text_of(folder_ / "b.json"));
+  ASSERT_EQ(document["runs"].size(), 1U);
+  EXPECT_EQ(document["runs"][0]["gpu"], "h200");
+  EXPECT_EQ(document["runs"][0]["unit"], "golden");
+  EXPECT_EQ(document["runs"][0]["policy"], "skip");
 }
 
 TEST_F(Cli, ResultsDoNotDependOnTheNumberOfJobs) {
@@ -399,6 +437,29 @@ TEST_F(Cli, UnwritableOutputIsRefusedBeforeTheSimulation) {
   EXPECT_EQ(refusal({"sim", "t.wft", "--json", "folder"}),
             "folder: cannot be written: Is a directory");
   EXPECT_EQ(refusal({"sim", "t.wft", "--json", "/proc/o.json"}).find("/proc/o.json: "), 0U);
+}
+
+TEST_F(Cli, ResultsDoNotReplaceTheirInputs) {
+  write_trace("t.wft");
+  write_file("my.toml", std::string(builtin_gpus().front().toml));
+  fs::create_hard_link(folder_ / "t.wft", folder_ / "hard.json");
+  fs::create_symlink("my.toml", folder_ / "link.json");
+  const std::string trace = text_of(folder_ / "t.wft");
+  const std::string gpu = text_of(folder_ / "my.toml");
+  for (const std::string name : {"t.wft", "./t.wft", "hard.json", "my.toml", "link.json"}) {
+    EXPECT_EQ(refusal({"sim", "t.wft", "--gpu", "h200,my.toml", "--json", name}),
+              "--json " + name + ": is an input of this simulation");
+  }
+  EXPECT_EQ(text_of(folder_ / "t.wft"), trace);
+  EXPECT_EQ(text_of(folder_ / "my.toml"), gpu);
+}
+
+TEST_F(Cli, ResultsWithoutAPlaceAreRefused) {
+  write_trace("t.wft");
+  EXPECT_NE(refusal({"sim", "t.wft", "--json", ""}).find("--json"), std::string::npos);
+  fs::create_symlink("none.json", folder_ / "link.json");
+  EXPECT_EQ(refusal({"sim", "t.wft", "--json", "link.json"}),
+            "link.json: cannot be written: it is a symbolic link to nothing");
 }
 
 TEST_F(Cli, FullDiskIsOneLineAndLeavesNothing) {

@@ -129,6 +129,14 @@ TEST(Json, DocumentIsAsTheSchemaSays) {
 })");
 }
 
+// A second run of a simulation gives the same file, wall time aside.
+TEST(Json, NothingButWallTimeDependsOnTheMachineThatRunsIt) {
+  const RunResult run = make_run("baseline", 10);
+  RunResult again = run;
+  again.peak_memory_bytes *= 3;
+  EXPECT_EQ(results_to_json({again}), results_to_json({run}));
+}
+
 TEST(Json, EndsWithANewlineAndNamesNoRunsAsAnEmptyList) {
   EXPECT_EQ(results_to_json({}), "{\n  \"schema\": \"warpfold.sim/1\",\n  \"runs\": []\n}\n");
 }
@@ -346,6 +354,13 @@ TEST_F(OutputFileTest, WritesThroughASymbolicLink) {
   OutputFile(folder_ / "link.json").write("new");
   EXPECT_TRUE(fs::is_symlink(folder_ / "link.json"));
   EXPECT_EQ(text_of(folder_ / "a.json"), "new");
+}
+
+TEST_F(OutputFileTest, SymbolicLinkToNothingIsRefusedAndStays) {
+  fs::create_symlink("none.json", folder_ / "link.json");
+  EXPECT_THROW(OutputFile(folder_ / "link.json"), OutputError);
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link.json"));
+  EXPECT_FALSE(fs::exists(folder_ / "none.json"));
 }
 
 TEST_F(OutputFileTest, MissingFolderIsKnownBeforeWriting) {

@@ -316,6 +316,22 @@ TEST_F(Manifest, BadManifestsAreRefused) {
   EXPECT_NE(changed("/traces", 3), "");
 }
 
+TEST_F(Manifest, VerifyRefusesWhatIsNoTraceBeforeItChecksAny) {
+  write_bytes(folder_ / "text.wft", Bytes{'t', 'e', 'x', 't'});
+  for (const char* name : {"text.wft", "none.wft", "none.json"}) {
+    EXPECT_THROW(trace_verify({folder_ / "a.wft", folder_ / name}, out_), TraceError) << name;
+    EXPECT_EQ(out_.str(), "") << name;
+  }
+}
+
+TEST_F(Manifest, StoppedSliceLeavesNothing) {
+  int asked = 0;
+  const SliceSpec spec{.stop = [&asked] { return ++asked > 2; }};
+  EXPECT_THROW(trace_slice(folder_ / "b.wft", folder_ / "c.wft", spec, out_), TraceError);
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(folder_.names().size(), 2U);  // a.wft and b.wft
+}
+
 TEST_F(Manifest, VerifyTakesTracesAsWell) {
   EXPECT_EQ(trace_verify({folder_ / "a.wft", folder_ / "b.wft"}, out_), 0);
   fs::resize_file(folder_ / "a.wft", 200);

@@ -113,6 +113,13 @@ TEST(Writer, ALinkStaysALink) {
   EXPECT_EQ(Reader(folder / "real.wft").cta_count(), 5U);
 }
 
+TEST(Writer, ALinkToNothingIsRefused) {
+  const TempFolder folder;
+  std::filesystem::create_symlink("none.wft", folder / "link.wft");
+  EXPECT_THROW(Writer(folder / "link.wft", small_header(1, 32)), TraceError);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.wft"));
+}
+
 TEST(Writer, TwoWritersOfOneTargetDoNotMix) {
   const TempFolder folder;
   const Header header = small_header(1, 32);

@@ -279,6 +279,14 @@ int trace_info(const std::vector<fs::path>& paths, bool json, std::ostream& out)
 }
 
 int trace_verify(const std::vector<fs::path>& paths, std::ostream& out) {
+  // What is no trace or no manifest at all is said before anything is checked.
+  for (const fs::path& path : paths) {
+    if (path.extension() == ".json") {
+      static_cast<void>(read_manifest(path));
+    } else {
+      Reader::check_begin(path);
+    }
+  }
   bool passed = true;
   for (const fs::path& path : paths) {
     if (path.extension() == ".json") {
@@ -348,6 +356,9 @@ int trace_slice(const fs::path& in, const fs::path& out_path, const SliceSpec& s
 
   Writer writer(out_path, header);
   for (std::size_t i = range.begin; i < range.end; i += step) {
+    if (spec.stop && spec.stop()) {
+      throw TraceError(fmt::format("{}: not written: interrupted", out_path.string()));
+    }
     CtaTrace cta = reader.read_cta(i);
     if (spec.drop_values) {
       for (WarpTrace& warp : cta.warps) {

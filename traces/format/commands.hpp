@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <vector>
@@ -17,7 +18,8 @@ int trace_info(const std::vector<std::filesystem::path>& paths, bool json, std::
 
 // Checks every record of each trace. A path that ends in .json is a manifest: each trace that it
 // lists, beside it, must be sound and match its entry, and no other .wft may lie there.
-// One line per trace; 1 if any failed.
+// One line per trace; 1 if any failed. Throws TraceError, before it checks any, for a path that
+// cannot be opened or that is no trace of this version or no manifest.
 int trace_verify(const std::vector<std::filesystem::path>& paths, std::ostream& out);
 
 // CTAs are chosen by their linear block index, as the trace has it.
@@ -34,6 +36,8 @@ struct SliceSpec {
   std::uint64_t last_cta = UINT64_MAX;
   std::uint64_t every = 1;  // keeps the 1st, (1+every)th, .. CTA of the range, counted in the file
   bool drop_values = false;
+  // Asked before each CTA; if true, TraceError is thrown and nothing is left. May be empty.
+  std::function<bool()> stop = nullptr;
 };
 // Writes the chosen CTAs of `in` to `out_path`; header.sampling says how they were chosen.
 int trace_slice(const std::filesystem::path& in, const std::filesystem::path& out_path,

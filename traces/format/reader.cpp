@@ -371,6 +371,10 @@ CtaTrace Reader::read_cta(std::size_t i) const {
   }
 }
 
+void Reader::check_begin(const std::filesystem::path& path) {
+  State(path).pass_prelude();
+}
+
 void Reader::verify() const {
   const State& state = *state_;
   for (std::size_t c = 0; c < state.chunks.size(); ++c) {

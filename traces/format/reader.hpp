@@ -39,6 +39,9 @@ class Reader {
   [[nodiscard]] const std::filesystem::path& path() const;
   [[nodiscard]] const Header& header() const;
 
+  // Throws TraceError if the file cannot be opened or does not begin as a trace of this version.
+  static void check_begin(const std::filesystem::path& path);
+
   // CTAs of this file, in launch order. A sampled trace has fewer than header().total_ctas.
   [[nodiscard]] std::size_t cta_count() const;
   // Linear block index of the i-th CTA of the file.

@@ -52,6 +52,9 @@ struct Writer::State {
       target = resolved.empty() ? target : resolved;
     }
     const fs::file_status status = fs::status(target, ignored);
+    if (!fs::exists(status) && fs::is_symlink(fs::symlink_status(target, ignored))) {
+      fail("it is a symbolic link to nothing");
+    }
     if (fs::exists(status) && !fs::is_regular_file(status)) {
       fail(fs::is_directory(status) ? "it is a directory" : "it is not a regular file");
     }
