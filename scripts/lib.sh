@@ -19,7 +19,7 @@ packages_run=(
 )
 packages_test=(
   "${packages_run[@]}"
-  libgtest-dev iverilog opensta qflow-tech-osu018 clang-format-14
+  libgtest-dev iverilog opensta qflow-tech-osu018 clang-format-14 z3
 )
 
 # Installs those of the named packages that are missing; asks for nothing when none is.

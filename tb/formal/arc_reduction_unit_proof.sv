@@ -71,9 +71,6 @@ module arc_reduction_unit_proof #(
   (* hierconn *) logic [AddrWidth-1:0] \u_dut.add_addr_q ;
   (* hierconn *) logic [TagWidth-1:0] \u_dut.add_tag_q ;
   (* hierconn *) logic [DataWidth-1:0] \u_dut.acc_q ;
-  (* hierconn *) logic [15:0] \u_dut.add_lanes_q ;
-  (* hierconn *) logic [15:0] \u_dut.lanes_left ;
-  (* hierconn *) logic [Lanes-1:0] \u_dut.fetch_rest ;
   (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.a_i ;
   (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.b_i ;
   (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.sum_o ;
@@ -292,6 +289,9 @@ module arc_reduction_unit_proof #(
   always_ff @(posedge clk_i) begin : EnvironmentIsFair
     if (rst_ni && refused) assume (run_q < 8'(Fair));
   end
+  always_ff @(posedge clk_i) begin : NextLaneReadInTime
+    if (rst_ni && f_open) assert (f_age_q <= (f_reads_q + 8'd1) * 8'(Fair + 1));
+  end
   always_ff @(posedge clk_i) begin : ResultTakenInTime
     if (rst_ni && r_due_q) assert (r_age_q <= (r_lanes_q + 8'd1) * 8'(Fair + 1));
   end
@@ -318,13 +318,6 @@ module arc_reduction_unit_proof #(
   // ------------------------------------------------------------------------------------------
 
 `ifdef INVARIANTS
-  // For the module's own count of lanes.
-  logic [15:0] lanes_in_rest;
-  assign lanes_in_rest = $countones(\u_dut.fetch_rest );
-
-  always_ff @(posedge clk_i) begin : PickedLaneIsOne
-    if (rst_ni && f_open) assert (\u_dut.lanes_left == lanes_in_rest + 16'd1);
-  end
   always_ff @(posedge clk_i) begin : RecordIsTheState
     if (rst_ni) begin
       assert (f_left_q == \u_dut.mask_q );
@@ -334,7 +327,6 @@ module arc_reduction_unit_proof #(
         assert (f_addr_q == \u_dut.addr_q && f_tag_q == \u_dut.tag_q );
         assert (\u_dut.fetch_first_q == (f_reads_q == '0));
         assert (f_reads_q <= 8'(lowest_idx));
-        assert (f_reads_q == '0 || 16'(f_reads_q) == \u_dut.add_lanes_q );
         assert (f_reads_q == '0 || !r_due_q);
         assert (f_reads_q == '0 || held_q || chain_valid_q);
       end
@@ -344,7 +336,6 @@ module arc_reduction_unit_proof #(
       if (held_q) assert (held_first_q || chain_valid_q);
       if (r_due_q) begin
         assert (r_addr_q == \u_dut.add_addr_q && r_tag_q == \u_dut.add_tag_q );
-        assert (16'(r_lanes_q) == \u_dut.add_lanes_q );
         assert (r_lanes_q <= 8'(Lanes) && r_lanes_q != '0);
       end
       if (r_new_q) assert (r_due_q);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference FP32 adder for the equivalence proof: an exact fixed-point sum, rounded once.
 //
-// Contract: the same function as arc_fp32_adder, by another way. Both significands are written into
-// one wide number at the places that their exponents say, negated where the sign says so, added, and
-// only the finished sum is cut to 24 bits. Operands are not put in order of magnitude, there are no
-// guard, round and sticky bits, every shift is a table of constant shifts, and rounding looks at all
-// bits below the cut. So a mistake of arc_fp32_adder has no twin here. Built for clarity, not size.
+// Contract: the same function as arc_fp32_adder, by another way. Both significands are written
+// into one wide number at the places that their exponents say, negated where the sign says so,
+// added, and only the finished sum is cut to 24 bits. Operands are not put in order of magnitude,
+// there are no guard, round and sticky bits, every shift is a table of constant shifts, and
+// rounding looks at all bits below the cut. So a mistake of arc_fp32_adder has no twin here. Built
+// for clarity, not size.
 //
 //     bit    51    50 ........ 27  26 ................ 0
 //          carry | significand   | 27 places below it
 //                  of the operand with the larger exponent
 //
-// An operand that lies more than 27 places lower is smaller than 1/16 of the last place even of a
+// An operand that lies more than 27 places lower is smaller than 1/8 of the last place even of a
 // sum that has lost its leading one, whatever its value. Only its sign counts: it becomes one unit.
 
 module fp32_adder_exact #(
@@ -94,7 +95,8 @@ module fp32_adder_exact #(
   // ------------------------------------------------------------------------------------------
   // Subnormal result: exact, as both operands are whole numbers of 2^-149
   // ------------------------------------------------------------------------------------------
-  // Only operands within one place of each other cancel that far, and exponent 25 is then too large.
+  // Only operands within one place of each other cancel that far, and from exponent 25 on not even
+  // they do.
 
   logic below_normal;
   logic [22:0] subnormal;
@@ -102,7 +104,7 @@ module fp32_adder_exact #(
   always_comb begin
     below_normal = cut_exp[9] || cut_exp == '0;
     subnormal = '0;
-    for (int e = 1; e <= 25; e++) begin
+    for (int e = 1; e <= 24; e++) begin
       if (FlushSubnormals == 0 && top_exp == e[7:0]) subnormal = units[Below + 1 - e +: 23];
     end
   end
