@@ -38,7 +38,6 @@ void Clock::schedule(Block& block, Cycle cycle) {
 void Clock::give_edge(Block& block) {
   if (block.last_edge_ != now_) {
     block.last_edge_ = now_;
-    ++edges_;
     block.edge_.notify(sc_core::SC_ZERO_TIME);
   }
 }

@@ -55,8 +55,6 @@ class Clock : public sc_core::sc_module {
   Clock(const sc_core::sc_module_name& name, double period_ns, bool clock_all);
 
   [[nodiscard]] Cycle now() const { return now_; }
-  // Block ticks given out so far: what gating saves shows here.
-  [[nodiscard]] std::uint64_t edges() const { return edges_; }
 
  private:
   friend class Block;
@@ -73,7 +71,6 @@ class Clock : public sc_core::sc_module {
   bool clock_all_;
   bool started_ = false;
   Cycle now_ = 0;
-  std::uint64_t edges_ = 0;
   std::uint64_t pending_ = 0;  // wakes asked for and not yet given
 };
 

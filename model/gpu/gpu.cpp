@@ -2,7 +2,6 @@
 #include "model/gpu/gpu.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -284,9 +283,6 @@ RunResult simulate(const SimOptions& options, const trace::Reader& trace,
   result.unit = std::string(unit_kind_name(options.unit));
   result.wall_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  result.peak_memory_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
   return result;
 }
 

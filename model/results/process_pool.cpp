@@ -58,7 +58,6 @@ void visit_result(Archive& archive, Run& run) {
   archive("max_sum_error", run.max_sum_error);
   archive("failure", run.failure);
   archive("wall_seconds", run.wall_seconds);
-  archive("peak_memory_bytes", run.peak_memory_bytes);
 }
 
 struct Sender {

@@ -41,7 +41,6 @@ struct RunResult {
   std::string failure;
 
   double wall_seconds = 0;
-  std::uint64_t peak_memory_bytes = 0;
   // Measured time of the same kernel variant on the traced GPU, from the trace header; 0 if absent.
   double measured_ms = 0;
   std::string measured_gpu;

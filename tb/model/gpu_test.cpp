@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -241,7 +242,9 @@ double hot_rate(std::uint32_t addresses, std::uint32_t reds) {
   }
   const RunResult result = run(trace.read(), gpu, "baseline");
   EXPECT_EQ(result.failure, "");
-  return static_cast<double>(result.lane_atomics) / static_cast<double>(result.cycles);
+  const double rate = static_cast<double>(result.lane_atomics) / static_cast<double>(result.cycles);
+  std::printf("%u addresses: %.3f additions a clock\n", addresses, rate);
+  return rate;
 }
 
 TEST(HotSpots, OneAddress) {
@@ -251,7 +254,7 @@ TEST(HotSpots, OneAddress) {
 
 TEST(HotSpots, OneLine) {
   // An H200 does 0.52 a clock; the model's two ROPs of one slice do up to 0.576.
-  EXPECT_NEAR(hot_rate(32, 32), 0.55, 0.04);
+  EXPECT_NEAR(hot_rate(32, 32), 0.573, 0.01);
 }
 
 // Conservation and sums of every policy on random traces; the checks are those of every run.
@@ -304,7 +307,6 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
     EXPECT_GT(result.cycles, 0U);
     result.unit.clear();
     result.wall_seconds = 0;
-    result.peak_memory_bytes = 0;
     results.push_back(nlohmann::ordered_json::parse(results_to_json({result}))["runs"][0]);
   }
   EXPECT_EQ(results[0], results[1]) << "golden and RTL unit differ, seed " << seed;
