@@ -115,11 +115,17 @@ std::string refuse_empty(const std::string& text) {
 
 // --- sim -----------------------------------------------------------------------------------------
 
+constexpr const char* kUnitKindNames = "serial|pipelined|fused";
+constexpr const char* kUnitKindHelp =
+    "Kind of the reduction unit: one lane a cycle, one a cycle at the\n"
+    "GPU's clock, or four a cycle (rtl/README.md)";
+
 struct SimArguments {
   std::vector<std::string> traces;
   std::string gpus = "rtx4090";
   std::string policies = "all";
   std::string unit = "rtl";
+  std::string unit_kind = "serial";
   std::string json;
   std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
   bool clock_all = false;
@@ -148,7 +154,8 @@ void refuse_input_as_output(const std::string& output, const std::vector<std::st
 int run_sim(const SimArguments& arguments) {
   SimulationPlan plan;
   plan.policies = parse_policies(arguments.policies);
-  plan.unit = parse_unit_kind(arguments.unit);
+  plan.unit = parse_unit_model(arguments.unit);
+  plan.unit_kind = parse_unit_kind(arguments.unit_kind);
   plan.clock_all = arguments.clock_all;
   plan.jobs = arguments.jobs;
   const std::vector<std::string> gpu_list = split_list(arguments.gpus);
@@ -219,6 +226,10 @@ void add_sim(CLI::App& app, std::function<int()>& command) {
                   "Reduction unit: rtl (Verilated SystemVerilog) or golden (C++ model,\n"
                   "faster); both give the same results")
       ->type_name("rtl|golden")
+      ->multi_option_policy(kTakeLast)
+      ->capture_default_str();
+  sim->add_option("--unit-kind", arguments->unit_kind, kUnitKindHelp)
+      ->type_name(kUnitKindNames)
       ->multi_option_policy(kTakeLast)
       ->capture_default_str();
   sim->add_option("--json", arguments->json,
@@ -419,6 +430,7 @@ struct RegressArguments {
   std::uint64_t seed = 1;
   std::uint64_t max_events = 0;
   double stall_probability = 0.5;
+  std::string unit_kind = "serial";
 };
 
 int run_regress(const RegressArguments& arguments) {
@@ -427,6 +439,7 @@ int run_regress(const RegressArguments& arguments) {
     throw UsageError(fmt::format("--stall-probability is {}, must be at least 0 and below 1",
                                  arguments.stall_probability));
   }
+  const UnitKind kind = parse_unit_kind(arguments.unit_kind);
   bool passed = true;
   for (const trace::Reader& trace : open_traces(arguments.traces)) {
     const std::string path = trace.path().string();
@@ -434,6 +447,7 @@ int run_regress(const RegressArguments& arguments) {
     options.seed = arguments.seed;
     options.max_events = arguments.max_events;
     options.stall_probability = arguments.stall_probability;
+    options.kind = kind;
     ProgressLine line;
     if (line.enabled()) {
       const std::uint64_t total = options.max_events == 0
@@ -480,6 +494,9 @@ void add_regress(CLI::App& app, std::function<int()>& command) {
       ->add_option("--stall-probability", arguments->stall_probability,
                    "Share of cycles in which the memory queue is full, at least 0 and below 1")
       ->type_name("P")
+      ->capture_default_str();
+  regress->add_option("--unit-kind", arguments->unit_kind, kUnitKindHelp)
+      ->type_name(kUnitKindNames)
       ->capture_default_str();
   regress->footer(
       "Stops at the first difference in any output in any cycle and says which; exit code 1.\n\n"

@@ -5,5 +5,5 @@ arc_fp32_adder.sv
 arc_lane_picker.sv
 arc_addr_match.sv
 arc_scheduler.sv
-arc_reduction_unit.sv
+arc_reduction_serial.sv
 arc_subcore.sv

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Picks the lowest set bit of a lane mask.
 //
-// Contract: combinational. idx_o and one_hot_o name the lowest set lane of mask_i, rest_o is the
-// mask without it, any_o says that there is one, last_o that it is the only one. Of an empty mask
-// all outputs are zero. The caller keeps rest_o to walk through a mask one lane a cycle.
+// Contract: combinational. one_hot_o is the lowest set lane of mask_i, rest_o is the mask
+// without it, any_o says that there is one, last_o that it is the only one. Of an empty mask all
+// outputs are zero. The caller keeps rest_o to walk through a mask one lane a cycle.
 
 `include "arc_assert.svh"
 
 module arc_lane_picker (
   // lanes to choose from
-  input  logic [arc_pkg::Lanes-1:0]        mask_i,
+  input  logic [arc_pkg::Lanes-1:0] mask_i,
   // the choice
-  output logic                             any_o,
-  output logic                             last_o,
-  output logic [arc_pkg::LaneIdxWidth-1:0] idx_o,
-  output logic [arc_pkg::Lanes-1:0]        one_hot_o,
-  output logic [arc_pkg::Lanes-1:0]        rest_o
+  output logic                      any_o,
+  output logic                      last_o,
+  output logic [arc_pkg::Lanes-1:0] one_hot_o,
+  output logic [arc_pkg::Lanes-1:0] rest_o
 );
 
   // ------------------------------------------------------------------------------------------
@@ -34,17 +33,6 @@ module arc_lane_picker (
   end
 
   // ------------------------------------------------------------------------------------------
-  // Index: bit b is set when the choice is among the lanes whose number has bit b
-  // ------------------------------------------------------------------------------------------
-
-  always_comb begin
-    idx_o = '0;
-    for (int l = 0; l < arc_pkg::Lanes; l++) begin
-      if (one_hot_o[l]) idx_o = idx_o | l[arc_pkg::LaneIdxWidth-1:0];
-    end
-  end
-
-  // ------------------------------------------------------------------------------------------
   // Assertions
   // ------------------------------------------------------------------------------------------
 
@@ -52,8 +40,6 @@ module arc_lane_picker (
   `ARC_ASSERT_COMB(ChoiceWheneverThereIsOne, any_o == (one_hot_o != '0))
   `ARC_ASSERT_COMB(NoLaneLostOrDoubled,
                    (one_hot_o | rest_o) == mask_i && (one_hot_o & rest_o) == '0)
-  `ARC_ASSERT_COMB(IndexMatchesChoice,
-                   one_hot_o == {{(arc_pkg::Lanes - 1) {1'b0}}, any_o} << idx_o)
   `ARC_ASSERT_COMB(RestIsAboveChoice, !any_o || (rest_o & ((one_hot_o << 1) - 1)) == '0)
 
 endmodule

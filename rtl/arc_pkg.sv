@@ -5,8 +5,12 @@ package arc_pkg;
 
   // A warp and its register-file operand.
   localparam int Lanes = 32;
-  localparam int LaneIdxWidth = 5;  // $clog2(Lanes)
   localparam int DataWidth = 32;
+
+  // Kinds of the reduction unit, values of the parameter UnitKind.
+  localparam int UnitSerial = 0;
+  localparam int UnitPipelined = 1;
+  localparam int UnitFused = 2;
 
   // A memory transaction.
   localparam int AddrWidth = 48;  // byte address

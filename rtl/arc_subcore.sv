@@ -16,6 +16,10 @@
 `include "arc_assert.svh"
 
 module arc_subcore #(
+  // reduction unit: arc_pkg::UnitSerial, UnitPipelined or UnitFused
+  parameter int UnitKind = 0,
+  // lanes that a register-file read delivers: follows from UnitKind, not to be set
+  parameter int ReadLanes = UnitKind == 2 ? 32 : 1,
   // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
   parameter int FlushSubnormals = 1
 ) (
@@ -38,9 +42,9 @@ module arc_subcore #(
   // register-file read; the data of a granted read is there from the next cycle on
   output logic                                         rf_valid_o,
   input  logic                                         rf_ready_i,
-  output logic [arc_pkg::LaneIdxWidth-1:0]             rf_lane_o,
+  output logic [arc_pkg::Lanes-1:0]                    rf_mask_o,
   output logic [arc_pkg::TagWidth-1:0]                 rf_tag_o,
-  input  logic [arc_pkg::DataWidth-1:0]                rf_data_i,
+  input  logic [ReadLanes*arc_pkg::DataWidth-1:0]      rf_data_i,
   // a register holds work
   output logic                                         busy_o
 );
@@ -98,9 +102,9 @@ module arc_subcore #(
   logic [AddrWidth-1:0] result_addr;
   logic [TagWidth-1:0] result_tag;
 
-  arc_reduction_unit #(
+  arc_reduction_serial #(
     .FlushSubnormals(FlushSubnormals)
-  ) u_reduction_unit (
+  ) u_reduction (
     .clk_i         (clk_i),
     .rst_ni        (rst_ni),
     .txn_valid_i   (reduce_valid),
@@ -110,7 +114,7 @@ module arc_subcore #(
     .txn_tag_i     (req_tag_i),
     .rf_valid_o    (rf_valid_o),
     .rf_ready_i    (rf_ready_i),
-    .rf_lane_o     (rf_lane_o),
+    .rf_mask_o     (rf_mask_o),
     .rf_tag_o      (rf_tag_o),
     .rf_data_i     (rf_data_i),
     .result_valid_o(result_valid),

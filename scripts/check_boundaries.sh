@@ -33,7 +33,7 @@ sources() { find "$@" -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort; 
 mapfile -t trace_files < <(sources traces)
 mapfile -t model_files < <(sources model)
 mapfile -t outside_gpu < <(sources model | grep -v '^model/gpu/')
-mapfile -t outside_wrapper < <(sources model | grep -v '^model/unit/arc_rtl\.cpp$')
+mapfile -t outside_wrapper < <(sources model | grep -v '^model/unit/rtl_unit\.cpp$')
 mapfile -t unit_files < <(sources model/unit)
 mapfile -t policy_files < <(sources model/policy)
 mapfile -t results_files < <(sources model/results)
@@ -45,7 +45,7 @@ rule "rtl/ includes nothing from outside itself" '`include "[^"]*/' "${rtl_files
 rule "rtl/ does not name the model" '(golden|warpfold::|\.hpp)' "${rtl_files[@]}"
 rule "model/ does not include tests" '#include "(tb|synth)/' "${model_files[@]}"
 rule "only model/gpu sees SystemC" '#include <systemc' "${outside_gpu[@]}"
-rule "only arc_rtl.cpp sees the Verilated unit" '#include "V[a-z_]+\.h"' "${outside_wrapper[@]}"
+rule "only rtl_unit.cpp sees the Verilated unit" '#include "V[a-z_]+\.h"' "${outside_wrapper[@]}"
 rule "model/unit does not know the GPU around it" '#include "model/(gpu|policy|results)/' \
   "${unit_files[@]}"
 rule "model/policy knows of model/gpu the machine's parameters alone: config.hpp and ticks.hpp" \

@@ -27,8 +27,8 @@ die() {
 proofs=$(cat <<'PROOFS'
 lane_picker        | yes | comb   | arc_lane_picker    | arc_lane_picker                         | -                     | 1 1 1
 scheduler          | yes | comb   | arc_scheduler      | arc_scheduler                           | -                     | 1 1 1
-reduction_unit     | yes | induct | arc_reduction_unit | arc_lane_picker arc_reduction_unit      | -                     | 2 11 9
-reduction_progress | no  | induct | arc_reduction_unit | arc_lane_picker arc_reduction_unit      | -DPROGRESS            | 2 11 12
+reduction_unit     | yes | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial      | -                     | 2 11 9
+reduction_progress | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial      | -DPROGRESS            | 2 11 12
 addr_match         | no  | induct | arc_addr_match     | arc_lane_picker arc_addr_match          | -                     | 2 8 7
 adder_flush        | no  | cec    | arc_fp32_adder     | arc_fp32_adder                          | 1                     | - - -
 adder_gradual      | no  | cec    | arc_fp32_adder     | arc_fp32_adder                          | 0                     | - - -
@@ -41,15 +41,15 @@ lane_picker        | wrong_lane          | arc_lane_picker    | s/~less_one;/~(l
 lane_picker        | picked_lane_kept    | arc_lane_picker    | s/rest_o = mask_i & less_one;/rest_o = mask_i;/
 scheduler          | red_before_result   | arc_scheduler      | s/red_free = lsu_ready_i && !result_valid_i/red_free = lsu_ready_i/
 scheduler          | dropped             | arc_scheduler      | s/red_free \|\| reduce_ready_i/1'b1/
-reduction_unit     | load_too_early      | arc_reduction_unit | s/\(grant && fetch_last\)/grant/
-reduction_unit     | gap_between         | arc_reduction_unit | s/ \|\| \(grant && fetch_last\)//
-reduction_unit     | stall_ignored       | arc_reduction_unit | s/add_stall = .*;/add_stall = 1'b0;/
-reduction_unit     | chain_not_started   | arc_reduction_unit | s/add_first_q \? arc_pkg::NegativeZero : acc_q/acc_q/
-reduction_unit     | tag_of_next         | arc_reduction_unit | s/add_tag_q & /tag_q & /
-reduction_unit     | idle_changes        | arc_reduction_unit | s/if \(load \|\| grant\) fetch/fetch/
-reduction_unit     | reset_forgotten     | arc_reduction_unit | s/if \(!rst_ni\)         add_valid_q <= 1'b0;/if (!rst_ni) add_valid_q <= 1'b1;/
-reduction_progress | read_never_asked    | arc_reduction_unit | s/rf_valid_o = fetch_any/rf_valid_o = fetch_any && !tag_q[0]/
-reduction_progress | result_never_due    | arc_reduction_unit | s/add_last_q <= fetch_last;/add_last_q <= fetch_last && !tag_q[0];/
+reduction_unit     | load_too_early      | arc_reduction_serial | s/\(grant && fetch_last\)/grant/
+reduction_unit     | gap_between         | arc_reduction_serial | s/ \|\| \(grant && fetch_last\)//
+reduction_unit     | stall_ignored       | arc_reduction_serial | s/add_stall = .*;/add_stall = 1'b0;/
+reduction_unit     | chain_not_started   | arc_reduction_serial | s/add_first_q \? arc_pkg::NegativeZero : acc_q/acc_q/
+reduction_unit     | tag_of_next         | arc_reduction_serial | s/add_tag_q & /tag_q & /
+reduction_unit     | idle_changes        | arc_reduction_serial | s/if \(load \|\| grant\) fetch/fetch/
+reduction_unit     | reset_forgotten     | arc_reduction_serial | s/if \(!rst_ni\)         add_valid_q <= 1'b0;/if (!rst_ni) add_valid_q <= 1'b1;/
+reduction_progress | read_never_asked    | arc_reduction_serial | s/rf_valid_o = fetch_any/rf_valid_o = fetch_any && !tag_q[0]/
+reduction_progress | result_never_due    | arc_reduction_serial | s/add_last_q <= fetch_last;/add_last_q <= fetch_last && !tag_q[0];/
 addr_match         | wrong_leader        | arc_addr_match     | s/\.mask_i   \(pending\)/.mask_i   (req_mask_i)/
 addr_match         | done_not_cleared    | arc_addr_match     | s/txn_last \? '0 : //
 addr_match         | address_bit_ignored | arc_addr_match     | s/addr == txn_addr_o/addr[AddrWidth-2:0] == txn_addr_o[AddrWidth-2:0]/
@@ -76,16 +76,16 @@ must() {  # log, command...
 }
 
 # Copies an RTL file for Yosys. Yosys 0.23 gives a size cast of a wider number the width of that
-# number when it stands in a comparison, so the modulo-2^16 count of lanes in arc_reduction_unit
+# number when it stands in a comparison, so the modulo-2^16 count of lanes in arc_reduction_serial
 # would fail at its wrap. That assertion is left out of the copy; the record of the proof states the
 # same for each transaction.
 copy_rtl() {  # folder
   mkdir -p "$1"
   cp "$root"/rtl/*.sv "$root"/rtl/*.svh "$1"
   perl -0pi -e 's/`ARC_ASSERT\(NoLaneLostOrDoubled,\s*lanes_in_q.*?\)\n\n/\n/s' \
-    "$1/arc_reduction_unit.sv"
-  if cmp -s "$1/arc_reduction_unit.sv" "$root/rtl/arc_reduction_unit.sv"; then
-    echo "the lane count of arc_reduction_unit.sv is not where prove.sh looks for it"
+    "$1/arc_reduction_serial.sv"
+  if cmp -s "$1/arc_reduction_serial.sv" "$root/rtl/arc_reduction_serial.sv"; then
+    echo "the lane count of arc_reduction_serial.sv is not where prove.sh looks for it"
     return 1
   fi
 }
@@ -93,7 +93,7 @@ copy_rtl() {  # folder
 build_smt2() {  # RTL folder, top, RTL files, defines, output, further Yosys commands
   local folder=$1 top=$2 defines=$4 out=$5 sources=() file
   for file in $3; do sources+=("$folder/$file.sv"); done
-  [[ $top != arc_reduction_unit ]] || sources+=("$formal/arc_fp32_adder_any.sv")
+  [[ $top != arc_reduction_serial ]] || sources+=("$formal/arc_fp32_adder_any.sv")
   must "$out.log" yosys -q -e 'implicitly declared|Resizing cell port' -p "
     read_verilog -sv -formal $defines -I$folder $folder/arc_pkg.sv ${sources[*]} \
       $formal/${top}_proof.sv
@@ -168,7 +168,7 @@ prove_smt() {  # folder, name, kind, top, files, defines, depths
   read -r depth cover_depth bug_depth <<<"$7"
   copy_rtl "$folder/rtl"
   build_smt2 "$folder/rtl" "$top" "$files" "$defines -DINVARIANTS" "$model"
-  if [[ $top == arc_reduction_unit ]]; then check_registers "$top"; fi
+  if [[ $top == arc_reduction_serial ]]; then check_registers "$top"; fi
   if [[ $kind == comb ]]; then
     smtbmc "$folder/base.log" -t 1 "$model" || { report "$name" FAILED \
       "$(failed_claim "$folder/base.log")"; return 1; }

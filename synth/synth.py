@@ -57,7 +57,7 @@ TOPS = [
     Top("arc_lane_picker", "arc_lane_picker"),
     Top("arc_addr_match", "arc_addr_match"),
     Top("arc_scheduler", "arc_scheduler"),
-    Top("arc_reduction_unit", "arc_reduction_unit"),
+    Top("arc_reduction_serial", "arc_reduction_serial"),
     Top("arc_subcore_without_addr_match", "arc_subcore", left_out="arc_addr_match"),
     Top("arc_subcore", "arc_subcore"),
 ]

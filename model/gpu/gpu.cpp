@@ -33,11 +33,11 @@ class Gpu {
         map_(config_),
         clock_("clock", 1.0 / config_.sm.clock_ghz, options.clock_all),
         dispatcher_("dispatcher", clock_, trace, ctas_, resident_ctas, options.progress) {
-    const Subcore::Context context{config_,           timing, addresses_, has_values_,
-                                   options.clock_all, tally_};
+    const Subcore::Context context{
+        config_, timing, addresses_, has_values_, options.clock_all, options.unit_kind, tally_};
     const bool needs_unit = options.policy.kind == PolicyKind::kArcHw;
     const auto unit = [&]() -> std::unique_ptr<ArcUnit> {
-      return needs_unit ? make_unit(options.unit) : nullptr;
+      return needs_unit ? make_unit(options.unit, options.unit_kind) : nullptr;
     };
     std::vector<Sm*> sms;
     std::vector<InjectionPort*> ports;
@@ -280,7 +280,8 @@ RunResult simulate(const SimOptions& options, const trace::Reader& trace,
   result.trace = trace.path().string();
   result.trace_hash = trace.file_hash();
   result.policy = options.policy.name();
-  result.unit = std::string(unit_kind_name(options.unit));
+  result.unit = std::string(unit_model_name(options.unit));
+  result.unit_kind = std::string(unit_kind_name(options.unit_kind));
   result.wall_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return result;

@@ -27,7 +27,8 @@ class SimulationError : public std::runtime_error {
 struct SimOptions {
   GpuConfig gpu;
   Policy policy;
-  UnitKind unit = UnitKind::kRtl;
+  UnitModel unit = UnitModel::kRtl;
+  UnitKind unit_kind = UnitKind::kSerial;
   // Clock every block in every cycle instead of only those with work. Slow; the results are the
   // same bit for bit, which is what it is there to show.
   bool clock_all = false;

@@ -11,9 +11,9 @@ namespace warpfold {
 
 namespace {
 
-// Operands that the unit and its request register may have to read at once are the request and the
-// transaction being fetched; twice that.
-constexpr std::size_t kInFlight = 4;
+// Operands that the unit and its request register may have to read at once: the request, and the
+// transactions being fetched, of which the pipelined unit has four. A power of two.
+constexpr std::size_t kInFlight = 8;
 
 // In the first cycle that a sum waits, the fetch stage may still load the next transaction; from
 // the second on with the same request nothing in the unit changes (rtl/README.md).
@@ -475,7 +475,6 @@ void Subcore::request_unit(const Warp& warp) {
 void Subcore::tick_unit(Cycle cycle) {
   request_.lsu_ready = memory_queue.can_push();
   request_.rf_ready = true;
-  request_.rf_data = rf_data_;
   const UnitOutputs out = unit_->tick(request_);
   if (out.lsu_valid && request_.lsu_ready) {
     MemOp op;
@@ -507,13 +506,16 @@ void Subcore::tick_unit(Cycle cycle) {
   }
   if (out.rf_valid) {
     InFlight& operand = in_flight_[out.rf_tag];
-    const LaneMask bit = LaneMask{1} << out.rf_lane;
-    ARC_CHECK((operand.lanes_left & bit) != 0,
+    ARC_CHECK(out.rf_mask != 0 && (operand.lanes_left & out.rf_mask) == out.rf_mask,
               "the ARC unit read a lane twice or one that was not asked for");
-    operand.lanes_left &= ~bit;
-    rf_data_ = lane_value(operand.event.warp_trace(), operand.event.event(), operand.event.key(),
-                          context_.has_values, operand.parameter, out.rf_lane);
-    ++context_.tally.lanes_to_unit;
+    operand.lanes_left &= ~out.rf_mask;
+    const bool whole = reads_operands(context_.unit_kind);
+    for_each_bit(out.rf_mask, [&](std::uint32_t lane) {
+      request_.rf_data[whole ? lane : 0] =
+          lane_value(operand.event.warp_trace(), operand.event.event(), operand.event.key(),
+                     context_.has_values, operand.parameter, lane);
+      ++context_.tally.lanes_to_unit;
+    });
     ++stats_.unit_read_cycles;
   }
   if (request_.req_valid && out.req_ready) {

@@ -52,7 +52,7 @@ struct SubcoreStats {
   std::uint64_t atomreds = 0;
   std::uint64_t shuffles = 0;
   std::uint64_t events = 0;
-  std::uint64_t unit_read_cycles = 0;     // cycles in which the ARC unit read a lane
+  std::uint64_t unit_read_cycles = 0;     // cycles in which the ARC unit read the register file
   std::uint64_t unit_blocked_cycles = 0;  // cycles in which its sum waited for the LSU path
 };
 
@@ -69,7 +69,8 @@ class Subcore : public Block {
     const PolicyTiming& timing;
     const AddressMap& addresses;
     bool has_values;
-    bool clock_all;  // SimOptions::clock_all
+    bool clock_all;      // SimOptions::clock_all
+    UnitKind unit_kind;  // SimOptions::unit_kind
     Tally& tally;
   };
 
@@ -173,7 +174,6 @@ class Subcore : public Block {
   UnitInputs request_;
   std::uint32_t unit_settled_ = 0;
   Cycle asleep_since_ = kNever;
-  Fp32Bits rf_data_ = 0;
   std::vector<InFlight> in_flight_;
 
   SubcoreStats stats_;

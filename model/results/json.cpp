@@ -67,6 +67,7 @@ Json run_to_json(const RunResult& run, const std::optional<double>& speedup) {
   out["gpu"] = run.gpu;
   out["policy"] = run.policy;
   out["unit"] = run.unit;
+  out["unit_kind"] = run.unit_kind;
   out["cycles"] = run.cycles;
   out["speedup"] = optional_number(speedup);
   out["events"] = run.events;

@@ -41,6 +41,7 @@ void visit_result(Archive& archive, Run& run) {
   archive("gpu", run.gpu);
   archive("policy", run.policy);
   archive("unit", run.unit);
+  archive("unit_kind", run.unit_kind);
   archive("cycles", run.cycles);
   archive("events", run.events);
   archive("warp_atomics", run.warp_atomics);

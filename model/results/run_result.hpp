@@ -21,6 +21,7 @@ struct RunResult {
   std::string gpu;
   std::string policy;
   std::string unit;
+  std::string unit_kind;
 
   std::uint64_t cycles = 0;        // SM cycles from launch until the last addition at a ROP
   std::uint64_t events = 0;        // reduce calls

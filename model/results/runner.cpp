@@ -28,8 +28,12 @@ struct SharedReference {
 
 PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const GpuConfig& gpu,
                    const Policy& policy, SharedReference& reference) {
-  const SimOptions options{
-      .gpu = gpu, .policy = policy, .unit = plan.unit, .clock_all = plan.clock_all, .progress = {}};
+  const SimOptions options{.gpu = gpu,
+                           .policy = policy,
+                           .unit = plan.unit,
+                           .unit_kind = plan.unit_kind,
+                           .clock_all = plan.clock_all,
+                           .progress = {}};
   PoolTask task;
   task.name = fmt::format("{} {} {}", trace.path().string(), gpu.name, policy.name());
   task.prepare = [&reference, &trace] { reference.prepare(trace); };

@@ -21,7 +21,8 @@ struct SimulationPlan {
   std::vector<trace::Reader> traces;
   std::vector<GpuConfig> gpus;
   std::vector<Policy> policies;
-  UnitKind unit = UnitKind::kRtl;
+  UnitModel unit = UnitModel::kRtl;
+  UnitKind unit_kind = UnitKind::kSerial;
   bool clock_all = false;
   std::size_t jobs = 1;
   std::function<void(const PoolProgress&)> progress;  // may be empty

@@ -78,11 +78,12 @@ double value_of(const Values& values, const std::string& name) {
 
 std::string heading(const RunResult& run) {
   return fmt::format(
-      "{}\n{}: {} SMs at {:.2f} GHz, {} ROP units; {} unit; {} events, {} warp-atomics, "
+      "{}\n{}: {} SMs at {:.2f} GHz, {} ROP units; {} {} unit; {} events, {} warp-atomics, "
       "{} lane-atomics\n",
       run.trace, run.gpu, run.config.sm.count, run.config.sm.clock_ghz,
-      run.config.l2.slices * run.config.l2.rops_per_slice, run.unit, with_separators(run.events),
-      with_separators(run.warp_atomics), with_separators(run.lane_atomics));
+      run.config.l2.slices * run.config.l2.rops_per_slice, run.unit, run.unit_kind,
+      with_separators(run.events), with_separators(run.warp_atomics),
+      with_separators(run.lane_atomics));
 }
 
 std::string main_table(const std::vector<RunResult>& runs,

@@ -24,8 +24,10 @@ struct UnitInputs {
   bool lsu_ready = false;
   // Register-file read port grants this cycle's read.
   bool rf_ready = false;
-  // Value of the last granted read, from the cycle after its grant until the next grant.
-  Fp32Bits rf_data = 0;
+  // What the last granted read delivered, from the cycle after its grant until the next grant. A
+  // unit that reads one lane at a time has its value in [0]; one that reads whole operands has the
+  // value of lane l in [l], and the lanes that were not asked for are ignored.
+  std::array<Fp32Bits, kLanes> rf_data{};
 
   friend bool operator==(const UnitInputs&, const UnitInputs&) = default;
 };
@@ -40,9 +42,9 @@ struct UnitOutputs {
   bool lsu_reduced = false;  // true: one addition of lsu_data; false: the lanes' own values
   Fp32Bits lsu_data = 0;
   Tag lsu_tag = 0;
-  // Register-file read of one lane's value: granted when rf_valid and rf_ready.
+  // Register-file read of the lanes in rf_mask: granted when rf_valid and rf_ready.
   bool rf_valid = false;
-  std::uint8_t rf_lane = 0;
+  LaneMask rf_mask = 0;
   Tag rf_tag = 0;
   // Holds state. When false and no request is valid, a clock edge changes nothing.
   bool busy = false;
@@ -68,14 +70,33 @@ class ArcUnit {
   [[nodiscard]] virtual bool busy() const = 0;
 };
 
-enum class UnitKind { kGolden, kRtl };
+// Which of the two descriptions of the hardware runs.
+enum class UnitModel { kGolden, kRtl };
+
+// Which reduction unit it has; rtl/README.md compares them.
+enum class UnitKind {
+  kSerial,     // one lane a cycle through one adder: the unit of the paper
+  kPipelined,  // four transactions take turns in an adder of four stages
+  kFused,      // four lanes a cycle, aligned to the largest exponent and rounded once
+};
+inline constexpr std::array kUnitKinds = {UnitKind::kSerial, UnitKind::kPipelined,
+                                          UnitKind::kFused};
 
 // "golden" or "rtl"; throws std::invalid_argument on any other name.
+UnitModel parse_unit_model(std::string_view name);
+std::string_view unit_model_name(UnitModel model);
+
+// "serial", "pipelined" or "fused"; throws std::invalid_argument on any other name.
 UnitKind parse_unit_kind(std::string_view name);
 std::string_view unit_kind_name(UnitKind kind);
 
+// True if a register-file read delivers a whole operand, false if one lane.
+constexpr bool reads_operands(UnitKind kind) {
+  return kind == UnitKind::kFused;
+}
+
 // Makes one unit in reset state. Defined beside the units, so that callers include no Verilated
 // header.
-std::unique_ptr<ArcUnit> make_unit(UnitKind kind);
+std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind);
 
 }  // namespace warpfold

@@ -23,7 +23,7 @@ struct OutputPort {
 constexpr OutputPort kOutputPorts[] = {
     {"busy_o", [](const UnitOutputs& o) { return std::uint64_t{o.busy}; }},
     {"rf_valid_o", [](const UnitOutputs& o) { return std::uint64_t{o.rf_valid}; }},
-    {"rf_lane_o", [](const UnitOutputs& o) { return std::uint64_t{o.rf_lane}; }},
+    {"rf_mask_o", [](const UnitOutputs& o) { return std::uint64_t{o.rf_mask}; }},
     {"rf_tag_o", [](const UnitOutputs& o) { return std::uint64_t{o.rf_tag}; }},
     {"lsu_valid_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_valid}; }},
     {"lsu_reduced_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_reduced}; }},
@@ -78,6 +78,7 @@ bool BackPressure::next_ready() {
 Lockstep::Lockstep(ArcUnit& unit, ArcUnit& golden, const LockstepOptions& options)
     : unit_(unit),
       golden_(golden),
+      kind_(options.kind),
       gap_probability_(options.gap_probability),
       gate_idle_(options.gate_idle),
       random_(SplitMix64::mix(options.seed)),
@@ -189,14 +190,19 @@ bool Lockstep::check_functionally(const UnitOutputs& outputs) {
     if (slot == nullptr) {
       return fail("rf_tag_o is the tag of no request in the unit");
     }
-    const LaneMask lane = LaneMask{1} << outputs.rf_lane;
-    if ((slot->remaining & slot->unread & lane) == 0) {
-      return fail("rf_lane_o is not a lane that is to be read", outputs.rf_lane, "lanes left",
+    const LaneMask lanes = outputs.rf_mask;
+    const bool too_many = !reads_operands(kind_) && !std::has_single_bit(lanes);
+    if (lanes == 0 || too_many || (lanes & ~(slot->remaining & slot->unread)) != 0) {
+      return fail("rf_mask_o has lanes that are not to be read", lanes, "lanes left",
                   slot->remaining & slot->unread);
     }
-    slot->unread &= ~lane;
-    // The register file answers in the next cycle and holds the value until the next grant.
-    inputs_.rf_data = slot->request.values[outputs.rf_lane];
+    slot->unread &= ~lanes;
+    // The register file answers in the next cycle and holds the values until the next grant.
+    if (reads_operands(kind_)) {
+      inputs_.rf_data = slot->request.values;
+    } else {
+      inputs_.rf_data[0] = slot->request.values[static_cast<std::size_t>(std::countr_zero(lanes))];
+    }
     quiet_cycles_ = 0;
   }
   if (outputs.lsu_valid && inputs_.lsu_ready) {
@@ -365,10 +371,11 @@ class EventRequests {
 }  // namespace
 
 RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& options) {
-  const std::unique_ptr<ArcUnit> rtl = make_unit(UnitKind::kRtl);
-  const std::unique_ptr<ArcUnit> golden = make_unit(UnitKind::kGolden);
+  const std::unique_ptr<ArcUnit> rtl = make_unit(UnitModel::kRtl, options.kind);
+  const std::unique_ptr<ArcUnit> golden = make_unit(UnitModel::kGolden, options.kind);
   Lockstep lockstep(*rtl, *golden,
-                    {.seed = options.seed,
+                    {.kind = options.kind,
+                     .seed = options.seed,
                      .lsu_stall_probability = options.stall_probability,
                      .rf_stall_probability = options.stall_probability / 2});
   const trace::Header& header = reader.header();

@@ -63,6 +63,7 @@ struct AtomredRequest {
 };
 
 struct LockstepOptions {
+  UnitKind kind = UnitKind::kSerial;
   std::uint64_t seed = 1;
   double lsu_stall_probability = 0.5;  // both: at least 0 and below 1
   double rf_stall_probability = 0.25;
@@ -118,6 +119,7 @@ class Lockstep {
 
   ArcUnit& unit_;
   ArcUnit& golden_;
+  UnitKind kind_;
   double gap_probability_;
   bool gate_idle_;
   SplitMix64 random_;
@@ -140,6 +142,7 @@ struct RegressResult {
 };
 
 struct RegressOptions {
+  UnitKind kind = UnitKind::kSerial;
   std::uint64_t seed = 1;
   std::uint64_t max_events = 0;    // 0: all
   double stall_probability = 0.5;  // of the memory queue; of the register file, half of it

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "model/unit/arc_golden.hpp"
+#include "model/unit/golden_unit.hpp"
 #include "model/unit/lockstep.hpp"
 #include "tb/lockstep/request_shapes.hpp"
 
@@ -34,7 +34,7 @@ class BrokenUnit final : public ArcUnit {
   [[nodiscard]] bool busy() const override { return unit_.busy(); }
 
  private:
-  GoldenUnit unit_;
+  GoldenUnit<GoldenSerial> unit_;
   SpoilInputs spoil_inputs_;
   SpoilOutputs spoil_outputs_;
 };
@@ -52,7 +52,7 @@ std::string run(ArcUnit& unit, ArcUnit& golden, LockstepOptions options = {.seed
 
 std::string message_for(BrokenUnit::SpoilInputs inputs, BrokenUnit::SpoilOutputs outputs) {
   BrokenUnit broken(std::move(inputs), std::move(outputs));
-  GoldenUnit golden;
+  GoldenUnit<GoldenSerial> golden;
   return run(broken, golden);
 }
 
@@ -81,8 +81,8 @@ TEST(BrokenUnit, EveryOutputPortIsCompared) {
        [](UnitOutputs& o) { o.busy = false; }},
       {"rf_valid_o", [](const UnitOutputs& o) { return o.rf_valid; },
        [](UnitOutputs& o) { o.rf_valid = false; }},
-      {"rf_lane_o", [](const UnitOutputs& o) { return o.rf_valid; },
-       [](UnitOutputs& o) { o.rf_lane ^= 16; }},
+      {"rf_mask_o", [](const UnitOutputs& o) { return o.rf_valid; },
+       [](UnitOutputs& o) { o.rf_mask ^= 0x10000; }},
       {"rf_tag_o", [](const UnitOutputs& o) { return o.rf_valid; },
        [](UnitOutputs& o) { o.rf_tag ^= 0x800; }},
       {"lsu_valid_o", [](const UnitOutputs& o) { return o.lsu_valid; },
@@ -163,7 +163,7 @@ TEST(BrokenUnit, AnIgnoredStallIsFound) {
 
 TEST(BrokenUnit, AStuckInputBitIsFound) {
   const std::string message =
-      message_for([](UnitInputs& inputs) { inputs.rf_data &= ~0x00400000U; }, {});
+      message_for([](UnitInputs& inputs) { inputs.rf_data[0] &= ~0x00400000U; }, {});
   EXPECT_EQ(port_of(message), "lsu_data_o") << message;
 }
 
@@ -226,7 +226,7 @@ TEST(BrokenUnit, ACommonlyWrongAddressIsFound) {
 TEST(BrokenUnit, ACommonlyRepeatedReadIsFound) {
   const std::string message =
       message_for_common_fault([](UnitInputs& inputs) { inputs.rf_ready = false; }, {});
-  EXPECT_EQ(port_of(message), "rf_lane_o is not a lane that is to be read") << message;
+  EXPECT_EQ(port_of(message), "rf_mask_o has lanes that are not to be read") << message;
 }
 
 TEST(BrokenUnit, ACommonHangIsFound) {
@@ -237,7 +237,7 @@ TEST(BrokenUnit, ACommonHangIsFound) {
       },
       [](UnitOutputs& outputs, const UnitInputs&) {
         outputs.rf_valid = false;
-        outputs.rf_lane = 0;
+        outputs.rf_mask = 1;
         outputs.rf_tag = 0;
       });
   EXPECT_NE(message.find("hangs"), std::string::npos) << message;

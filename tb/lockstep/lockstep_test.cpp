@@ -45,8 +45,8 @@ TEST_P(LockstepRandom, RtlEqualsGolden) {
   const std::uint64_t first_seed = test_seed();
   LockstepCounts total;
   for (std::uint64_t seed = first_seed; seed < first_seed + 8; ++seed) {
-    const std::unique_ptr<ArcUnit> rtl = make_unit(UnitKind::kRtl);
-    const std::unique_ptr<ArcUnit> golden = make_unit(UnitKind::kGolden);
+    const std::unique_ptr<ArcUnit> rtl = make_unit(UnitModel::kRtl, UnitKind::kSerial);
+    const std::unique_ptr<ArcUnit> golden = make_unit(UnitModel::kGolden, UnitKind::kSerial);
     Lockstep lockstep(*rtl, *golden,
                       {.seed = seed,
                        .lsu_stall_probability = pressure.lsu_stall,
@@ -82,8 +82,8 @@ INSTANTIATE_TEST_SUITE_P(All, LockstepRandom,
 
 TEST(Lockstep, SameSeedGivesTheSameRun) {
   auto cycles_with = [](std::uint64_t seed) {
-    const std::unique_ptr<ArcUnit> unit = make_unit(UnitKind::kGolden);
-    const std::unique_ptr<ArcUnit> golden = make_unit(UnitKind::kGolden);
+    const std::unique_ptr<ArcUnit> unit = make_unit(UnitModel::kGolden, UnitKind::kSerial);
+    const std::unique_ptr<ArcUnit> golden = make_unit(UnitModel::kGolden, UnitKind::kSerial);
     Lockstep lockstep(*unit, *golden, {.seed = seed});
     SplitMix64 random(17);
     for (int i = 0; i < 500; ++i) {
@@ -97,8 +97,8 @@ TEST(Lockstep, SameSeedGivesTheSameRun) {
 }
 
 TEST(Lockstep, RefusesImpossibleStallProbabilities) {
-  const std::unique_ptr<ArcUnit> unit = make_unit(UnitKind::kGolden);
-  const std::unique_ptr<ArcUnit> golden = make_unit(UnitKind::kGolden);
+  const std::unique_ptr<ArcUnit> unit = make_unit(UnitModel::kGolden, UnitKind::kSerial);
+  const std::unique_ptr<ArcUnit> golden = make_unit(UnitModel::kGolden, UnitKind::kSerial);
   for (const double wrong : {-0.1, 1.0, 2.0, std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_THROW(Lockstep(*unit, *golden, {.lsu_stall_probability = wrong}), std::invalid_argument);
     EXPECT_THROW(Lockstep(*unit, *golden, {.rf_stall_probability = wrong}), std::invalid_argument);

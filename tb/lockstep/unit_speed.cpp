@@ -29,13 +29,13 @@ void report(const char* what, int cycles, Tick tick) {
   std::printf("  %-36s %8.1f ns/cycle\n", what, seconds_since(start) / cycles * 1e9);
 }
 
-void measure(warpfold::UnitKind kind, int cycles) {
-  std::printf("%s\n", std::string(warpfold::unit_kind_name(kind)).c_str());
+void measure(warpfold::UnitModel model, int cycles) {
+  std::printf("%s\n", std::string(warpfold::unit_model_name(model)).c_str());
   constexpr int kUnits = 512;
   const double start = cpu_seconds();
   std::vector<std::unique_ptr<ArcUnit>> units;
   for (int i = 0; i < kUnits; ++i) {
-    units.push_back(warpfold::make_unit(kind));
+    units.push_back(warpfold::make_unit(model, warpfold::UnitKind::kSerial));
   }
   std::printf("  %-36s %8.1f us/unit\n", "construction", seconds_since(start) / kUnits * 1e6);
 
@@ -44,7 +44,7 @@ void measure(warpfold::UnitKind kind, int cycles) {
   auto tick = [&](ArcUnit& unit) {
     const warpfold::UnitOutputs out = unit.tick(in);
     if (out.rf_valid) {
-      in.rf_data = 0x3f800000U + out.rf_lane;
+      in.rf_data.fill(0x3f800000U + (out.rf_mask & 0xffU));
     }
     sink += out.lsu_data + out.lsu_mask;
     return out;
@@ -81,8 +81,9 @@ void measure(warpfold::UnitKind kind, int cycles) {
 }
 
 void measure_lockstep() {
-  const auto rtl = warpfold::make_unit(warpfold::UnitKind::kRtl);
-  const auto golden = warpfold::make_unit(warpfold::UnitKind::kGolden);
+  const auto rtl = warpfold::make_unit(warpfold::UnitModel::kRtl, warpfold::UnitKind::kSerial);
+  const auto golden =
+      warpfold::make_unit(warpfold::UnitModel::kGolden, warpfold::UnitKind::kSerial);
   warpfold::Lockstep lockstep(*rtl, *golden, {});
   warpfold::AtomredRequest request;
   warpfold::SplitMix64 random(1);
@@ -104,7 +105,7 @@ void measure_lockstep() {
 }  // namespace
 
 int main() {
-  measure(warpfold::UnitKind::kGolden, 20'000'000);
-  measure(warpfold::UnitKind::kRtl, 2'000'000);
+  measure(warpfold::UnitModel::kGolden, 20'000'000);
+  measure(warpfold::UnitModel::kRtl, 2'000'000);
   measure_lockstep();
 }

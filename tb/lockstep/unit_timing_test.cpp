@@ -16,15 +16,21 @@ namespace {
 
 constexpr Address kBase = 0x7fff'1234'5600;
 
+// The lane that a unit asks for which reads one at a time.
+unsigned lane_read(const UnitOutputs& out) {
+  return static_cast<unsigned>(std::countr_zero(out.rf_mask));
+}
+
 // One unit with its register file. `in` is what the test drives in the next cycle.
-class UnitTiming : public testing::TestWithParam<UnitKind> {
+class UnitTiming : public testing::TestWithParam<UnitModel> {
  protected:
-  UnitTiming() : unit(make_unit(GetParam())) {}
+  UnitTiming() : unit(make_unit(GetParam(), UnitKind::kSerial)) {}
 
   UnitOutputs tick() {
     const UnitOutputs out = unit->tick(in);
     if (out.rf_valid && in.rf_ready) {
-      in.rf_data = operands[out.rf_tag][out.rf_lane];
+      EXPECT_TRUE(std::has_single_bit(out.rf_mask));
+      in.rf_data[0] = operands[out.rf_tag][lane_read(out)];
     }
     return out;
   }
@@ -71,7 +77,7 @@ TEST_P(UnitTiming, ResultComesInCycleNPlusOne) {
       const UnitOutputs out = tick();
       ASSERT_TRUE(out.busy);
       ASSERT_TRUE(out.rf_valid) << "read " << cycle << " of " << n;
-      ASSERT_EQ(out.rf_lane, std::countr_zero(left));
+      ASSERT_EQ(lane_read(out), std::countr_zero(left));
       ASSERT_EQ(out.rf_tag, 0x5a0);
       ASSERT_FALSE(out.lsu_valid) << "result of " << n << " lanes too early, in cycle " << cycle;
       left &= left - 1;
@@ -140,7 +146,7 @@ void expect_no_gap(ArcUnit& unit, const std::vector<int>& lengths) {
     offered += out.req_ready ? 1 : 0;
     if (out.rf_valid) {
       ASSERT_EQ(out.rf_tag, transaction_of_read[cycle - 1]);
-      in.rf_data = values_of(out.rf_tag)[out.rf_lane];
+      in.rf_data[0] = values_of(out.rf_tag)[lane_read(out)];
     }
   }
   EXPECT_EQ(offered, lengths.size());
@@ -278,8 +284,8 @@ TEST_P(UnitTiming, ResultGoesBeforeAPlainRed) {
   EXPECT_EQ(out.lsu_tag, 1);
   EXPECT_TRUE(out.req_ready) << "the free reduction unit takes what the result keeps from the LSU";
   withdraw();
-  EXPECT_EQ(tick().rf_lane, 1);
-  EXPECT_EQ(tick().rf_lane, 2);
+  EXPECT_EQ(lane_read(tick()), 1);
+  EXPECT_EQ(lane_read(tick()), 2);
   out = tick();
   EXPECT_EQ(out.lsu_data, sum(2, 0b110));
   EXPECT_TRUE(out.lsu_reduced);
@@ -295,7 +301,7 @@ TEST_P(UnitTiming, PlainRedsPassARunningReduction) {
     ASSERT_TRUE(out.req_ready);
     ASSERT_TRUE(out.lsu_valid);
     ASSERT_FALSE(out.lsu_reduced);
-    ASSERT_EQ(out.rf_lane, cycle - 1);
+    ASSERT_EQ(lane_read(out), cycle - 1);
   }
   withdraw();
   EXPECT_EQ(tick().lsu_data, sum(1, 0xff));
@@ -305,10 +311,10 @@ TEST_P(UnitTiming, StalledResultHoldsAndStopsTheReads) {
   for (int stall = 1; stall < 20; stall += 6) {
     start_reduction(0b101, 1);
     in.rf_ready = true;
-    EXPECT_EQ(tick().rf_lane, 0);
+    EXPECT_EQ(lane_read(tick()), 0);
     offer(0b1110, 2, kBase + 4);
     UnitOutputs out = tick();
-    EXPECT_EQ(out.rf_lane, 2);
+    EXPECT_EQ(lane_read(out), 2);
     EXPECT_TRUE(out.req_ready) << "loaded with the last read";
     withdraw();
     for (int cycle = 0; cycle < stall; ++cycle) {
@@ -322,9 +328,9 @@ TEST_P(UnitTiming, StalledResultHoldsAndStopsTheReads) {
     out = tick();
     EXPECT_EQ(out.lsu_data, sum(1, 0b101));
     EXPECT_TRUE(out.rf_valid) << "goes on in the cycle in which the result leaves";
-    EXPECT_EQ(out.rf_lane, 1);
-    EXPECT_EQ(tick().rf_lane, 2);
-    EXPECT_EQ(tick().rf_lane, 3);
+    EXPECT_EQ(lane_read(out), 1);
+    EXPECT_EQ(lane_read(tick()), 2);
+    EXPECT_EQ(lane_read(tick()), 3);
     out = tick();
     EXPECT_TRUE(out.lsu_valid);
     EXPECT_EQ(out.lsu_data, sum(2, 0b1110));
@@ -343,7 +349,7 @@ TEST_P(UnitTiming, RefusedReadsDelayTheResultByAsMuch) {
         const UnitOutputs out = tick();
         ASSERT_FALSE(out.lsu_valid);
         ASSERT_TRUE(out.rf_valid);
-        ASSERT_EQ(out.rf_lane, 4 + reads) << "held until granted";
+        ASSERT_EQ(lane_read(out), 4 + reads) << "held until granted";
         reads += in.rf_ready ? 1 : 0;
       }
       const UnitOutputs out = tick();
@@ -423,7 +429,7 @@ TEST_P(UnitTiming, ResetEmptiesEveryStage) {
 // Clock gating: a unit that is clocked while idle and one that is not have the same future.
 TEST_P(UnitTiming, IdleCyclesChangeNothing) {
   SplitMix64 random(test_seed());
-  const std::unique_ptr<ArcUnit> gated = make_unit(GetParam());
+  const std::unique_ptr<ArcUnit> gated = make_unit(GetParam(), UnitKind::kSerial);
   UnitInputs gated_in;
   for (int round = 0; round < 300; ++round) {
     const LaneMask mask =
@@ -447,22 +453,22 @@ TEST_P(UnitTiming, IdleCyclesChangeNothing) {
     for (auto idle = random.below(6); idle > 0; --idle) {
       in.lsu_ready = random.chance(0.5);
       in.rf_ready = random.chance(0.5);
-      in.rf_data = static_cast<Fp32Bits>(random.next());
+      in.rf_data[0] = static_cast<Fp32Bits>(random.next());
       ASSERT_EQ(tick(), UnitOutputs{});
       ASSERT_FALSE(unit->busy());
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Units, UnitTiming, testing::Values(UnitKind::kGolden, UnitKind::kRtl),
-                         [](const testing::TestParamInfo<UnitKind>& parameter) {
-                           return std::string(unit_kind_name(parameter.param));
+INSTANTIATE_TEST_SUITE_P(Units, UnitTiming, testing::Values(UnitModel::kGolden, UnitModel::kRtl),
+                         [](const testing::TestParamInfo<UnitModel>& parameter) {
+                           return std::string(unit_model_name(parameter.param));
                          });
 
 TEST(UnitKinds, NamesAreParsedAndOthersRefused) {
-  EXPECT_EQ(parse_unit_kind("golden"), UnitKind::kGolden);
-  EXPECT_EQ(parse_unit_kind("rtl"), UnitKind::kRtl);
-  EXPECT_EQ(unit_kind_name(UnitKind::kRtl), "rtl");
+  EXPECT_EQ(parse_unit_model("golden"), UnitModel::kGolden);
+  EXPECT_EQ(parse_unit_model("rtl"), UnitModel::kRtl);
+  EXPECT_EQ(unit_model_name(UnitModel::kRtl), "rtl");
   for (const char* wrong : {"", "RTL", "golden ", "gold"}) {
     EXPECT_THROW(parse_unit_kind(wrong), std::invalid_argument) << wrong;
   }

@@ -26,7 +26,7 @@ RunResult run(const trace::Reader& trace, const GpuConfig& gpu, const std::strin
   SimOptions options;
   options.gpu = gpu;
   options.policy = parse_policy(policy);
-  options.unit = UnitKind::kGolden;
+  options.unit = UnitModel::kGolden;
   return simulate(options, trace, ReferenceSums::compute(trace));
 }
 
@@ -289,7 +289,7 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
     SimOptions options;
     options.gpu = gpu;
     options.policy = parse_policy(policy);
-    options.unit = i == 1 ? UnitKind::kRtl : UnitKind::kGolden;
+    options.unit = i == 1 ? UnitModel::kRtl : UnitModel::kGolden;
     options.clock_all = i == 2;
     tasks.push_back({.name = policy + std::to_string(i),
                      .work = [&trace, &reference,
@@ -337,7 +337,7 @@ TEST(Checks, ALostLaneIsNoticed) {
   SimOptions options;
   options.gpu = small_h200(1);
   options.policy = parse_policy("arc-hw");
-  options.unit = UnitKind::kGolden;
+  options.unit = UnitModel::kGolden;
   const trace::Reader trace = less.read();
   const RunResult result = simulate(options, trace, ReferenceSums::compute(more.read()));
   EXPECT_FALSE(result.conserved);

@@ -45,6 +45,7 @@ RunResult make_run(const std::string& policy, std::uint64_t cycles) {
   run.gpu = "h200";
   run.policy = policy;
   run.unit = "golden";
+  run.unit_kind = "serial";
   run.cycles = cycles;
   run.events = 100;
   run.warp_atomics = 900;
@@ -84,6 +85,7 @@ TEST(Json, DocumentIsAsTheSchemaSays) {
    "gpu": "h200",
    "policy": "baseline",
    "unit": "golden",
+   "unit_kind": "serial",
    "cycles": 2000,
    "speedup": 1.0,
    "events": 100,
@@ -229,7 +231,7 @@ TEST(Table, ShowsWhatWasSimulated) {
   std::vector<RunResult> runs{make_run("baseline", 2000000), make_run("arc-hw", 1000000)};
   EXPECT_EQ(results_table(runs),
             R"(truck.wft
-h200: 132 SMs at 1.98 GHz, 208 ROP units; golden unit; 100 events, 900 warp-atomics, 11,790 lane-atomics
+h200: 132 SMs at 1.98 GHz, 208 ROP units; golden serial unit; 100 events, 900 warp-atomics, 11,790 lane-atomics
 
 policy       cycles  speedup  atomics/kcycle  ROP operations  NoC MB  checks
 --------  ---------  -------  --------------  --------------  ------  ------

@@ -43,7 +43,7 @@ std::array<Port, 11> outputs(const Top& top) {
            {"lsu_data_o", top.lsu_data_o},
            {"lsu_tag_o", top.lsu_tag_o},
            {"rf_valid_o", top.rf_valid_o},
-           {"rf_lane_o", top.rf_lane_o},
+           {"rf_mask_o", top.rf_mask_o},
            {"rf_tag_o", top.rf_tag_o},
            {"busy_o", top.busy_o}}};
 }

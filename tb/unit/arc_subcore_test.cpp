@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -110,7 +111,8 @@ class Subcore : public testing::Test {
       }
     }
     if (now.read) {
-      reads_.push_back({dut_->rf_tag_o, dut_->rf_lane_o});
+      ASSERT_TRUE(std::has_single_bit(dut_->rf_mask_o));
+      reads_.push_back({dut_->rf_tag_o, static_cast<unsigned>(std::countr_zero(dut_->rf_mask_o))});
       rf_data_ = register_value(reads_.back());
     }
     dut_.edge();

@@ -14,7 +14,7 @@
 
 `include "arc_assert.svh"
 
-module arc_reduction_unit #(
+module arc_reduction_serial #(
   // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
   parameter int FlushSubnormals = 1
 ) (
@@ -29,7 +29,7 @@ module arc_reduction_unit #(
   // register-file read
   output logic                             rf_valid_o,
   input  logic                             rf_ready_i,
-  output logic [arc_pkg::LaneIdxWidth-1:0] rf_lane_o,
+  output logic [arc_pkg::Lanes-1:0]        rf_mask_o,
   output logic [arc_pkg::TagWidth-1:0]     rf_tag_o,
   input  logic [arc_pkg::DataWidth-1:0]    rf_data_i,
   // result: one addition of data to addr
@@ -58,22 +58,19 @@ module arc_reduction_unit #(
   logic [Lanes-1:0] mask_q, mask_d, fetch_rest;  // lanes still to read
   logic [AddrWidth-1:0] addr_q;
   logic [TagWidth-1:0] tag_q;
-  logic [arc_pkg::LaneIdxWidth-1:0] fetch_lane;
-
-  logic [Lanes-1:0] unused_one_hot;
+  logic [Lanes-1:0] fetch_lane;  // one-hot
 
   arc_lane_picker u_picker (
     .mask_i   (mask_q),
     .any_o    (fetch_any),
     .last_o   (fetch_last),
-    .idx_o    (fetch_lane),
-    .one_hot_o(unused_one_hot),
+    .one_hot_o(fetch_lane),
     .rest_o   (fetch_rest)
   );
 
   always_comb begin
     rf_valid_o = fetch_any && !add_stall;
-    rf_lane_o = fetch_lane & {arc_pkg::LaneIdxWidth{rf_valid_o}};
+    rf_mask_o = fetch_lane & {Lanes{rf_valid_o}};
     rf_tag_o = tag_q & {TagWidth{rf_valid_o}};
     grant = rf_valid_o && rf_ready_i;
     txn_ready_o = !fetch_any || (grant && fetch_last);
@@ -152,13 +149,13 @@ module arc_reduction_unit #(
   `ARC_ASSUME(TransactionHasLanes, !txn_valid_i || txn_mask_i != '0)
   `ARC_ASSUME_NEXT(ReadDataHeldWhileStalled, add_stall, $stable(rf_data_i))
   `ARC_ASSERT_NEXT(ReadHeldUntilGranted, rf_valid_o && !rf_ready_i,
-                   rf_valid_o && $stable(rf_lane_o) && $stable(rf_tag_o))
+                   rf_valid_o && $stable(rf_mask_o) && $stable(rf_tag_o))
   `ARC_ASSERT_NEXT(ResultHeldUntilTaken, result_valid_o && !result_ready_i,
                    result_valid_o && $stable(result_addr_o) && $stable(result_data_o) &&
                    $stable(result_tag_o))
   `ARC_ASSERT(NothingIsReadWhileAResultWaits, !(add_stall && rf_valid_o))
   `ARC_ASSERT(NoLoadOverLanesToRead, !load || mask_q == '0 || (grant && fetch_rest == '0))
-  `ARC_ASSERT(ReadPayloadZeroWithoutValid, rf_valid_o || (rf_lane_o == '0 && rf_tag_o == '0))
+  `ARC_ASSERT(ReadPayloadZeroWithoutValid, rf_valid_o || (rf_mask_o == '0 && rf_tag_o == '0))
   `ARC_ASSERT(ResultPayloadZeroWithoutValid, result_valid_o ||
               (result_addr_o == '0 && result_data_o == '0 && result_tag_o == '0))
 

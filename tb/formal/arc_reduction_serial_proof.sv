@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proof: arc_reduction_unit reads each lane of each transaction once, lowest first, and offers one
+// Proof: arc_reduction_serial reads each lane of each transaction once, lowest first, and offers one
 // result for each, in order, in the cycle that rtl/README.md names.
 //
 // The adder is arc_fp32_adder_any.sv, so this holds with any combinational adder. Assumed is what
@@ -13,7 +13,7 @@
 // PROGRESS adds fairness, for bounded liveness: the environment refuses (a read not granted, or a
 // result not taken) in at most Fair cycles in a row.
 
-module arc_reduction_unit_proof #(
+module arc_reduction_serial_proof #(
   parameter int Fair = 3
 ) (
   input logic                          clk_i,
@@ -33,12 +33,12 @@ module arc_reduction_unit_proof #(
   localparam int DataWidth = arc_pkg::DataWidth;
 
   logic txn_ready, rf_valid, result_valid, busy;
-  logic [arc_pkg::LaneIdxWidth-1:0] rf_lane;
+  logic [Lanes-1:0] rf_mask;
   logic [TagWidth-1:0] rf_tag, result_tag;
   logic [AddrWidth-1:0] result_addr;
   logic [DataWidth-1:0] result_data;
 
-  arc_reduction_unit u_dut (
+  arc_reduction_serial u_dut (
     .clk_i         (clk_i),
     .rst_ni        (rst_ni),
     .txn_valid_i   (txn_valid_i),
@@ -48,7 +48,7 @@ module arc_reduction_unit_proof #(
     .txn_tag_i     (txn_tag_i),
     .rf_valid_o    (rf_valid),
     .rf_ready_i    (rf_ready_i),
-    .rf_lane_o     (rf_lane),
+    .rf_mask_o     (rf_mask),
     .rf_tag_o      (rf_tag),
     .rf_data_i     (rf_data_i),
     .result_valid_o(result_valid),
@@ -121,7 +121,8 @@ module arc_reduction_unit_proof #(
   logic r_due_q, r_new_q;                        // result due; since the last edge
   logic [7:0] r_lanes_q, r_refusals_q, r_age_q;
   logic f_open, f_closes;
-  logic [arc_pkg::LaneIdxWidth-1:0] lowest_idx;
+  logic [7:0] lowest_idx;
+  logic [Lanes-1:0] lowest;  // one-hot
   logic held_q, held_first_q;      // a read was granted in the last cycle; the first of its own
   logic chain_valid_q;
   logic [DataWidth-1:0] chain_q;   // sum of the lanes before
@@ -130,13 +131,17 @@ module arc_reduction_unit_proof #(
 
   always_comb begin
     lowest_idx = '0;
+    lowest = '0;
     for (int l = Lanes - 1; l >= 0; l--) begin
-      if (f_left_q[l]) lowest_idx = l[arc_pkg::LaneIdxWidth-1:0];
+      if (f_left_q[l]) begin
+        lowest_idx = l[7:0];
+        lowest = {{(Lanes - 1) {1'b0}}, 1'b1} << l;
+      end
     end
   end
 
   assign f_open = f_left_q != '0;
-  assign f_rest = f_left_q & ~({{(Lanes - 1) {1'b0}}, 1'b1} << rf_lane);
+  assign f_rest = f_left_q & ~rf_mask;
   assign f_closes = grant && f_rest == '0;
 
   always_ff @(posedge clk_i) begin
@@ -203,7 +208,7 @@ module arc_reduction_unit_proof #(
   end
   always_ff @(posedge clk_i) begin : LowestLaneLeftIsRead
     if (rst_ni && rf_valid) begin
-      assert (rf_lane == lowest_idx && rf_tag == f_tag_q);
+      assert (rf_mask == lowest && rf_tag == f_tag_q);
     end
   end
   always_ff @(posedge clk_i) begin : ReadyOnceTheLastLaneIsRead
@@ -326,7 +331,7 @@ module arc_reduction_unit_proof #(
       if (f_open) begin
         assert (f_addr_q == \u_dut.addr_q && f_tag_q == \u_dut.tag_q );
         assert (\u_dut.fetch_first_q == (f_reads_q == '0));
-        assert (f_reads_q <= 8'(lowest_idx));
+        assert (f_reads_q <= lowest_idx);
         assert (f_reads_q == '0 || !r_due_q);
         assert (f_reads_q == '0 || held_q || chain_valid_q);
       end

@@ -9,7 +9,7 @@
 #include <deque>
 #include <vector>
 
-#include "Varc_reduction_unit.h"
+#include "Varc_reduction_serial.h"
 #include "model/types.hpp"
 #include "model/unit/fp32.hpp"
 #include "tb/unit/bench.hpp"
@@ -98,11 +98,11 @@ class ReductionUnit : public testing::Test {
     const bool stalled = now.offered && !result_ready;
     ASSERT_EQ(dut_->rf_valid_o, !to_read_.empty() && !stalled ? 1 : 0) << "cycle " << dut_.cycle();
     if (dut_->rf_valid_o != 0) {
-      ASSERT_EQ(dut_->rf_lane_o, std::countr_zero(left_));
+      ASSERT_EQ(dut_->rf_mask_o, left_ & ~(left_ - 1));
       ASSERT_EQ(dut_->rf_tag_o, to_read_.front().tag);
       now.read = rf_ready;
     } else {
-      ASSERT_EQ(dut_->rf_lane_o, 0U);
+      ASSERT_EQ(dut_->rf_mask_o, 0U);
       ASSERT_EQ(dut_->rf_tag_o, 0U);
     }
 
@@ -147,7 +147,7 @@ class ReductionUnit : public testing::Test {
     ASSERT_EQ(lanes_accepted_, lanes_emitted_ + pending);
   }
 
-  bench::ClockedDut<Varc_reduction_unit> dut_;
+  bench::ClockedDut<Varc_reduction_serial> dut_;
   std::deque<Txn> to_read_;  // accepted, not completely read: at most one
   std::deque<Txn> read_;     // completely read, result not taken: at most one
   LaneMask left_ = 0;        // lanes of to_read_ still to read
