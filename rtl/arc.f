@@ -5,5 +5,8 @@ arc_fp32_adder.sv
 arc_lane_picker.sv
 arc_addr_match.sv
 arc_scheduler.sv
+arc_bin_max.sv
+arc_fast_adder.sv
 arc_reduction_serial.sv
+arc_reduction_fused.sv
 arc_subcore.sv

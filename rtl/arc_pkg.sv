@@ -16,6 +16,11 @@ package arc_pkg;
   localparam int AddrWidth = 48;  // byte address
   localparam int TagWidth = 12;   // opaque, returned with everything that stems from a request
 
+  // Fused unit: lane l is read through bank l % Banks; a bin is eight exponents.
+  localparam int Banks = 4;
+  localparam int BinWidth = 5;
+  localparam int BinShift = 3;  // an exponent without its lowest three bits is its bin
+
   // FP32: sign, exponent, fraction; the significand is the hidden bit and the fraction.
   localparam int ExpWidth = 8;
   localparam int FracWidth = 23;

@@ -19,7 +19,7 @@ module arc_subcore #(
   // reduction unit: arc_pkg::UnitSerial, UnitPipelined or UnitFused
   parameter int UnitKind = 0,
   // lanes that a register-file read delivers: follows from UnitKind, not to be set
-  parameter int ReadLanes = UnitKind == 2 ? 32 : 1,
+  parameter int ReadLanes = UnitKind == 2 ? 4 : 1,
   // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
   parameter int FlushSubnormals = 1
 ) (
@@ -45,6 +45,8 @@ module arc_subcore #(
   output logic [arc_pkg::Lanes-1:0]                    rf_mask_o,
   output logic [arc_pkg::TagWidth-1:0]                 rf_tag_o,
   input  logic [ReadLanes*arc_pkg::DataWidth-1:0]      rf_data_i,
+  // upper exponent bits of all lanes of the operand read; only the fused unit looks at them
+  input  logic [arc_pkg::Lanes*arc_pkg::BinWidth-1:0]  rf_bin_i,
   // a register holds work
   output logic                                         busy_o
 );
@@ -102,28 +104,57 @@ module arc_subcore #(
   logic [AddrWidth-1:0] result_addr;
   logic [TagWidth-1:0] result_tag;
 
-  arc_reduction_serial #(
-    .FlushSubnormals(FlushSubnormals)
-  ) u_reduction (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
-    .txn_valid_i   (reduce_valid),
-    .txn_ready_o   (reduce_ready),
-    .txn_addr_i    (txn_addr),
-    .txn_mask_i    (txn_mask),
-    .txn_tag_i     (req_tag_i),
-    .rf_valid_o    (rf_valid_o),
-    .rf_ready_i    (rf_ready_i),
-    .rf_mask_o     (rf_mask_o),
-    .rf_tag_o      (rf_tag_o),
-    .rf_data_i     (rf_data_i),
-    .result_valid_o(result_valid),
-    .result_ready_i(lsu_ready_i),
-    .result_addr_o (result_addr),
-    .result_data_o (lsu_data_o),
-    .result_tag_o  (result_tag),
-    .busy_o        (reduction_busy)
-  );
+  if (UnitKind == arc_pkg::UnitFused) begin : g_fused
+    arc_reduction_fused #(
+      .FlushSubnormals(FlushSubnormals)
+    ) u_reduction (
+      .clk_i         (clk_i),
+      .rst_ni        (rst_ni),
+      .txn_valid_i   (reduce_valid),
+      .txn_ready_o   (reduce_ready),
+      .txn_addr_i    (txn_addr),
+      .txn_mask_i    (txn_mask),
+      .txn_tag_i     (req_tag_i),
+      .rf_valid_o    (rf_valid_o),
+      .rf_ready_i    (rf_ready_i),
+      .rf_mask_o     (rf_mask_o),
+      .rf_tag_o      (rf_tag_o),
+      .rf_data_i     (rf_data_i),
+      .rf_bin_i      (rf_bin_i),
+      .result_valid_o(result_valid),
+      .result_ready_i(lsu_ready_i),
+      .result_addr_o (result_addr),
+      .result_data_o (lsu_data_o),
+      .result_tag_o  (result_tag),
+      .busy_o        (reduction_busy)
+    );
+  end else begin : g_serial
+    logic unused_rf_bin;
+    assign unused_rf_bin = ^rf_bin_i;
+
+    arc_reduction_serial #(
+      .FlushSubnormals(FlushSubnormals)
+    ) u_reduction (
+      .clk_i         (clk_i),
+      .rst_ni        (rst_ni),
+      .txn_valid_i   (reduce_valid),
+      .txn_ready_o   (reduce_ready),
+      .txn_addr_i    (txn_addr),
+      .txn_mask_i    (txn_mask),
+      .txn_tag_i     (req_tag_i),
+      .rf_valid_o    (rf_valid_o),
+      .rf_ready_i    (rf_ready_i),
+      .rf_mask_o     (rf_mask_o),
+      .rf_tag_o      (rf_tag_o),
+      .rf_data_i     (rf_data_i),
+      .result_valid_o(result_valid),
+      .result_ready_i(lsu_ready_i),
+      .result_addr_o (result_addr),
+      .result_data_o (lsu_data_o),
+      .result_tag_o  (result_tag),
+      .busy_o        (reduction_busy)
+    );
+  end
 
   // ------------------------------------------------------------------------------------------
   // Output select: never both at once, and who is not selected drives zero

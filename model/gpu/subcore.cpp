@@ -509,13 +509,8 @@ void Subcore::tick_unit(Cycle cycle) {
     ARC_CHECK(out.rf_mask != 0 && (operand.lanes_left & out.rf_mask) == out.rf_mask,
               "the ARC unit read a lane twice or one that was not asked for");
     operand.lanes_left &= ~out.rf_mask;
-    const bool whole = reads_operands(context_.unit_kind);
-    for_each_bit(out.rf_mask, [&](std::uint32_t lane) {
-      request_.rf_data[whole ? lane : 0] =
-          lane_value(operand.event.warp_trace(), operand.event.event(), operand.event.key(),
-                     context_.has_values, operand.parameter, lane);
-      ++context_.tally.lanes_to_unit;
-    });
+    answer(operand, out.rf_mask);
+    context_.tally.lanes_to_unit += static_cast<std::uint64_t>(lane_count(out.rf_mask));
     ++stats_.unit_read_cycles;
   }
   if (request_.req_valid && out.req_ready) {
@@ -530,6 +525,22 @@ void Subcore::tick_unit(Cycle cycle) {
     wake_at(cycle + 1);
   } else {
     release_operands();
+  }
+}
+
+// Puts what the register file delivers onto the unit's ports. Values of lanes that are not read
+// matter to no kind, but for the exponents of the whole operand, which the fused one sees.
+void Subcore::answer(const InFlight& operand, LaneMask lanes) {
+  const auto value_of = [&](std::uint32_t lane) {
+    return lane_value(operand.event.warp_trace(), operand.event.event(), operand.event.key(),
+                      context_.has_values, operand.parameter, lane);
+  };
+  for_each_bit(lanes, [&](std::uint32_t lane) {
+    request_.rf_data[lane % read_lanes(context_.unit_kind)] = value_of(lane);
+  });
+  if (context_.unit_kind == UnitKind::kFused) {
+    for_each_bit(operand.event.event().mask,
+                 [&](std::uint32_t lane) { request_.rf_bins[lane] = exponent_bin(value_of(lane)); });
   }
 }
 

@@ -124,6 +124,7 @@ class Subcore : public Block {
   void wait_until(std::uint32_t slot, Cycle cycle);
   void push_atomic(const Warp& warp, std::uint32_t slot);
   void request_unit(const Warp& warp);
+  void answer(const InFlight& operand, LaneMask lanes);
   void release_operands();
   void account_sleep(Cycle cycle);
   [[nodiscard]] bool wait_due(Cycle cycle) const;

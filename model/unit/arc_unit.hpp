@@ -12,6 +12,9 @@
 
 namespace warpfold {
 
+// Banks through which the fused unit reads: one lane of each in a cycle (arc_pkg::Banks).
+inline constexpr std::uint32_t kBanks = 4;
+
 // Everything that drives the unit during one clock cycle.
 struct UnitInputs {
   // atomred request: held unchanged by the requester from valid until ready.
@@ -24,10 +27,12 @@ struct UnitInputs {
   bool lsu_ready = false;
   // Register-file read port grants this cycle's read.
   bool rf_ready = false;
-  // What the last granted read delivered, from the cycle after its grant until the next grant. A
-  // unit that reads one lane at a time has its value in [0]; one that reads whole operands has the
-  // value of lane l in [l], and the lanes that were not asked for are ignored.
-  std::array<Fp32Bits, kLanes> rf_data{};
+  // What the last granted read delivered, from the cycle after its grant until the next grant; see
+  // answer_read(). A unit that reads one lane at a time has its value in rf_data[0], the fused one
+  // that of lane l in [l % kBanks], and in rf_bins[l] the upper exponent bits of lane l of the whole
+  // operand. What was not asked for is ignored.
+  std::array<Fp32Bits, kBanks> rf_data{};
+  std::array<std::uint8_t, kLanes> rf_bins{};
 
   friend bool operator==(const UnitInputs&, const UnitInputs&) = default;
 };
@@ -90,9 +95,33 @@ std::string_view unit_model_name(UnitModel model);
 UnitKind parse_unit_kind(std::string_view name);
 std::string_view unit_kind_name(UnitKind kind);
 
-// True if a register-file read delivers a whole operand, false if one lane.
-constexpr bool reads_operands(UnitKind kind) {
-  return kind == UnitKind::kFused;
+// Lanes that one register-file read delivers at most: lane l comes through port l modulo this.
+constexpr std::uint32_t read_lanes(UnitKind kind) {
+  return kind == UnitKind::kFused ? kBanks : 1;
+}
+
+// The register file's answer to a granted read of `lanes` of an operand, for the next cycle.
+void answer_read(UnitInputs& inputs, UnitKind kind, LaneMask lanes,
+                 const std::array<Fp32Bits, kLanes>& operand);
+// The bin of a value: its exponent without the lowest three bits (arc_pkg::BinShift).
+constexpr std::uint8_t exponent_bin(Fp32Bits value) {
+  return static_cast<std::uint8_t>(value >> 26 & 0x1fU);
+}
+
+// For the golden units: puts a finished sum onto the port to the memory queue, asks the register
+// file for lanes.
+inline void offer_sum(UnitOutputs& outputs, Address address, Fp32Bits sum, Tag tag) {
+  outputs.lsu_valid = true;
+  outputs.lsu_addr = address;
+  outputs.lsu_mask = 1;
+  outputs.lsu_reduced = true;
+  outputs.lsu_data = sum;
+  outputs.lsu_tag = tag;
+}
+inline void ask_for(UnitOutputs& outputs, LaneMask lanes, Tag tag) {
+  outputs.rf_valid = true;
+  outputs.rf_mask = lanes;
+  outputs.rf_tag = tag;
 }
 
 // Makes one unit in reset state. Defined beside the units, so that callers include no Verilated

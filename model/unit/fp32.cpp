@@ -3,6 +3,8 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace warpfold {
@@ -139,6 +141,45 @@ Fp32Bits reduction_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& 
     }
   }
   return sum;
+}
+
+Fp32Bits fused_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& values) {
+  Fp32Bits largest = 0;
+  bool any_nan = false;
+  bool all_negative = true;
+  float infinities = 0;  // their sum
+  for (LaneMask left = mask; left != 0; left &= left - 1) {
+    const Fp32Bits value =
+        fp32_flush_subnormal(values[static_cast<std::size_t>(std::countr_zero(left))]);
+    const Fp32Bits magnitude = value & ~kFp32Sign;
+    largest = std::max(largest, magnitude);
+    any_nan |= magnitude > kFp32Infinity;
+    infinities += magnitude == kFp32Infinity ? std::bit_cast<float>(value) : 0.0F;
+    all_negative &= (value & kFp32Sign) != 0;
+  }
+  if (any_nan || std::isnan(infinities)) {
+    return kFp32CanonicalNan;
+  }
+  if (infinities != 0) {
+    return std::bit_cast<Fp32Bits>(infinities);
+  }
+  // The window's top bit has the largest exponent of the largest value's bin.
+  const int top = static_cast<int>(largest >> 23 | 7U) - 127;
+  const int lowest = top - (kFusedWindow - 1);
+  double sum = 0;
+  for (LaneMask left = mask; left != 0; left &= left - 1) {
+    const Fp32Bits value =
+        fp32_flush_subnormal(values[static_cast<std::size_t>(std::countr_zero(left))]);
+    sum += std::trunc(std::ldexp(double{std::bit_cast<float>(value)}, -lowest));
+  }
+  if (sum == 0) {
+    return all_negative ? kFp32Sign : 0;
+  }
+  sum = std::ldexp(sum, lowest);
+  if (std::abs(sum) < 0x1p-126) {
+    return sum < 0 ? kFp32Sign : 0;
+  }
+  return std::bit_cast<Fp32Bits>(static_cast<float>(sum));
 }
 
 }  // namespace warpfold

@@ -2,6 +2,7 @@
 #include "model/unit/golden_unit.hpp"
 
 #include "model/unit/fp32.hpp"
+#include "model/unit/golden_fused.hpp"
 
 namespace warpfold {
 
@@ -14,23 +15,6 @@ LaneMask lanes_at(const std::array<Address, kLanes>& addresses, LaneMask pending
     same |= LaneMask{((addresses[lane] ^ leader) & kAddrMask) == 0} << lane;
   }
   return same & pending;
-}
-
-// Puts a finished sum onto the port to the memory queue.
-void offer_sum(UnitOutputs& outputs, Address address, Fp32Bits sum, Tag tag) {
-  outputs.lsu_valid = true;
-  outputs.lsu_addr = address;
-  outputs.lsu_mask = 1;
-  outputs.lsu_reduced = true;
-  outputs.lsu_data = sum;
-  outputs.lsu_tag = tag;
-}
-
-// Asks the register file for lanes.
-void ask_for(UnitOutputs& outputs, LaneMask lanes, Tag tag) {
-  outputs.rf_valid = true;
-  outputs.rf_mask = lanes;
-  outputs.rf_tag = tag;
 }
 
 }  // namespace
@@ -119,5 +103,6 @@ bool GoldenSerial::step(const UnitInputs& inputs, UnitOutputs& outputs) {
 }
 
 template class GoldenUnit<GoldenSerial>;
+template class GoldenUnit<GoldenFused>;
 
 }  // namespace warpfold

@@ -41,6 +41,20 @@ double checked_probability(double probability) {
   return probability;
 }
 
+// Each lane through a port of its own.
+bool fits_one_read(UnitKind kind, LaneMask lanes) {
+  std::uint32_t ports = 0;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const std::uint32_t port =
+        1U << static_cast<std::uint32_t>(std::countr_zero(lanes)) % read_lanes(kind);
+    if ((ports & port) != 0) {
+      return false;
+    }
+    ports |= port;
+  }
+  return true;
+}
+
 // Lanes of `among` whose address is `address`.
 LaneMask lanes_with_address(const AtomredRequest& request, LaneMask among, Address address) {
   LaneMask lanes = 0;
@@ -191,18 +205,14 @@ bool Lockstep::check_functionally(const UnitOutputs& outputs) {
       return fail("rf_tag_o is the tag of no request in the unit");
     }
     const LaneMask lanes = outputs.rf_mask;
-    const bool too_many = !reads_operands(kind_) && !std::has_single_bit(lanes);
-    if (lanes == 0 || too_many || (lanes & ~(slot->remaining & slot->unread)) != 0) {
+    if (lanes == 0 || !fits_one_read(kind_, lanes) ||
+        (lanes & ~(slot->remaining & slot->unread)) != 0) {
       return fail("rf_mask_o has lanes that are not to be read", lanes, "lanes left",
                   slot->remaining & slot->unread);
     }
     slot->unread &= ~lanes;
     // The register file answers in the next cycle and holds the values until the next grant.
-    if (reads_operands(kind_)) {
-      inputs_.rf_data = slot->request.values;
-    } else {
-      inputs_.rf_data[0] = slot->request.values[static_cast<std::size_t>(std::countr_zero(lanes))];
-    }
+    answer_read(inputs_, kind_, lanes, slot->request.values);
     quiet_cycles_ = 0;
   }
   if (outputs.lsu_valid && inputs_.lsu_ready) {
@@ -234,9 +244,11 @@ bool Lockstep::check_transaction(const UnitOutputs& outputs) {
     return fail("lsu_addr_o is the address of no lane that is to leave");
   }
   if (outputs.lsu_reduced) {
-    const Fp32Bits sum = reduction_reference(lanes, slot->request.values);
+    const Fp32Bits sum = kind_ == UnitKind::kFused
+                             ? fused_reference(lanes, slot->request.values)
+                             : reduction_reference(lanes, slot->request.values);
     if (outputs.lsu_data != sum) {
-      return fail("lsu_data_o", outputs.lsu_data, "serial sum", sum);
+      return fail("lsu_data_o", outputs.lsu_data, "reference sum", sum);
     }
     if (outputs.lsu_mask != 1) {
       return fail("lsu_mask_o", outputs.lsu_mask, "one addition", 1);

@@ -5,7 +5,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "Varc_subcore_fused.h"
 #include "Varc_subcore_serial.h"
+#include "model/unit/golden_fused.hpp"
 #include "model/unit/golden_unit.hpp"
 
 namespace warpfold {
@@ -40,6 +42,7 @@ class RtlUnit final : public ArcUnit {
 
  private:
   void write_addresses(const std::array<Address, kLanes>& addresses);
+  void write_bins(const std::array<std::uint8_t, kLanes>& bins);
 
   std::unique_ptr<VerilatedContext> context_ = single_threaded_context();
   std::unique_ptr<Model> rtl_ = std::make_unique<Model>(context_.get(), "");
@@ -56,6 +59,25 @@ void RtlUnit<Model>::write_addresses(const std::array<Address, kLanes>& addresse
     rtl_->req_addr_i[3 * pair] = static_cast<EData>(even);
     rtl_->req_addr_i[3 * pair + 1] = static_cast<EData>(even >> 32 | odd << 16);
     rtl_->req_addr_i[3 * pair + 2] = static_cast<EData>(odd >> 16);
+  }
+}
+
+// Five bits a lane.
+template <class Model>
+void RtlUnit<Model>::write_bins(const std::array<std::uint8_t, kLanes>& bins) {
+  constexpr std::size_t kBinWidth = 5;
+  constexpr std::size_t kWordWidth = 32;
+  std::uint64_t bits = 0;
+  std::size_t have = 0;
+  std::size_t word = 0;
+  for (const std::uint8_t bin : bins) {
+    bits |= std::uint64_t{bin} << have;
+    have += kBinWidth;
+    if (have >= kWordWidth) {
+      rtl_->rf_bin_i[word++] = static_cast<EData>(bits);
+      bits >>= kWordWidth;
+      have -= kWordWidth;
+    }
   }
 }
 
@@ -94,9 +116,10 @@ UnitOutputs RtlUnit<Model>::tick(const UnitInputs& inputs) {
     rtl.rf_data_i = inputs.rf_data[0];
   } else {
     static_assert(sizeof(rtl.rf_data_i) == sizeof(inputs.rf_data));
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      rtl.rf_data_i[lane] = inputs.rf_data[lane];
+    for (std::size_t bank = 0; bank < kBanks; ++bank) {
+      rtl.rf_data_i[bank] = inputs.rf_data[bank];
     }
+    write_bins(inputs.rf_bins);
   }
   rtl.clk_i = 0;
   rtl.eval();
@@ -151,8 +174,32 @@ std::string_view unit_kind_name(UnitKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind) {
-  if (model == UnitModel::kGolden) {
+void answer_read(UnitInputs& inputs, UnitKind kind, LaneMask lanes,
+                 const std::array<Fp32Bits, kLanes>& operand) {
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
+    inputs.rf_data[lane % read_lanes(kind)] = operand[lane];
+  }
+  if (kind == UnitKind::kFused) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      inputs.rf_bins[lane] = exponent_bin(operand[lane]);
+    }
+  }
+}
+
+std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind) {
+  const bool golden = model == UnitModel::kGolden;
+  switch (kind) {
+    case UnitKind::kFused:
+      if (golden) {
+        return std::make_unique<GoldenUnit<GoldenFused>>();
+      }
+      return std::make_unique<RtlUnit<Varc_subcore_fused>>();
+    case UnitKind::kPipelined:
+    case UnitKind::kSerial:
+      break;
+  }
+  if (golden) {
     return std::make_unique<GoldenUnit<GoldenSerial>>();
   }
   return std::make_unique<RtlUnit<Varc_subcore_serial>>();

@@ -198,7 +198,7 @@ TEST(BrokenUnit, ACommonlyWrongSumIsFound) {
         }
       });
   EXPECT_EQ(port_of(message), "lsu_data_o") << message;
-  EXPECT_NE(message.find(", serial sum 0x"), std::string::npos) << message;
+  EXPECT_NE(message.find(", reference sum 0x"), std::string::npos) << message;
 }
 
 TEST(BrokenUnit, ACommonlyLostLaneIsFound) {

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused reduction unit in plain C++, with the state registers of arc_reduction_fused: a
+// Reduction for GoldenUnit. Owned by its GoldenUnit; step() is one clock cycle.
+#pragma once
+
+#include "model/types.hpp"
+#include "model/unit/arc_unit.hpp"
+
+namespace warpfold {
+
+// Up to four lanes a cycle, cut to a window below the largest exponent, added as integers, rounded
+// once.
+class GoldenFused {
+ public:
+  void reset() { *this = {}; }
+  [[nodiscard]] bool busy() const { return front_.valid || back_.valid; }
+  bool step(const UnitInputs& inputs, UnitOutputs& outputs);
+  void load(Address address, LaneMask mask, Tag tag) {
+    back_ = {.valid = true, .address = address, .tag = tag};
+    mask_ = mask;
+    fetch_first_ = true;
+  }
+
+ private:
+  // A transaction in the unit.
+  struct Entry {
+    bool valid = false;
+    Address address = 0;
+    Tag tag = 0;
+  };
+  // One granted read on its way from the register file to the running sum.
+  struct Step {
+    bool valid = false;
+    bool first = false;  // of its transaction
+    bool last = false;
+  };
+  // The sum of some lanes of a transaction.
+  struct Sum {
+    std::int64_t units = 0;  // of the lowest bit of the window
+    std::uint32_t bin = 0;   // the window is below the top of this one
+    bool any_nan = false;
+    bool any_positive_infinity = false;
+    bool any_negative_infinity = false;
+    bool any_without_sign = false;
+  };
+
+  static void add(Sum& sum, Fp32Bits value);
+  static Fp32Bits round(const Sum& sum);
+
+  Entry front_;  // its sum is next
+  Entry back_;   // the younger one
+
+  LaneMask mask_ = 0;  // lanes of the younger one that are still to be read
+  bool fetch_first_ = false;
+
+  Step unpack_, align_, add_;
+  LaneMask unpack_mask_ = 0;   // lanes left when the words were read that are now on rf_data
+  LaneMask unpack_lanes_ = 0;  // lanes that were read
+  std::uint32_t bin_ = 0;
+  Sum align_sum_, add_sum_;
+
+  Sum sum_;
+  bool done_ = false;
+  bool norm_valid_ = false;
+  Sum norm_sum_;
+  bool result_valid_ = false;
+  Fp32Bits result_ = 0;
+};
+
+}  // namespace warpfold
