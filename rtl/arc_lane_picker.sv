@@ -20,14 +20,30 @@ module arc_lane_picker (
   // ------------------------------------------------------------------------------------------
   // Choice
   // ------------------------------------------------------------------------------------------
-  // Less one, a mask loses its lowest set bit and gains all below it.
+  // A lane is the choice when it is set and none below it is. Each group of lanes has a chain of its
+  // own and one more runs over the groups: smaller than the carry tree of `mask_i - 1`, and not as
+  // deep as one chain.
 
-  logic [arc_pkg::Lanes-1:0] less_one;
+  localparam int Lanes = arc_pkg::Lanes;
+  localparam int Group = 4;
+  localparam int Groups = Lanes / Group;
+
+  logic [Lanes-1:0] below;         // a lane below is set, in this group
+  logic [Groups-1:0] group_below;  // a lane is set in a group below
 
   always_comb begin
-    less_one = mask_i - arc_pkg::Lanes'(1);
-    one_hot_o = mask_i & ~less_one;
-    rest_o = mask_i & less_one;
+    for (int i = 0; i < Lanes; i++) begin
+      if (i % Group == 0) below[i] = 1'b0;
+      else                below[i] = below[i-1] | mask_i[i-1];
+    end
+    for (int g = 0; g < Groups; g++) begin
+      if (g == 0) group_below[g] = 1'b0;
+      else        group_below[g] = group_below[g-1] | (mask_i[Group*(g-1) +: Group] != '0);
+    end
+    for (int i = 0; i < Lanes; i++) begin
+      one_hot_o[i] = mask_i[i] & ~(below[i] | group_below[i/Group]);
+      rest_o[i] = mask_i[i] & (below[i] | group_below[i/Group]);
+    end
     any_o = mask_i != '0;
     last_o = any_o && rest_o == '0;
   end

@@ -52,13 +52,14 @@ module arc_reduction_serial #(
   // ------------------------------------------------------------------------------------------
 
   logic add_stall;
-  logic load, grant;
+  logic load, grant, keep;
   logic fetch_any, fetch_last;
   logic fetch_first_q;  // no lane of this transaction has been read
-  logic [Lanes-1:0] mask_q, mask_d, fetch_rest;  // lanes still to read
+  logic [Lanes-1:0] mask_q;  // lanes still to read
   logic [AddrWidth-1:0] addr_q;
   logic [TagWidth-1:0] tag_q;
   logic [Lanes-1:0] fetch_lane;  // one-hot
+  logic [Lanes-1:0] fetch_rest;  // the lanes after it
 
   arc_lane_picker u_picker (
     .mask_i   (mask_q),
@@ -76,24 +77,21 @@ module arc_reduction_serial #(
     txn_ready_o = !fetch_any || (grant && fetch_last);
   end
 
+  // A transaction is cleared as its last lane is granted, and a load comes then or later. What is
+  // kept and what is loaded therefore never meet and are combined by OR, which is smaller than an
+  // enable.
   assign load = txn_valid_i && txn_ready_o;
-
-  always_comb begin
-    mask_d = mask_q;
-    if (load) mask_d = txn_mask_i;
-    else if (grant) mask_d = fetch_rest;
-  end
+  assign keep = !load && !(grant && fetch_last);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) mask_q <= '0;
-    else         mask_q <= mask_d;
+    else         mask_q <= (mask_q & ~(rf_mask_o & {Lanes{rf_ready_i}})) |
+                           (txn_mask_i & {Lanes{load}});
   end
 
   always_ff @(posedge clk_i) begin
-    if (load) begin
-      addr_q <= txn_addr_i;
-      tag_q <= txn_tag_i;
-    end
+    addr_q <= (addr_q & {AddrWidth{keep}}) | (txn_addr_i & {AddrWidth{load}});
+    tag_q <= (tag_q & {TagWidth{keep}}) | (txn_tag_i & {TagWidth{load}});
     if (load || grant) fetch_first_q <= load;
   end
 
@@ -102,17 +100,16 @@ module arc_reduction_serial #(
   // ------------------------------------------------------------------------------------------
 
   logic add_valid_q;
-  logic add_first_q, add_last_q;  // first, last lane of its transaction
+  logic add_last_q;  // last lane of its transaction
   logic [AddrWidth-1:0] add_addr_q;
   logic [TagWidth-1:0] add_tag_q;
-  logic [DataWidth-1:0] acc_q, acc, sum;
-
-  assign acc = add_first_q ? arc_pkg::NegativeZero : acc_q;
+  logic add, start;
+  logic [DataWidth-1:0] acc_q, sum;  // sum of the lanes before this one, and with it
 
   arc_fp32_adder #(
     .FlushSubnormals(FlushSubnormals)
   ) u_adder (
-    .a_i  (acc),
+    .a_i  (acc_q),
     .b_i  (rf_data_i),
     .sum_o(sum)
   );
@@ -125,6 +122,11 @@ module arc_reduction_serial #(
     add_stall = result_valid_o && !result_ready_i;
   end
 
+  // A sum starts when its first lane is granted. Nobody needs the one before any more: nothing is
+  // granted while that waits.
+  assign add = add_valid_q && !add_last_q;
+  assign start = grant && fetch_first_q;
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni)         add_valid_q <= 1'b0;
     else if (!add_stall) add_valid_q <= grant;
@@ -132,12 +134,12 @@ module arc_reduction_serial #(
 
   always_ff @(posedge clk_i) begin
     if (grant) begin
-      add_first_q <= fetch_first_q;
       add_last_q <= fetch_last;
       add_addr_q <= addr_q;
       add_tag_q <= tag_q;
     end
-    if (add_valid_q && !add_last_q) acc_q <= sum;
+    acc_q <= (acc_q & {DataWidth{!add && !start}}) | (sum & {DataWidth{add}}) |
+             (arc_pkg::NegativeZero & {DataWidth{start}});
   end
 
   assign busy_o = fetch_any || add_valid_q;
@@ -153,6 +155,7 @@ module arc_reduction_serial #(
   `ARC_ASSERT_NEXT(ResultHeldUntilTaken, result_valid_o && !result_ready_i,
                    result_valid_o && $stable(result_addr_o) && $stable(result_data_o) &&
                    $stable(result_tag_o))
+  `ARC_ASSERT(NoSumIsLostToTheNext, !(add && start))
   `ARC_ASSERT(NothingIsReadWhileAResultWaits, !(add_stall && rf_valid_o))
   `ARC_ASSERT(NoLoadOverLanesToRead, !load || mask_q == '0 || (grant && fetch_rest == '0))
   `ARC_ASSERT(ReadPayloadZeroWithoutValid, rf_valid_o || (rf_mask_o == '0 && rf_tag_o == '0))

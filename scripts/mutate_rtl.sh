@@ -28,19 +28,20 @@ operand_not_flushed   | arc_fp32_adder     | arc_fp32_adder.sv     | s/\(little_
 nan_not_canonical     | arc_fp32_adder     | arc_fp32_adder.sv     | s/\{FracWidth\{is_nan\}\}/{is_nan, {(FracWidth - 1) {1'b0}}}/
 negative_exact_zero   | arc_fp32_adder     | arc_fp32_adder.sv     | s/ & ~\(subtract & is_exact_zero\)//
 shift_below_exponent  | arc_fp32_adder     | arc_fp32_adder.sv     | s/\(room >> s\) != '0/1'b1/
-wrong_lane            | arc_lane_picker    | arc_lane_picker.sv    | s/~less_one;/~(less_one << 1);/
-picked_lane_kept      | arc_lane_picker    | arc_lane_picker.sv    | s/rest_o = mask_i & less_one;/rest_o = mask_i;/
+wrong_lane            | arc_lane_picker    | arc_lane_picker.sv    | s/~\(below\[i\] \| group_below\[i\/Group\]\)/~below[i]/
+picked_lane_kept      | arc_lane_picker    | arc_lane_picker.sv    | s/rest_o\[i\] = .*;/rest_o[i] = mask_i[i];/
 wrong_leader          | arc_addr_match     | arc_addr_match.sv     | s/\.mask_i   \(pending\)/.mask_i   (req_mask_i)/
 done_not_cleared      | arc_addr_match     | arc_addr_match.sv     | s/txn_last \? '0 : //
 address_bit_ignored   | arc_addr_match     | arc_addr_match.sv     | s/addr == txn_addr_o/addr[AddrWidth-2:0] == txn_addr_o[AddrWidth-2:0]/
 done_without_ready    | arc_addr_match     | arc_addr_match.sv     | s/if \(txn_valid_o && txn_ready_i\)/if (txn_valid_o)/
 red_before_result     | arc_scheduler      | arc_scheduler.sv      | s/red_free = lsu_ready_i && !result_valid_i/red_free = lsu_ready_i/
 last_lane_lost        | arc_reduction_serial | arc_reduction_serial.sv | s/add_last_q <= fetch_last;/add_last_q <= (fetch_rest & (fetch_rest - 1)) == '0;/
-load_too_early        | arc_reduction_serial | arc_reduction_serial.sv | s/\(grant && fetch_last\)/grant/
+load_too_early        | arc_reduction_serial | arc_reduction_serial.sv | s/\|\| \(grant && fetch_last\)/|| grant/
 load_too_late         | arc_reduction_serial | arc_reduction_serial.sv | s/ \|\| \(grant && fetch_last\)//
 stall_ignored         | arc_reduction_serial | arc_reduction_serial.sv | s/add_stall = .*;/add_stall = 1'b0;/
-acc_not_started       | arc_reduction_serial | arc_reduction_serial.sv | s/add_first_q \? arc_pkg::NegativeZero : acc_q/acc_q/
-acc_starts_at_plus_0  | arc_reduction_serial | arc_reduction_serial.sv | s/\? arc_pkg::NegativeZero :/? '0 :/
+acc_not_started       | arc_reduction_serial | arc_reduction_serial.sv | s/start = .*;/start = 1'b0;/
+acc_starts_at_plus_0  | arc_reduction_serial | arc_reduction_serial.sv | s/arc_pkg::NegativeZero & /'0 \& /
+addresses_mixed       | arc_reduction_serial | arc_reduction_serial.sv | s/keep = !load && /keep = /
 tag_of_next           | arc_reduction_serial | arc_reduction_serial.sv | s/add_tag_q & /tag_q & /
 mask_not_blanked      | arc_subcore        | arc_subcore.sv        | s/txn_mask & \{Lanes\{red_valid\}\}/txn_mask/
 tag_not_blanked       | arc_subcore        | arc_subcore.sv        | s/req_tag_i & \{TagWidth\{red_valid\}\}/req_tag_i/

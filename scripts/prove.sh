@@ -37,14 +37,15 @@ PROOFS
 
 # proof | bug | file | perl substitution
 bugs=$(cat <<'BUGS'
-lane_picker        | wrong_lane          | arc_lane_picker    | s/~less_one;/~(less_one << 1);/
-lane_picker        | picked_lane_kept    | arc_lane_picker    | s/rest_o = mask_i & less_one;/rest_o = mask_i;/
+lane_picker        | wrong_lane          | arc_lane_picker    | s/~\(below\[i\] \| group_below\[i\/Group\]\)/~below[i]/
+lane_picker        | picked_lane_kept    | arc_lane_picker    | s/rest_o\[i\] = .*;/rest_o[i] = mask_i[i];/
 scheduler          | red_before_result   | arc_scheduler      | s/red_free = lsu_ready_i && !result_valid_i/red_free = lsu_ready_i/
 scheduler          | dropped             | arc_scheduler      | s/red_free \|\| reduce_ready_i/1'b1/
-reduction_unit     | load_too_early      | arc_reduction_serial | s/\(grant && fetch_last\)/grant/
+reduction_unit     | load_too_early      | arc_reduction_serial | s/\|\| \(grant && fetch_last\)/|| grant/
 reduction_unit     | gap_between         | arc_reduction_serial | s/ \|\| \(grant && fetch_last\)//
 reduction_unit     | stall_ignored       | arc_reduction_serial | s/add_stall = .*;/add_stall = 1'b0;/
-reduction_unit     | chain_not_started   | arc_reduction_serial | s/add_first_q \? arc_pkg::NegativeZero : acc_q/acc_q/
+reduction_unit     | chain_not_started   | arc_reduction_serial | s/start = .*;/start = 1'b0;/
+reduction_unit     | addresses_mixed     | arc_reduction_serial | s/keep = !load && /keep = /
 reduction_unit     | tag_of_next         | arc_reduction_serial | s/add_tag_q & /tag_q & /
 reduction_unit     | idle_changes        | arc_reduction_serial | s/if \(load \|\| grant\) fetch/fetch/
 reduction_unit     | reset_forgotten     | arc_reduction_serial | s/if \(!rst_ni\)         add_valid_q <= 1'b0;/if (!rst_ni) add_valid_q <= 1'b1;/

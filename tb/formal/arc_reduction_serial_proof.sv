@@ -66,7 +66,6 @@ module arc_reduction_serial_proof #(
   (* hierconn *) logic [TagWidth-1:0] \u_dut.tag_q ;
   (* hierconn *) logic \u_dut.fetch_first_q ;
   (* hierconn *) logic \u_dut.add_valid_q ;
-  (* hierconn *) logic \u_dut.add_first_q ;
   (* hierconn *) logic \u_dut.add_last_q ;
   (* hierconn *) logic [AddrWidth-1:0] \u_dut.add_addr_q ;
   (* hierconn *) logic [TagWidth-1:0] \u_dut.add_tag_q ;
@@ -277,9 +276,8 @@ module arc_reduction_serial_proof #(
     if (rst_ni && !in_reset_q && idle_q) begin
       assert ($stable(\u_dut.mask_q ) && $stable(\u_dut.addr_q ) && $stable(\u_dut.tag_q ));
       assert ($stable(\u_dut.fetch_first_q ) && $stable(\u_dut.acc_q ));
-      assert ($stable(\u_dut.add_valid_q ) && $stable(\u_dut.add_first_q ));
-      assert ($stable(\u_dut.add_last_q ) && $stable(\u_dut.add_addr_q ));
-      assert ($stable(\u_dut.add_tag_q ));
+      assert ($stable(\u_dut.add_valid_q ) && $stable(\u_dut.add_last_q ));
+      assert ($stable(\u_dut.add_addr_q ) && $stable(\u_dut.add_tag_q ));
     end
   end
   always_ff @(posedge clk_i) begin : ResetEmptiesTheUnit
@@ -336,7 +334,7 @@ module arc_reduction_serial_proof #(
         assert (f_reads_q == '0 || held_q || chain_valid_q);
       end
       if (held_q && !r_due_q) assert (f_open && f_reads_q != '0);
-      if (held_q) assert (held_first_q == \u_dut.add_first_q );
+      if (held_q && held_first_q) assert (\u_dut.acc_q == 32'h8000_0000);
       if (held_q && f_open && !r_due_q) assert (held_first_q == (f_reads_q == 8'd1));
       if (held_q) assert (held_first_q || chain_valid_q);
       if (r_due_q) begin
@@ -344,7 +342,9 @@ module arc_reduction_serial_proof #(
         assert (r_lanes_q <= 8'(Lanes) && r_lanes_q != '0);
       end
       if (r_new_q) assert (r_due_q);
-      if (chain_valid_q) assert (chain_q == \u_dut.acc_q );
+      if (chain_valid_q && (held_q ? !held_first_q : f_open && f_reads_q != '0)) begin
+        assert (chain_q == \u_dut.acc_q );
+      end
     end
   end
 `endif
