@@ -49,6 +49,29 @@ class Top:
     module: str
     chparam: str = ""
     left_out: str = ""  # its ports become ports of the module
+    kind: object = None  # of the whole unit: its Kind
+
+
+# A kind of the unit: its name, its value of the parameter UnitKind, and the lanes (values) that it takes
+# in one cycle. A new kind is one line here; the serial one gives its rows no suffix.
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    number: int
+    lanes_per_cycle: int
+
+
+KINDS = [
+    Kind("serial", 0, 1),
+]
+
+
+def kind_rows(kind):
+    """What a kind adds, and the same with the coalescer that every GPU has."""
+    suffix = "" if kind.number == 0 else f"_{kind.name}"
+    chparam = "" if kind.number == 0 else f"UnitKind {kind.number}"
+    return [Top(f"arc_subcore{suffix}_without_addr_match", "arc_subcore", chparam, "arc_addr_match", kind),
+            Top(f"arc_subcore{suffix}", "arc_subcore", chparam, "", kind)]
 
 
 TOPS = [
@@ -58,11 +81,11 @@ TOPS = [
     Top("arc_addr_match", "arc_addr_match"),
     Top("arc_scheduler", "arc_scheduler"),
     Top("arc_reduction_serial", "arc_reduction_serial"),
-    Top("arc_subcore_without_addr_match", "arc_subcore", left_out="arc_addr_match"),
-    Top("arc_subcore", "arc_subcore"),
+    *(row for kind in KINDS for row in kind_rows(kind)),
 ]
 # What the paper's figure covers: everything that ARC adds, and the same with the coalescer.
-COMPARED = ("arc_subcore_without_addr_match", "arc_subcore")
+COMPARED = tuple(top.name for top in TOPS if top.kind)
+WHOLE = tuple(top.name for top in TOPS if top.kind and not top.left_out)
 
 # Two ways through ABC. `small` is the default script of Yosys for a Liberty library, `fast` restructures
 # for depth first; both then buffer large fan-outs and size the gates.
@@ -251,6 +274,9 @@ def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
         row["parameters"] = top.chparam
     if top.left_out:
         row["left_out"] = top.left_out
+    if top.kind:
+        row["kind"] = top.kind.name
+        row["lanes_per_cycle"] = top.kind.lanes_per_cycle
     if library:
         for mapping in MAPPINGS:
             text = (folder / f"{top.name}.{mapping}.stat").read_text(encoding="utf-8")
@@ -300,14 +326,17 @@ def table(rows):
     return "\n".join(text)
 
 
-def coalescer_line(rows):
+def coalescer_lines(rows):
     """What the coalescer adds where it is used; alone, ABC may find a better or a worse form of it."""
     transistors = {row["top"]: row["transistors"] for row in rows}
-    if not set(COMPARED) <= set(transistors):
-        return ""
-    without, whole = (transistors[name] for name in COMPARED)
-    return (f"\nThe coalescer (arc_addr_match), which every GPU has, is {whole - without:,} of the {whole:,} "
-            f"transistors of arc_subcore; {without:,} are what ARC adds.")
+    lines = []
+    for kind in KINDS:
+        names = [top.name for top in kind_rows(kind)]
+        if all(name in transistors for name in names):
+            without, whole = (transistors[name] for name in names)
+            lines.append(f"{kind.name}: the coalescer (arc_addr_match), which every GPU has, is {whole - without:,} "
+                         f"of the {whole:,} transistors of {names[1]}; {without:,} are what ARC adds.")
+    return lines
 
 
 def comparison(rows):
@@ -331,8 +360,8 @@ def print_result(result):
     if result["liberty"]:
         names = ", ".join(os.path.basename(file["path"]) for file in result["liberty"]["files"])
         print(f"\nArea in the units of {names}; path is the worst one, without wires, with an ideal clock.")
-    if line := coalescer_line(result["rows"]):
-        print(line)
+    if lines := coalescer_lines(result["rows"]):
+        print("\n" + "\n".join(lines))
     for entry in result["paper"]:
         print(f"\n{entry['top']}: 128 x 4 units are {entry['transistors'] * PAPER_UNITS / 1e6:.1f} M transistors, "
               f"{percent(round(entry['share_of_gpu'], 6))} of the 76 billion of an RTX 4090."
@@ -562,17 +591,22 @@ def main(argv):
     return check(result, arguments.baseline) if arguments.check else 0
 
 
-if __name__ == "__main__":
+def exit_with(main_function, name):
+    """Ends the process with the status of a script's main(), errors as one line."""
     try:
-        sys.exit(main(sys.argv[1:]))
+        sys.exit(main_function(sys.argv[1:]))
     except BadInput as bad:
-        print(f"synth.sh: {bad}", file=sys.stderr)
+        print(f"{name}: {bad}", file=sys.stderr)
         sys.exit(2)
     except ToolFailed as failed:
-        print(f"synth.sh: {failed}", file=sys.stderr)
+        print(f"{name}: {failed}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
-        print(f"synth.sh: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+if __name__ == "__main__":
+    exit_with(main, "synth.sh")

@@ -14,6 +14,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import equiv  # noqa: E402
 import liberty  # noqa: E402
 import synth  # noqa: E402
 
@@ -141,6 +142,47 @@ class Transistors(unittest.TestCase):
                                 ("2\n     $_DFF_PN0_      3", "8"), ("2", "8+")):
             with self.assertRaises(synth.ToolFailed):
                 self.count(cells, estimate)
+
+
+class Equivalence(unittest.TestCase):
+    """A register with reset and one without, beside netlists that hold them in one way or another."""
+
+    PORTS = "module m (input clk, input rst_ni, input d, output y);"
+    RTL = """reg q_q, r_q; assign y = q_q ^ r_q;
+        always @(posedge clk or negedge rst_ni) if (!rst_ni) q_q <= 0; else q_q <= d;
+        always @(posedge clk) r_q <= q_q & d; endmodule"""
+    # The reset register upside down, as a library without another flop makes it.
+    INVERTED = """reg n; reg r_q; wire q_q; assign q_q = ~n; assign y = n ? r_q : ~r_q;
+        always @(posedge clk or negedge rst_ni) if (!rst_ni) n <= 1; else n <= ~d;
+        always @(posedge clk) r_q <= ~(n | ~d); endmodule"""
+
+    def prove(self, netlist):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            load = {}
+            for name, text in (("rtl", self.RTL), ("netlist", netlist)):
+                (folder / f"{name}.v").write_text(self.PORTS + text, encoding="ascii")
+                load[name] = [f"read_verilog {folder / name}.v", "hierarchy -top m", "proc"]
+            return equiv.compare(equiv.build(load["rtl"], folder, "rtl"), load["netlist"], folder, "netlist")
+
+    def test_equal_netlists_are_proved(self):
+        self.assertEqual(self.prove(self.RTL), "")
+        self.assertEqual(self.prove(self.INVERTED), "")
+
+    def test_each_difference_is_named(self):
+        for old, new, words in (("n ? r_q : ~r_q", "n ? r_q : r_q", "y[0] differs"),
+                                ("n <= ~d", "n <= d", "next value of q_q[0] differs"),
+                                ("r_q <= ~(n | ~d)", "r_q <= ~(n & ~d)", "next value of r_q[0] differs"),
+                                ("n <= 1", "n <= 0", "y[0] differs"),
+                                (" or negedge rst_ni", "", "y[0] differs"),
+                                ("wire q_q; assign q_q", "wire x; assign x", "does not have: q_q[0]"),
+                                ("r_q;", "r_q, s_q; always @(posedge clk) s_q <= d ^ s_q;", "other registers")):
+            with self.subTest(new):
+                self.assertIn(old, self.INVERTED)
+                changed = self.INVERTED.replace(old, new, 1)
+                if "s_q" in new:
+                    changed = changed.replace("assign y =", "assign y = s_q & 0 |")
+                self.assertIn(words, self.prove(changed))
 
 
 class Check(unittest.TestCase):
