@@ -2,20 +2,13 @@
 // The FP32 adder, both settings of FlushSubnormals, against two references that share nothing with
 // it: integer arithmetic, and the host's own adder.
 //
-// WARPFOLD_SEED=<n>             seed of the random vectors
-// WARPFOLD_TESTFLOAT=<file|->   checks these vectors, `A B result flags` in hex, from a file or
-// stdin instead of vectors/f32_add_rne.tv
+// WARPFOLD_SEED=<n>   seed of the random vectors. Vectors from files: fp32_vectors.cpp.
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <fstream>
 #include <iomanip>
-#include <iostream>
-#include <sstream>
-#include <string>
 #include <vector>
 
 #include "Varc_fp32_adder_flush.h"
@@ -30,12 +23,6 @@ constexpr int kRandomVectors = 3'000'000;
 
 constexpr Fp32Bits make(unsigned sign, unsigned exponent, unsigned fraction) {
   return (sign << 31) | (exponent << 23) | fraction;
-}
-constexpr bool is_nan(Fp32Bits bits) {
-  return (bits & ~kFp32Sign) > kFp32Infinity;
-}
-constexpr bool is_subnormal(Fp32Bits bits) {
-  return (bits & kFp32Infinity) == 0 && (bits & ~kFp32Sign) != 0;
 }
 
 // Any sign and fraction, an exponent of [first, first + count).
@@ -78,25 +65,6 @@ class Fp32Adder : public testing::Test {
     ASSERT_NO_FATAL_FAILURE(expect(b, a, integer, "by the integer reference, swapped"));
     ASSERT_NO_FATAL_FAILURE(
         expect(a, b, fp32_add_host(a, b, Setting::kFlush), "by the host's adder"));
-  }
-
-  // Reads `A B result flags` lines. Vectors that gradual underflow touches say nothing about an
-  // adder that flushes and are passed over there. Any NaN stands for the canonical one.
-  void check_vectors(std::istream& in, std::size_t& count) {
-    std::string line;
-    while (std::getline(in, line)) {
-      std::istringstream fields(line);
-      Fp32Bits a = 0;
-      Fp32Bits b = 0;
-      Fp32Bits result = 0;
-      ASSERT_TRUE(fields >> std::hex >> a >> b >> result) << "not a vector: " << line;
-      if (Setting::kFlush && (is_subnormal(a) || is_subnormal(b) || is_subnormal(result))) {
-        continue;
-      }
-      ASSERT_NO_FATAL_FAILURE(
-          expect(a, b, is_nan(result) ? kFp32CanonicalNan : result, "by the vector file"));
-      ++count;
-    }
   }
 
   bench::Dut<typename Setting::Top> dut_;
@@ -235,34 +203,6 @@ TYPED_TEST(Fp32Adder, FullRandom) {
     ASSERT_NO_FATAL_FAILURE(
         this->check(static_cast<Fp32Bits>(bits), static_cast<Fp32Bits>(bits >> 32)));
   }
-}
-
-TYPED_TEST(Fp32Adder, ReadsTestFloatFormat) {
-  std::istringstream vectors(
-      "3F800000 3F800000 40000000 00\n"
-      "00000001 00000001 00000002 00\n"
-      "7F7FFFFF 7F7FFFFF 7F800000 05\n"
-      "7F800000 FF800000 FFC00000 10\n"
-      "3F800001 33800000 3F800002 01\n");
-  std::size_t count = 0;
-  ASSERT_NO_FATAL_FAILURE(this->check_vectors(vectors, count));
-  EXPECT_EQ(count, TypeParam::kFlush ? 4U : 5U);
-}
-
-TYPED_TEST(Fp32Adder, TestFloatVectors) {
-  const char* name = std::getenv("WARPFOLD_TESTFLOAT");
-  if (name == nullptr) {
-    name = WARPFOLD_VECTORS;
-  }
-  std::size_t count = 0;
-  if (std::string(name) == "-") {
-    ASSERT_NO_FATAL_FAILURE(this->check_vectors(std::cin, count));
-  } else {
-    std::ifstream file(name);
-    ASSERT_TRUE(file) << "cannot read " << name;
-    ASSERT_NO_FATAL_FAILURE(this->check_vectors(file, count));
-  }
-  std::cout << count << " vectors checked\n";
 }
 
 }  // namespace
