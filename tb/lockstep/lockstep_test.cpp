@@ -28,13 +28,10 @@ constexpr Pressure kPressures[] = {
 };
 
 constexpr std::pair<Shape, const char*> kShapes[] = {
-    {Shape::kUniform, "uniform"},
-    {Shape::kAllDifferent, "all_different"},
-    {Shape::kFewGroups, "few_groups"},
-    {Shape::kSingleLane, "single_lane"},
-    {Shape::kEmptyMasks, "empty_masks"},
-    {Shape::kOneBitApart, "one_bit_apart"},
-    {Shape::kAny, "any"},
+    {Shape::kUniform, "uniform"},           {Shape::kAllDifferent, "all_different"},
+    {Shape::kFewGroups, "few_groups"},      {Shape::kPairs, "pairs"},
+    {Shape::kSingleLane, "single_lane"},    {Shape::kEmptyMasks, "empty_masks"},
+    {Shape::kOneBitApart, "one_bit_apart"}, {Shape::kAny, "any"},
 };
 
 class LockstepRandom

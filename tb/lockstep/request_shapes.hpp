@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random atomred requests by shape, for the tests of this folder. Pure functions of the generator
-// that they are given.
+// Random atomred requests by shape and by values, for the tests of this folder. Pure functions of
+// the generator that they are given.
 #pragma once
+
+#include <array>
 
 #include "model/unit/lockstep.hpp"
 
@@ -11,6 +13,7 @@ enum class Shape {
   kUniform,       // all lanes one address
   kAllDifferent,  // every lane its own address
   kFewGroups,     // two to five addresses
+  kPairs,         // sixteen addresses with two lanes each, all active
   kSingleLane,    // one active lane
   kEmptyMasks,    // three in four requests have no active lane
   kOneBitApart,   // addresses that differ from one another in one bit, any of the 48
@@ -31,6 +34,70 @@ inline LaneMask random_mask(SplitMix64& random) {
   }
 }
 
+// Values for the paths of an adder that values drawn one by one hardly meet.
+enum class Operands {
+  kSynthetic,  // synthetic_value()
+  kClose,      // magnitudes that differ in a few bits, so that sums cancel far down
+  kSpread,  // exponents within the reach of the alignment shifter, fractions with few ones or zeros
+  kExtreme,  // infinities, NaNs of one fraction bit, the largest exponents
+  kAny,      // half of the time synthetic, else one of the others
+};
+
+inline std::array<Fp32Bits, kLanes> random_values(SplitMix64& random, Operands operands) {
+  constexpr Fp32Bits kFraction = 0x007fffff;
+  constexpr Fp32Bits kInfinity = 0x7f800000;
+  if (operands == Operands::kAny) {
+    operands =
+        random.below(2) == 0 ? Operands::kSynthetic : static_cast<Operands>(1 + random.below(3));
+  }
+  const std::uint64_t base = random.next();
+  // With few different bits, close lanes also meet as equals.
+  const std::uint32_t bits = random.below(2) == 0 ? 3 : 25;
+  std::array<Fp32Bits, kLanes> values{};
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+    const auto draw = static_cast<Fp32Bits>(random.next());
+    const Fp32Bits sign = draw & 0x80000000U;
+    const Fp32Bits one_bit = 1U << random.below(23);
+    Fp32Bits& value = values[lane];
+    switch (operands) {
+      case Operands::kClose:
+        value = static_cast<Fp32Bits>(base) % 0x7e000000U +
+                (random.below(2) << random.below(bits)) + (random.below(2) << random.below(bits));
+        break;
+      case Operands::kSpread: {
+        constexpr std::uint32_t kReach = 36;
+        const auto lowest = static_cast<std::uint32_t>(base % (256 - kReach));
+        const Fp32Bits fractions[] = {0,         one_bit,     kFraction ^ one_bit,
+                                      kFraction, one_bit - 1, draw & kFraction};
+        value = (lowest + random.below(kReach)) << 23 | fractions[random.below(6)];
+        break;
+      }
+      case Operands::kExtreme:
+        switch (random.below(16)) {
+          case 0:
+            value = kInfinity;
+            break;
+          case 1:
+            value = kInfinity | (random.below(4) == 0 ? one_bit : 0);
+            break;
+          case 2:
+          case 3:
+            value = (254 - random.below(8)) << 23 | (draw & kFraction);
+            break;
+          default:
+            value = draw % kInfinity;
+            break;
+        }
+        break;
+      default:
+        values[lane] = synthetic_value(base, 0, 0, 0, lane);
+        continue;
+    }
+    value |= sign;
+  }
+  return values;
+}
+
 inline AtomredRequest random_request(SplitMix64& random, Shape shape) {
   if (shape == Shape::kAny) {
     shape = static_cast<Shape>(random.below(static_cast<std::uint32_t>(Shape::kAny)));
@@ -44,21 +111,22 @@ inline AtomredRequest random_request(SplitMix64& random, Shape shape) {
     Address& address = request.addresses[lane];
     if (shape == Shape::kAllDifferent) {
       address += 4 * lane;
+    } else if (shape == Shape::kPairs) {
+      address += 4 * (lane % 16);
     } else if (shape == Shape::kFewGroups) {
       address += 36 * random.below(groups);
     } else if (shape == Shape::kOneBitApart && random.below(2) == 0) {
       address ^= Address{1} << random.below(kAddrWidth);
     }
   }
-  if (shape == Shape::kSingleLane) {
+  if (shape == Shape::kPairs) {
+    request.mask = 0xffffffffU;
+  } else if (shape == Shape::kSingleLane) {
     request.mask = 1U << random.below(kLanes);
   } else if (shape == Shape::kEmptyMasks && random.below(4) != 0) {
     request.mask = 0;
   }
-  const std::uint64_t values = random.next();
-  for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-    request.values[lane] = synthetic_value(values, 0, 0, 0, lane);
-  }
+  request.values = random_values(random, Operands::kAny);
   return request;
 }
 
