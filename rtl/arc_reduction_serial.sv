@@ -2,15 +2,15 @@
 // Serial reduction unit: reads the lanes of one transaction from the register file, lowest first,
 // sums them with one FP32 adder, and offers one addition for the whole transaction.
 //
-// Contract: a transaction accepted in cycle t with n lanes (n >= 1) is read in cycles t+1 .. t+n
-// and its result is offered in cycle t+n+1, when every read is granted at once and results are
-// taken at once. One lane a cycle, without a gap from one transaction to the next. The sum is the
-// chain of FP32 additions in lane order that starts with -0.0, which is neutral.
+// Contract: a transaction with n lanes (n >= 1) accepted in cycle t is read in cycles t .. t+n-1
+// and its result is offered in cycle t+n, when every read is granted at once. The next one is
+// accepted as the result is taken: one lane a cycle, without a gap from one transaction to the next.
+// The sum is the chain of FP32 additions in lane order that starts with -0.0, which is neutral.
 //
 // Register file: rf_data_i is the value of the last granted read, from the cycle after its grant
 // until and including the cycle of the next grant. A read, once asked for, is asked for until
-// granted. Result: held until taken; while one waits, nothing moves and no read is asked for. All
-// payloads are zero while their valid is low.
+// granted; the first is asked for in the cycle of the acceptance. Result: held until taken; while
+// one waits, nothing moves and no read is asked for. All payloads are zero while their valid is low.
 
 `include "arc_assert.svh"
 
@@ -48,62 +48,58 @@ module arc_reduction_serial #(
   localparam int DataWidth = arc_pkg::DataWidth;
 
   // ------------------------------------------------------------------------------------------
-  // Fetch stage: ask for the lowest lane still to read
+  // Fetch stage: ask for the lowest lane still to read, of a transaction as soon as it is there
   // ------------------------------------------------------------------------------------------
+  // What is kept and what is loaded never meet and are combined by OR, which is smaller than an
+  // enable.
 
-  logic add_stall;
-  logic load, grant, keep;
-  logic fetch_any, fetch_last;
-  logic fetch_first_q;  // no lane of this transaction has been read
-  logic [Lanes-1:0] mask_q;  // lanes still to read
+  logic load, grant;
+  logic left_any;                        // lanes are left to read of the transaction here
+  logic add_valid_q;
+  logic [Lanes-1:0] mask_q, fetch_mask;  // lanes still to read
   logic [AddrWidth-1:0] addr_q;
   logic [TagWidth-1:0] tag_q;
-  logic [Lanes-1:0] fetch_lane;  // one-hot
-  logic [Lanes-1:0] fetch_rest;  // the lanes after it
+  logic [Lanes-1:0] fetch_lane;          // one-hot
+
+  logic unused_last;
+  logic [Lanes-1:0] unused_rest;
+
+  assign left_any = mask_q != '0;
+  assign txn_ready_o = !left_any && (!add_valid_q || result_ready_i);
+  assign load = txn_valid_i && txn_ready_o;
+  assign fetch_mask = mask_q | (txn_mask_i & {Lanes{load}});
 
   arc_lane_picker u_picker (
-    .mask_i   (mask_q),
-    .any_o    (fetch_any),
-    .last_o   (fetch_last),
+    .mask_i   (fetch_mask),
+    .any_o    (rf_valid_o),
+    .last_o   (unused_last),
     .one_hot_o(fetch_lane),
-    .rest_o   (fetch_rest)
+    .rest_o   (unused_rest)
   );
 
   always_comb begin
-    rf_valid_o = fetch_any && !add_stall;
-    rf_mask_o = fetch_lane & {Lanes{rf_valid_o}};
-    rf_tag_o = tag_q & {TagWidth{rf_valid_o}};
+    rf_mask_o = fetch_lane;
+    rf_tag_o = (tag_q & {TagWidth{left_any}}) | (txn_tag_i & {TagWidth{load}});
     grant = rf_valid_o && rf_ready_i;
-    txn_ready_o = !fetch_any || (grant && fetch_last);
   end
-
-  // A transaction is cleared as its last lane is granted, and a load comes then or later. What is
-  // kept and what is loaded therefore never meet and are combined by OR, which is smaller than an
-  // enable.
-  assign load = txn_valid_i && txn_ready_o;
-  assign keep = !load && !(grant && fetch_last);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) mask_q <= '0;
-    else         mask_q <= (mask_q & ~(rf_mask_o & {Lanes{rf_ready_i}})) |
-                           (txn_mask_i & {Lanes{load}});
+    else         mask_q <= fetch_mask & ~(fetch_lane & {Lanes{rf_ready_i}});
   end
 
   always_ff @(posedge clk_i) begin
-    addr_q <= (addr_q & {AddrWidth{keep}}) | (txn_addr_i & {AddrWidth{load}});
-    tag_q <= (tag_q & {TagWidth{keep}}) | (txn_tag_i & {TagWidth{load}});
-    if (load || grant) fetch_first_q <= load;
+    if (load) begin
+      addr_q <= txn_addr_i;
+      tag_q <= txn_tag_i;
+    end
   end
 
   // ------------------------------------------------------------------------------------------
-  // Add stage: one granted read, whose value is now on rf_data_i
+  // Add stage: one granted read, whose value is now on rf_data_i; the last one if no lane is left
   // ------------------------------------------------------------------------------------------
 
-  logic add_valid_q;
-  logic add_last_q;  // last lane of its transaction
-  logic [AddrWidth-1:0] add_addr_q;
-  logic [TagWidth-1:0] add_tag_q;
-  logic add, start;
+  logic add;
   logic [DataWidth-1:0] acc_q, sum;  // sum of the lanes before this one, and with it
 
   arc_fp32_adder #(
@@ -115,74 +111,66 @@ module arc_reduction_serial #(
   );
 
   always_comb begin
-    result_valid_o = add_valid_q && add_last_q;
-    result_addr_o = add_addr_q & {AddrWidth{result_valid_o}};
+    result_valid_o = add_valid_q && !left_any;
+    result_addr_o = addr_q & {AddrWidth{result_valid_o}};
     result_data_o = sum & {DataWidth{result_valid_o}};
-    result_tag_o = add_tag_q & {TagWidth{result_valid_o}};
-    add_stall = result_valid_o && !result_ready_i;
+    result_tag_o = tag_q & {TagWidth{result_valid_o}};
   end
 
-  // A sum starts when its first lane is granted. Nobody needs the one before any more: nothing is
-  // granted while that waits.
-  assign add = add_valid_q && !add_last_q;
-  assign start = grant && fetch_first_q;
+  assign add = add_valid_q && left_any;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni)         add_valid_q <= 1'b0;
-    else if (!add_stall) add_valid_q <= grant;
+    if (!rst_ni) add_valid_q <= 1'b0;
+    else         add_valid_q <= grant || (result_valid_o && !result_ready_i);
   end
 
   always_ff @(posedge clk_i) begin
-    if (grant) begin
-      add_last_q <= fetch_last;
-      add_addr_q <= addr_q;
-      add_tag_q <= tag_q;
-    end
-    acc_q <= (acc_q & {DataWidth{!add && !start}}) | (sum & {DataWidth{add}}) |
-             (arc_pkg::NegativeZero & {DataWidth{start}});
+    acc_q <= (acc_q & {DataWidth{!add && !load}}) | (sum & {DataWidth{add}}) |
+             (arc_pkg::NegativeZero & {DataWidth{load}});
   end
 
-  assign busy_o = fetch_any || add_valid_q;
+  assign busy_o = left_any || add_valid_q;
 
   // ------------------------------------------------------------------------------------------
   // Assertions
   // ------------------------------------------------------------------------------------------
 
   `ARC_ASSUME(TransactionHasLanes, !txn_valid_i || txn_mask_i != '0)
-  `ARC_ASSUME_NEXT(ReadDataHeldWhileStalled, add_stall, $stable(rf_data_i))
+  `ARC_ASSUME_NEXT(ReadDataHeldWhileAResultWaits, result_valid_o && !result_ready_i,
+                   $stable(rf_data_i))
   `ARC_ASSERT_NEXT(ReadHeldUntilGranted, rf_valid_o && !rf_ready_i,
                    rf_valid_o && $stable(rf_mask_o) && $stable(rf_tag_o))
   `ARC_ASSERT_NEXT(ResultHeldUntilTaken, result_valid_o && !result_ready_i,
                    result_valid_o && $stable(result_addr_o) && $stable(result_data_o) &&
                    $stable(result_tag_o))
-  `ARC_ASSERT(NoSumIsLostToTheNext, !(add && start))
-  `ARC_ASSERT(NothingIsReadWhileAResultWaits, !(add_stall && rf_valid_o))
-  `ARC_ASSERT(NoLoadOverLanesToRead, !load || mask_q == '0 || (grant && fetch_rest == '0))
+  `ARC_ASSERT(NoSumIsLostToTheNext, !(add && load))
+  `ARC_ASSERT(NothingIsReadWhileAResultWaits, !(result_valid_o && !result_ready_i && rf_valid_o))
+  `ARC_ASSERT(NoLoadOverLanesToRead, !load || mask_q == '0)
   `ARC_ASSERT(ReadPayloadZeroWithoutValid, rf_valid_o || (rf_mask_o == '0 && rf_tag_o == '0))
   `ARC_ASSERT(ResultPayloadZeroWithoutValid, result_valid_o ||
               (result_addr_o == '0 && result_data_o == '0 && result_tag_o == '0))
 
 `ifndef SYNTHESIS
   // Conservation: lanes accepted = lanes in results taken + lanes still here. The counters wrap.
-  logic [15:0] lanes_in_q, lanes_out_q, lanes_read;
-  logic [15:0] add_lanes_q;  // lanes read of the transaction in the add stage
+  logic [15:0] lanes_in_q, lanes_out_q;
+  logic [15:0] lanes_read_q;  // of the transaction here
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       lanes_in_q <= '0;
       lanes_out_q <= '0;
-      add_lanes_q <= '0;
+      lanes_read_q <= '0;
     end else begin
       if (load) lanes_in_q <= lanes_in_q + 16'($countones(txn_mask_i));
-      if (grant) add_lanes_q <= fetch_first_q ? 16'd1 : add_lanes_q + 16'd1;
-      if (result_valid_o && result_ready_i) lanes_out_q <= lanes_out_q + add_lanes_q;
+      if (load) lanes_read_q <= 16'(grant);
+      else if (grant) lanes_read_q <= lanes_read_q + 16'd1;
+      else if (result_valid_o && result_ready_i) lanes_read_q <= '0;
+      if (result_valid_o && result_ready_i) lanes_out_q <= lanes_out_q + lanes_read_q;
     end
   end
-
-  assign lanes_read = result_valid_o || (fetch_any && !fetch_first_q) ? add_lanes_q : '0;
 `endif
 
   `ARC_ASSERT(NoLaneLostOrDoubled,
-              lanes_in_q == lanes_out_q + lanes_read + 16'($countones(mask_q)))
+              lanes_in_q == lanes_out_q + lanes_read_q + 16'($countones(mask_q)))
 
 endmodule

@@ -539,8 +539,9 @@ void Subcore::answer(const InFlight& operand, LaneMask lanes) {
     request_.rf_data[lane % read_lanes(context_.unit_kind)] = value_of(lane);
   });
   if (context_.unit_kind == UnitKind::kFused) {
-    for_each_bit(operand.event.event().mask,
-                 [&](std::uint32_t lane) { request_.rf_bins[lane] = exponent_bin(value_of(lane)); });
+    for_each_bit(operand.event.event().mask, [&](std::uint32_t lane) {
+      request_.rf_bins[lane] = exponent_bin(value_of(lane));
+    });
   }
 }
 

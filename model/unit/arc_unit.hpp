@@ -29,8 +29,8 @@ struct UnitInputs {
   bool rf_ready = false;
   // What the last granted read delivered, from the cycle after its grant until the next grant; see
   // answer_read(). A unit that reads one lane at a time has its value in rf_data[0], the fused one
-  // that of lane l in [l % kBanks], and in rf_bins[l] the upper exponent bits of lane l of the whole
-  // operand. What was not asked for is ignored.
+  // that of lane l in [l % kBanks], and in rf_bins[l] the upper exponent bits of lane l of the
+  // whole operand. What was not asked for is ignored.
   std::array<Fp32Bits, kBanks> rf_data{};
   std::array<std::uint8_t, kLanes> rf_bins{};
 

@@ -53,8 +53,8 @@ Fp32Bits reduction_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& 
 // its transaction down (arc_reduction_fused, WindowWidth).
 inline constexpr int kFusedWindow = 44;
 
-// What a transaction reduced by the fused unit must carry: the lanes of `mask` cut to the window, by
-// truncation of their magnitudes, their exact sum, rounded to nearest even; subnormals count as
+// What a transaction reduced by the fused unit must carry: the lanes of `mask` cut to the window,
+// by truncation of their magnitudes, their exact sum, rounded to nearest even; subnormals count as
 // zero. The order of the lanes does not matter. An empty mask gives -0. In double precision, in
 // which every step is exact but the rounding.
 Fp32Bits fused_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& values);

@@ -39,7 +39,7 @@ void GoldenFused::add(Sum& sum, Fp32Bits value) {
     const int top = static_cast<int>(sum.bin << kBinShift | 7U);
     const int shift = kFusedWindow - (kFractionBits + 1) - (top - exponent);
     const std::int64_t significand = fraction | 1U << kFractionBits;
-    const std::int64_t units = shift >= 0      ? significand << shift
+    const std::int64_t units = shift >= 0                ? significand << shift
                                : shift >= -kFractionBits ? significand >> -shift
                                                          : 0;
     sum.units += negative ? -units : units;

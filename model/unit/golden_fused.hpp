@@ -15,7 +15,7 @@ class GoldenFused {
   void reset() { *this = {}; }
   [[nodiscard]] bool busy() const { return front_.valid || back_.valid; }
   bool step(const UnitInputs& inputs, UnitOutputs& outputs);
-  void load(Address address, LaneMask mask, Tag tag) {
+  void load(Address address, LaneMask mask, Tag tag, const UnitInputs&, UnitOutputs&) {
     back_ = {.valid = true, .address = address, .tag = tag};
     mask_ = mask;
     fetch_first_ = true;

@@ -45,7 +45,7 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
         outputs.lsu_mask = transaction;
         outputs.lsu_tag = tag;
       } else {
-        reduction_.load(address, transaction, tag);
+        reduction_.load(address, transaction, tag, inputs, outputs);
       }
       done_ = last ? 0 : done_ | transaction;
       outputs.req_ready = last;
@@ -58,48 +58,41 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
 // Serial
 // ------------------------------------------------------------------------------------------------
 
+void GoldenSerial::fetch(const UnitInputs& inputs, UnitOutputs& outputs) {
+  const LaneMask rest = mask_ & (mask_ - 1);
+  ask_for(outputs, mask_ & ~rest, tag_);
+  if (inputs.rf_ready) {
+    mask_ = rest;
+    add_valid_ = true;
+  }
+}
+
 bool GoldenSerial::step(const UnitInputs& inputs, UnitOutputs& outputs) {
-  // Add stage: the value of the read that was granted last joins the running sum.
-  Fp32Bits sum = 0;
+  if (!busy()) {
+    return true;
+  }
+  // Add stage: the value of the read that was granted last joins the running sum, or completes it.
   if (add_valid_) {
-    sum = fp32_add(add_first_ ? kFp32MinusZero : acc_, inputs.rf_data[0]);
+    const Fp32Bits sum = fp32_add(acc_, inputs.rf_data[0]);
+    if (mask_ == 0) {
+      offer_sum(outputs, addr_, sum, tag_);
+      add_valid_ = !inputs.lsu_ready;
+      return inputs.lsu_ready;
+    }
+    acc_ = sum;
+    add_valid_ = false;
   }
-  const bool result_valid = add_valid_ && add_last_;
-  const bool add_stall = result_valid && !inputs.lsu_ready;
-  if (result_valid) {
-    offer_sum(outputs, add_addr_, sum, add_tag_);
-  }
+  fetch(inputs, outputs);
+  return false;
+}
 
-  // Fetch stage: read the lowest lane left.
-  bool grant = false;
-  bool fetch_last = false;
-  LaneMask rest = mask_;
-  if (mask_ != 0) {
-    rest = mask_ & (mask_ - 1);
-    fetch_last = rest == 0;
-    if (!add_stall) {
-      ask_for(outputs, mask_ & ~rest, tag_);
-      grant = inputs.rf_ready;
-    }
-  }
-  const bool ready = mask_ == 0 || (grant && fetch_last);
-
-  // Edge.
-  if (!add_stall) {
-    if (add_valid_ && !add_last_) {
-      acc_ = sum;
-    }
-    add_valid_ = grant;
-    if (grant) {
-      add_first_ = fetch_first_;
-      add_last_ = fetch_last;
-      add_addr_ = addr_;
-      add_tag_ = tag_;
-      mask_ = rest;
-      fetch_first_ = false;
-    }
-  }
-  return ready;
+void GoldenSerial::load(Address address, LaneMask mask, Tag tag, const UnitInputs& inputs,
+                        UnitOutputs& outputs) {
+  mask_ = mask;
+  addr_ = address;
+  tag_ = tag;
+  acc_ = kFp32MinusZero;
+  fetch(inputs, outputs);
 }
 
 template class GoldenUnit<GoldenSerial>;

@@ -15,7 +15,9 @@ namespace warpfold {
 //   bool busy() const;
 //   bool step(const UnitInputs&, UnitOutputs&);  settles its read and result ports and takes the
 //                                                edge; true if it can take a transaction with it
-//   void load(Address, LaneMask, Tag);           the transaction that the same edge brings
+//   void load(Address, LaneMask, Tag, const UnitInputs&, UnitOutputs&);
+//                                                the transaction that comes with the same edge; may
+//                                                still ask for a read
 template <class Reduction>
 class GoldenUnit final : public ArcUnit {
  public:
@@ -35,33 +37,23 @@ class GoldenUnit final : public ArcUnit {
 // Serial: one lane a cycle, the chain of additions in lane order.
 class GoldenSerial {
  public:
-  void reset() {
-    mask_ = 0;
-    add_valid_ = false;
-  }
+  void reset() { *this = {}; }
   [[nodiscard]] bool busy() const { return mask_ != 0 || add_valid_; }
   bool step(const UnitInputs& inputs, UnitOutputs& outputs);
-  void load(Address address, LaneMask mask, Tag tag) {
-    mask_ = mask;
-    addr_ = address;
-    tag_ = tag;
-    fetch_first_ = true;
-  }
+  void load(Address address, LaneMask mask, Tag tag, const UnitInputs& inputs,
+            UnitOutputs& outputs);
 
  private:
-  // Fetch stage: lanes of the transaction that are still to be read.
+  // Reads the lowest lane left, at once.
+  void fetch(const UnitInputs& inputs, UnitOutputs& outputs);
+
+  // The transaction and its lanes that are still to be read.
   LaneMask mask_ = 0;
   Address addr_ = 0;
   Tag tag_ = 0;
-  bool fetch_first_ = false;  // none of its lanes has been read
 
-  // Add stage: one granted read whose value is now on rf_data.
-  bool add_valid_ = false;
-  bool add_first_ = false;
-  bool add_last_ = false;
-  Tag add_tag_ = 0;
-  Address add_addr_ = 0;
-  Fp32Bits acc_ = 0;
+  bool add_valid_ = false;  // the value of a granted read is now on rf_data
+  Fp32Bits acc_ = 0;        // sum of the lanes before it
 };
 
 }  // namespace warpfold
