@@ -20,7 +20,7 @@
 module arc_reduction_fused #(
   // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
   parameter int FlushSubnormals = 1,
-  // Bits kept of a value, from the top of the largest bin down: at least 32.
+  // Bits kept of a value, from the top of the largest bin down: more than 32.
   parameter int WindowWidth = 44
 ) (
   input  logic                                        clk_i,
@@ -188,7 +188,7 @@ module arc_reduction_fused #(
 
   for (genvar b = 0; b < Banks; b++) begin : g_bank
     logic [DataWidth-1:0] word;
-    logic sign, hidden, exp_max, frac_any, neg_q;
+    logic sign, hidden, exp_max, frac_any, neg_q, far;
     logic [FineWidth-1:0] fine, fine_q;
     logic [BinWidth-1:0] bin_q, down;
     logic [WindowWidth-1:0] coarse;
@@ -221,11 +221,12 @@ module arc_reduction_fused #(
 
     always_comb begin
       down = max_bin_q - bin_q;
+      far = down[BinWidth-1:3] != '0;  // known last
       coarse = {fine_q, {(WindowWidth - FineWidth) {neg_q}}};
       if (down[0]) coarse = {{8{neg_q}}, coarse[WindowWidth-1:8]};
       if (down[1]) coarse = {{16{neg_q}}, coarse[WindowWidth-1:16]};
-      if (down[2]) coarse = {{32{neg_q}}, coarse[WindowWidth-1:32]};
-      if (down[BinWidth-1:3] != '0) coarse = {WindowWidth{neg_q}};
+      if (down[2] || far) coarse = {{32{neg_q}}, coarse[WindowWidth-1:32]};
+      if (far) coarse[WindowWidth-33:0] = {(WindowWidth - 32) {neg_q}};
     end
 
     // Above the window stands the sign with its complement, which is one too many of its weight in
@@ -270,7 +271,7 @@ module arc_reduction_fused #(
   // ------------------------------------------------------------------------------------------
 
   logic add_valid_q;
-  logic add_first_q, add_last_q;
+  logic add_first_q, add_more_q, add_last_q;  // of its transaction; not the first
   logic [WindowWidth+1:0] add_sum_q;
   logic [WindowWidth+2:0] add_carry_q;
   logic [1:0] add_neg_q;                // the other two missing ones
@@ -289,6 +290,7 @@ module arc_reduction_fused #(
 
   always_ff @(posedge clk_i) begin
     add_first_q <= align_first_q && align_valid_q;
+    add_more_q <= !(align_first_q && align_valid_q);
     add_last_q <= align_last_q;
     add_sum_q <= save_sum;
     add_carry_q <= save_carry;
@@ -299,11 +301,12 @@ module arc_reduction_fused #(
 
   always_comb begin : accumulate
     logic [SumWidth-1:0] x, y, z;
-    x = sum_q & {SumWidth{!add_first_q}};
+    // Two registers say the same: one alone would drive all of the row, and late.
+    x = sum_q & {{(SumWidth / 2) {!add_first_q}}, {(SumWidth - SumWidth / 2) {add_more_q}}};
     y = {{(SumWidth - WindowWidth - 2) {1'b1}}, add_sum_q};  // less Banks signs
     z = {{(SumWidth - WindowWidth - 3) {1'b0}}, add_carry_q};
-    addend_sum = x ^ y ^ z;
-    addend_carry = (x & y) | (z & (x | y));
+    addend_sum = x ^ (y ^ z);  // x comes last
+    addend_carry = (y & z) | (x & (y ^ z));
     addend_carry = {addend_carry[SumWidth-2:0], add_neg_q[0]};
   end
 
