@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Combinational IEEE 754 single-precision adder, round to nearest even.
+// IEEE 754 single-precision adder, round to nearest even, combinational or in four stages.
 //
-// Contract: sum_o = a_i + b_i, commutative bit for bit, no state, no flags. Every NaN result is
+// Contract: sum_o = a_i + b_i, commutative bit for bit, no flags; of this cycle's operands, or with
+// Pipelined of those three cycles ago, a new pair in every cycle. Every NaN result is
 // 7fffffff, also for infinity minus infinity. An exact zero from unlike signs is +0; -0 + -0 is -0.
 // With FlushSubnormals a subnormal operand counts as zero of its sign, and a sum below the normal
 // range becomes zero with the sign of the exact sum. (Such a sum is a multiple of the smallest
@@ -14,13 +15,20 @@
 //     bit      27     26 ......... 4  3      2      1      0
 //            carry  | significand (24)     | guard  round  sticky
 //                     (27 is the carry of like signs; normalisation moves the leading one there)
+//
+// The four stages: compare, swap, align by less than 8; align by multiples of 8, add; normalise;
+// round, pack. What crosses a cut has the prefix s1_, s2_ or s3_: a flop, or a wire where there are
+// no stages. No stage has a reset or a hold.
 
 `include "arc_assert.svh"
 
 module arc_fp32_adder #(
   // 1: subnormal operands and results count as zero. 0: gradual underflow.
-  parameter int FlushSubnormals = 1
+  parameter int FlushSubnormals = 1,
+  // 1: four stages, cut by flops. 0: combinational, and smaller.
+  parameter int Pipelined = 0
 ) (
+  input  logic                          clk_i,  // without stages not used
   // operands
   input  logic [arc_pkg::DataWidth-1:0] a_i,
   input  logic [arc_pkg::DataWidth-1:0] b_i,
@@ -41,7 +49,7 @@ module arc_fp32_adder #(
   // The comparison is written as a borrow chain from the lowest bit up. The operator `>` becomes a
   // carry-lookahead tree, which is larger and of which only one bit is needed.
 
-  logic swap, subtract, big_sign;
+  logic swap, big_sign;
   logic [MagWidth-1:0] big, little;
 
   always_comb begin
@@ -52,7 +60,6 @@ module arc_fp32_adder #(
     big = swap ? b_i[MagWidth-1:0] : a_i[MagWidth-1:0];
     little = swap ? a_i[MagWidth-1:0] : b_i[MagWidth-1:0];
     big_sign = swap ? b_i[MagWidth] : a_i[MagWidth];
-    subtract = a_i[MagWidth] ^ b_i[MagWidth];
   end
 
   // ------------------------------------------------------------------------------------------
@@ -62,7 +69,7 @@ module arc_fp32_adder #(
   // blanked before alignment; a big one needs no care: both operands are zero then, and the
   // exponent underflow below turns the sum into zero.
 
-  logic big_hidden, little_hidden, big_max;
+  logic big_hidden, little_hidden;
   logic [ExpWidth-1:0] big_exp, little_exp;
 
   always_comb begin
@@ -70,7 +77,6 @@ module arc_fp32_adder #(
     little_exp = little[MagWidth-1:FracWidth];
     big_hidden = big_exp != '0;
     little_hidden = little_exp != '0;
-    big_max = big_exp == arc_pkg::ExpMax;
     if (FlushSubnormals == 0) begin
       big_exp[0] = big_exp[0] | ~big_hidden;
       little_exp[0] = little_exp[0] | ~little_hidden;
@@ -87,16 +93,94 @@ module arc_fp32_adder #(
   logic [ExpWidth-1:0] exp_diff;
   logic [SigWidth+1:0] aligned;  // significand, guard, round
 
-  always_comb begin
-    exp_diff = big_exp - little_exp;
-    keep_little = exp_diff[ExpWidth-1:ShiftBits] == '0 && (little_hidden || FlushSubnormals == 0);
-    aligned = {little_hidden, little[FracWidth-1:0], 2'b00} & {(SigWidth + 2) {keep_little}};
-    sticky = 1'b0;
-    for (int s = ShiftBits - 1; s >= 0; s--) begin
-      if (exp_diff[s]) begin
-        sticky = sticky | ((aligned & ~({(SigWidth + 2) {1'b1}} << (1 << s))) != '0);
-        aligned = aligned >> (1 << s);
+  logic s1_subtract, s1_sign, s1_hidden, s1_max;
+  logic [ExpWidth-1:0] s1_exp;
+  logic [FracWidth-1:0] s1_frac;
+
+  assign keep_little =
+      exp_diff[ExpWidth-1:ShiftBits] == '0 && (little_hidden || FlushSubnormals == 0);
+
+  if (Pipelined != 0) begin : g_align_in_stages
+    // Both differences are made while the operands are compared, which leaves time for the shift by
+    // less than 8. The shift by multiples of 8 has its distance decoded before the cut: a line that
+    // every bit listens to is slow enough behind a flop.
+    logic little_sign;
+    logic [ExpWidth-1:0] a_exp, b_exp;
+    logic [SigWidth+6:0] significand, fine;
+    logic [3:0] by_eights;  // one-hot, none if the little operand is dropped
+
+    always_comb begin
+      a_exp = a_i[MagWidth-1:FracWidth];
+      b_exp = b_i[MagWidth-1:FracWidth];
+      if (FlushSubnormals == 0) begin
+        a_exp[0] = a_exp[0] | (a_exp == '0);
+        b_exp[0] = b_exp[0] | (b_exp == '0);
       end
+    end
+
+    assign exp_diff = swap ? b_exp - a_exp : a_exp - b_exp;
+    assign little_sign = swap ? a_i[MagWidth] : b_i[MagWidth];
+
+    always_comb begin
+      significand = {little_hidden || FlushSubnormals != 0, little[FracWidth-1:0], 7'b0};
+      fine = '0;
+      for (int d = 0; d < 4; d++) begin
+        fine = fine | ((significand >> d) & {(SigWidth + 7) {exp_diff[1:0] == d[1:0]}});
+      end
+      if (exp_diff[2]) fine = fine >> 4;
+      for (int d = 0; d < 4; d++) begin
+        by_eights[d] = keep_little && exp_diff[ShiftBits-1:3] == d[1:0];
+      end
+    end
+
+    logic s1_little_sign;
+    logic [3:0] s1_by_eights;
+    logic [SigWidth+2:0] s1_fine, coarse;
+
+    always_ff @(posedge clk_i) begin
+      s1_sign <= big_sign;
+      s1_little_sign <= little_sign;
+      s1_hidden <= big_hidden;
+      s1_exp <= big_exp;
+      s1_frac <= big[FracWidth-1:0];
+      s1_fine <= {fine[SigWidth+6:5], fine[4:0] != '0};
+      s1_by_eights <= by_eights;
+    end
+
+    always_comb begin
+      s1_subtract = s1_sign ^ s1_little_sign;
+      s1_max = s1_exp == arc_pkg::ExpMax;
+      coarse = '0;
+      sticky = 1'b0;
+      for (int d = 0; d < 4; d++) begin
+        coarse = coarse | ((s1_fine >> (8 * d)) & {(SigWidth + 3) {s1_by_eights[d]}});
+        sticky = sticky | (s1_by_eights[d] &&
+                           (s1_fine & ~({(SigWidth + 3) {1'b1}} << (8 * d))) != '0);
+      end
+      aligned = coarse[SigWidth+2:1];
+      sticky = sticky | coarse[0];
+    end
+  end else begin : g_align
+    logic unused_clk;
+    assign unused_clk = clk_i;
+
+    assign exp_diff = big_exp - little_exp;
+
+    always_comb begin
+      aligned = {little_hidden, little[FracWidth-1:0], 2'b00} & {(SigWidth + 2) {keep_little}};
+      sticky = 1'b0;
+      for (int s = ShiftBits - 1; s >= 0; s--) begin
+        if (exp_diff[s]) begin
+          sticky = sticky | ((aligned & ~({(SigWidth + 2) {1'b1}} << (1 << s))) != '0);
+          aligned = aligned >> (1 << s);
+        end
+      end
+      s1_subtract = a_i[MagWidth] ^ b_i[MagWidth];
+      s1_sign = big_sign;
+      s1_hidden = big_hidden;
+      s1_exp = big_exp;
+      s1_max = big[MagWidth-1:FracWidth] == arc_pkg::ExpMax;
+      s1_frac = big[FracWidth-1:0];
     end
   end
 
@@ -108,34 +192,59 @@ module arc_fp32_adder #(
   // extra lowest bit of both addends makes it.
 
   logic [SigWidth+1:0] sig_sum;
-  logic [WorkWidth-1:0] total;
+  logic carry;
+  logic [2:0] low;  // guard, round, sticky
 
   always_comb begin
-    sig_sum = {1'b0, big_hidden, big[FracWidth-1:0], 1'b1}
-            + {1'b0, aligned[SigWidth+1:2] ^ {SigWidth{subtract}},
-               subtract && aligned[1:0] == '0 && !sticky};
-    total[WorkWidth-1] = sig_sum[SigWidth+1] & ~subtract;
-    total[WorkWidth-2:3] = sig_sum[SigWidth:1];
-    total[2] = aligned[1] ^ (subtract & (aligned[0] | sticky));
-    total[1] = aligned[0] ^ (subtract & sticky);
-    total[0] = sticky;
+    sig_sum = {1'b0, s1_hidden, s1_frac, 1'b1}
+            + {1'b0, aligned[SigWidth+1:2] ^ {SigWidth{s1_subtract}},
+               s1_subtract && aligned[1:0] == '0 && !sticky};
+    carry = sig_sum[SigWidth+1] & ~s1_subtract;
+    low[2] = aligned[1] ^ (s1_subtract & (aligned[0] | sticky));
+    low[1] = aligned[0] ^ (s1_subtract & sticky);
+    low[0] = sticky;
+  end
+
+  logic s2_subtract, s2_sign, s2_frac_any, s2_max, s2_carry;
+  logic [ExpWidth-1:0] s2_exp;
+  logic [SigWidth-1:0] s2_sig;
+  logic [2:0] s2_low;
+
+  if (Pipelined != 0) begin : g_cut2
+    always_ff @(posedge clk_i) begin
+      s2_subtract <= s1_subtract;
+      s2_sign <= s1_sign;
+      s2_frac_any <= s1_frac != '0;
+      s2_max <= s1_max;
+      s2_exp <= s1_exp;
+      s2_carry <= carry;
+      s2_sig <= sig_sum[SigWidth:1];
+      s2_low <= low;
+    end
+  end else begin : g_wires2
+    always_comb begin
+      s2_subtract = s1_subtract;
+      s2_sign = s1_sign;
+      s2_frac_any = s1_frac != '0;
+      s2_max = s1_max;
+      s2_exp = s1_exp;
+      s2_carry = carry;
+      s2_sig = sig_sum[SigWidth:1];
+      s2_low = low;
+    end
   end
 
   // ------------------------------------------------------------------------------------------
   // Normalise: bring the leading one to the top, or as far as the exponent allows
   // ------------------------------------------------------------------------------------------
-  // Exponent of the result less one; the leading one is added to it in the rounding step.
-  // Borrow means that the sum is below the normal range, which only happens when subnormals flush.
 
-  logic exp_borrow;
   logic [ShiftBits-1:0] shift;
-  logic [ExpWidth-1:0] exp_less_one;
   logic [ExpWidth-1:0] room;  // places that the exponent still allows
   logic [WorkWidth-1:0] norm;
 
   always_comb begin
-    norm = total;
-    room = big_exp;
+    norm = {s2_carry, s2_sig, s2_low};
+    room = s2_exp;
     shift = '0;
     for (int s = ShiftBits - 1; s >= 0; s--) begin
       if ((norm >> (WorkWidth - (1 << s))) == '0 &&
@@ -145,23 +254,54 @@ module arc_fp32_adder #(
         shift[s] = 1'b1;
       end
     end
-    {exp_borrow, exp_less_one} = {1'b0, big_exp} - {{(ExpWidth + 1 - ShiftBits) {1'b0}}, shift};
+  end
+
+  logic s3_subtract, s3_sign, s3_frac_any, s3_max;
+  logic [ShiftBits-1:0] s3_shift;
+  logic [ExpWidth-1:0] s3_exp;
+  logic [WorkWidth-1:0] s3_norm;
+
+  if (Pipelined != 0) begin : g_cut3
+    always_ff @(posedge clk_i) begin
+      s3_subtract <= s2_subtract;
+      s3_sign <= s2_sign;
+      s3_frac_any <= s2_frac_any;
+      s3_max <= s2_max;
+      s3_exp <= s2_exp;
+      s3_shift <= shift;
+      s3_norm <= norm;
+    end
+  end else begin : g_wires3
+    always_comb begin
+      s3_subtract = s2_subtract;
+      s3_sign = s2_sign;
+      s3_frac_any = s2_frac_any;
+      s3_max = s2_max;
+      s3_exp = s2_exp;
+      s3_shift = shift;
+      s3_norm = norm;
+    end
   end
 
   // ------------------------------------------------------------------------------------------
   // Round to nearest even
   // ------------------------------------------------------------------------------------------
+  // Exponent of the result less one; the leading one is added to it in the rounding step.
+  // Borrow means that the sum is below the normal range, which only happens when subnormals flush.
   // One addition does the rounding, its carry into the exponent, and the leading one. (When
   // subnormals flush, a sum without a leading one is zero whatever the exponent, so the bit may be
   // a constant.) The extra lowest bit is again the carry in.
 
-  logic round_up, leading_one;
+  logic exp_borrow, round_up, leading_one;
+  logic [ExpWidth-1:0] exp_less_one;
   logic [MagWidth:0] rounded;
 
   always_comb begin
-    leading_one = norm[WorkWidth-1] | (FlushSubnormals != 0);
-    round_up = norm[3] & (norm[4] | (norm[2:0] != '0));
-    rounded = {exp_less_one, norm[WorkWidth-2:4], 1'b1}
+    {exp_borrow, exp_less_one} =
+        {1'b0, s3_exp} - {{(ExpWidth + 1 - ShiftBits) {1'b0}}, s3_shift};
+    leading_one = s3_norm[WorkWidth-1] | (FlushSubnormals != 0);
+    round_up = s3_norm[3] & (s3_norm[4] | (s3_norm[2:0] != '0));
+    rounded = {exp_less_one, s3_norm[WorkWidth-2:4], 1'b1}
             + {{(ExpWidth - 1) {1'b0}}, leading_one, {FracWidth{1'b0}}, round_up};
   end
 
@@ -175,35 +315,41 @@ module arc_fp32_adder #(
 
   always_comb begin
     if (FlushSubnormals != 0) begin
-      is_exact_zero = !norm[WorkWidth-1] || !big_hidden;
-      is_zero = !norm[WorkWidth-1] || exp_borrow;
+      is_exact_zero = !s3_norm[WorkWidth-1] || s3_exp == '0;
+      is_zero = !s3_norm[WorkWidth-1] || exp_borrow;
     end else begin
-      is_exact_zero = norm == '0;
+      is_exact_zero = s3_norm == '0;
       is_zero = is_exact_zero;
     end
     // Among unlike signs with the largest exponent only infinities cancel to nothing, or equal
     // NaNs.
-    is_nan = big_max && (big[FracWidth-1:0] != '0 || (subtract && is_exact_zero));
-    is_huge = big_max || rounded[MagWidth:FracWidth+1] == arc_pkg::ExpMax;
-    sum_exp = (rounded[MagWidth:FracWidth+1] & {ExpWidth{!is_zero}}) | {ExpWidth{big_max}};
+    is_nan = s3_max && (s3_frac_any || (s3_subtract && is_exact_zero));
+    is_huge = s3_max || rounded[MagWidth:FracWidth+1] == arc_pkg::ExpMax;
+    sum_exp = (rounded[MagWidth:FracWidth+1] & {ExpWidth{!is_zero}}) | {ExpWidth{s3_max}};
     sum_frac = (rounded[FracWidth:1] & {FracWidth{!(is_zero || is_huge)}}) | {FracWidth{is_nan}};
-    sum_o = {big_sign & ~is_nan & ~(subtract & is_exact_zero), sum_exp, sum_frac};
+    sum_o = {s3_sign & ~is_nan & ~(s3_subtract & is_exact_zero), sum_exp, sum_frac};
   end
 
   // ------------------------------------------------------------------------------------------
   // Assertions
   // ------------------------------------------------------------------------------------------
 
+  // Flops start with anything, so what holds of a pair of operands does not hold behind a cut until
+  // it has been filled. With stages, the proof of the sum stands in for those.
+
   logic sum_exp_is_max, sum_frac_is_zero;
   assign sum_exp_is_max = sum_exp == arc_pkg::ExpMax;
   assign sum_frac_is_zero = sum_frac == '0;
 
   `ARC_ASSERT_COMB(LargeIsNotSmaller, big >= little)
-  `ARC_ASSERT_COMB(DifferenceIsNotNegative, !subtract || sig_sum[SigWidth+1])
+  `ARC_ASSERT_COMB(DifferenceIsNotNegative,
+                   Pipelined != 0 || !s1_subtract || sig_sum[SigWidth+1])
   `ARC_ASSERT_COMB(NanIsCanonical,
-                   !sum_exp_is_max || sum_frac_is_zero || sum_o == arc_pkg::CanonicalNan)
+                   Pipelined != 0 || !sum_exp_is_max || sum_frac_is_zero ||
+                   sum_o == arc_pkg::CanonicalNan)
   `ARC_ASSERT_COMB(NoSubnormalWhenFlushing,
-                   FlushSubnormals == 0 || sum_exp != '0 || sum_frac_is_zero)
-  `ARC_ASSERT_COMB(GradualUnderflowNeverBorrows, FlushSubnormals != 0 || !exp_borrow)
+                   Pipelined != 0 || FlushSubnormals == 0 || sum_exp != '0 || sum_frac_is_zero)
+  `ARC_ASSERT_COMB(GradualUnderflowNeverBorrows,
+                   Pipelined != 0 || FlushSubnormals != 0 || !exp_borrow)
 
 endmodule

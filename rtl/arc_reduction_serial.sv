@@ -105,6 +105,7 @@ module arc_reduction_serial #(
   arc_fp32_adder #(
     .FlushSubnormals(FlushSubnormals)
   ) u_adder (
+    .clk_i(clk_i),
     .a_i  (acc_q),
     .b_i  (rf_data_i),
     .sum_o(sum)

@@ -22,11 +22,11 @@ jobs=${WARPFOLD_JOBS:-2}
 bugs=$(cat <<'BUGS'
 wrong_sticky          | arc_fp32_adder     | arc_fp32_adder.sv     | s/sticky = sticky \| \(/sticky = (/
 sticky_not_borrowed   | arc_fp32_adder     | arc_fp32_adder.sv     | s/aligned\[0\] \| sticky\)/aligned[0])/
-tie_always_up         | arc_fp32_adder     | arc_fp32_adder.sv     | s/round_up = norm\[3\] &.*;/round_up = norm[3];/
+tie_always_up         | arc_fp32_adder     | arc_fp32_adder.sv     | s/round_up = s3_norm\[3\] &.*;/round_up = s3_norm[3];/
 result_not_flushed    | arc_fp32_adder     | arc_fp32_adder.sv     | s/ \|\| exp_borrow;/;/
 operand_not_flushed   | arc_fp32_adder     | arc_fp32_adder.sv     | s/\(little_hidden \|\| FlushSubnormals == 0\)/1'b1/
 nan_not_canonical     | arc_fp32_adder     | arc_fp32_adder.sv     | s/\{FracWidth\{is_nan\}\}/{is_nan, {(FracWidth - 1) {1'b0}}}/
-negative_exact_zero   | arc_fp32_adder     | arc_fp32_adder.sv     | s/ & ~\(subtract & is_exact_zero\)//
+negative_exact_zero   | arc_fp32_adder     | arc_fp32_adder.sv     | s/ & ~\(s3_subtract & is_exact_zero\)//
 shift_below_exponent  | arc_fp32_adder     | arc_fp32_adder.sv     | s/\(room >> s\) != '0/1'b1/
 wrong_lane            | arc_lane_picker    | arc_lane_picker.sv    | s/~\(below\[i\] \| group_below\[i\/Group\]\)/~below[i]/
 picked_lane_kept      | arc_lane_picker    | arc_lane_picker.sv    | s/rest_o\[i\] = .*;/rest_o[i] = mask_i[i];/

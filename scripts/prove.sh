@@ -21,7 +21,7 @@ die() {
 }
 
 # name | quick | kind | top | RTL files beside arc_pkg.sv | Yosys defines | induction, cover, bug depth
-#   cec:   berkeley-abc against fp32_adder_exact; the defines column is FlushSubnormals
+#   cec:   berkeley-abc against fp32_adder_exact; the defines column is FlushSubnormals,Pipelined
 #   comb:  one step of free inputs is everything
 #   induct: k-induction, base case from reset one step deeper
 proofs=$(cat <<'PROOFS'
@@ -30,8 +30,10 @@ scheduler          | yes | comb   | arc_scheduler      | arc_scheduler          
 reduction_unit     | yes | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial      | -                     | 2 11 9
 reduction_progress | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial      | -DPROGRESS            | 2 11 12
 addr_match         | no  | induct | arc_addr_match     | arc_lane_picker arc_addr_match          | -                     | 2 8 7
-adder_flush        | no  | cec    | arc_fp32_adder     | arc_fp32_adder                          | 1                     | - - -
-adder_gradual      | no  | cec    | arc_fp32_adder     | arc_fp32_adder                          | 0                     | - - -
+adder_flush        | no  | cec    | arc_fp32_adder     | arc_fp32_adder                          | 1,0                   | - - -
+adder_gradual      | no  | cec    | arc_fp32_adder     | arc_fp32_adder                          | 0,0                   | - - -
+adder_flush_pipelined   | no | cec | arc_fp32_adder   | arc_fp32_adder                          | 1,1                   | - - -
+adder_gradual_pipelined | no | cec | arc_fp32_adder   | arc_fp32_adder                          | 0,1                   | - - -
 PROOFS
 )
 
@@ -57,8 +59,11 @@ addr_match         | address_bit_ignored | arc_addr_match     | s/addr == txn_ad
 addr_match         | done_without_ready  | arc_addr_match     | s/if \(txn_valid_o && txn_ready_i\)/if (txn_valid_o)/
 adder_flush        | sticky_not_borrowed | arc_fp32_adder     | s/aligned\[0\] \| sticky\)/aligned[0])/
 adder_flush        | result_not_flushed  | arc_fp32_adder     | s/ \|\| exp_borrow;/;/
-adder_gradual      | tie_always_up       | arc_fp32_adder     | s/round_up = norm\[3\] &.*;/round_up = norm[3];/
+adder_gradual      | tie_always_up       | arc_fp32_adder     | s/round_up = s3_norm\[3\] &.*;/round_up = s3_norm[3];/
 adder_gradual      | wrong_room          | arc_fp32_adder     | s/\(room >> s\) != '0/1'b1/
+adder_flush_pipelined   | fine_sticky_lost  | arc_fp32_adder | s/fine\[4:0\] != '0/1'b0/
+adder_flush_pipelined   | eights_swapped    | arc_fp32_adder | s/exp_diff\[ShiftBits-1:3\] == d/~exp_diff[ShiftBits-1:3] == d/
+adder_gradual_pipelined | hidden_misplaced  | arc_fp32_adder | s/b_exp\[0\] = b_exp\[0\] \|.*;/b_exp[0] = b_exp[0];/
 BUGS
 )
 
@@ -123,12 +128,15 @@ failed_claim() {  # log of smtbmc
     grep -oP '(begin : \K(?!g_)\w+|`ARC_ASSERT\w*\(\K\w+)' | tail -1
 }
 
-build_aig() {  # RTL folder, FlushSubnormals, output folder
-  must "$3/dut.log" yosys -q -p "
+# The stages of a pipelined adder become wires: what it adds, without when.
+build_aig() {  # RTL folder, FlushSubnormals, Pipelined, output folder
+  must "$4/dut.log" yosys -q -p "
     read_verilog -sv -noassert -DSYNTHESIS -I$1 $1/arc_pkg.sv $1/arc_fp32_adder.sv
-    chparam -set FlushSubnormals $2 arc_fp32_adder
+    chparam -set FlushSubnormals $2 -set Pipelined $3 arc_fp32_adder
     hierarchy -check -top arc_fp32_adder
-    synth -flatten; abc -g AND; opt_clean; aigmap; write_aiger -symbols $3/dut.aig"
+    proc; techmap -map $formal/transparent_dff.v; select -assert-none t:\$*dff*
+    delete -input w:clk_i; opt_clean
+    synth -flatten; abc -g AND; opt_clean; aigmap; write_aiger -symbols $4/dut.aig"
 }
 
 build_reference() {  # FlushSubnormals, output folder
@@ -151,7 +159,7 @@ cec() {  # log, first, second: 0 equivalent, 1 not, 2 neither
 # One proof
 # ------------------------------------------------------------------------------------------------
 
-report() { printf '%-18s %-9s %s\n' "$@"; }  # proof, verdict, details
+report() { printf '%-23s %-9s %s\n' "$@"; }  # proof, verdict, details
 
 # Registers that "an idle unit changes nothing" has to name.
 check_registers() {  # top
@@ -209,10 +217,10 @@ refute_smt() {  # RTL folder, top, files, defines, depth
   failed_claim "$1/bug.log"
 }
 
-prove_cec() {  # folder, name, FlushSubnormals
-  local folder=$1 name=$2 flush=$3 started=$SECONDS sum
+prove_cec() {  # folder, name, FlushSubnormals, Pipelined
+  local folder=$1 name=$2 flush=$3 pipelined=$4 started=$SECONDS sum
   copy_rtl "$folder/rtl"
-  build_aig "$folder/rtl" "$flush" "$folder"
+  build_aig "$folder/rtl" "$flush" "$pipelined" "$folder"
   build_reference "$flush" "$folder"
   cec "$folder/cec.log" "$folder/dut.aig" "$folder/ref.aig" || { report "$name" FAILED \
     "not shown equal to fp32_adder_exact"; return 1; }
@@ -235,13 +243,13 @@ prove_cec() {  # folder, name, FlushSubnormals
     return 1
   fi
   report "$name" covered "2 sums, $((SECONDS - started)) s"
-  each_bug "$folder" "$name" refute_cec "$flush" "$folder/ref.aig"
+  each_bug "$folder" "$name" refute_cec "$flush" "$pipelined" "$folder/ref.aig"
 }
 
-refute_cec() {  # RTL folder, FlushSubnormals, reference
+refute_cec() {  # RTL folder, FlushSubnormals, Pipelined, reference
   local status=0
-  build_aig "$1" "$2" "$1" || return 2
-  cec "$1/bug.log" "$1/dut.aig" "$3" || status=$?
+  build_aig "$1" "$2" "$3" "$1" || return 2
+  cec "$1/bug.log" "$1/dut.aig" "$4" || status=$?
   ((status == 1)) || return 1
   grep -oE 'Verification failed for at least [0-9]+ output' "$1/bug.log" | head -1 || true
 }
@@ -309,7 +317,7 @@ while IFS='|' read -r name is_quick kind top files defines depths; do
   mkdir "$work/$name"
   (
     if [[ $kind == cec ]]; then
-      prove_cec "$work/$name" "$name" "$defines"
+      prove_cec "$work/$name" "$name" "${defines%,*}" "${defines#*,}"
     else
       prove_smt "$work/$name" "$name" "$kind" "$top" "$files" "$defines" "$depths"
     fi

@@ -5,8 +5,10 @@
 // which any combinational adder keeps, is assumed by the wrapper, as there is no clock here.
 
 module arc_fp32_adder #(
-  parameter int FlushSubnormals = 1
+  parameter int FlushSubnormals = 1,
+  parameter int Pipelined = 0
 ) (
+  input  logic                          clk_i,
   input  logic [arc_pkg::DataWidth-1:0] a_i,
   input  logic [arc_pkg::DataWidth-1:0] b_i,
   output logic [arc_pkg::DataWidth-1:0] sum_o
