@@ -9,4 +9,5 @@ arc_bin_max.sv
 arc_fast_adder.sv
 arc_reduction_serial.sv
 arc_reduction_fused.sv
+arc_reduction_pipelined.sv
 arc_subcore.sv

@@ -128,10 +128,37 @@ module arc_subcore #(
       .result_tag_o  (result_tag),
       .busy_o        (reduction_busy)
     );
-  end else begin : g_serial
+  end else begin : g_lanes
     logic unused_rf_bin;
     assign unused_rf_bin = ^rf_bin_i;
+  end
 
+  if (UnitKind == arc_pkg::UnitPipelined) begin : g_pipelined
+    arc_reduction_pipelined #(
+      .FlushSubnormals(FlushSubnormals)
+    ) u_reduction (
+      .clk_i         (clk_i),
+      .rst_ni        (rst_ni),
+      .txn_valid_i   (reduce_valid),
+      .txn_ready_o   (reduce_ready),
+      .txn_addr_i    (txn_addr),
+      .txn_mask_i    (txn_mask),
+      .txn_tag_i     (req_tag_i),
+      .rf_valid_o    (rf_valid_o),
+      .rf_ready_i    (rf_ready_i),
+      .rf_mask_o     (rf_mask_o),
+      .rf_tag_o      (rf_tag_o),
+      .rf_data_i     (rf_data_i),
+      .result_valid_o(result_valid),
+      .result_ready_i(lsu_ready_i),
+      .result_addr_o (result_addr),
+      .result_data_o (lsu_data_o),
+      .result_tag_o  (result_tag),
+      .busy_o        (reduction_busy)
+    );
+  end
+
+  if (UnitKind == arc_pkg::UnitSerial) begin : g_serial
     arc_reduction_serial #(
       .FlushSubnormals(FlushSubnormals)
     ) u_reduction (

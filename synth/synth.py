@@ -63,6 +63,8 @@ class Kind:
 
 KINDS = [
     Kind("serial", 0, 1),
+    Kind("pipelined", 1, 1),
+    Kind("fused", 2, 4),
 ]
 
 
@@ -80,7 +82,11 @@ TOPS = [
     Top("arc_lane_picker", "arc_lane_picker"),
     Top("arc_addr_match", "arc_addr_match"),
     Top("arc_scheduler", "arc_scheduler"),
+    Top("arc_fp32_adder_pipelined", "arc_fp32_adder", chparam="Pipelined 1"),
+    Top("arc_bin_max", "arc_bin_max"),
     Top("arc_reduction_serial", "arc_reduction_serial"),
+    Top("arc_reduction_pipelined", "arc_reduction_pipelined"),
+    Top("arc_reduction_fused", "arc_reduction_fused"),
     *(row for kind in KINDS for row in kind_rows(kind)),
 ]
 # What the paper's figure covers: everything that ARC adds, and the same with the coalescer.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/unit/golden_unit.hpp"
 
+#include <algorithm>
+
 #include "model/unit/fp32.hpp"
 #include "model/unit/golden_fused.hpp"
 
@@ -95,7 +97,53 @@ void GoldenSerial::load(Address address, LaneMask mask, Tag tag, const UnitInput
   fetch(inputs, outputs);
 }
 
+// ------------------------------------------------------------------------------------------------
+// Pipelined
+// ------------------------------------------------------------------------------------------------
+
+bool GoldenPipelined::step(const UnitInputs& inputs, UnitOutputs& outputs) {
+  if (result_valid_) {
+    offer_sum(outputs, result_.addr, result_.sum, result_.tag);
+  }
+  const bool stay = result_valid_ && !inputs.lsu_ready;
+
+  // Read the lowest lane left.
+  Place& read = places_[kRead];
+  if (read.valid && read.mask != 0) {
+    const LaneMask rest = read.mask & (read.mask - 1);
+    ask_for(outputs, read.mask & ~rest, read.tag);
+    if (inputs.rf_ready) {
+      read.mask = rest;
+      read.read = true;
+    }
+  }
+
+  // The value of the read that was granted in the last cycle joins its sum.
+  Place& add = places_[kAdd];
+  if (add.read) {
+    add.sum = fp32_add(add.sum, inputs.rf_data[0]);
+    add.read = false;
+  }
+
+  // A transaction without lanes leaves, unless a result waits.
+  Place& last = places_[kLast];
+  const bool leave = last.valid && last.mask == 0 && !stay;
+  if (!stay) {
+    result_valid_ = leave;
+  }
+  if (leave) {
+    result_ = last;
+    last.valid = false;
+  }
+  const bool ready = !last.valid;
+
+  // Edge: everything moves on.
+  std::rotate(places_.begin(), places_.end() - 1, places_.end());
+  return ready;
+}
+
 template class GoldenUnit<GoldenSerial>;
 template class GoldenUnit<GoldenFused>;
+template class GoldenUnit<GoldenPipelined>;
 
 }  // namespace warpfold

@@ -5,8 +5,11 @@
 // unit is busy or a request is valid.
 #pragma once
 
+#include <array>
+
 #include "model/types.hpp"
 #include "model/unit/arc_unit.hpp"
+#include "model/unit/fp32.hpp"
 
 namespace warpfold {
 
@@ -54,6 +57,41 @@ class GoldenSerial {
 
   bool add_valid_ = false;  // the value of a granted read is now on rf_data
   Fp32Bits acc_ = 0;        // sum of the lanes before it
+};
+
+// Pipelined: four transactions take turns, each one lane in four cycles; the same chain of
+// additions. A sum is complete here as soon as its last lane is known; the adder's stages show only
+// in when the transaction leaves.
+class GoldenPipelined {
+ public:
+  void reset() {
+    places_ = {};
+    result_valid_ = false;
+  }
+  [[nodiscard]] bool busy() const {
+    return result_valid_ || places_[kRead].valid || places_[kAdd].valid || places_[kAlign].valid ||
+           places_[kLast].valid;
+  }
+  bool step(const UnitInputs& inputs, UnitOutputs& outputs);
+  void load(Address address, LaneMask mask, Tag tag, const UnitInputs&, UnitOutputs&) {
+    places_[kRead] = {.valid = true, .mask = mask, .addr = address, .tag = tag};
+  }
+
+ private:
+  struct Place {
+    bool valid = false;
+    bool read = false;  // place kAdd: a lane was read, whose value is now on rf_data
+    LaneMask mask = 0;  // lanes of the transaction that are still to be read
+    Address addr = 0;
+    Tag tag = 0;
+    Fp32Bits sum = kFp32MinusZero;
+  };
+  // In the order in which a transaction passes them, round and round.
+  enum : std::size_t { kRead, kAdd, kAlign, kLast, kPlaces };
+
+  std::array<Place, kPlaces> places_;
+  bool result_valid_ = false;
+  Place result_;
 };
 
 }  // namespace warpfold

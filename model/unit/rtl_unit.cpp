@@ -4,6 +4,7 @@
 #include <string>
 
 #include "Varc_subcore_fused.h"
+#include "Varc_subcore_pipelined.h"
 #include "Varc_subcore_serial.h"
 #include "model/unit/golden_fused.hpp"
 #include "model/unit/golden_unit.hpp"
@@ -56,19 +57,23 @@ void answer_read(UnitInputs& inputs, UnitKind kind, LaneMask lanes,
 std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind) {
   const bool golden = model == UnitModel::kGolden;
   switch (kind) {
+    case UnitKind::kSerial:
+      if (golden) {
+        return std::make_unique<GoldenUnit<GoldenSerial>>();
+      }
+      return std::make_unique<RtlUnit<Varc_subcore_serial>>();
+    case UnitKind::kPipelined:
+      if (golden) {
+        return std::make_unique<GoldenUnit<GoldenPipelined>>();
+      }
+      return std::make_unique<RtlUnit<Varc_subcore_pipelined>>();
     case UnitKind::kFused:
       if (golden) {
         return std::make_unique<GoldenUnit<GoldenFused>>();
       }
       return std::make_unique<RtlUnit<Varc_subcore_fused>>();
-    case UnitKind::kPipelined:
-    case UnitKind::kSerial:
-      break;
   }
-  if (golden) {
-    return std::make_unique<GoldenUnit<GoldenSerial>>();
-  }
-  return std::make_unique<RtlUnit<Varc_subcore_serial>>();
+  throw std::invalid_argument("no unit of this kind");
 }
 
 }  // namespace warpfold
