@@ -7,6 +7,7 @@
 
 #include "tb/lockstep/request_shapes.hpp"
 #include "tb/lockstep/test_seed.hpp"
+#include "tb/lockstep/tested_kinds.hpp"
 
 namespace warpfold {
 namespace {
@@ -35,17 +36,19 @@ constexpr std::pair<Shape, const char*> kShapes[] = {
 };
 
 class LockstepRandom
-    : public testing::TestWithParam<std::tuple<std::pair<Shape, const char*>, Pressure>> {};
+    : public testing::TestWithParam<std::tuple<std::pair<Shape, const char*>, Pressure, UnitKind>> {
+};
 
 TEST_P(LockstepRandom, RtlEqualsGolden) {
-  const auto& [shape, pressure] = GetParam();
+  const auto& [shape, pressure, kind] = GetParam();
   const std::uint64_t first_seed = test_seed();
   LockstepCounts total;
   for (std::uint64_t seed = first_seed; seed < first_seed + 8; ++seed) {
-    const std::unique_ptr<ArcUnit> rtl = make_unit(UnitModel::kRtl, UnitKind::kSerial);
-    const std::unique_ptr<ArcUnit> golden = make_unit(UnitModel::kGolden, UnitKind::kSerial);
+    const std::unique_ptr<ArcUnit> rtl = make_unit(UnitModel::kRtl, kind);
+    const std::unique_ptr<ArcUnit> golden = make_unit(UnitModel::kGolden, kind);
     Lockstep lockstep(*rtl, *golden,
-                      {.seed = seed,
+                      {.kind = kind,
+                       .seed = seed,
                        .lsu_stall_probability = pressure.lsu_stall,
                        .rf_stall_probability = pressure.rf_stall,
                        .gap_probability = pressure.gap});
@@ -71,10 +74,12 @@ TEST_P(LockstepRandom, RtlEqualsGolden) {
 
 INSTANTIATE_TEST_SUITE_P(All, LockstepRandom,
                          testing::Combine(testing::ValuesIn(kShapes),
-                                          testing::ValuesIn(kPressures)),
+                                          testing::ValuesIn(kPressures),
+                                          testing::ValuesIn(kTestedKinds)),
                          [](const testing::TestParamInfo<LockstepRandom::ParamType>& parameter) {
                            return std::string(std::get<0>(parameter.param).second) + "_" +
-                                  std::get<1>(parameter.param).name;
+                                  std::get<1>(parameter.param).name + "_" +
+                                  test_name(std::get<2>(parameter.param));
                          });
 
 TEST(Lockstep, SameSeedGivesTheSameRun) {

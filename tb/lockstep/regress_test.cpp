@@ -7,6 +7,7 @@
 
 #include "model/unit/lockstep.hpp"
 #include "tb/lockstep/test_seed.hpp"
+#include "tb/lockstep/tested_kinds.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/writer.hpp"
 
@@ -23,8 +24,11 @@ struct Written {
   std::uint64_t lanes = 0;  // of all parameters
 };
 
-class RegressTrace : public testing::TestWithParam<trace::ValueMode> {
+class RegressTrace : public testing::TestWithParam<std::tuple<trace::ValueMode, UnitKind>> {
  protected:
+  static trace::ValueMode values() { return std::get<0>(GetParam()); }
+  static UnitKind kind() { return std::get<1>(GetParam()); }
+
   RegressTrace() {
     std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
     std::replace(name.begin(), name.end(), '/', '_');
@@ -49,7 +53,7 @@ class RegressTrace : public testing::TestWithParam<trace::ValueMode> {
         {"x", 0x7f0000001000, 8}, {"y", 0x7f0000001004, 8}, {"w", 0x7f0000008000, 4}};
     header.paths = {"skipped", "taken"};
     header.taken_path = "taken";
-    header.values = GetParam();
+    header.values = values();
     trace::Writer writer(path_, header);
     SplitMix64 random(test_seed());
     Written written;
@@ -75,7 +79,7 @@ class RegressTrace : public testing::TestWithParam<trace::ValueMode> {
             event.primitive = random.below(100);
           }
           const auto lanes = static_cast<std::uint64_t>(lane_count(event.mask)) * kParameters;
-          if (GetParam() == trace::ValueMode::kFp32) {
+          if (values() == trace::ValueMode::kFp32) {
             event.values = warp.values.size();
             for (std::uint64_t i = 0; i < lanes; ++i) {
               warp.values.push_back(synthetic_value(c, w, e, 0, static_cast<std::uint32_t>(i)));
@@ -100,7 +104,7 @@ TEST_P(RegressTrace, RunsEveryEvent) {
   const Written written = write();
   const trace::Reader reader(path_);
   std::uint64_t progress_ctas = 0;
-  RegressOptions options{.seed = test_seed()};
+  RegressOptions options{.kind = kind(), .seed = test_seed()};
   options.progress = [&](const RegressResult& result) {
     EXPECT_EQ(result.ctas, ++progress_ctas);
     EXPECT_EQ(result.events, progress_ctas * kWarps * kEvents);
@@ -121,7 +125,7 @@ TEST_P(RegressTrace, StopsAfterMaxEvents) {
   write();
   const trace::Reader reader(path_);
   for (const std::uint64_t max_events : {1U, 25U, 60U}) {
-    const RegressResult result = regress_trace(reader, {.max_events = max_events});
+    const RegressResult result = regress_trace(reader, {.kind = kind(), .max_events = max_events});
     EXPECT_TRUE(result.passed) << result.message;
     EXPECT_EQ(result.events, max_events);
     EXPECT_EQ(result.counts.requests, max_events * kParameters);
@@ -130,17 +134,21 @@ TEST_P(RegressTrace, StopsAfterMaxEvents) {
 
 TEST_P(RegressTrace, WithoutStallsAllIsPlain) {
   const Written written = write();
-  const RegressResult result = regress_trace(trace::Reader(path_), {.stall_probability = 0});
+  const RegressResult result =
+      regress_trace(trace::Reader(path_), {.kind = kind(), .stall_probability = 0});
   EXPECT_TRUE(result.passed) << result.message;
   EXPECT_EQ(result.counts.reduced_transactions, 0U);
   EXPECT_EQ(result.counts.plain_lanes, written.lanes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Values, RegressTrace,
-                         testing::Values(trace::ValueMode::kNone, trace::ValueMode::kFp32),
-                         [](const testing::TestParamInfo<trace::ValueMode>& parameter) {
-                           return parameter.param == trace::ValueMode::kNone ? "none" : "fp32";
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Values, RegressTrace,
+    testing::Combine(testing::Values(trace::ValueMode::kNone, trace::ValueMode::kFp32),
+                     testing::ValuesIn(kTestedKinds)),
+    [](const testing::TestParamInfo<RegressTrace::ParamType>& parameter) {
+      const bool none = std::get<0>(parameter.param) == trace::ValueMode::kNone;
+      return (none ? "none_" : "fp32_") + test_name(std::get<1>(parameter.param));
+    });
 
 }  // namespace
 }  // namespace warpfold
