@@ -15,9 +15,26 @@ namespace {
 // transactions being fetched, of which the pipelined unit has four. A power of two.
 constexpr std::size_t kInFlight = 8;
 
-// In the first cycle that a sum waits, the fetch stage may still load the next transaction; from
-// the second on with the same request nothing in the unit changes (rtl/README.md).
-constexpr std::uint32_t kSettledCycles = 2;
+// After so many cycles in which a sum waits and neither a lane is read nor a request accepted, a
+// unit is at rest (rtl/README.md): the serial one at once, the pipelined one when it has tried all
+// its four places, the fused one when what it read last has gone through its stages.
+constexpr std::uint32_t settled_cycles(UnitKind kind) {
+  switch (kind) {
+    case UnitKind::kSerial:
+      return 1;
+    case UnitKind::kPipelined:
+      return 4;
+    case UnitKind::kFused:
+      return 6;
+  }
+  return 6;
+}
+
+// At rest, a unit is after so many cycles as it was before: the transactions of the pipelined unit
+// go round.
+constexpr std::uint64_t rest_period(UnitKind kind) {
+  return kind == UnitKind::kPipelined ? 4 : 1;
+}
 
 template <typename Handle>
 void for_each_bit(std::uint32_t mask, Handle&& handle) {
@@ -517,8 +534,8 @@ void Subcore::tick_unit(Cycle cycle) {
     request_.req_valid = false;
   }
   const bool blocked = out.lsu_valid && !request_.lsu_ready;
-  unit_settled_ = blocked && !out.req_ready ? unit_settled_ + 1 : 0;
-  if (unit_settled_ >= kSettledCycles && !context_.clock_all) {
+  unit_settled_ = blocked && !out.req_ready && !out.rf_valid ? unit_settled_ + 1 : 0;
+  if (unit_settled_ >= settled_cycles(context_.unit_kind) && !context_.clock_all) {
     asleep_since_ = cycle + 1;
     memory_queue.want_room();
   } else if (unit_held()) {
@@ -545,10 +562,16 @@ void Subcore::answer(const InFlight& operand, LaneMask lanes) {
   }
 }
 
-// Puts the cycles that a blocked unit slept through down to what they were, and wakes it.
+// Puts the cycles that a blocked unit slept through down to what they were, and wakes it as it
+// would be had it been clocked.
 void Subcore::account_sleep(Cycle cycle) {
   if (asleep_since_ != kNever) {
-    stats_.unit_blocked_cycles += cycle - asleep_since_;
+    const std::uint64_t slept = cycle - asleep_since_;
+    request_.lsu_ready = false;
+    for (auto left = slept % rest_period(context_.unit_kind); left > 0; --left) {
+      unit_->tick(request_);
+    }
+    stats_.unit_blocked_cycles += slept;
     asleep_since_ = kNever;
     unit_settled_ = 0;
   }

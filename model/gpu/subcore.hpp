@@ -168,9 +168,9 @@ class Subcore : public Block {
   Cycle accounted_ = 0;
 
   // ARC unit: the request register in front of it and the operands it may still read.
-  // A unit whose sum waits for the LSU path comes to a standstill once it has loaded what it can:
+  // A unit whose sum waits for the LSU path comes to rest once it has loaded and read what it can:
   // it is not clocked then until the memory queue has room or a request comes. unit_settled_ counts
-  // the cycles that it has waited with the same request; asleep_since_ is the first one not
+  // the cycles that it has waited without loading or reading; asleep_since_ is the first one not
   // clocked.
   UnitInputs request_;
   std::uint32_t unit_settled_ = 0;

@@ -17,6 +17,7 @@
 #include "model/gpu/ticks.hpp"
 #include "model/results/json.hpp"
 #include "model/results/process_pool.hpp"
+#include "tb/lockstep/tested_kinds.hpp"
 #include "tb/model/small_trace.hpp"
 
 namespace warpfold::test {
@@ -267,10 +268,10 @@ void PrintTo(const Workload& workload, std::ostream* out) {
   *out << workload.name;
 }
 
-class Policies : public testing::TestWithParam<std::tuple<std::string, Workload>> {};
+class Policies : public testing::TestWithParam<std::tuple<std::string, Workload, UnitKind>> {};
 
 TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
-  const auto& [policy, workload] = GetParam();
+  const auto& [policy, workload, kind] = GetParam();
   const std::uint64_t seed = std::getenv("WARPFOLD_SEED") != nullptr
                                  ? std::strtoull(std::getenv("WARPFOLD_SEED"), nullptr, 0)
                                  : 20251120;
@@ -290,6 +291,7 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
     options.gpu = gpu;
     options.policy = parse_policy(policy);
     options.unit = i == 1 ? UnitModel::kRtl : UnitModel::kGolden;
+    options.unit_kind = kind;
     options.clock_all = i == 2;
     tasks.push_back({.name = policy + std::to_string(i),
                      .work = [&trace, &reference,
@@ -313,20 +315,27 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   EXPECT_EQ(results[0], results[2]) << "gated and ungated clocks differ, seed " << seed;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Policies,
-                         testing::Combine(testing::Values("baseline", "sw-s:0", "sw-s:12", "sw-b:0",
-                                                          "sw-b:20", "skip", "arc-hw"),
-                                          testing::Values(Workload{"uniform", 1.0, false},
-                                                          Workload{"mixed", 0.5, false},
-                                                          Workload{"values", 0.5, true})),
-                         [](const auto& parameter) {
-                           std::string name = std::get<0>(parameter.param) + "_" +
-                                              std::get<1>(parameter.param).name;
-                           for (char& c : name) {
-                             c = c == ':' || c == '-' ? '_' : c;
-                           }
-                           return name;
-                         });
+constexpr Workload kWorkloads[] = {
+    {"uniform", 1.0, false}, {"mixed", 0.5, false}, {"values", 0.5, true}};
+
+std::string policies_test_name(const testing::TestParamInfo<Policies::ParamType>& parameter) {
+  std::string name = std::get<0>(parameter.param) + "_" + std::get<1>(parameter.param).name + "_" +
+                     test_name(std::get<2>(parameter.param));
+  for (char& c : name) {
+    c = c == ':' || c == '-' ? '_' : c;
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    WithoutUnit, Policies,
+    testing::Combine(testing::Values("baseline", "sw-s:0", "sw-s:12", "sw-b:0", "sw-b:20", "skip"),
+                     testing::ValuesIn(kWorkloads), testing::Values(UnitKind::kSerial)),
+    policies_test_name);
+INSTANTIATE_TEST_SUITE_P(WithUnit, Policies,
+                         testing::Combine(testing::Values("arc-hw"), testing::ValuesIn(kWorkloads),
+                                          testing::ValuesIn(kTestedKinds)),
+                         policies_test_name);
 
 TEST(Checks, ALostLaneIsNoticed) {
   // The model adds what one trace says and is checked against one that has a lane more.
