@@ -99,7 +99,8 @@ class Lockstep {
 
  private:
   // A request on its way through the unit. At most six are: held, in the four places of the
-  // pipelined unit, and waiting as its result. The low bits of a tag are its slot, the rest counts, so that all tag bits move.
+  // pipelined unit, and waiting as its result. The low bits of a tag are its slot, the rest counts,
+  // so that all tag bits move.
   static constexpr std::size_t kSlots = 8;
   struct Slot {
     AtomredRequest request;

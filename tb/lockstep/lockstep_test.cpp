@@ -73,8 +73,7 @@ TEST_P(LockstepRandom, RtlEqualsGolden) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LockstepRandom,
-                         testing::Combine(testing::ValuesIn(kShapes),
-                                          testing::ValuesIn(kPressures),
+                         testing::Combine(testing::ValuesIn(kShapes), testing::ValuesIn(kPressures),
                                           testing::ValuesIn(kTestedKinds)),
                          [](const testing::TestParamInfo<LockstepRandom::ParamType>& parameter) {
                            return std::string(std::get<0>(parameter.param).second) + "_" +

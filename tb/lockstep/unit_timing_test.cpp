@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When things happen at the ports of the unit, to the cycle: not a cycle before, and in that cycle.
-// Every test runs on the golden unit and on the RTL.
+// When things happen at the ports of the serial unit, to the cycle: not a cycle before, and in that
+// cycle. Every test runs on the golden unit and on the RTL.
 #include <gtest/gtest.h>
 
 #include <map>
