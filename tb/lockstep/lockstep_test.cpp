@@ -7,7 +7,6 @@
 
 #include "tb/lockstep/request_shapes.hpp"
 #include "tb/lockstep/test_seed.hpp"
-#include "tb/lockstep/tested_kinds.hpp"
 
 namespace warpfold {
 namespace {
@@ -74,11 +73,11 @@ TEST_P(LockstepRandom, RtlEqualsGolden) {
 
 INSTANTIATE_TEST_SUITE_P(All, LockstepRandom,
                          testing::Combine(testing::ValuesIn(kShapes), testing::ValuesIn(kPressures),
-                                          testing::ValuesIn(kTestedKinds)),
+                                          testing::ValuesIn(kUnitKinds)),
                          [](const testing::TestParamInfo<LockstepRandom::ParamType>& parameter) {
                            return std::string(std::get<0>(parameter.param).second) + "_" +
                                   std::get<1>(parameter.param).name + "_" +
-                                  test_name(std::get<2>(parameter.param));
+                                  std::string(unit_kind_name(std::get<2>(parameter.param)));
                          });
 
 TEST(Lockstep, SameSeedGivesTheSameRun) {

@@ -7,7 +7,6 @@
 
 #include "model/unit/lockstep.hpp"
 #include "tb/lockstep/test_seed.hpp"
-#include "tb/lockstep/tested_kinds.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/writer.hpp"
 
@@ -144,10 +143,10 @@ TEST_P(RegressTrace, WithoutStallsAllIsPlain) {
 INSTANTIATE_TEST_SUITE_P(
     Values, RegressTrace,
     testing::Combine(testing::Values(trace::ValueMode::kNone, trace::ValueMode::kFp32),
-                     testing::ValuesIn(kTestedKinds)),
+                     testing::ValuesIn(kUnitKinds)),
     [](const testing::TestParamInfo<RegressTrace::ParamType>& parameter) {
       const bool none = std::get<0>(parameter.param) == trace::ValueMode::kNone;
-      return (none ? "none_" : "fp32_") + test_name(std::get<1>(parameter.param));
+      return (none ? "none_" : "fp32_") + std::string(unit_kind_name(std::get<1>(parameter.param)));
     });
 
 }  // namespace

@@ -17,7 +17,6 @@
 #include "model/gpu/ticks.hpp"
 #include "model/results/json.hpp"
 #include "model/results/process_pool.hpp"
-#include "tb/lockstep/tested_kinds.hpp"
 #include "tb/model/small_trace.hpp"
 
 namespace warpfold::test {
@@ -320,7 +319,7 @@ constexpr Workload kWorkloads[] = {
 
 std::string policies_test_name(const testing::TestParamInfo<Policies::ParamType>& parameter) {
   std::string name = std::get<0>(parameter.param) + "_" + std::get<1>(parameter.param).name + "_" +
-                     test_name(std::get<2>(parameter.param));
+                     std::string(unit_kind_name(std::get<2>(parameter.param)));
   for (char& c : name) {
     c = c == ':' || c == '-' ? '_' : c;
   }
@@ -334,7 +333,7 @@ INSTANTIATE_TEST_SUITE_P(
     policies_test_name);
 INSTANTIATE_TEST_SUITE_P(WithUnit, Policies,
                          testing::Combine(testing::Values("arc-hw"), testing::ValuesIn(kWorkloads),
-                                          testing::ValuesIn(kTestedKinds)),
+                                          testing::ValuesIn(kUnitKinds)),
                          policies_test_name);
 
 TEST(Checks, ALostLaneIsNoticed) {
