@@ -10,6 +10,18 @@ die() {
   exit 2
 }
 
+# Names of the kinds of unit, in the order of their numbers (UnitKind in the RTL).
+unit_kinds() { sed -n 's/^set(unit_kinds \(.*\))$/\1/p' "$repo/model/unit/CMakeLists.txt"; }
+
+kind_number() {  # name
+  local kind number=0
+  for kind in $(unit_kinds); do
+    [[ $kind != "$1" ]] || { echo "$number"; return; }
+    number=$((number + 1))
+  done
+  die "no kind of unit '$1'; there are: $(unit_kinds)"
+}
+
 # What building and simulating needs, and what the tests need beside it. All from Debian 12.
 packages_run=(
   g++ cmake ninja-build

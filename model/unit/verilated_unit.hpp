@@ -12,6 +12,7 @@
 
 #include "model/types.hpp"
 #include "model/unit/arc_unit.hpp"
+#include "model/unit/rtl_coverage.hpp"
 
 namespace warpfold {
 
@@ -36,6 +37,7 @@ class RtlUnit final : public ArcUnit {
     // the unit made last and may be gone; nor must it go on pointing to ours.
     Verilated::threadContextp(context_.get());
     rtl_->final();
+    collect_coverage(*context_, *rtl_);
     rtl_.reset();
     Verilated::threadContextp(Verilated::defaultContextp());
   }

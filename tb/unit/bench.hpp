@@ -11,6 +11,8 @@
 #include <memory>
 #include <random>
 
+#include "model/unit/rtl_coverage.hpp"
+
 namespace warpfold::bench {
 
 // Seed of a random test: WARPFOLD_SEED, or a fixed default. Printed, so that a failure can be
@@ -38,7 +40,10 @@ class Dut {
     context_->randSeed(1);
     top_ = std::make_unique<Top>(context_.get(), "top");
   }
-  ~Dut() { top_->final(); }
+  ~Dut() {
+    top_->final();
+    collect_coverage(*context_, *top_);
+  }
   Dut(const Dut&) = delete;
   Dut& operator=(const Dut&) = delete;
 
