@@ -17,13 +17,14 @@ constexpr std::size_t kInFlight = 8;
 
 // After so many cycles in which a sum waits and neither a lane is read nor a request accepted, a
 // unit is at rest (rtl/README.md): the serial one at once, the pipelined one when it has tried all
-// its four places, the fused one when what it read last has gone through its stages.
+// its four places and would have read from one that it loaded, the fused one when what it read last
+// has gone through its stages.
 constexpr std::uint32_t settled_cycles(UnitKind kind) {
   switch (kind) {
     case UnitKind::kSerial:
       return 1;
     case UnitKind::kPipelined:
-      return 4;
+      return 5;
     case UnitKind::kFused:
       return 6;
   }
