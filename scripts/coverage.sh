@@ -7,8 +7,9 @@
 #   scripts/coverage.sh [--toggles]     --toggles: list the bits that never toggle as well
 #
 # Exit 1: a line or branch is not reached and not explained, an explanation is out of date, or a test
-# fails. Exit 2: usage, or a step failed. Counts stay in build/coverage/rtl_coverage, to be looked at
-# with verilator_coverage.
+# fails. Exit 2: usage, or a step failed. Signals wider than 256 bits (request addresses) are not
+# counted for toggles, which is the default of Verilator. Counts stay in build/coverage/rtl_coverage,
+# to be looked at with verilator_coverage.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
