@@ -49,11 +49,27 @@ class UnitTiming : public testing::TestWithParam<UnitModel> {
 
   Fp32Bits sum(Tag tag, LaneMask mask) { return reduction_reference(mask, operands[tag]); }
 
-  // Hands over one transaction to the reduction unit, which must be free.
+  // Hands over one transaction to the reduction unit, which must be free and asks for its lowest
+  // lane at once; that read is refused.
   void start_reduction(LaneMask mask, Tag tag, Address address = kBase) {
     offer(mask, tag, address);
     in.lsu_ready = false;
-    ASSERT_TRUE(tick().req_ready);
+    in.rf_ready = false;
+    const UnitOutputs out = tick();
+    ASSERT_TRUE(out.req_ready);
+    ASSERT_EQ(lane_read(out), std::countr_zero(mask));
+    withdraw();
+  }
+
+  // The same, the read granted.
+  void start_reduction_and_read(LaneMask mask, Tag tag, Address address = kBase) {
+    offer(mask, tag, address);
+    in.lsu_ready = false;
+    in.rf_ready = true;
+    const UnitOutputs out = tick();
+    ASSERT_TRUE(out.req_ready);
+    ASSERT_EQ(lane_read(out), std::countr_zero(mask));
+    ASSERT_EQ(out.rf_tag, tag);
     withdraw();
   }
 
@@ -66,24 +82,24 @@ LaneMask lowest_lanes(int count) {
   return static_cast<LaneMask>((std::uint64_t{1} << count) - 1);
 }
 
-TEST_P(UnitTiming, ResultComesInCycleNPlusOne) {
+TEST_P(UnitTiming, ResultComesInCycleN) {
   for (int n = 1; n <= kLanes; ++n) {
     const LaneMask mask = std::rotl(lowest_lanes(n), n * 3);
-    start_reduction(mask, 0x5a0);
-    in.rf_ready = true;
-    LaneMask left = mask;
-    for (int cycle = 1; cycle <= n; ++cycle) {
+    start_reduction_and_read(mask, 0x5a0);
+    LaneMask left = mask & (mask - 1);
+    for (int cycle = 1; cycle < n; ++cycle) {
       in.lsu_ready = true;
       const UnitOutputs out = tick();
       ASSERT_TRUE(out.busy);
-      ASSERT_TRUE(out.rf_valid) << "read " << cycle << " of " << n;
+      ASSERT_TRUE(out.rf_valid) << "read " << cycle + 1 << " of " << n;
       ASSERT_EQ(lane_read(out), std::countr_zero(left));
       ASSERT_EQ(out.rf_tag, 0x5a0);
       ASSERT_FALSE(out.lsu_valid) << "result of " << n << " lanes too early, in cycle " << cycle;
       left &= left - 1;
     }
+    in.lsu_ready = true;
     const UnitOutputs out = tick();
-    ASSERT_TRUE(out.lsu_valid) << "no result of " << n << " lanes in cycle " << n + 1;
+    ASSERT_TRUE(out.lsu_valid) << "no result of " << n << " lanes in cycle " << n;
     EXPECT_TRUE(out.lsu_reduced);
     EXPECT_EQ(out.lsu_addr, kBase);
     EXPECT_EQ(out.lsu_mask, 1U);
@@ -99,7 +115,7 @@ TEST_P(UnitTiming, ResultComesInCycleNPlusOne) {
 // Transactions of these lengths, each its own request, must be read without a gap: the memory queue
 // takes results only, so that every request goes to the reduction unit.
 void expect_no_gap(ArcUnit& unit, const std::vector<int>& lengths) {
-  std::vector<std::size_t> transaction_of_read;  // of the read in cycle 1 + index
+  std::vector<std::size_t> transaction_of_read;  // of the read in cycle index
   std::vector<bool> is_last_read;
   for (std::size_t t = 0; t < lengths.size(); ++t) {
     for (int i = 0; i < lengths[t]; ++i) {
@@ -119,8 +135,8 @@ void expect_no_gap(ArcUnit& unit, const std::vector<int>& lengths) {
   in.rf_ready = true;
   std::size_t offered = 0;
   const std::size_t reads = transaction_of_read.size();
-  for (std::size_t cycle = 0; cycle <= reads + 1; ++cycle) {
-    const bool result_due = cycle >= 2 && is_last_read[cycle - 2];
+  for (std::size_t cycle = 0; cycle <= reads; ++cycle) {
+    const bool result_due = cycle >= 1 && is_last_read[cycle - 1];
     in.req_valid = offered < lengths.size();
     if (in.req_valid) {
       in.req_mask = lowest_lanes(lengths[offered]);
@@ -130,22 +146,22 @@ void expect_no_gap(ArcUnit& unit, const std::vector<int>& lengths) {
     in.lsu_ready = result_due;
     const UnitOutputs out = unit.tick(in);
 
-    const bool read_due = cycle >= 1 && cycle <= reads;
+    const bool read_due = cycle < reads;
     ASSERT_EQ(out.rf_valid, read_due) << "cycle " << cycle;
     ASSERT_EQ(out.lsu_valid, result_due) << "cycle " << cycle;
     if (result_due) {
-      const std::size_t t = transaction_of_read[cycle - 2];
+      const std::size_t t = transaction_of_read[cycle - 1];
       ASSERT_EQ(out.lsu_tag, t);
       ASSERT_TRUE(out.lsu_reduced);
       ASSERT_EQ(out.lsu_addr, kBase + 4 * t);
       ASSERT_EQ(out.lsu_data, reduction_reference(lowest_lanes(lengths[t]), values_of(t)));
     }
-    // The next transaction is loaded with the last read of the one before.
-    const bool accept_due = in.req_valid && (cycle == 0 || (read_due && is_last_read[cycle - 1]));
+    // The next transaction comes, and is read, as the result of the one before leaves.
+    const bool accept_due = in.req_valid && (cycle == 0 || result_due);
     ASSERT_EQ(out.req_ready, accept_due) << "cycle " << cycle;
     offered += out.req_ready ? 1 : 0;
     if (out.rf_valid) {
-      ASSERT_EQ(out.rf_tag, transaction_of_read[cycle - 1]);
+      ASSERT_EQ(out.rf_tag, transaction_of_read[cycle]);
       in.rf_data[0] = values_of(out.rf_tag)[lane_read(out)];
     }
   }
@@ -171,14 +187,14 @@ TEST_P(UnitTiming, SingleLaneGroupsOfOneRequestLeaveOneACycle) {
     in.req_addr[lane] = kBase + 8 * lane;
   }
   in.rf_ready = true;
-  for (int cycle = 0; cycle <= kLanes + 1; ++cycle) {
-    in.lsu_ready = cycle >= 2;
+  for (int cycle = 0; cycle <= kLanes; ++cycle) {
+    in.lsu_ready = cycle >= 1;
     const UnitOutputs out = tick();
     ASSERT_EQ(out.req_ready, cycle == kLanes - 1) << "cycle " << cycle;
-    ASSERT_EQ(out.rf_valid, cycle >= 1 && cycle <= kLanes) << "cycle " << cycle;
-    ASSERT_EQ(out.lsu_valid, cycle >= 2) << "cycle " << cycle;
+    ASSERT_EQ(out.rf_valid, cycle < kLanes) << "cycle " << cycle;
+    ASSERT_EQ(out.lsu_valid, cycle >= 1) << "cycle " << cycle;
     if (out.lsu_valid) {
-      const auto lane = static_cast<std::size_t>(cycle - 2);
+      const auto lane = static_cast<std::size_t>(cycle - 1);
       EXPECT_TRUE(out.lsu_reduced);
       EXPECT_EQ(out.lsu_addr, kBase + 8 * lane);
       EXPECT_EQ(out.lsu_data, sum(9, 1U << lane));
@@ -274,17 +290,16 @@ TEST_P(UnitTiming, EmptyRequestIsAcceptedAtOnceAndLeavesNoTrace) {
 }
 
 TEST_P(UnitTiming, ResultGoesBeforeAPlainRed) {
-  start_reduction(0b1, 1);
-  in.rf_ready = true;
-  EXPECT_TRUE(tick().rf_valid);
+  start_reduction_and_read(0b1, 1);
   offer(0b110, 2, kBase + 4);
   in.lsu_ready = true;
   UnitOutputs out = tick();
   EXPECT_TRUE(out.lsu_reduced);
   EXPECT_EQ(out.lsu_tag, 1);
-  EXPECT_TRUE(out.req_ready) << "the free reduction unit takes what the result keeps from the LSU";
+  EXPECT_TRUE(out.req_ready)
+      << "the reduction unit, free again, takes what the result keeps from the LSU";
+  EXPECT_EQ(lane_read(out), 1);
   withdraw();
-  EXPECT_EQ(lane_read(tick()), 1);
   EXPECT_EQ(lane_read(tick()), 2);
   out = tick();
   EXPECT_EQ(out.lsu_data, sum(2, 0b110));
@@ -307,28 +322,28 @@ TEST_P(UnitTiming, PlainRedsPassARunningReduction) {
   EXPECT_EQ(tick().lsu_data, sum(1, 0xff));
 }
 
-TEST_P(UnitTiming, StalledResultHoldsAndStopsTheReads) {
+TEST_P(UnitTiming, StalledResultHoldsAndNothingIsTakenOrRead) {
   for (int stall = 1; stall < 20; stall += 6) {
-    start_reduction(0b101, 1);
-    in.rf_ready = true;
-    EXPECT_EQ(lane_read(tick()), 0);
+    start_reduction_and_read(0b101, 1);
     offer(0b1110, 2, kBase + 4);
     UnitOutputs out = tick();
     EXPECT_EQ(lane_read(out), 2);
-    EXPECT_TRUE(out.req_ready) << "loaded with the last read";
-    withdraw();
+    EXPECT_FALSE(out.req_ready) << "the last read is not yet the result";
     for (int cycle = 0; cycle < stall; ++cycle) {
       out = tick();
       ASSERT_TRUE(out.lsu_valid);
       ASSERT_EQ(out.lsu_data, sum(1, 0b101));
       ASSERT_EQ(out.lsu_tag, 1);
+      ASSERT_FALSE(out.req_ready);
       ASSERT_FALSE(out.rf_valid) << "a read would overwrite the value of the result";
     }
     in.lsu_ready = true;
     out = tick();
     EXPECT_EQ(out.lsu_data, sum(1, 0b101));
-    EXPECT_TRUE(out.rf_valid) << "goes on in the cycle in which the result leaves";
+    EXPECT_TRUE(out.req_ready) << "taken in the cycle in which the result leaves";
+    EXPECT_TRUE(out.rf_valid) << "and read in it";
     EXPECT_EQ(lane_read(out), 1);
+    withdraw();
     EXPECT_EQ(lane_read(tick()), 2);
     EXPECT_EQ(lane_read(tick()), 3);
     out = tick();
@@ -338,15 +353,18 @@ TEST_P(UnitTiming, StalledResultHoldsAndStopsTheReads) {
   }
 }
 
+// Cycle 0 is that of the acceptance.
 TEST_P(UnitTiming, RefusedReadsDelayTheResultByAsMuch) {
-  for (int refused_at = 1; refused_at <= 4; ++refused_at) {
+  for (int refused_at = 0; refused_at <= 3; ++refused_at) {
     for (int refused = 1; refused <= 5; ++refused) {
-      start_reduction(0xf0, 1);
-      in.lsu_ready = true;
+      offer(0xf0, 1);
       int reads = 0;
-      for (int cycle = 1; cycle <= 4 + refused; ++cycle) {
+      for (int cycle = 0; cycle < 4 + refused; ++cycle) {
+        in.lsu_ready = cycle != 0;
         in.rf_ready = cycle < refused_at || cycle >= refused_at + refused;
         const UnitOutputs out = tick();
+        ASSERT_EQ(out.req_ready, cycle == 0);
+        withdraw();
         ASSERT_FALSE(out.lsu_valid);
         ASSERT_TRUE(out.rf_valid);
         ASSERT_EQ(lane_read(out), 4 + reads) << "held until granted";
@@ -360,14 +378,12 @@ TEST_P(UnitTiming, RefusedReadsDelayTheResultByAsMuch) {
 }
 
 TEST_P(UnitTiming, RequestWaitsWhileBothPathsAreTaken) {
-  start_reduction(0b11, 1);
-  in.rf_ready = true;
+  start_reduction_and_read(0b111, 1);
   offer(0b1, 2, kBase + 4);
   EXPECT_FALSE(tick().req_ready) << "one more lane is to be read";
-  EXPECT_TRUE(tick().req_ready) << "that is the last one";
-  offer(0b1, 3, kBase + 8);
+  EXPECT_FALSE(tick().req_ready) << "that is the last one";
   for (int cycle = 0; cycle < 5; ++cycle) {
-    EXPECT_FALSE(tick().req_ready) << "the result and the next transaction are both stalled";
+    EXPECT_FALSE(tick().req_ready) << "the result is stalled";
   }
   in.lsu_ready = true;
   EXPECT_TRUE(tick().req_ready);
@@ -410,10 +426,11 @@ TEST_P(UnitTiming, ResetEmptiesEveryStage) {
     in.rf_ready = true;
     offer(0b11, 2);
     in.req_addr[1] += 4;
+    // Two reads, then the result makes way for the first group of the request, which is read at
+    // once, then the result of that waits.
     for (int i = 0; i < cycles; ++i) {
-      if (tick().req_ready) {
-        withdraw();
-      }
+      in.lsu_ready = i == 2;
+      EXPECT_FALSE(tick().req_ready);
     }
     withdraw();
     unit->reset();

@@ -6,8 +6,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <deque>
-#include <vector>
 
 #include "Varc_reduction_serial.h"
 #include "model/types.hpp"
@@ -80,14 +78,14 @@ class ReductionUnit : public testing::Test {
     dut_->rf_data_i = rf_data_;
     dut_.settle();
 
-    ASSERT_EQ(dut_->busy_o, to_read_.empty() && read_.empty() ? 0 : 1);
+    ASSERT_EQ(dut_->busy_o, here_ ? 1 : 0);
 
     now.offered = dut_->result_valid_o != 0;
-    ASSERT_EQ(now.offered, !read_.empty()) << "cycle " << dut_.cycle();
+    ASSERT_EQ(now.offered, here_ && left_ == 0) << "cycle " << dut_.cycle();
     if (now.offered) {
-      ASSERT_EQ(dut_->result_addr_o, read_.front().addr);
-      ASSERT_EQ(dut_->result_tag_o, read_.front().tag);
-      ASSERT_EQ(dut_->result_data_o, expected_sum(read_.front()));
+      ASSERT_EQ(dut_->result_addr_o, txn_.addr);
+      ASSERT_EQ(dut_->result_tag_o, txn_.tag);
+      ASSERT_EQ(dut_->result_data_o, expected_sum(txn_));
     } else {
       ASSERT_EQ(dut_->result_addr_o, 0U);
       ASSERT_EQ(dut_->result_tag_o, 0U);
@@ -95,40 +93,35 @@ class ReductionUnit : public testing::Test {
     }
     now.taken = now.offered && result_ready;
 
-    const bool stalled = now.offered && !result_ready;
-    ASSERT_EQ(dut_->rf_valid_o, !to_read_.empty() && !stalled ? 1 : 0) << "cycle " << dut_.cycle();
+    ASSERT_EQ(dut_->txn_ready_o, !here_ || now.taken ? 1 : 0) << "cycle " << dut_.cycle();
+    now.accepted = txn != nullptr && dut_->txn_ready_o != 0;
+    if (now.taken) {
+      lanes_emitted_ += lane_count(txn_.mask);
+      here_ = false;
+    }
+    if (now.accepted) {
+      lanes_accepted_ += lane_count(txn->mask);
+      here_ = true;
+      txn_ = *txn;
+      left_ = txn->mask;
+    }
+
+    // What is accepted in this cycle is asked for in it.
+    ASSERT_EQ(dut_->rf_valid_o, here_ && left_ != 0 ? 1 : 0) << "cycle " << dut_.cycle();
     if (dut_->rf_valid_o != 0) {
       ASSERT_EQ(dut_->rf_mask_o, left_ & ~(left_ - 1));
-      ASSERT_EQ(dut_->rf_tag_o, to_read_.front().tag);
+      ASSERT_EQ(dut_->rf_tag_o, txn_.tag);
       now.read = rf_ready;
     } else {
       ASSERT_EQ(dut_->rf_mask_o, 0U);
       ASSERT_EQ(dut_->rf_tag_o, 0U);
     }
 
-    const bool last_read = now.read && std::has_single_bit(left_);
-    ASSERT_EQ(dut_->txn_ready_o, to_read_.empty() || last_read ? 1 : 0) << "cycle " << dut_.cycle();
-    now.accepted = txn != nullptr && dut_->txn_ready_o != 0;
-
     dut_.edge();
 
-    if (now.taken) {
-      lanes_emitted_ += lane_count(read_.front().mask);
-      read_.pop_front();
-    }
     if (now.read) {
-      rf_data_ =
-          register_value(to_read_.front().tag, static_cast<unsigned>(std::countr_zero(left_)));
+      rf_data_ = register_value(txn_.tag, static_cast<unsigned>(std::countr_zero(left_)));
       left_ &= left_ - 1U;
-      if (left_ == 0) {
-        read_.push_back(to_read_.front());
-        to_read_.pop_front();
-      }
-    }
-    if (now.accepted) {
-      lanes_accepted_ += lane_count(txn->mask);
-      to_read_.push_back(*txn);
-      left_ = txn->mask;
     }
     if (events != nullptr) {
       *events = now;
@@ -137,20 +130,14 @@ class ReductionUnit : public testing::Test {
 
   // Nothing is lost or doubled: what is not out yet is pending.
   void check_conservation() {
-    int pending = 0;
-    for (const Txn& txn : read_) {
-      pending += lane_count(txn.mask);
-    }
-    for (const Txn& txn : to_read_) {
-      pending += lane_count(txn.mask);
-    }
+    const int pending = here_ ? lane_count(txn_.mask) : 0;
     ASSERT_EQ(lanes_accepted_, lanes_emitted_ + pending);
   }
 
   bench::ClockedDut<Varc_reduction_serial> dut_;
-  std::deque<Txn> to_read_;  // accepted, not completely read: at most one
-  std::deque<Txn> read_;     // completely read, result not taken: at most one
-  LaneMask left_ = 0;        // lanes of to_read_ still to read
+  bool here_ = false;  // a transaction has been accepted and its result has not been taken
+  Txn txn_;            // that one
+  LaneMask left_ = 0;  // its lanes still to read
   Fp32Bits rf_data_ = 0x3fc00000U;
   std::int64_t lanes_accepted_ = 0;
   std::int64_t lanes_emitted_ = 0;
@@ -183,7 +170,7 @@ Txn random_txn(bench::Rng& rng) {
              .tag = static_cast<Tag>(rng() & kTagMask)};
 }
 
-// Accepted in cycle t with n lanes: reads in t+1 .. t+n, result in t+n+1.
+// Accepted in cycle t with n lanes: reads in t .. t+n-1, result in t+n.
 TEST_F(ReductionUnit, ResultComesExactlyAfterAllLanes) {
   bench::Rng rng(bench::seed());
   for (unsigned n = 1; n <= 32; ++n) {
@@ -192,55 +179,45 @@ TEST_F(ReductionUnit, ResultComesExactlyAfterAllLanes) {
       txn.mask |= LaneMask{1} << rng() % kLanes;
     }
     Events events;
-    ASSERT_NO_FATAL_FAILURE(step(&txn, true, true, &events));
-    ASSERT_TRUE(events.accepted);
-    for (unsigned cycle = 1; cycle <= n; ++cycle) {
-      ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true, &events));
+    for (unsigned cycle = 0; cycle < n; ++cycle) {
+      ASSERT_NO_FATAL_FAILURE(step(cycle == 0 ? &txn : nullptr, true, true, &events));
+      ASSERT_EQ(events.accepted, cycle == 0);
       ASSERT_TRUE(events.read) << "n " << n << ", cycle t+" << cycle;
       ASSERT_FALSE(events.offered) << "n " << n << ", cycle t+" << cycle;
     }
     ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true, &events));
-    ASSERT_TRUE(events.offered) << "n " << n << ", cycle t+n+1";
+    ASSERT_TRUE(events.offered) << "n " << n << ", cycle t+n";
     ASSERT_FALSE(events.read);
     ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true, &events));
     ASSERT_FALSE(events.offered);
   }
 }
 
-// With a transaction always waiting, every cycle after the first reads one lane: no gap between
-// transactions, whatever their sizes.
+// With a transaction always waiting, every cycle reads one lane: no gap between transactions,
+// whatever their sizes. Each is accepted in the cycle in which the result before it is taken.
 TEST_F(ReductionUnit, OneLaneACycleAcrossTransactions) {
   bench::Rng rng(bench::seed());
   for (const int only_single : {1, 0}) {
     Txn txn = random_txn(rng);
-    std::int64_t reads = 0;
-    std::int64_t cycles = 0;
-    std::vector<std::uint64_t> due;  // cycles in which results must be offered
-    std::size_t offered = 0;
-    std::uint64_t busy_until = dut_.cycle();
-    for (; cycles < 20'000; ++cycles) {
+    std::uint64_t due = dut_.cycle();  // the next result and acceptance
+    bool first = true;
+    for (int cycle = 0; cycle < 20'000; ++cycle) {
       if (only_single != 0) {
         txn.mask &= ~txn.mask + 1U;
       }
       const std::uint64_t now = dut_.cycle();
       Events events;
       ASSERT_NO_FATAL_FAILURE(step(&txn, true, true, &events));
-      ASSERT_EQ(events.read, cycles != 0);
-      reads += events.read ? 1 : 0;
-      if (events.offered) {
-        ASSERT_LT(offered, due.size());
-        ASSERT_EQ(now, due[offered]);
-        ++offered;
-      }
+      ASSERT_TRUE(events.read) << "cycle " << now;
+      ASSERT_EQ(events.accepted, now == due) << "cycle " << now;
+      ASSERT_EQ(events.taken, now == due && !first) << "cycle " << now;
       if (events.accepted) {
-        ASSERT_EQ(now, busy_until);
-        busy_until = now + static_cast<std::uint64_t>(lane_count(txn.mask));
-        due.push_back(busy_until + 1);
+        due = now + static_cast<std::uint64_t>(lane_count(txn.mask));
         txn = random_txn(rng);
+        first = false;
       }
     }
-    EXPECT_EQ(reads, cycles - 1);
-    while (!to_read_.empty() || !read_.empty()) {
+    while (here_) {
       ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true));
     }
   }
@@ -252,20 +229,23 @@ TEST_F(ReductionUnit, WaitingResultHoldsEverything) {
     for (const LaneMask mask : {0x00000001U, 0x80000000U, 0x00010010U, 0xffffffffU}) {
       const Txn first{.mask = mask, .addr = 0x1000, .tag = 5};
       const Txn second{.mask = 0x101U, .addr = 0x2000, .tag = 6};
-      ASSERT_NO_FATAL_FAILURE(step(&first, true, false));
       Events events;
-      do {
+      ASSERT_NO_FATAL_FAILURE(step(&first, true, false, &events));
+      ASSERT_TRUE(events.accepted);
+      for (int read = 1; read < lane_count(mask); ++read) {
         ASSERT_NO_FATAL_FAILURE(step(&second, true, false, &events));
-      } while (!events.accepted);
-      for (unsigned i = 0; i < stall; ++i) {
-        ASSERT_NO_FATAL_FAILURE(step(nullptr, true, false, &events));
-        ASSERT_TRUE(events.offered);
-        ASSERT_FALSE(events.read);
+        ASSERT_TRUE(events.read);
       }
-      ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true, &events));
+      for (unsigned i = 0; i < stall; ++i) {
+        ASSERT_NO_FATAL_FAILURE(step(&second, bench::chance(rng, 50), false, &events));
+        ASSERT_TRUE(events.offered);
+        ASSERT_FALSE(events.read || events.accepted);
+      }
+      ASSERT_NO_FATAL_FAILURE(step(&second, true, true, &events));
       ASSERT_TRUE(events.taken);
-      ASSERT_TRUE(events.read) << "reading goes on in the cycle in which the result leaves";
-      while (!to_read_.empty() || !read_.empty()) {
+      ASSERT_TRUE(events.accepted && events.read)
+          << "the next one comes and is read in the cycle in which the result leaves";
+      while (here_) {
         ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true));
       }
       ASSERT_NO_FATAL_FAILURE(check_conservation());
@@ -273,22 +253,25 @@ TEST_F(ReductionUnit, WaitingResultHoldsEverything) {
   }
 }
 
+// The first read, asked for in the cycle of the acceptance, is held as any other.
 TEST_F(ReductionUnit, DeniedReadsDelayTheResultByAsMuch) {
   for (const unsigned denied : {1U, 3U, 17U}) {
     const Txn txn{.mask = 0x00ff0000U, .addr = 0x40, .tag = 9};
-    ASSERT_NO_FATAL_FAILURE(step(&txn, true, true));
-    const std::uint64_t accepted = dut_.cycle() - 1;
+    const std::uint64_t accepted = dut_.cycle();
+    const Txn* offered = &txn;
+    Events events;
     for (int lane = 0; lane < 8; ++lane) {
       for (unsigned i = 0; i < denied; ++i) {
-        ASSERT_NO_FATAL_FAILURE(step(nullptr, false, true));
+        ASSERT_NO_FATAL_FAILURE(step(offered, false, true, &events));
+        ASSERT_EQ(events.accepted, offered != nullptr);
+        offered = nullptr;
       }
       ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true));
     }
-    Events events;
     const std::uint64_t now = dut_.cycle();
     ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true, &events));
     ASSERT_TRUE(events.offered);
-    ASSERT_EQ(now, accepted + 8 * (1 + denied) + 1);
+    ASSERT_EQ(now, accepted + 8 * (1 + denied));
   }
 }
 
@@ -312,7 +295,7 @@ TEST_F(ReductionUnit, SumOfMinusZerosIsMinusZero) {
     const Txn txn{.mask = mask, .addr = 0x40, .tag = kTagOfZeros};
     ASSERT_EQ(expected_sum(txn), kFp32MinusZero);
     ASSERT_NO_FATAL_FAILURE(step(&txn, true, true));
-    while (!to_read_.empty() || !read_.empty()) {
+    while (here_) {
       ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true));
     }
   }
@@ -338,7 +321,7 @@ TEST_F(ReductionUnit, RandomTrafficAndBackPressure) {
       ASSERT_NO_FATAL_FAILURE(check_conservation());
     }
   }
-  while (!to_read_.empty() || !read_.empty()) {
+  while (here_) {
     ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true));
   }
   EXPECT_EQ(lanes_accepted_, lanes_emitted_);
