@@ -27,8 +27,8 @@ die() {
 proofs=$(cat <<'PROOFS'
 lane_picker        | yes | comb   | arc_lane_picker    | arc_lane_picker                         | -                     | 1 1 1
 scheduler          | yes | comb   | arc_scheduler      | arc_scheduler                           | -                     | 1 1 1
-reduction_unit     | yes | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial      | -                     | 2 11 9
-reduction_progress | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial      | -DPROGRESS            | 2 11 12
+reduction_serial   | yes | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -                     | 2 11 9
+serial_progress    | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DPROGRESS            | 2 11 12
 addr_match         | no  | induct | arc_addr_match     | arc_lane_picker arc_addr_match          | -                     | 2 8 7
 adder_flush        | no  | cec    | arc_fp32_adder     | arc_fp32_adder                          | 1,0                   | - - -
 adder_gradual      | no  | cec    | arc_fp32_adder     | arc_fp32_adder                          | 0,0                   | - - -
@@ -43,16 +43,18 @@ lane_picker        | wrong_lane          | arc_lane_picker    | s/~\(below\[i\] 
 lane_picker        | picked_lane_kept    | arc_lane_picker    | s/rest_o\[i\] = .*;/rest_o[i] = mask_i[i];/
 scheduler          | red_before_result   | arc_scheduler      | s/red_free = lsu_ready_i && !result_valid_i/red_free = lsu_ready_i/
 scheduler          | dropped             | arc_scheduler      | s/red_free \|\| reduce_ready_i/1'b1/
-reduction_unit     | load_too_early      | arc_reduction_serial | s/\|\| \(grant && fetch_last\)/|| grant/
-reduction_unit     | gap_between         | arc_reduction_serial | s/ \|\| \(grant && fetch_last\)//
-reduction_unit     | stall_ignored       | arc_reduction_serial | s/add_stall = .*;/add_stall = 1'b0;/
-reduction_unit     | chain_not_started   | arc_reduction_serial | s/start = .*;/start = 1'b0;/
-reduction_unit     | addresses_mixed     | arc_reduction_serial | s/keep = !load && /keep = /
-reduction_unit     | tag_of_next         | arc_reduction_serial | s/add_tag_q & /tag_q & /
-reduction_unit     | idle_changes        | arc_reduction_serial | s/if \(load \|\| grant\) fetch/fetch/
-reduction_unit     | reset_forgotten     | arc_reduction_serial | s/if \(!rst_ni\)         add_valid_q <= 1'b0;/if (!rst_ni) add_valid_q <= 1'b1;/
-reduction_progress | read_never_asked    | arc_reduction_serial | s/rf_valid_o = fetch_any/rf_valid_o = fetch_any && !tag_q[0]/
-reduction_progress | result_never_due    | arc_reduction_serial | s/add_last_q <= fetch_last;/add_last_q <= fetch_last && !tag_q[0];/
+reduction_serial   | load_too_early      | arc_reduction_serial | s/\(!add_valid_q \|\| result_ready_i\)/1'b1/
+reduction_serial   | gap_between         | arc_reduction_serial | s/\(!add_valid_q \|\| result_ready_i\)/!add_valid_q/
+reduction_serial   | stall_ignored       | arc_reduction_serial | s/ \|\| \(result_valid_o && !result_ready_i\);/;/
+reduction_serial   | first_lane_again    | arc_reduction_serial | s/\{Lanes\{rf_ready_i\}\}/{Lanes{rf_ready_i && left_any}}/
+reduction_serial   | first_lane_lost     | arc_reduction_serial | s/\{Lanes\{rf_ready_i\}\}/{Lanes{rf_ready_i || load}}/
+reduction_serial   | chain_not_started   | arc_reduction_serial | s/\{!add && !load\}/{!add}/
+reduction_serial   | addresses_mixed     | arc_reduction_serial | s/if \(load\) begin/if (txn_valid_i) begin/
+reduction_serial   | tags_mixed          | arc_reduction_serial | s/\(tag_q & \{TagWidth\{left_any\}\}\)/tag_q/
+reduction_serial   | idle_changes        | arc_reduction_serial | s/if \(load\) begin/if (load || !busy_o) begin/
+reduction_serial   | reset_forgotten     | arc_reduction_serial | s/if \(!rst_ni\) add_valid_q <= 1'b0;/if (!rst_ni) add_valid_q <= 1'b1;/
+serial_progress    | read_never_asked    | arc_reduction_serial | s/\.mask_i   \(fetch_mask\)/.mask_i   (fetch_mask & {Lanes{!tag_q[0]}})/
+serial_progress    | result_never_due    | arc_reduction_serial | s/add_valid_q && !left_any;/add_valid_q && !left_any && !tag_q[0];/
 addr_match         | wrong_leader        | arc_addr_match     | s/\.mask_i   \(pending\)/.mask_i   (req_mask_i)/
 addr_match         | done_not_cleared    | arc_addr_match     | s/txn_last \? '0 : //
 addr_match         | address_bit_ignored | arc_addr_match     | s/addr == txn_addr_o/addr[AddrWidth-2:0] == txn_addr_o[AddrWidth-2:0]/

@@ -7,8 +7,10 @@
 // transactions, both ready inputs, data, and reset at any time after the first cycle. The wrapper's
 // record is made from the ports only:
 //
-//     load                          last read granted                result taken
-//      --->  f: lanes left to read  ---------------->  r: result due  -------->
+//     load                       last read granted              result taken
+//      ---->  lanes left to read  ----------------->  result due  -------->
+//
+// What is loaded is asked for at once, so a transaction of one lane may be due in the next cycle.
 //
 // PROGRESS adds fairness, for bounded liveness: the environment refuses (a read not granted, or a
 // result not taken) in at most Fair cycles in a row.
@@ -64,11 +66,7 @@ module arc_reduction_serial_proof #(
   (* hierconn *) logic [Lanes-1:0] \u_dut.mask_q ;
   (* hierconn *) logic [AddrWidth-1:0] \u_dut.addr_q ;
   (* hierconn *) logic [TagWidth-1:0] \u_dut.tag_q ;
-  (* hierconn *) logic \u_dut.fetch_first_q ;
   (* hierconn *) logic \u_dut.add_valid_q ;
-  (* hierconn *) logic \u_dut.add_last_q ;
-  (* hierconn *) logic [AddrWidth-1:0] \u_dut.add_addr_q ;
-  (* hierconn *) logic [TagWidth-1:0] \u_dut.add_tag_q ;
   (* hierconn *) logic [DataWidth-1:0] \u_dut.acc_q ;
   (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.a_i ;
   (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.b_i ;
@@ -113,42 +111,40 @@ module arc_reduction_serial_proof #(
   // Age: cycles since the transaction was accepted. Counters of 8 bits hold what they must: the
   // exact ones are compared modulo 256, the bounded ones stay below.
 
-  logic [Lanes-1:0] f_left_q, f_rest;
-  logic [AddrWidth-1:0] f_addr_q, r_addr_q;
-  logic [TagWidth-1:0] f_tag_q, r_tag_q;
-  logic [7:0] f_reads_q, f_refusals_q, f_age_q;  // lanes read, cycles refused, cycles passed
-  logic r_due_q, r_new_q;                        // result due; since the last edge
-  logic [7:0] r_lanes_q, r_refusals_q, r_age_q;
-  logic f_open, f_closes;
+  logic here_q;                              // a transaction is in the unit
+  logic [Lanes-1:0] left_q, asked;           // its lanes left to read; with those loaded now
+  logic [AddrWidth-1:0] addr_q;
+  logic [TagWidth-1:0] tag_q;
+  logic [7:0] reads_q, refusals_q, age_q;    // lanes read, cycles refused, cycles passed
+  logic open, due;
   logic [7:0] lowest_idx;
-  logic [Lanes-1:0] lowest;  // one-hot
-  logic held_q, held_first_q;      // a read was granted in the last cycle; the first of its own
+  logic [Lanes-1:0] lowest;                  // one-hot
+  logic held_q, held_first_q;                // the value of a read is there; the first of its own
   logic chain_valid_q;
-  logic [DataWidth-1:0] chain_q;   // sum of the lanes before
-  logic [7:0] loads_q, results_q;  // modulo 256
-  logic [7:0] run_q, waiting_q;    // cycles refused in a row; cycles that a transaction waits
+  logic [DataWidth-1:0] chain_q;             // sum of the lanes before
+  logic [7:0] loads_q, results_q;            // modulo 256
+  logic [7:0] run_q, waiting_q;              // cycles refused in a row; that a transaction waits
+
+  assign open = left_q != '0;
+  assign due = here_q && !open;
+  assign asked = open ? left_q : txn_mask_i & {Lanes{load}};
 
   always_comb begin
     lowest_idx = '0;
     lowest = '0;
     for (int l = Lanes - 1; l >= 0; l--) begin
-      if (f_left_q[l]) begin
+      if (asked[l]) begin
         lowest_idx = l[7:0];
         lowest = {{(Lanes - 1) {1'b0}}, 1'b1} << l;
       end
     end
   end
 
-  assign f_open = f_left_q != '0;
-  assign f_rest = f_left_q & ~rf_mask;
-  assign f_closes = grant && f_rest == '0;
-
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      f_left_q <= '0;
-      f_reads_q <= '0;
-      r_due_q <= 1'b0;
-      r_new_q <= 1'b0;
+      here_q <= 1'b0;
+      left_q <= '0;
+      reads_q <= '0;
       held_q <= 1'b0;
       chain_valid_q <= 1'b0;
       loads_q <= '0;
@@ -156,37 +152,24 @@ module arc_reduction_serial_proof #(
       run_q <= '0;
       waiting_q <= '0;
     end else begin
-      // transaction being read
-      if (grant) begin
-        f_left_q <= f_rest;
-        f_reads_q <= f_reads_q + 8'd1;
-      end
-      f_refusals_q <= f_refusals_q + 8'(refused);
-      f_age_q <= f_age_q + 8'd1;
+      // transaction
+      if (taken) here_q <= 1'b0;
+      left_q <= grant ? asked & ~rf_mask : asked;
+      reads_q <= reads_q + 8'(grant);
+      refusals_q <= refusals_q + 8'(refused);
+      age_q <= age_q + 8'd1;
       if (load) begin
-        f_left_q <= txn_mask_i;
-        f_addr_q <= txn_addr_i;
-        f_tag_q <= txn_tag_i;
-        f_reads_q <= '0;
-        f_refusals_q <= '0;
-        f_age_q <= 8'd1;
-      end
-      // transaction whose result is due
-      r_new_q <= f_closes;
-      r_age_q <= r_age_q + 8'd1;
-      if (taken) r_due_q <= 1'b0;
-      if (f_closes) begin
-        r_due_q <= 1'b1;
-        r_addr_q <= f_addr_q;
-        r_tag_q <= f_tag_q;
-        r_lanes_q <= f_reads_q + 8'd1;
-        r_refusals_q <= f_refusals_q;
-        r_age_q <= f_age_q + 8'd1;
+        here_q <= 1'b1;
+        addr_q <= txn_addr_i;
+        tag_q <= txn_tag_i;
+        reads_q <= 8'(grant);
+        refusals_q <= 8'(refused);
+        age_q <= 8'd1;
       end
       // additions
-      if (grant) held_first_q <= f_reads_q == '0;
+      if (grant) held_first_q <= load || reads_q == '0;
       if (!(result_valid && !result_ready_i)) held_q <= grant;
-      if (held_q && !r_due_q) begin
+      if (held_q && !due) begin
         chain_q <= \u_dut.u_adder.sum_o ;
         chain_valid_q <= 1'b1;
       end
@@ -203,18 +186,15 @@ module arc_reduction_serial_proof #(
   // ------------------------------------------------------------------------------------------
 
   always_ff @(posedge clk_i) begin : AskedWheneverALaneIsLeft
-    if (rst_ni) assert (rf_valid == (f_open && !(result_valid && !result_ready_i)));
+    if (rst_ni) assert (rf_valid == (asked != '0));
   end
   always_ff @(posedge clk_i) begin : LowestLaneLeftIsRead
     if (rst_ni && rf_valid) begin
-      assert (rf_mask == lowest && rf_tag == f_tag_q);
+      assert (rf_mask == lowest && rf_tag == (open ? tag_q : txn_tag_i));
     end
   end
-  always_ff @(posedge clk_i) begin : ReadyOnceTheLastLaneIsRead
-    if (rst_ni) assert (txn_ready == (!f_open || f_closes));
-  end
-  always_ff @(posedge clk_i) begin : NoTransactionOverrun
-    if (rst_ni && load) assert (!f_open || f_closes);
+  always_ff @(posedge clk_i) begin : ReadyWhenEmptyOrWithTheResult
+    if (rst_ni) assert (txn_ready == (!here_q || taken));
   end
 
   // ------------------------------------------------------------------------------------------
@@ -222,16 +202,13 @@ module arc_reduction_serial_proof #(
   // ------------------------------------------------------------------------------------------
 
   always_ff @(posedge clk_i) begin : ResultExactlyWhenDue
-    if (rst_ni) assert (result_valid == r_due_q);
+    if (rst_ni) assert (result_valid == due);
   end
   always_ff @(posedge clk_i) begin : ResultBelongsToItsTransaction
-    if (rst_ni && result_valid) assert (result_addr == r_addr_q && result_tag == r_tag_q);
-  end
-  always_ff @(posedge clk_i) begin : NoResultOverrun
-    if (rst_ni && f_closes) assert (!r_due_q || taken);
+    if (rst_ni && result_valid) assert (result_addr == addr_q && result_tag == tag_q);
   end
   always_ff @(posedge clk_i) begin : AsManyResultsAsTransactions
-    if (rst_ni) assert (loads_q == results_q + 8'(f_open) + 8'(r_due_q));
+    if (rst_ni) assert (loads_q == results_q + 8'(here_q));
   end
 
   // ------------------------------------------------------------------------------------------
@@ -252,13 +229,10 @@ module arc_reduction_serial_proof #(
   // ------------------------------------------------------------------------------------------
   // Time: every cycle of a transaction is a read or a refusal by the environment
   // ------------------------------------------------------------------------------------------
-  // Without refusals the result of n lanes is thus offered in cycle t+n+1.
+  // Without refusals the result of n lanes is thus offered in cycle t+n.
 
   always_ff @(posedge clk_i) begin : NoCycleLost
-    if (rst_ni && f_open) assert (f_age_q == f_reads_q + f_refusals_q + 8'd1);
-  end
-  always_ff @(posedge clk_i) begin : ResultAfterAsManyCyclesAsLanes
-    if (rst_ni && r_due_q && r_new_q) assert (r_age_q == r_lanes_q + r_refusals_q + 8'd1);
+    if (rst_ni && here_q) assert (age_q == reads_q + refusals_q);
   end
 
   // ------------------------------------------------------------------------------------------
@@ -270,18 +244,16 @@ module arc_reduction_serial_proof #(
   always_ff @(posedge clk_i) idle_q <= rst_ni && !busy && !txn_valid_i;
 
   always_ff @(posedge clk_i) begin : BusyIsWork
-    if (rst_ni) assert (busy == (f_open || r_due_q));
+    if (rst_ni) assert (busy == here_q);
   end
   always_ff @(posedge clk_i) begin : IdleChangesNothing
     if (rst_ni && !in_reset_q && idle_q) begin
       assert ($stable(\u_dut.mask_q ) && $stable(\u_dut.addr_q ) && $stable(\u_dut.tag_q ));
-      assert ($stable(\u_dut.fetch_first_q ) && $stable(\u_dut.acc_q ));
-      assert ($stable(\u_dut.add_valid_q ) && $stable(\u_dut.add_last_q ));
-      assert ($stable(\u_dut.add_addr_q ) && $stable(\u_dut.add_tag_q ));
+      assert ($stable(\u_dut.add_valid_q ) && $stable(\u_dut.acc_q ));
     end
   end
   always_ff @(posedge clk_i) begin : ResetEmptiesTheUnit
-    if (!rst_ni) assert (!busy && !rf_valid && !result_valid && txn_ready);
+    if (!rst_ni) assert (!busy && !result_valid && txn_ready);
   end
 
   // ------------------------------------------------------------------------------------------
@@ -293,25 +265,24 @@ module arc_reduction_serial_proof #(
     if (rst_ni && refused) assume (run_q < 8'(Fair));
   end
   always_ff @(posedge clk_i) begin : NextLaneReadInTime
-    if (rst_ni && f_open) assert (f_age_q <= (f_reads_q + 8'd1) * 8'(Fair + 1));
+    if (rst_ni && open) assert (age_q < (reads_q + 8'd1) * 8'(Fair + 1));
   end
   always_ff @(posedge clk_i) begin : ResultTakenInTime
-    if (rst_ni && r_due_q) assert (r_age_q <= (r_lanes_q + 8'd1) * 8'(Fair + 1));
+    if (rst_ni && due) assert (age_q < (reads_q + 8'd1) * 8'(Fair + 1));
   end
   always_ff @(posedge clk_i) begin : NextTransactionAcceptedInTime
-    if (rst_ni) assert (waiting_q <= 8'(Lanes * (Fair + 1)));
+    if (rst_ni) assert (waiting_q < 8'(Lanes * (Fair + 1) + Fair));
   end
 `ifdef INVARIANTS
   always_ff @(posedge clk_i) begin : RunIsFair
     if (rst_ni) assert (run_q <= 8'(Fair));
   end
   always_ff @(posedge clk_i) begin : AgeFollowsReads
-    if (rst_ni && f_open) begin
-      assert (f_age_q <= f_reads_q * 8'(Fair + 1) + run_q + 8'd1);
-      assert (waiting_q < f_age_q);
+    if (rst_ni && here_q) begin
+      assert (age_q <= reads_q * 8'(Fair + 1) + run_q);
+      assert (waiting_q < age_q);
     end
-    if (rst_ni && !f_open) assert (waiting_q == '0);
-    if (rst_ni && r_due_q) assert (r_age_q <= r_lanes_q * 8'(Fair + 1) + run_q + 8'd1);
+    if (rst_ni && !here_q) assert (waiting_q == '0);
   end
 `endif
 `endif
@@ -323,27 +294,18 @@ module arc_reduction_serial_proof #(
 `ifdef INVARIANTS
   always_ff @(posedge clk_i) begin : RecordIsTheState
     if (rst_ni) begin
-      assert (f_left_q == \u_dut.mask_q );
-      assert (r_due_q == (\u_dut.add_valid_q && \u_dut.add_last_q ));
+      assert (left_q == \u_dut.mask_q );
       assert (held_q == \u_dut.add_valid_q );
-      if (f_open) begin
-        assert (f_addr_q == \u_dut.addr_q && f_tag_q == \u_dut.tag_q );
-        assert (\u_dut.fetch_first_q == (f_reads_q == '0));
-        assert (f_reads_q <= lowest_idx);
-        assert (f_reads_q == '0 || !r_due_q);
-        assert (f_reads_q == '0 || held_q || chain_valid_q);
+      assert (here_q == (open || held_q));
+      if (here_q) assert (addr_q == \u_dut.addr_q && tag_q == \u_dut.tag_q );
+      if (open) assert (reads_q <= lowest_idx);
+      if (due) assert (reads_q <= 8'(Lanes));
+      if (held_q) assert (reads_q != '0 && held_first_q == (reads_q == 8'd1));
+      if (here_q && (held_q ? held_first_q : reads_q == '0)) begin
+        assert (\u_dut.acc_q == 32'h8000_0000);
       end
-      if (held_q && !r_due_q) assert (f_open && f_reads_q != '0);
-      if (held_q && held_first_q) assert (\u_dut.acc_q == 32'h8000_0000);
-      if (held_q && f_open && !r_due_q) assert (held_first_q == (f_reads_q == 8'd1));
-      if (held_q) assert (held_first_q || chain_valid_q);
-      if (r_due_q) begin
-        assert (r_addr_q == \u_dut.add_addr_q && r_tag_q == \u_dut.add_tag_q );
-        assert (r_lanes_q <= 8'(Lanes) && r_lanes_q != '0);
-      end
-      if (r_new_q) assert (r_due_q);
-      if (chain_valid_q && (held_q ? !held_first_q : f_open && f_reads_q != '0)) begin
-        assert (chain_q == \u_dut.acc_q );
+      if (here_q && (held_q ? !held_first_q : reads_q != '0)) begin
+        assert (chain_valid_q && chain_q == \u_dut.acc_q );
       end
     end
   end
@@ -367,14 +329,14 @@ module arc_reduction_serial_proof #(
 
   always_ff @(posedge clk_i) begin : CoverThreeResultsUnderBackPressure
     if (rst_ni) begin
-      cover (results_q == 8'd2 && taken && r_lanes_q == 8'd2 && refused_read_q && refused_result_q);
+      cover (results_q == 8'd2 && taken && reads_q == 8'd2 && refused_read_q && refused_result_q);
     end
   end
   always_ff @(posedge clk_i) begin : CoverTransactionsWithoutGap
     if (rst_ni) cover (load && grant && taken && results_q == 8'd1);
   end
   always_ff @(posedge clk_i) begin : CoverWaitsBehindAResult
-    if (rst_ni) cover (result_valid && !result_ready_i && f_open && txn_valid_i && !txn_ready);
+    if (rst_ni) cover (result_valid && !result_ready_i && txn_valid_i && !txn_ready);
   end
   always_ff @(posedge clk_i) begin : CoverIdleAgain
     if (rst_ni) cover (idle_q && results_q == 8'd1);
