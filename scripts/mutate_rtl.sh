@@ -35,14 +35,15 @@ done_not_cleared      | arc_addr_match     | arc_addr_match.sv     | s/txn_last 
 address_bit_ignored   | arc_addr_match     | arc_addr_match.sv     | s/addr == txn_addr_o/addr[AddrWidth-2:0] == txn_addr_o[AddrWidth-2:0]/
 done_without_ready    | arc_addr_match     | arc_addr_match.sv     | s/if \(txn_valid_o && txn_ready_i\)/if (txn_valid_o)/
 red_before_result     | arc_scheduler      | arc_scheduler.sv      | s/red_free = lsu_ready_i && !result_valid_i/red_free = lsu_ready_i/
-last_lane_lost        | arc_reduction_serial | arc_reduction_serial.sv | s/add_last_q <= fetch_last;/add_last_q <= (fetch_rest & (fetch_rest - 1)) == '0;/
-load_too_early        | arc_reduction_serial | arc_reduction_serial.sv | s/\|\| \(grant && fetch_last\)/|| grant/
-load_too_late         | arc_reduction_serial | arc_reduction_serial.sv | s/ \|\| \(grant && fetch_last\)//
-stall_ignored         | arc_reduction_serial | arc_reduction_serial.sv | s/add_stall = .*;/add_stall = 1'b0;/
-acc_not_started       | arc_reduction_serial | arc_reduction_serial.sv | s/start = .*;/start = 1'b0;/
+last_lane_lost        | arc_reduction_serial | arc_reduction_serial.sv | s/left_any = mask_q != '0/left_any = (mask_q \& (mask_q - 1)) != '0/
+load_too_early        | arc_reduction_serial | arc_reduction_serial.sv | s/\(!add_valid_q \|\| result_ready_i\)/1'b1/
+load_too_late         | arc_reduction_serial | arc_reduction_serial.sv | s/\(!add_valid_q \|\| result_ready_i\)/!add_valid_q/
+stall_ignored         | arc_reduction_serial | arc_reduction_serial.sv | s/ \|\| \(result_valid_o && !result_ready_i\);/;/
+acc_not_started       | arc_reduction_serial | arc_reduction_serial.sv | s/\{!add && !load\}/{!add}/
 acc_starts_at_plus_0  | arc_reduction_serial | arc_reduction_serial.sv | s/arc_pkg::NegativeZero & /'0 \& /
-addresses_mixed       | arc_reduction_serial | arc_reduction_serial.sv | s/keep = !load && /keep = /
-tag_of_next           | arc_reduction_serial | arc_reduction_serial.sv | s/add_tag_q & /tag_q & /
+first_read_lost       | arc_reduction_serial | arc_reduction_serial.sv | s/\{Lanes\{rf_ready_i\}\}/{Lanes{rf_ready_i || load}}/
+addresses_mixed       | arc_reduction_serial | arc_reduction_serial.sv | s/if \(load\) begin/if (txn_valid_i) begin/
+tags_mixed            | arc_reduction_serial | arc_reduction_serial.sv | s/\(tag_q & \{TagWidth\{left_any\}\}\)/tag_q/
 mask_not_blanked      | arc_subcore        | arc_subcore.sv        | s/txn_mask & \{Lanes\{red_valid\}\}/txn_mask/
 tag_not_blanked       | arc_subcore        | arc_subcore.sv        | s/req_tag_i & \{TagWidth\{red_valid\}\}/req_tag_i/
 BUGS
