@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Lints and elaborates every RTL module alone as top, also with the parameters that change what it is
-# made of, in the three tools that must read the source:
-# Verilator (-Wall, with and without assertions), Yosys (warnings that hide wrong logic are errors;
-# also with -formal) and Icarus. Prints one line per module; nonzero on the first tool that
-# complains.
+# made of, in the three tools that must read the source: Verilator (-Wall, with and without assertions), Yosys (warnings that hide wrong logic are errors;
+# also with -formal) and Icarus; arc_subcore with each kind of reduction unit. Prints one line per
+# module; nonzero when a tool complains.
 #
 #   scripts/lint_rtl.sh [rtl folder]
 set -euo pipefail
@@ -32,31 +31,42 @@ check() {  # name, command...
   fi
 }
 
-lint() {  # module [parameter value]
-  local name="$1${2+ $2 $3}" verilator=() yosys="" iverilog=()
-  if [[ -n ${2-} ]]; then
-    verilator=("-G$2=$3") yosys="-chparam $2 $3" iverilog=("-P$1.$2=$3")
+lint() {  # module, parameter and value or nothing
+  local module=$1 name=$1${2:+ $2=$3} verilator=() yosys= icarus=() assertions flag formal
+  if (($# > 1)); then
+    verilator=("-G$2=$3")
+    yosys="chparam -set $2 $3 $module;"
+    icarus=("-P$module.$2=$3")
   fi
   for assertions in --assert --no-assert; do
     [[ $assertions == --no-assert ]] && flag=() || flag=(--assert)
-    check "$name: verilator -Wall ${flag[*]-}" verilator --lint-only -Wall "${flag[@]}" \
-      "${verilator[@]}" -I. lint.vlt --top-module "$1" "${files[@]}"
+    check "$name: verilator -Wall ${flag[*]-}" \
+      verilator --lint-only -Wall "${flag[@]}" "${verilator[@]}" -I. lint.vlt \
+      --top-module "$module" "${files[@]}"
   done
   for formal in "" -formal; do
-    check "$name: yosys $formal" yosys -q -e 'implicitly declared|Resizing cell port' -p "
-      read_verilog -sv $formal -I. ${files[*]}; hierarchy -check -top $1 $yosys; proc; check -assert"
+    check "$name: yosys $formal" \
+      yosys -q -e 'implicitly declared|Resizing cell port' \
+      -p "read_verilog -sv $formal -I. ${files[*]}; $yosys hierarchy -check -top $module; proc
+          check -assert"
   done
   check "$name: iverilog" \
-    iverilog -g2012 -DSYNTHESIS -I. -s "$1" "${iverilog[@]}" -o /dev/null "${files[@]}"
+    iverilog -g2012 -DSYNTHESIS -I. "${icarus[@]}" -s "$module" -o /dev/null "${files[@]}"
   printf 'lint  %s\n' "$name"
 }
+
+# Values of UnitKind for which arc_subcore has a unit: those whose module is there.
+kinds=()
+for kind in serial:0 pipelined:1 fused:2; do
+  [[ ! -f arc_reduction_${kind%:*}.sv ]] || kinds+=("${kind#*:}")
+done
 
 for file in "${files[@]}"; do
   module=$(basename "$file" .sv)
   case $module in
     arc_pkg) ;;
     arc_fp32_adder) lint "$module"; lint "$module" Pipelined 1 ;;
-    arc_subcore) lint "$module"; lint "$module" UnitKind 1 ;;
+    arc_subcore) for kind in "${kinds[@]}"; do lint "$module" UnitKind "$kind"; done ;;
     *) lint "$module" ;;
   esac
 done
