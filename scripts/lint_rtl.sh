@@ -32,7 +32,7 @@ check() {  # name, command...
 }
 
 lint() {  # module, parameter and value or nothing
-  local module=$1 name=$1${2:+ $2=$3} verilator=() yosys= icarus=() assertions flag formal
+  local module=$1 name=$1${2:+ $2=$3} verilator=() yosys='' icarus=() assertions flag formal
   if (($# > 1)); then
     verilator=("-G$2=$3")
     yosys="chparam -set $2 $3 $module;"
