@@ -215,6 +215,34 @@ def register_nets(netlist):
             for instance, net in nets.items()}
 
 
+def split_assigns(netlist):
+    """OpenSTA takes no concatenation on the left: one assignment for each bit instead."""
+    def bits(text):
+        constant = re.fullmatch(r"\d+'b([01xz]+)", text)
+        if constant:
+            return [f"1'b{bit}" for bit in constant.group(1)]
+        result = []
+        for part in text.removeprefix("{ ").removesuffix(" }").split(", "):
+            wide = re.fullmatch(r"(.*)\[(\d+):(\d+)\]", part)
+            constant = re.fullmatch(r"\d+'b([01xz]+)", part)
+            if wide:
+                result += [f"{wide.group(1)}[{bit}]" for bit in range(int(wide.group(2)), int(wide.group(3)) - 1, -1)]
+            elif constant:
+                result += [f"1'b{bit}" for bit in constant.group(1)]
+            else:
+                result.append(part)
+        return result
+
+    def split(match):
+        left, right = bits(match.group(1)), bits(match.group(2))
+        if len(left) != len(right):  # a whole vector among them
+            return match.group(0)
+        return "\n".join(f"  assign {to} = {value};" for to, value in zip(left, right))
+
+    text = Path(netlist).read_text(encoding="utf-8")
+    Path(netlist).write_text(re.sub(r"^  assign (\{ .* \}) = (.*);$", split, text, flags=re.MULTILINE), encoding="utf-8")
+
+
 def parse_path(report, period, unit_ns, nets):
     """Delay and ends of the path in one report_checks, or None when there is no such path."""
     slack = re.search(r"(-?\d+\.\d+)\s+slack", report)
@@ -290,6 +318,7 @@ def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
             unknown = re.findall(r"Area for cell type (\S+) is unknown", text)
             if not area or unknown:
                 raise ToolFailed(f"{top.name}: cells left without an area: {' '.join(unknown) or 'all'}")
+            split_assigns(folder / f"{top.name}.{mapping}.v")
             paths = time_netlist(top, folder / f"{top.name}.{mapping}.v", library, unit_ns, folder, mapping)
             if "worst" not in paths:
                 raise ToolFailed(f"{top.name}: sta found no path")

@@ -383,9 +383,10 @@ class EventRequests {
 }  // namespace
 
 RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& options) {
-  const std::unique_ptr<ArcUnit> rtl = make_unit(UnitModel::kRtl, options.kind);
+  const std::unique_ptr<ArcUnit> rtl =
+      options.unit == nullptr ? make_unit(UnitModel::kRtl, options.kind) : nullptr;
   const std::unique_ptr<ArcUnit> golden = make_unit(UnitModel::kGolden, options.kind);
-  Lockstep lockstep(*rtl, *golden,
+  Lockstep lockstep(options.unit == nullptr ? *rtl : *options.unit, *golden,
                     {.kind = options.kind,
                      .seed = options.seed,
                      .lsu_stall_probability = options.stall_probability,

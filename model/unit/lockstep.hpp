@@ -147,6 +147,7 @@ struct RegressOptions {
   std::uint64_t seed = 1;
   std::uint64_t max_events = 0;    // 0: all
   double stall_probability = 0.5;  // of the memory queue; of the register file, half of it
+  ArcUnit* unit = nullptr;         // the unit under test instead of the RTL
   // Called after the last warp of every CTA.
   std::function<void(const RegressResult&)> progress = nullptr;
 };

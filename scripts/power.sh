@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Power of the mapped netlists, and energy for each lane reduced, while lanes of a real trace go through
+# them; synth/README.md says what it covers. About a minute for each mapping of the unit without the
+# coalescer.
+#
+#   scripts/power.sh                                    both rows of each kind, Debian's osu018 library
+#   scripts/power.sh --top arc_subcore_without_addr_match --liberty A.lib.gz --liberty B.lib
+#   scripts/power.sh --help                             all options
+#
+# Exit codes: 0 done, 1 a tool failed or a netlist differs from the RTL, 2 bad usage or bad input.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+build=$repo/build/release
+for tool in python3:python3 cmake:cmake verilator:verilator; do
+  command -v "${tool%:*}" >/dev/null || die "'${tool%:*}' not found; it is in Debian's package ${tool#*:}"
+done
+(cd "$repo" && cmake --preset release >/dev/null)
+cmake --build "$build" --target unit_stimulus -j "$jobs" >/dev/null
+export PYTHONDONTWRITEBYTECODE=1
+exec python3 "$repo/synth/power.py" --unit-stimulus "$build/tb/power/unit_stimulus" "$@"
