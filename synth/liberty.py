@@ -176,6 +176,33 @@ def reason_to_drop(cell):
     return None
 
 
+def turn_upright(cell):
+    """Rewrites a flop that stores the inverse of its input as one that stores its input: the same cell.
+
+    Yosys 0.23 (dfflibmap) connects set and reset of the first form the wrong way round.
+    """
+    for flop in cell.all("ff"):
+        match = re.fullmatch(r"\(*\s*(?:!\s*(\w+)|(\w+)\s*')\s*\)*", flop.attribute("next_state") or "")
+        names = [name.strip() for name in flop.args.split(",")]
+        if not match or len(names) != 2:
+            continue
+        flop.args = f"{names[1]}, {names[0]}"
+        other = {"clear": "preset", "preset": "clear"}
+        attributes = []
+        for key, text in flop.attributes:
+            if key == "next_state":
+                text = f'next_state : "{match.group(1) or match.group(2)}"'
+            elif key in other:
+                text = text.replace(key, other[key], 1)
+                key = other[key]
+            # clear_preset_var1/2 say what both at once give: H or L of each variable, which trade places.
+            elif key in ("clear_preset_var1", "clear_preset_var2"):
+                key = "clear_preset_var" + ("2" if key.endswith("1") else "1")
+                text = re.sub(r"clear_preset_var\d", key, text, count=1)
+            attributes.append((key, text))
+        flop.attributes = attributes
+
+
 # Header attributes that must agree between files that become one library.
 UNITS = ("time_unit", "capacitive_load_unit", "voltage_unit", "nom_voltage")
 
@@ -241,6 +268,7 @@ def merge(paths):
             elif name in cells:
                 raise LibertyError(f"{path}: cell {name} is also in an earlier file")
             else:
+                turn_upright(cell)
                 cells[name] = cell
     if not any(not cell.all("ff") for cell in cells.values()):
         raise LibertyError(f"{', '.join(map(str, paths))}: no combinational cell")

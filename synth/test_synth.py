@@ -62,6 +62,14 @@ class Liberty(unittest.TestCase):
         self.assertEqual(names, ["DFF", "DFFN"])
         self.assertEqual(dropped, {"scan or enable": ["ENABLE", "SCAN"]})
 
+    def test_a_flop_that_stores_the_inverse_is_turned_upright(self):
+        flop = ('cell (F) { area : 9; ff (IQN,IQNN) { clocked_on : "C"; next_state : "!D"; clear : "!S";'
+                ' preset : "!R"; } pin (QN) { direction : output; function : "IQN"; } }\n')
+        cell = liberty.merge([self.file(library(INVERTER + flop))])[0].all("cell")[1]
+        ff = cell.all("ff")[0]
+        self.assertEqual(ff.args, "IQNN, IQN")
+        self.assertEqual([ff.attribute(name) for name in ("next_state", "clear", "preset")], ["D", "!R", "!S"])
+
     def test_cells_without_use_go(self):
         unused = {
             "latch": CELL % ("L", "latch (IQ, IQN) { }" + PIN_Y % "IQ"),
