@@ -86,7 +86,8 @@ module arc_reduction_fused #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (load) begin
+    // What stands at the input, taken or not: whether it is comes too late for so many bits.
+    if (!back_valid_q || advance) begin
       back_addr_q <= txn_addr_i;
       back_tag_q <= txn_tag_i;
     end
@@ -116,7 +117,18 @@ module arc_reduction_fused #(
     end
     fetch_rest = mask_q & ~fetch_lanes;
     fetch_any = mask_q != '0;
-    fetch_last = fetch_rest == '0;
+  end
+
+  // The last read is the one with no two lanes left in any bank, found by halving the banks.
+  always_comb begin : last_read
+    logic [Lanes-1:0] any, two;
+    any = mask_q;
+    two = '0;
+    for (int distance = Lanes / 2; distance >= Banks; distance = distance / 2) begin
+      two = two | (two >> distance) | (any & (any >> distance));
+      any = any | (any >> distance);
+    end
+    fetch_last = two[Banks-1:0] == '0;
   end
 
   always_comb begin

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Lints and elaborates every RTL module alone as top, also with the parameters that change what it is
-# made of, in the three tools that must read the source: Verilator (-Wall, with and without assertions), Yosys (warnings that hide wrong logic are errors;
-# also with -formal) and Icarus; arc_subcore with each kind of reduction unit. Prints one line per
+# made of, in the three tools that must read the source: Verilator (-Wall, with and without
+# assertions), Yosys (warnings that hide wrong logic are errors; also with -formal) and Icarus;
+# arc_subcore with each kind of reduction unit. Prints one line per
 # module; nonzero when a tool complains.
 #
 #   scripts/lint_rtl.sh [rtl folder]

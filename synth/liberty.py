@@ -218,6 +218,20 @@ def unit_text(library, name):
     return None
 
 
+def small_buffer(library):
+    """Name of a small buffer, a cell whose one output is its one input, or None. The smallest of many is
+    left out: it may be a delay cell for hold times."""
+    buffers = []
+    for cell in library.all("cell"):
+        pins = {pin.args.strip('"'): pin for pin in cell.all("pin")}
+        outputs = [pin for pin in pins.values() if pin.attribute("direction") == "output"]
+        if len(pins) == 2 and len(outputs) == 1 and outputs[0].attribute("function"):
+            if outputs[0].attribute("function").strip('"() ') in pins:
+                buffers.append((float(cell.attribute("area") or "inf"), cell.args.strip('"')))
+    buffers.sort()
+    return buffers[1 if len(buffers) > 3 else 0][1] if buffers else None
+
+
 def time_unit_ns(library):
     """The library's time unit in nanoseconds."""
     text = library.attribute("time_unit") or "1ns"

@@ -26,8 +26,9 @@ DEFAULT_LIBERTY = "/usr/share/qflow/tech/osu018/osu018_stdcells.lib"  # Debian's
 # Warnings of Yosys behind which wrong logic hides are errors.
 YOSYS = ["yosys", "-q", "-e", "implicitly declared|Resizing cell port"]
 
-# Transistors of a flop that `stat -tech cmos` does not count.
+# Transistors of a flop. `stat -tech cmos` counts the plain ones as 16 and the others not at all.
 FLOP_TRANSISTORS = 22
+STAT_FLOP_TRANSISTORS = 16
 COUNTED_FLOPS = ("$_DFF_P_", "$_DFF_N_")
 
 # ARC, ASPLOS '25, section 5.4: "under 70K transistors per FPU", 128 x 4 of them, 76 billion in all.
@@ -94,11 +95,12 @@ COMPARED = tuple(top.name for top in TOPS if top.kind)
 WHOLE = tuple(top.name for top in TOPS if top.kind and not top.left_out)
 
 # Two ways through ABC. `small` is the default script of Yosys for a Liberty library, `fast` restructures
-# for depth first; both then buffer large fan-outs and size the gates.
+# for depth, twice; both then buffer large fan-outs and size the gates. For `fast`, ABC is told that the
+# inputs and flops are as weak as a small buffer of the library: otherwise it lets a flop drive anything.
 BUFFER_AND_SIZE = "buffer -c;topo;upsize;dnsize"
 MAPPINGS = {
     "small": "strash;&get -n;&fraig -x;&put;scorr;dc2;strash;&get -n;&dch -f;&nf;&put;" + BUFFER_AND_SIZE,
-    "fast": "strash;ifraig;scorr;dc2;strash;if -g -K 6;strash;if -g -K 6;strash;dch -f;map -B 0.9;topo;"
+    "fast": "strash;if -g -K 6;strash;dch -f;map -B 0.9;unmap;strash;if -g -K 6;strash;dch -f;map -B 0.9;topo;"
             + BUFFER_AND_SIZE,
 }
 
@@ -193,7 +195,9 @@ def count_transistors(text, name):
         raise ToolFailed(f"{name}: cells that have no transistor count: {' '.join(sorted(odd))}")
     if bool(uncounted) != bool(estimates[0][1]):
         raise ToolFailed(f"{name}: stat counts other flops than expected ({' '.join(sorted(flops))})")
-    return transistors + FLOP_TRANSISTORS * sum(uncounted.values()), sum(flops.values())
+    total = sum(flops.values())
+    counted = total - sum(uncounted.values())
+    return transistors - STAT_FLOP_TRANSISTORS * counted + FLOP_TRANSISTORS * total, total
 
 
 def register_nets(netlist):
@@ -283,10 +287,12 @@ def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
     if library:
         commands += ["design -load loaded", "synth -flatten", f"dfflibmap -liberty {library}", "opt",
                      "design -save flops_mapped"]
+        constraints = library.with_suffix(".constr")
         for mapping, script in MAPPINGS.items():
+            constr = f" -constr {constraints}" if mapping == "fast" and constraints.exists() else ""
             commands += [
                 "design -load flops_mapped",
-                f"abc -liberty {library} -script +{script.replace(' ', ',')}",
+                f"abc -liberty {library}{constr} -script +{script.replace(' ', ',')}",
                 "opt_clean -purge",
                 f"tee -q -o {folder / f'{top.name}.{mapping}.stat'} stat -liberty {library}",
                 f"rename -top {top.module}",
@@ -563,6 +569,8 @@ def prepare_liberty(arguments, folder):
     merged = check_path(folder / "merged.lib")
     text = liberty.write(library) + "\n"
     merged.write_text(text, encoding="latin-1")
+    if driver := liberty.small_buffer(library):
+        merged.with_suffix(".constr").write_text(f"set_driving_cell {driver}\n", encoding="latin-1")
     files = [{"path": path, "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest()}
              for path in paths]
     return merged, unit_ns, {

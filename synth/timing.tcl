@@ -7,9 +7,8 @@ read_liberty $::env(SYNTH_LIBERTY)
 read_verilog $::env(SYNTH_NETLIST)
 link_design $::env(SYNTH_TOP)
 
-# A combinational module is timed against a clock that has no port.
-set sequential [expr {[llength [get_ports -quiet clk_i]] > 0}]
-if {$sequential} {
+# A module without a clock is timed against one that has no port.
+if {[llength [get_ports -quiet clk_i]] > 0} {
   create_clock -name clk -period $::env(SYNTH_PERIOD) [get_ports clk_i]
 } else {
   create_clock -name clk -period $::env(SYNTH_PERIOD)
@@ -20,6 +19,8 @@ set_output_delay 0 -clock clk [all_outputs]
 if {[llength [get_ports -quiet rst_ni]] > 0} {
   set_false_path -from [get_ports rst_ni]
 }
+
+set sequential [expr {[llength [all_registers -data_pins]] > 0}]
 
 puts "@ worst"
 report_checks -path_delay max -digits 6
