@@ -49,4 +49,23 @@ module arc_bin_max (
     else             max_o[0] = (alive & b0) != '0;
   end
 
+  // ------------------------------------------------------------------------------------------
+  // Assertions
+  // ------------------------------------------------------------------------------------------
+
+`ifndef SYNTHESIS
+  logic reached, exceeded;
+
+  always_comb begin
+    reached = valid_i == '0 && max_o == '0;
+    exceeded = 1'b0;
+    for (int l = 0; l < Lanes; l++) begin
+      reached = reached || (valid_i[l] && bin_i[BinWidth*l +: BinWidth] == max_o);
+      exceeded = exceeded || (valid_i[l] && bin_i[BinWidth*l +: BinWidth] > max_o);
+    end
+  end
+`endif
+
+  `ARC_ASSERT_COMB(MaxIsReachedAndNotExceeded, reached && !exceeded)
+
 endmodule

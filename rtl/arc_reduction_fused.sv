@@ -3,9 +3,10 @@
 // exponent of all its lanes, adds them as integers, and normalises and rounds once.
 //
 // Contract: a transaction accepted in cycle t is read in cycles t+1 .. t+k, where k is the largest
-// number of its lanes in one bank, and its result is offered in cycle t+k+5, when every read is
-// granted at once and results are taken at once. Two transactions are in the unit at most; results
-// leave in the order in which transactions came. The sum does not depend on the order of the lanes:
+// number of its lanes in one bank, and its result is offered in cycle t+k+6, when every read is
+// granted at once and results are taken at once. Two transactions are in the unit at most, so that
+// one is accepted every max(k, (k+6)/2) cycles; results leave in the order in which transactions
+// came. The sum does not depend on the order of the lanes:
 // every value is cut to WindowWidth bits below the top of the largest exponent's bin, the sum of
 // these is exact, and is rounded once to nearest even.
 //
@@ -467,5 +468,81 @@ module arc_reduction_fused #(
   assign result_valid_o = result_valid_q;
   assign result_addr_o = front_addr_q & {AddrWidth{result_valid_q}};
   assign result_tag_o = front_tag_q & {TagWidth{result_valid_q}};
+
+  // ------------------------------------------------------------------------------------------
+  // Assertions
+  // ------------------------------------------------------------------------------------------
+
+  `ARC_ASSUME(TransactionHasLanes, !txn_valid_i || txn_mask_i != '0)
+  `ARC_ASSERT_NEXT(ReadHeldUntilGranted, rf_valid_o && !rf_ready_i,
+                   rf_valid_o && $stable(rf_mask_o) && $stable(rf_tag_o))
+  `ARC_ASSERT_NEXT(ResultHeldUntilTaken, result_valid_o && !result_ready_i,
+                   result_valid_o && $stable(result_addr_o) && $stable(result_data_o) &&
+                   $stable(result_tag_o))
+  `ARC_ASSERT(NoLoadOverLanesToRead, !load || mask_q == '0 || (grant && fetch_rest == '0))
+  `ARC_ASSERT(LanesToReadAreOfATransaction, mask_q == '0 || front_valid_q || back_valid_q)
+  `ARC_ASSERT(CompleteSumNeverOverwritten, !(done_q && !leave && add_valid_q))
+  `ARC_ASSERT(ResultRegisterIsFree, !(norm_valid_q && result_valid_q))
+  `ARC_ASSERT(ResultIsOfTheFront, !(norm_valid_q || result_valid_q) || front_valid_q)
+  `ARC_ASSERT(BusyTellsAllWork, busy_o || !(fetch_any || unpack_valid_q || align_valid_q ||
+                                            add_valid_q || done_q || norm_valid_q ||
+                                            result_valid_q))
+  `ARC_ASSERT(ReadPayloadZeroWithoutValid, rf_valid_o || (rf_mask_o == '0 && rf_tag_o == '0))
+  `ARC_ASSERT(ResultPayloadZeroWithoutValid, result_valid_o ||
+              (result_addr_o == '0 && result_data_o == '0 && result_tag_o == '0))
+
+`ifndef SYNTHESIS
+  for (genvar b = 0; b < Banks; b++) begin : g_claim
+    logic [Lanes-1:0] bank_left;  // lanes of this bank still to read
+    localparam logic [Lanes-1:0] OfBank = {(Lanes / Banks) {{(Banks - 1) {1'b0}}, 1'b1}} << b;
+    assign bank_left = mask_q & OfBank;
+    `ARC_ASSERT(LowestLaneOfEachBankIsRead,
+                (rf_mask_o & OfBank) == (bank_left & (~bank_left + Lanes'(1))))
+  end
+
+  // Conservation: lanes accepted = lanes in results taken + lanes in each stage. A transaction that
+  // was mixed with another, or left before its last lane, would leave with the wrong number. The
+  // counters wrap.
+  logic [1:0] txns_q;  // accepted and not taken
+  logic [15:0] lanes_in_q, lanes_out_q, lanes_here;
+  logic [5:0] unpack_lanes_q, align_lanes_q, add_lanes_q, sum_lanes_q, norm_lanes_q, result_lanes_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      txns_q <= '0;
+      lanes_in_q <= '0;
+      lanes_out_q <= '0;
+      unpack_lanes_q <= '0;
+      align_lanes_q <= '0;
+      add_lanes_q <= '0;
+      sum_lanes_q <= '0;
+      norm_lanes_q <= '0;
+      result_lanes_q <= '0;
+    end else begin
+      txns_q <= txns_q + {1'b0, load} - {1'b0, taken};
+      if (load) lanes_in_q <= lanes_in_q + 16'($countones(txn_mask_i));
+      if (taken) lanes_out_q <= lanes_out_q + {10'b0, result_lanes_q};
+      unpack_lanes_q <= grant ? 6'($countones(rf_mask_o)) : '0;
+      align_lanes_q <= unpack_lanes_q;
+      add_lanes_q <= align_lanes_q;
+      if (add_valid_q) sum_lanes_q <= add_first_q ? add_lanes_q : sum_lanes_q + add_lanes_q;
+      else if (leave)  sum_lanes_q <= '0;
+      norm_lanes_q <= leave ? sum_lanes_q : '0;
+      if (norm_valid_q) result_lanes_q <= norm_lanes_q;
+      else if (taken)   result_lanes_q <= '0;
+    end
+  end
+
+  always_comb begin
+    lanes_here = 16'($countones(mask_q));
+    lanes_here = lanes_here + {10'b0, unpack_lanes_q} + {10'b0, align_lanes_q} +
+                 {10'b0, add_lanes_q} + {10'b0, sum_lanes_q} + {10'b0, norm_lanes_q} +
+                 {10'b0, result_lanes_q} + lanes_out_q;
+  end
+`endif
+
+  `ARC_ASSERT(AtMostTwoTransactions,
+              txns_q == {1'b0, front_valid_q} + {1'b0, back_valid_q})
+  `ARC_ASSERT(NoLaneLostOrDoubled, lanes_in_q == lanes_here)
 
 endmodule
