@@ -44,6 +44,12 @@ acc_starts_at_plus_0  | arc_reduction_serial | arc_reduction_serial.sv | s/arc_p
 first_read_lost       | arc_reduction_serial | arc_reduction_serial.sv | s/\{Lanes\{rf_ready_i\}\}/{Lanes{rf_ready_i || load}}/
 addresses_mixed       | arc_reduction_serial | arc_reduction_serial.sv | s/if \(load\) begin/if (txn_valid_i) begin/
 tags_mixed            | arc_reduction_serial | arc_reduction_serial.sv | s/\(tag_q & \{TagWidth\{left_any\}\}\)/tag_q/
+sum_not_started       | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/if \(read_first_q\)/if (1'b0)/
+stale_value_added     | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/if \(!add_read_q\)/if (1'b0)/
+lane_read_twice       | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/grant \? read_rest : read_mask_q/read_mask_q/
+result_overwritten    | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/last_empty_q && !stay;/last_empty_q;/
+result_forgotten      | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/waiting_q <= stay;/waiting_q <= 1'b0;/
+stage_too_many        | arc_reduction_pipelined | arc_fp32_adder.sv     | s/s3_sign <= s2_sign;/s3_sign <= s1_sign;/
 mask_not_blanked      | arc_subcore        | arc_subcore.sv        | s/txn_mask & \{Lanes\{red_valid\}\}/txn_mask/
 tag_not_blanked       | arc_subcore        | arc_subcore.sv        | s/req_tag_i & \{TagWidth\{red_valid\}\}/req_tag_i/
 BUGS
