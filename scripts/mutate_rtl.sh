@@ -56,7 +56,8 @@ BUGS
 )
 
 cxx=(g++ -std=c++20 -O1 -ffp-contract=off -w -I"$root" -I"$verilator_root/include"
-     -I"$verilator_root/include/vltstd")
+     -I"$verilator_root/include/vltstd"
+     -DWARPFOLD_VECTORS="\"$root/tb/unit/vectors/f32_add_rne.tv\"")
 
 # Names of the Verilated classes of a bench, with their extra arguments.
 tops_of() {
