@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ARC adds to one SM sub-core: coalescer, greedy scheduler, serial reduction unit, output
-// select.
+// What ARC adds to one SM sub-core: coalescer, greedy scheduler, reduction unit of one of several
+// kinds, output select.
 //
 // Contract: every active lane of every accepted request leaves exactly once at the lsu port, either
 // in the mask of a plain RED (lsu_reduced_o 0, the value is still in the register file) or within
 // the sum of a reduced transaction (lsu_reduced_o 1, one addition of lsu_data_o, lsu_mask_o 1).
 // Requests are cut into transactions by address in the order of their lowest lanes. A plain RED may
-// overtake a reduction that was accepted earlier; reductions stay in order among themselves.
+// overtake a reduction that was accepted earlier. Reductions stay in order among themselves in the
+// serial unit; in the pipelined one a short one may overtake a long one.
 //
 // lsu_ready_i is the registered "not full" of the memory queue and must not depend on this cycle's
 // outputs. A plain RED is offered only in a cycle in which it is taken; a result waits at the port
 // unchanged. All payload outputs are zero while their valid is low. When busy_o and req_valid_i are
-// low, a clock edge changes nothing.
+// low, a clock edge changes nothing that shows at the ports, then or later.
 
 `include "arc_assert.svh"
 
