@@ -82,16 +82,17 @@ class Picture:
 def draw(text, kind):
     rows = list(csv.DictReader(io.StringIO(text)))
     number = {name: [int(row[name]) for row in rows]
-              for name in ("req_ready", "rf_valid", "rf_tag", "lsu_ready", "lsu_valid", "lsu_tag", "busy")}
+              for name in ("req_ready", "rf_valid", "rf_tag", "lsu_ready", "lsu_valid", "lsu_reduced", "lsu_tag", "busy")}
     picture = Picture(len(rows), 7, f"{kind}: requests A of 8 lanes, B of 12 and C of 2, each to one address")
     requests = [(int(row["request"]), NAMES[int(row["request"])]) if row["request"] else None for row in rows]
     reads = [(tag, lanes_text(int(row["rf_lanes"], 16))) if valid else None
              for row, valid, tag in zip(rows, number["rf_valid"], number["rf_tag"])]
-    results = [(tag, NAMES[tag]) if valid else None for valid, tag in zip(number["lsu_valid"], number["lsu_tag"])]
+    sent = [(tag, NAMES[tag] if reduced else f"{NAMES[tag]}:RED") if valid else None for valid, reduced, tag
+            in zip(number["lsu_valid"], number["lsu_reduced"], number["lsu_tag"])]
     for row, (name, values, paint) in enumerate([
             ("request", requests, picture.boxes), ("req_ready_o", number["req_ready"], picture.level),
             ("rf: lanes read", reads, picture.boxes), ("lsu_ready_i", number["lsu_ready"], picture.level),
-            ("lsu: sum of", results, picture.boxes), ("sum is taken",
+            ("lsu: sum, or RED", sent, picture.boxes), ("lsu: taken",
              [a and b for a, b in zip(number["lsu_ready"], number["lsu_valid"])], picture.level),
             ("busy_o", number["busy"], picture.level)]):
         picture.label(row, name)
