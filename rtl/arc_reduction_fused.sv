@@ -63,6 +63,7 @@ module arc_reduction_fused #(
   localparam int SumWidth = WindowWidth + 6;                  // 32 values and a sign
   localparam int MagWidth = SumWidth - 1;
   localparam int LzcWidth = 6;                                // $clog2(MagWidth + 1)
+  localparam logic [BinShift-1:0] ExpLow = 3'b100;            // 7 + 5, modulo 8
 
   // ------------------------------------------------------------------------------------------
   // Transactions in the unit: back holds the younger one, front the one whose sum is next
@@ -262,7 +263,7 @@ module arc_reduction_fused #(
 
   // Two rows of full adders; in the free lowest places stand two of the values' missing ones.
   logic [WindowWidth+1:0] save_sum;
-  logic [WindowWidth+2:0] save_carry;
+  logic [WindowWidth+1:0] save_carry;
 
   always_comb begin : compress
     logic [WindowWidth:0] t0, t1, t2, sum, carry;
@@ -276,7 +277,9 @@ module arc_reduction_fused #(
     y = {carry, align_neg[0]};
     z = {1'b0, term[3*(WindowWidth+1) +: WindowWidth+1]};
     save_sum = x ^ y ^ z;
-    save_carry = {(x & y) | (z & (x | y)), align_neg[1]};
+    // x and z end below the top bit, so no carry comes out of it.
+    save_carry = {(x[WindowWidth:0] & y[WindowWidth:0]) |
+                  (z[WindowWidth:0] & (x[WindowWidth:0] | y[WindowWidth:0])), align_neg[1]};
   end
 
   // ------------------------------------------------------------------------------------------
@@ -286,7 +289,7 @@ module arc_reduction_fused #(
   logic add_valid_q;
   logic add_first_q, add_more_q, add_last_q;  // of its transaction; not the first
   logic [WindowWidth+1:0] add_sum_q;
-  logic [WindowWidth+2:0] add_carry_q;
+  logic [WindowWidth+1:0] add_carry_q;
   logic [1:0] add_neg_q;                // the other two missing ones
   logic [3:0] add_flags_q;
   logic [BinWidth-1:0] add_bin_q;
@@ -317,7 +320,7 @@ module arc_reduction_fused #(
     // Two registers say the same: one alone would drive all of the row, and late.
     x = sum_q & {{(SumWidth / 2) {!add_first_q}}, {(SumWidth - SumWidth / 2) {add_more_q}}};
     y = {{(SumWidth - WindowWidth - 2) {1'b1}}, add_sum_q};  // less Banks signs
-    z = {{(SumWidth - WindowWidth - 3) {1'b0}}, add_carry_q};
+    z = {{(SumWidth - WindowWidth - 2) {1'b0}}, add_carry_q};
     addend_sum = x ^ (y ^ z);  // x comes last
     addend_carry = (y & z) | (x & (y ^ z));
     addend_carry = {addend_carry[SumWidth-2:0], add_neg_q[0]};
@@ -356,7 +359,8 @@ module arc_reduction_fused #(
   logic norm_valid_q, norm_neg_q;
   logic [MagWidth-1:0] mag, norm_mag_q;
   logic [LzcWidth-1:0] lzc, norm_shift_q;
-  logic [ExpWidth:0] norm_exp, norm_exp_q;  // signed
+  logic [ExpWidth:0] norm_exp;              // signed
+  logic [ExpWidth-BinShift:0] norm_exp_q;   // its lowest bits are ExpLow
   logic [3:0] norm_flags_q;
   logic result_valid_q;
 
@@ -391,7 +395,7 @@ module arc_reduction_fused #(
     norm_neg_q <= sum_q[SumWidth-1];
     norm_mag_q <= mag;
     norm_shift_q <= lzc;
-    norm_exp_q <= norm_exp;
+    norm_exp_q <= norm_exp[ExpWidth:BinShift];
     norm_flags_q <= flags_q;
   end
 
@@ -431,7 +435,7 @@ module arc_reduction_fused #(
       result_neg_q <= norm_neg_q;
       result_sig_q <= norm[MagWidth-1 -: SigWidth];
       result_up_q <= round_up;
-      result_exp_q <= norm_exp_q - {3'b000, norm_shift_q};
+      result_exp_q <= {norm_exp_q, ExpLow} - {3'b000, norm_shift_q};
       result_flags_q <= norm_flags_q;
     end
   end

@@ -31,10 +31,11 @@ def kinds():
 
 def simulate(traces, kind):
     """(trace, gpu) -> speedup of arc-hw."""
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "runs.json"
         subprocess.run([COMMAND, "sim", *traces, "--gpu", GPUS, "--policy", "baseline,arc-hw", "--unit", "golden",
-                        "--unit-kind", kind, "--json", file.name], check=True, stdout=subprocess.DEVNULL)
-        runs = json.load(file)["runs"]
+                        "--unit-kind", kind, "--json", file], check=True, stdout=subprocess.DEVNULL)
+        runs = json.loads(file.read_text(encoding="utf-8"))["runs"]
     failed = [run for run in runs if not (run["sums_match"] and run["conserved"])]
     if failed:
         sys.exit(f"unit_kinds: a run of {kind} failed its checks")

@@ -22,7 +22,7 @@ from synth import BadInput, ToolFailed
 # Netlists of a row, as synth.py names their files: simple gates, and each mapping with every cell
 # replaced by its function.
 FORMS = {"gates": "{}.gates.v", "small": "{}.small.flat.v", "fast": "{}.fast.flat.v"}
-TO_GRAPH = ["flatten", "async2sync", "dffunmap", "techmap", "opt_clean", "aigmap", "opt_clean"]
+TO_GRAPH = ["flatten", "async2sync", "dffunmap", "techmap", "opt_clean", "setundef -zero", "aigmap", "opt_clean"]
 
 
 # ------------------------------------------------------------------------------------------------

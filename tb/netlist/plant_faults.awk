@@ -24,10 +24,13 @@
 
 NR == FNR { next }
 
-/^module / {
-  sub(/\(/, "(fault_i, ")
+/^module / { sub(/\(/, "(fault_i, ") }
+
+# The end of the port list, which may be on a line of its own.
+/\);$/ && !declared {
   print
   print "  input [7:0] fault_i;"
+  declared = 1
   next
 }
 
