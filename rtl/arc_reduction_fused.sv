@@ -509,7 +509,8 @@ module arc_reduction_fused #(
   // counters wrap.
   logic [1:0] txns_q;  // accepted and not taken
   logic [15:0] lanes_in_q, lanes_out_q, lanes_here;
-  logic [5:0] unpack_lanes_q, align_lanes_q, add_lanes_q, sum_lanes_q, norm_lanes_q, result_lanes_q;
+  logic [5:0] unpack_lanes_q, align_lanes_q, add_lanes_q, sum_lanes_q;
+  logic [5:0] norm_lanes_q, result_lanes_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
