@@ -22,6 +22,7 @@ die() {
 
 # name | quick | kind | top | RTL files beside arc_pkg.sv | Yosys defines | induction, cover, bug depth
 #   cec:   berkeley-abc against fp32_adder_exact; the defines column is FlushSubnormals,Pipelined
+#   open:  berkeley-abc, <top>_dut against <top>_exact; the unit with the flops between made transparent
 #   comb:  one step of free inputs is everything
 #   induct: k-induction, base case from reset one step deeper
 proofs=$(cat <<'PROOFS'
@@ -31,6 +32,15 @@ reduction_serial   | yes | induct | arc_reduction_serial | arc_lane_picker arc_r
 serial_progress    | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DPROGRESS            | 2 11 12
 reduction_pipelined | yes | induct | arc_reduction_pipelined | arc_lane_picker arc_reduction_pipelined | -                     | 2 12 11
 addr_match         | no  | induct | arc_addr_match     | arc_lane_picker arc_addr_match          | -                     | 2 8 7
+bin_max            | yes | comb   | arc_bin_max        | arc_bin_max                             | -                     | 1 1 1
+fused_control      | no  | induct | arc_reduction_fused | arc_reduction_fused                    | -                     | 2 13 7
+fast_adder         | yes | open   | fast_adder         | arc_fast_adder                          | -                     | - - -
+fused_align_flush  | no  | open   | fused_align        | arc_reduction_fused                     | 1                     | - - -
+fused_align_gradual | no | open   | fused_align        | arc_reduction_fused                     | 0                     | - - -
+fused_sum          | no  | open   | fused_sum          | arc_reduction_fused                     | -                     | - - -
+fused_round_flush  | yes | open   | fused_round        | arc_reduction_fused                     | 1                     | - - -
+fused_round_gradual | no | open   | fused_round        | arc_reduction_fused                     | 0                     | - - -
+count_row          | no  | open   | count_row          |                                         | -                     | - - -
 adder_flush        | no  | cec    | arc_fp32_adder     | arc_fp32_adder                          | 1,0                   | - - -
 adder_gradual      | no  | cec    | arc_fp32_adder     | arc_fp32_adder                          | 0,0                   | - - -
 adder_flush_pipelined   | no | cec | arc_fp32_adder   | arc_fp32_adder                          | 1,1                   | - - -
@@ -68,6 +78,32 @@ addr_match         | wrong_leader        | arc_addr_match     | s/\.mask_i   \(p
 addr_match         | done_not_cleared    | arc_addr_match     | s/txn_last \? '0 : //
 addr_match         | address_bit_ignored | arc_addr_match     | s/addr == txn_addr_o/addr[AddrWidth-2:0] == txn_addr_o[AddrWidth-2:0]/
 addr_match         | done_without_ready  | arc_addr_match     | s/if \(txn_valid_o && txn_ready_i\)/if (txn_valid_o)/
+bin_max            | later_bit_alone     | arc_bin_max        | s/ \|\| \(any_x && !any_1x\)//
+bin_max            | third_bit_ignored   | arc_bin_max        | s/b3 \| \{Lanes\{~max_o\[3\]\}\}/b3 | ~b3/
+fused_control      | load_too_early      | arc_reduction_fused | s/\(grant && fetch_last\)/grant/
+fused_control      | third_accepted      | arc_reduction_fused | s/ && \(!back_valid_q \|\| advance\)//
+fused_control      | two_of_a_bank       | arc_reduction_fused | s/mask_q\[l\] & ~bank_any\[b\]/mask_q[l]/
+fused_control      | sum_cleared         | arc_reduction_fused | s/align_first_q && align_valid_q/align_first_q/
+fused_control      | tag_of_the_front    | arc_reduction_fused | s/rf_tag_o = \(back_valid_q \? back_tag_q : front_tag_q\)/rf_tag_o = front_tag_q/
+fused_control      | word_added_again    | arc_reduction_fused | s/bank_any & \{Banks\{grant\}\}/bank_any/
+fused_control      | sum_forgotten       | arc_reduction_fused | s/ \|\| \(done_q && !leave\)//
+fused_control      | result_overrun      | arc_reduction_fused | s/leave = done_q && .*;/leave = done_q;/
+fused_control      | bin_of_the_rest     | arc_reduction_fused | s/unpack_mask_q <= mask_q/unpack_mask_q <= fetch_rest/
+fused_control      | bin_moves           | arc_reduction_fused | s/unpack_valid_q && unpack_first_q\) max/unpack_valid_q) max/
+fused_control      | reset_forgotten     | arc_reduction_fused | s/if \(!rst_ni\) done_q <= 1'b0;/if (!rst_ni) done_q <= 1'b1;/
+fast_adder         | tree_too_short      | arc_fast_adder     | s/distance <= Width/distance < 32/
+fused_align_flush  | filled_with_zeros   | arc_reduction_fused | s/\{\{8\{neg_q\}\}, coarse/{8'd0, coarse/
+fused_align_flush  | far_value_kept      | arc_reduction_fused | s/far = down.*;/far = 1'b0;/
+fused_align_flush  | nan_not_seen        | arc_reduction_fused | s/is_nan\[b\] = exp_max && frac_any/is_nan[b] = exp_max && word[FracWidth-1]/
+fused_align_gradual | subnormal_too_low  | arc_reduction_fused | s/if \(FlushSubnormals == 0 && !hidden\) word.*//
+fused_sum          | signs_kept          | arc_reduction_fused | s/\(SumWidth - WindowWidth - 2\) \{1'b1\}/(SumWidth - WindowWidth - 2) {1'b0}/
+fused_sum          | wrong_missing_one   | arc_reduction_fused | s/add_neg_q <= align_neg\[3:2\]/add_neg_q <= align_neg[1:0]/
+fused_sum          | sum_not_started     | arc_reduction_fused | s/\{!add_first_q\}\}/{1'b1}}/
+fused_round_flush  | negative_tie        | arc_reduction_fused | s/norm_neg_q \? round_up \| norm\[MagWidth-SigWidth\]/norm_neg_q ? round_up/
+fused_round_flush  | zeros_shifted_in    | arc_reduction_fused | s/\(\{MagWidth\{norm_neg_q\}\} &/({MagWidth{1'b0}} \&/
+fused_round_flush  | infinity_too_early  | arc_reduction_fused | s/huge_sum = !zero && \(/huge_sum = !zero \&\& (\&exp[ExpWidth-1:1] || /
+fused_round_gradual | shifted_too_far    | arc_reduction_fused | s/lzc = norm_exp\[LzcWidth-1:0\] - .*;/lzc = norm_exp[LzcWidth-1:0];/
+fused_round_gradual | least_one_lost     | arc_reduction_fused | s/something = result_sig_q != '0 \|\| result_up_q;/something = result_sig_q != '0;/
 adder_flush        | sticky_not_borrowed | arc_fp32_adder     | s/aligned\[0\] \| sticky\)/aligned[0])/
 adder_flush        | result_not_flushed  | arc_fp32_adder     | s/ \|\| exp_borrow;/;/
 adder_gradual      | tie_always_up       | arc_fp32_adder     | s/round_up = s3_norm\[3\] &.*;/round_up = s3_norm[3];/
@@ -95,12 +131,12 @@ must() {  # log, command...
 # Copies the RTL for Yosys, less the count of lanes in the reduction units. Yosys 0.23 gives a size
 # cast of a wider number the width of that number when it stands in a comparison, so the modulo-2^16
 # count in arc_reduction_serial would fail at its wrap; and z3 does not get through the ones in the
-# masks of four transactions. The record of the proof states the same for each transaction.
+# masks of the others. The record of each proof states the same for each transaction.
 copy_rtl() {  # folder
   local unit
   mkdir -p "$1"
   cp "$root"/rtl/*.sv "$root"/rtl/*.svh "$1"
-  for unit in arc_reduction_serial arc_reduction_pipelined; do
+  for unit in arc_reduction_serial arc_reduction_pipelined arc_reduction_fused; do
     perl -0pi -e 's/`ARC_ASSERT\(NoLaneLostOrDoubled,\s*lanes_in_q.*?\)\n\s*\n?/\n/s' "$1/$unit.sv"
     if cmp -s "$1/$unit.sv" "$root/rtl/$unit.sv"; then
       echo "the lane count of $unit.sv is not where prove.sh looks for it"
@@ -110,14 +146,19 @@ copy_rtl() {  # folder
 }
 
 build_smt2() {  # RTL folder, top, RTL files, defines, output, further Yosys commands
-  local folder=$1 top=$2 defines=$4 out=$5 sources=() file
+  local folder=$1 top=$2 defines=$4 out=$5 sources=() file purge=
   for file in $3; do sources+=("$folder/$file.sv"); done
-  [[ $top != arc_reduction_* ]] || sources+=("$formal/arc_fp32_adder_any.sv")
+  case $top in
+    arc_reduction_fused)  # what only leads to stand-ins goes: the proof is about control
+      sources+=("$formal"/arc_{bin_max,fast_adder}_any.sv)
+      purge=-purge ;;
+    arc_reduction_*) sources+=("$formal/arc_fp32_adder_any.sv") ;;
+  esac
   must "$out.log" yosys -q -e 'implicitly declared|Resizing cell port' -p "
     read_verilog -sv -formal $defines -I$folder $folder/arc_pkg.sv ${sources[*]} \
       $formal/${top}_proof.sv
     prep -nordff -flatten -top ${top}_proof
-    async2sync; dffunmap; opt_clean; check -assert
+    async2sync; dffunmap; opt_clean $purge; check -assert
     ${6:-}
     write_smt2 -wires $out"
 }
@@ -159,6 +200,55 @@ build_reference() {  # FlushSubnormals, output folder
     hierarchy -check -top fp32_adder_exact
     proc; opt; techmap; opt -fast; opt_clean; aigmap; opt_clean
     write_aiger -symbols $2/ref.aig"
+}
+
+# A part of arc_reduction_fused as a function of the signals that are made its inputs.
+build_open() {  # RTL folder, top, FlushSubnormals or nothing, output folder
+  local inputs= through= outputs= open= files="$formal/$2_dut.sv"
+  case $2 in
+    fused_align)
+      inputs='w:unpack_bank_q w:max_bin_q'
+      through='w:g_bank*_q %ci1 w:align_flags_q %ci1 %u'
+      outputs='w:term w:align_neg w:align_flags_q' ;;
+    fused_sum)
+      inputs='w:sum_q w:add_first_q w:g_bank*.coarse w:g_bank*.neg_q'
+      through='w:add_*_q %ci1'
+      outputs='w:sum_d' ;;
+    fused_round)
+      inputs='w:sum_q w:bin_q w:flags_q w:result_valid_q'
+      through='w:norm_*_q %ci1 w:result_*_q %ci1 %u' ;;
+    fast_adder) files+=" $1/arc_fast_adder.sv" ;;
+    count_row) files+=" $formal/count_row.sv" ;;
+  esac
+  if [[ $inputs ]]; then
+    open="
+      read_verilog -sv -noassert -DSYNTHESIS -I$1 $1/arc_pkg.sv $1/arc_bin_max.sv \
+        $1/arc_fast_adder.sv $1/arc_reduction_fused.sv
+      chparam -set FlushSubnormals ${3:-1} arc_reduction_fused
+      hierarchy -check -top arc_reduction_fused
+      proc; flatten; opt
+      expose -input $inputs
+      techmap -map $formal/transparent.v $through t:\$dff* %i
+      ${outputs:+expose $outputs}
+      rename arc_reduction_fused arc_reduction_fused_open
+      opt_clean"
+  fi
+  must "$4/dut.log" yosys -q -p "
+    $open
+    read_verilog -sv -noassert -DSYNTHESIS -I$1 $files
+    hierarchy -top $2_dut
+    proc; flatten; opt_clean -purge; opt
+    select -assert-none t:\$dff* t:\$adff*
+    techmap; opt -fast; abc -g AND; opt_clean; aigmap; write_aiger -symbols $4/dut.aig"
+}
+
+build_open_reference() {  # top, FlushSubnormals or nothing, output folder
+  must "$3/ref.log" yosys -q -p "
+    read_verilog -sv $formal/$1_exact.sv $formal/count_row.sv
+    ${2:+chparam -set FlushSubnormals $2 $1_exact}
+    hierarchy -check -top $1_exact
+    proc; flatten; opt; techmap; opt -fast; opt_clean; aigmap; opt_clean
+    write_aiger -symbols $3/ref.aig"
 }
 
 cec() {  # log, first, second: 0 equivalent, 1 not, 2 neither
@@ -226,6 +316,14 @@ refute_smt() {  # RTL folder, top, files, defines, depth
   fi
   build_smt2 "$1" "$2" "$3" "$4" "$1/bug.smt2" "$only" || return 2
   smtbmc "$1/bug.log" -t "$5" "$1/bug.smt2" || status=$?
+  if [[ $status == 0 && $2 == arc_reduction_fused ]]; then
+    # Results come so late that the search for a trace to a wrong one takes minutes: then it is
+    # enough that the induction does not go through.
+    build_smt2 "$1" "$2" "$3" "$4 -DINVARIANTS" "$1/bug.smt2" || return 2
+    status=0
+    smtbmc "$1/bug.log" -i -t 2 "$1/bug.smt2" || status=$?
+    printf 'not proved any more, '
+  fi
   ((status == 1)) || return 1
   failed_claim "$1/bug.log"
 }
@@ -257,6 +355,77 @@ prove_cec() {  # folder, name, FlushSubnormals, Pipelined
   fi
   report "$name" covered "2 sums, $((SECONDS - started)) s"
   each_bug "$folder" "$name" refute_cec "$flush" "$pipelined" "$folder/ref.aig"
+}
+
+prove_open() {  # folder, name, top, FlushSubnormals or nothing
+  local folder=$1 name=$2 top=$3 flush=$4 started=$SECONDS
+  copy_rtl "$folder/rtl"
+  build_open "$folder/rtl" "$top" "$flush" "$folder"
+  build_open_reference "$top" "$flush" "$folder"
+  cec "$folder/cec.log" "$folder/dut.aig" "$folder/ref.aig" || { report "$name" FAILED \
+    "not shown equal to ${top}_exact"; return 1; }
+  report "$name" proved "abc cec, all inputs, $((SECONDS - started)) s"
+
+  # That the reference is what it says: known results.
+  started=$SECONDS
+  local inputs output value evals= points=0 log=$folder/cover.log
+  while IFS='|' read -r _ inputs output value; do
+    evals+="eval $(sed 's/\([a-z_]*\)=\([^ ]*\)/-set \1 \2/g' <<<"$inputs") -show $output
+"
+  done < <(known_results "$top" "$flush")
+  must "$log" yosys -p "
+    read_verilog -sv $formal/${top}_exact.sv $formal/count_row.sv
+    ${flush:+chparam -set FlushSubnormals $flush ${top}_exact}
+    prep -flatten -top ${top}_exact; $evals"
+  while IFS='|' read -r _ inputs output value; do
+    # As Yosys prints it: in bits, but a positive number of 32 bits in decimal.
+    value=$(perl -Mbigint -e '($w, $h) = split /\x27h/, shift; $n = Math::BigInt->from_hex($h);
+      print $w == 32 && $n < 1 << 31 ? $n
+        : "$w\x27" . substr(("0" x $w) . substr($n->as_bin, 2), -$w)' "$value")
+    points=$((points + 1))
+    if [[ $(grep 'Eval result' "$log" | sed -n "${points}p") != *" = $value." ]]; then
+      report "$name" FAILED "${top}_exact at $inputs"
+      return 1
+    fi
+  done < <(known_results "$top" "$flush")
+  report "$name" covered "$points known results, $((SECONDS - started)) s"
+  each_bug "$folder" "$name" refute_open "$top" "$flush" "$folder/ref.aig"
+}
+
+# Lines of: | inputs | output | value.
+known_results() {  # top, FlushSubnormals or nothing
+  local least=1
+  [[ $2 != 1 ]] || least=0
+  case $1 in
+    fast_adder) cat <<'POINTS' ;;
+|a_i=50'h3ffffffffffff b_i=50'h1 carry_i=1'h1|sum_o|50'h1
+POINTS
+    count_row) cat <<'POINTS' ;;
+|x_i=50'h3ffffffffffff y_i=50'h7 z_i=50'h5|sum_o|50'hb
+POINTS
+    fused_align) cat <<POINTS ;;
+|rf_data_i=128'h3f800000 read_i=4'h1 max_bin_i=5'hf|total_o|184'h$(perl -e 'use bigint; printf "%s", (((1 << 44) * (1 + (1 << 46) + (1 << 92) + (1 << 138))) + (1 << 43))->as_hex' | cut -c3-)
+|rf_data_i=128'h000000007f80000000000000ff800001 read_i=4'h5 max_bin_i=5'h1f|flags_o|4'hd
+POINTS
+    fused_sum) cat <<'POINTS' ;;
+|sum_i=50'h5 first_i=1'h0 window_i=176'h7 neg_i=4'h0|sum_o|50'hc
+|sum_i=50'h5 first_i=1'h1 window_i=176'hffffffffffe neg_i=4'h1|sum_o|50'h3ffffffffffff
+POINTS
+    fused_round) cat <<POINTS ;;
+|sum_i=50'h080000000000 bin_i=5'hf nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h1|data_o|32'h3f800000
+|sum_i=50'h3ffffffffffff bin_i=5'hf nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h0|data_o|32'haa000000
+|sum_i=50'h4000 bin_i=5'h0 nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h1|data_o|32'h$least
+|sum_i=50'h0 bin_i=5'h5 nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h0|data_o|32'h80000000
+POINTS
+  esac
+}
+
+refute_open() {  # RTL folder, top, FlushSubnormals or nothing, reference
+  local status=0
+  build_open "$1" "$2" "$3" "$1" || return 2
+  cec "$1/bug.log" "$1/dut.aig" "$4" || status=$?
+  ((status == 1)) || return 1
+  grep -oE 'Verification failed for at least [0-9]+ output' "$1/bug.log" | head -1 || true
 }
 
 refute_cec() {  # RTL folder, FlushSubnormals, Pipelined, reference
@@ -331,6 +500,8 @@ while IFS='|' read -r name is_quick kind top files defines depths; do
   (
     if [[ $kind == cec ]]; then
       prove_cec "$work/$name" "$name" "${defines%,*}" "${defines#*,}"
+    elif [[ $kind == open ]]; then
+      prove_open "$work/$name" "$name" "$top" "$defines"
     else
       prove_smt "$work/$name" "$name" "$kind" "$top" "$files" "$defines" "$depths"
     fi

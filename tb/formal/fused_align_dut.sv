@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front half of arc_reduction_fused with the ports of fused_align_exact. prove.sh makes
+// arc_reduction_fused_open: the unit with the named registers as inputs and those between them and
+// the terms transparent.
+
+module fused_align_dut (
+  input  logic [127:0] rf_data_i,
+  input  logic [3:0]   read_i,
+  input  logic [4:0]   max_bin_i,
+  output logic [183:0] total_o,
+  output logic [3:0]   flags_o
+);
+
+  logic [179:0] term;
+  logic [3:0] neg;
+
+  arc_reduction_fused_open u_dut (
+    .rf_data_i    (rf_data_i),
+    .unpack_bank_q(read_i),
+    .max_bin_q    (max_bin_i),
+    .term         (term),
+    .align_neg    (neg),
+    .align_flags_q(flags_o)
+  );
+
+  always_comb begin
+    for (int b = 0; b < 4; b++) begin
+      total_o[46*b +: 46] = {1'b0, term[45*b +: 45]} + 46'(neg[b]);
+      if (read_i[b] && rf_data_i[32*b+26 +: 5] > max_bin_i) total_o[46*b +: 46] = '0;
+    end
+  end
+
+endmodule
