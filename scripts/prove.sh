@@ -204,14 +204,19 @@ build_reference() {  # FlushSubnormals, output folder
 
 # A part of arc_reduction_fused as a function of the signals that are made its inputs.
 build_open() {  # RTL folder, top, FlushSubnormals or nothing, output folder
-  local inputs= through= outputs= open= files="$formal/$2_dut.sv"
+  local inputs= cut= through= outputs= open= files="$formal/$2_dut.sv"
   case $2 in
     fused_align)
       inputs='w:unpack_bank_q w:max_bin_q'
       through='w:g_bank*_q %ci1 w:align_flags_q %ci1 %u'
       outputs='w:term w:align_neg w:align_flags_q' ;;
     fused_sum)
-      inputs='w:sum_q w:add_first_q w:g_bank*.coarse w:g_bank*.neg_q'
+      # The values' wires have other names for their bits, so the cut is made in the text.
+      perl -pi -e 's/\{~neg_q, coarse\};/{~neg_q, cut[WindowWidth*b +: WindowWidth]};/;
+        s/^(  logic .*)(\[Banks-1:0\] align_neg;)/  logic [Banks*WindowWidth-1:0] cut;\n$1$2/' \
+        "$1/arc_reduction_fused.sv"
+      cut=w:cut
+      inputs='w:sum_q w:add_first_q w:add_more_q w:g_bank*.neg_q'
       through='w:add_*_q %ci1'
       outputs='w:sum_d' ;;
     fused_round)
@@ -226,7 +231,7 @@ build_open() {  # RTL folder, top, FlushSubnormals or nothing, output folder
         $1/arc_fast_adder.sv $1/arc_reduction_fused.sv
       chparam -set FlushSubnormals ${3:-1} arc_reduction_fused
       hierarchy -check -top arc_reduction_fused
-      proc; flatten; opt
+      proc; flatten; ${cut:+expose -input $cut;} opt
       expose -input $inputs
       techmap -map $formal/transparent.v $through t:\$dff* %i
       ${outputs:+expose $outputs}

@@ -14,10 +14,8 @@ module fused_sum_dut (
   arc_reduction_fused_open u_dut (
     .sum_q      (sum_i),
     .add_first_q(first_i),
-    .\g_bank[0].coarse (window_i[43:0]),
-    .\g_bank[1].coarse (window_i[87:44]),
-    .\g_bank[2].coarse (window_i[131:88]),
-    .\g_bank[3].coarse (window_i[175:132]),
+    .add_more_q (!first_i),
+    .cut        (window_i),
     .\g_bank[0].neg_q (neg_i[0]),
     .\g_bank[1].neg_q (neg_i[1]),
     .\g_bank[2].neg_q (neg_i[2]),
