@@ -95,6 +95,7 @@ Lockstep::Lockstep(ArcUnit& unit, ArcUnit& golden, const LockstepOptions& option
       kind_(options.kind),
       gap_probability_(options.gap_probability),
       gate_idle_(options.gate_idle),
+      first_tag_(SplitMix64::mix(options.seed + 3)),
       random_(SplitMix64::mix(options.seed)),
       lsu_(SplitMix64::mix(options.seed + 1), options.lsu_stall_probability),
       rf_(SplitMix64::mix(options.seed + 2), options.rf_stall_probability) {
@@ -125,7 +126,7 @@ bool Lockstep::send(const AtomredRequest& request) {
   }
   const auto index = static_cast<std::size_t>(held_ - slots_.data());
   held_->request = request;
-  held_->tag = static_cast<Tag>((counts_.requests * kSlots + index) & kTagMask);
+  held_->tag = static_cast<Tag>(((first_tag_ + counts_.requests) * kSlots + index) & kTagMask);
   held_->remaining = request.mask;
   held_->unread = request.mask;
   held_->held = true;

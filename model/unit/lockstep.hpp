@@ -123,6 +123,7 @@ class Lockstep {
   UnitKind kind_;
   double gap_probability_;
   bool gate_idle_;
+  std::uint64_t first_tag_;  // so that short runs move the upper bits as well
   SplitMix64 random_;
   BackPressure lsu_;
   BackPressure rf_;
