@@ -115,10 +115,11 @@ bool Lockstep::send(const AtomredRequest& request) {
     }
   }
 
-  for (Slot& slot : slots_) {
+  // The slots in turn, so that all bits of a tag move in units that hold few requests, too.
+  for (std::size_t i = 0; i < kSlots && held_ == nullptr; ++i) {
+    Slot& slot = slots_[(counts_.requests + i) % kSlots];
     if (slot.remaining == 0) {
       held_ = &slot;
-      break;
     }
   }
   if (held_ == nullptr) {
