@@ -40,6 +40,7 @@ enum class Operands {
   kClose,      // magnitudes that differ in a few bits, so that sums cancel far down
   kSpread,  // exponents within the reach of the alignment shifter, fractions with few ones or zeros
   kExtreme,  // infinities, NaNs of one fraction bit, the largest exponents
+  kTies,     // half of the last place of the value 16 lanes below, or one low bit more
   kAny,      // half of the time synthetic, else one of the others
 };
 
@@ -48,7 +49,7 @@ inline std::array<Fp32Bits, kLanes> random_values(SplitMix64& random, Operands o
   constexpr Fp32Bits kInfinity = 0x7f800000;
   if (operands == Operands::kAny) {
     operands =
-        random.below(2) == 0 ? Operands::kSynthetic : static_cast<Operands>(1 + random.below(3));
+        random.below(2) == 0 ? Operands::kSynthetic : static_cast<Operands>(1 + random.below(4));
   }
   const std::uint64_t base = random.next();
   // With few different bits, close lanes also meet as equals.
@@ -87,6 +88,19 @@ inline std::array<Fp32Bits, kLanes> random_values(SplitMix64& random, Operands o
           default:
             value = draw % kInfinity;
             break;
+        }
+        break;
+      case Operands::kTies:
+        if (lane < kLanes / 2) {
+          value = (40 + random.below(200)) << 23 | (draw & kFraction);
+        } else {
+          // So many places below, all bits under the other's half place are 0 but perhaps one.
+          const std::uint32_t down = 1 + random.below(24);
+          const std::uint32_t half = 1U << (down - 1);
+          const Fp32Bits fraction = (draw & kFraction & ~(2 * half - 1)) | (half & kFraction);
+          const Fp32Bits rest = random.below(2) << random.below(down < 2 ? 1 : down - 1);
+          value = ((values[lane - kLanes / 2] >> 23 & 0xffU) - down) << 23 | fraction |
+                  (rest & (half - 1));
         }
         break;
       default:
