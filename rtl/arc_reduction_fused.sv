@@ -6,9 +6,9 @@
 // number of its lanes in one bank, and its result is offered in cycle t+k+6, when every read is
 // granted at once and results are taken at once. Two transactions are in the unit at most, so that
 // one is accepted every max(k, (k+6)/2) cycles; results leave in the order in which transactions
-// came. The sum does not depend on the order of the lanes:
-// every value is cut to WindowWidth bits below the top of the largest exponent's bin, the sum of
-// these is exact, and is rounded once to nearest even.
+// came. The sum does not depend on the order of the lanes: every value is cut to WindowWidth bits
+// below the top of the largest exponent's bin, the sum of these is exact, and is rounded once to
+// nearest even.
 //
 // Register file: lane l belongs to bank l % Banks, and a read asks for one lane of some banks, the
 // lowest left in each. From the cycle after a grant until and including the cycle of the next one,

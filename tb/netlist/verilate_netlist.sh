@@ -11,8 +11,9 @@ shift 5
 
 rm -rf "$folder"
 mkdir -p "$folder"
-# Flops without reset start with random bits, as in the RTL it is compared with. A vector whose bits
-# depend on each other is no loop.
+# Flops without reset start with random bits, as in the RTL it is compared with. A port whose bits
+# depend on each other is no loop, though Verilator 5.006 may simulate it wrongly: the comparison
+# with the RTL would show that.
 "$verilator" --cc "$netlist" --top-module "$top" --prefix "$prefix" --Mdir "$folder" \
   -O3 --x-assign unique --x-initial unique -Wno-lint -Wno-UNOPTFLAT "$@"
 
