@@ -188,7 +188,7 @@ build_aig() {  # RTL folder, FlushSubnormals, Pipelined, output folder
     read_verilog -sv -noassert -DSYNTHESIS -I$1 $1/arc_pkg.sv $1/arc_fp32_adder.sv
     chparam -set FlushSubnormals $2 -set Pipelined $3 arc_fp32_adder
     hierarchy -check -top arc_fp32_adder
-    proc; techmap -map $formal/transparent_dff.v; select -assert-none t:\$*dff*
+    proc; techmap -map $formal/transparent.v; select -assert-none t:\$*dff*
     delete -input w:clk_i; opt_clean
     synth -flatten; abc -g AND; opt_clean; aigmap; write_aiger -symbols $4/dut.aig"
 }
