@@ -16,7 +16,7 @@ usage: scripts/capture.sh --scene FILE.splat --camera cameras.json --name NAME [
   --workload NAME   workload name in the trace                [3D]
   --build DIR       build folder                              [build/capture]
   --program FILE    use this capture program, build none
-  --value-bytes N   raw size of the values that are sampled   [1600000]
+  --value-bytes N   raw size of the values that are sampled   [2000000]
   --no-costs        leave instruction costs out of the trace
   --no-profile      do not compare the costs with ncu
 END
@@ -29,7 +29,7 @@ die() {
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 scene='' camera='' name='' out=$root/results/capture workload=3D build=$root/build/capture program=''
-value_bytes=1600000 costs=yes profile=yes
+value_bytes=2000000 costs=yes profile=yes
 while [ $# -gt 0 ]; do
   case $1 in
     --scene | --camera | --name | --out | --workload | --build | --program | --value-bytes)
