@@ -33,10 +33,12 @@ template <class T>
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
-  explicit DeviceBuffer(std::size_t count) : count_(count) {
-    if (count > 0) {
-      check(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)), "cudaMalloc");
-    }
+  explicit DeviceBuffer(std::size_t count) : DeviceBuffer(count, count * sizeof(T)) {}
+  // On pages that no other buffer has a part of: where an array lies within a page decides which L2
+  // slices its elements share, and with that how fast atomics on it are.
+  [[nodiscard]] static DeviceBuffer on_own_pages(std::size_t count) {
+    constexpr std::size_t kPageBytes = std::size_t{2} << 20U;
+    return DeviceBuffer(count, (count * sizeof(T) + kPageBytes - 1) / kPageBytes * kPageBytes);
   }
   explicit DeviceBuffer(std::span<const T> host) : DeviceBuffer(host.size()) {
     if (!host.empty()) {
@@ -73,6 +75,12 @@ class DeviceBuffer {
   }
 
  private:
+  DeviceBuffer(std::size_t count, std::size_t bytes) : count_(count) {
+    if (count > 0) {
+      check(cudaMalloc(reinterpret_cast<void**>(&data_), bytes), "cudaMalloc");
+    }
+  }
+
   T* data_ = nullptr;
   std::size_t count_ = 0;
 };

@@ -355,7 +355,7 @@ struct Rasterizer::State {
         capture::loss_gradient(image.to_host(), target_image(camera.width, camera.height));
     dl_dpixels = DeviceBuffer<float>(std::span<const float>(loss_gradient));
     for (int i = 0; i < kGradientArrays; ++i) {
-      gradients[i] = DeviceBuffer<float>(count * kGradientFloats[i]);
+      gradients[i] = DeviceBuffer<float>::on_own_pages(count * kGradientFloats[i]);
     }
   }
 
