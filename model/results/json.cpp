@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/results/json.hpp"
 
+#include <algorithm>
 #include <cctype>
 
 #include "model/gpu/config_fields.hpp"
@@ -60,6 +61,19 @@ Json measured_to_json(const RunResult& run) {
   return out;
 }
 
+Json bounds_to_json(const RunResult& run) {
+  const auto tightest = tightest_bound(run);
+  if (!tightest) {
+    return nullptr;
+  }
+  Json out;
+  out["cycles"] = named_values(run.bounds);
+  out["even_cycles"] = named_values(run.even_bounds);
+  out["tightest"] = tightest->unit;
+  out["achieved"] = tightest->achieved;
+  return out;
+}
+
 Json run_to_json(const RunResult& run, const std::optional<double>& speedup) {
   Json out;
   out["trace"] = run.trace;
@@ -79,6 +93,7 @@ Json run_to_json(const RunResult& run, const std::optional<double>& speedup) {
   out["stalls"]["subcore_cycles"] = named_values(run.subcore_cycles);
   out["stalls"]["warp_cycles"] = named_values(run.warp_cycles);
   out["utilization"] = named_values(run.utilization);
+  out["bounds"] = bounds_to_json(run);
   out["activity"] = named_values(run.activity);
   out["energy_nj"] = Json::object();
   out["sums_match"] = run.sums_match;
@@ -124,6 +139,20 @@ std::vector<std::optional<double>> speedups(const std::vector<RunResult>& runs) 
     out.push_back(speedup);
   }
   return out;
+}
+
+std::optional<TightestBound> tightest_bound(const RunResult& run) {
+  const auto highest =
+      std::max_element(run.bounds.begin(), run.bounds.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (highest == run.bounds.end()) {
+    return std::nullopt;
+  }
+  return TightestBound{.unit = highest->first,
+                       .cycles = highest->second,
+                       .achieved = run.cycles == 0 ? 0
+                                                   : static_cast<double>(highest->second) /
+                                                         static_cast<double>(run.cycles)};
 }
 
 bool is_measured_gpu(const std::string& gpu, const std::string& measured_gpu) {

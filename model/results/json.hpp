@@ -3,6 +3,7 @@
 // the same, so that two runs of one simulation differ in wall time only. Pure functions.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -19,6 +20,16 @@ nlohmann::ordered_json config_to_json(const GpuConfig& gpu);
 // Cycles of the baseline run of the same trace, GPU and unit over the cycles of each run; nothing
 // where that baseline was not run.
 std::vector<std::optional<double>> speedups(const std::vector<RunResult>& runs);
+
+// The kind of unit whose lower bound of the run's cycles is the highest, the first of equals, and
+// that bound over the cycles; nothing if the run has no bounds.
+struct TightestBound {
+  std::string unit;
+  std::uint64_t cycles = 0;
+  double achieved = 0;
+  friend bool operator==(const TightestBound&, const TightestBound&) = default;
+};
+std::optional<TightestBound> tightest_bound(const RunResult& run);
 
 // True where `gpu` is the machine on which the kernel was timed: "h200" and "NVIDIA H200".
 bool is_measured_gpu(const std::string& gpu, const std::string& measured_gpu);

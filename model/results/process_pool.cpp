@@ -53,6 +53,8 @@ void visit_result(Archive& archive, Run& run) {
   archive("warp_cycles", run.warp_cycles);
   archive("activity", run.activity);
   archive("utilization", run.utilization);
+  archive("bounds", run.bounds);
+  archive("even_bounds", run.even_bounds);
   archive("sums_match", run.sums_match);
   archive("conserved", run.conserved);
   archive("sum_check", run.sum_check);

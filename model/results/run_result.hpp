@@ -34,6 +34,10 @@ struct RunResult {
   Counters warp_cycles;     // where resident warp cycles went
   Counters activity;        // instructions issued, REDs, shuffles, reductions, lanes by route
   Fractions utilization;    // 0..1 per unit kind, over the whole run
+  // Cycles that no run with this work can be under, for each kind of unit: those of the unit that
+  // had most to do, and of each if all had the same.
+  Counters bounds;
+  Counters even_bounds;
   // Checks at the end of the run; `failure` names the first that failed.
   bool sums_match = false;
   bool conserved = false;

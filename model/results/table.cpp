@@ -150,6 +150,28 @@ std::string cycle_table(const std::vector<RunResult>& runs) {
   return fmt::format("\n{:<{}}{} busy, %\n{}", "sub-core cycles, %", table.find(kBar), kBar, table);
 }
 
+// Cycles that each kind of unit needs at least, the highest of them, and how near the run came.
+std::string bounds_table(const std::vector<RunResult>& runs) {
+  const Row units = names_of(runs, &RunResult::bounds);
+  Row header{"policy"};
+  header.insert(header.end(), units.begin(), units.end());
+  header.insert(header.end(), {std::string(kBar), "tightest", "cycles", "achieved, %"});
+  std::vector<Row> rows;
+  for (const RunResult& run : runs) {
+    Row row{run.policy};
+    for (const std::string& unit : units) {
+      row.push_back(with_separators(static_cast<std::uint64_t>(value_of(run.bounds, unit))));
+    }
+    const auto tightest = tightest_bound(run);
+    row.emplace_back(kBar);
+    row.push_back(tightest ? tightest->unit : std::string(kNothing));
+    row.push_back(with_separators(run.cycles));
+    row.push_back(tightest ? percent(tightest->achieved) : std::string(kNothing));
+    rows.push_back(std::move(row));
+  }
+  return "\nlower bounds, cycles\n" + align_columns(header, rows);
+}
+
 }  // namespace
 
 std::string align_columns(const std::vector<std::string>& header,
@@ -181,7 +203,7 @@ std::string with_separators(std::uint64_t value) {
   return out;
 }
 
-std::string results_table(const std::vector<RunResult>& runs) {
+std::string results_table(const std::vector<RunResult>& runs, bool bounds) {
   const auto all_speedups = speedups(runs);
   std::string out;
   // Runs of one trace and GPU stand together.
@@ -198,7 +220,8 @@ std::string results_table(const std::vector<RunResult>& runs) {
     const std::vector<std::optional<double>> group_speedups(at(all_speedups, begin),
                                                             at(all_speedups, end));
     out += (begin == 0 ? "" : "\n") + heading(group.front()) + "\n" +
-           main_table(group, group_speedups) + cycle_table(group);
+           main_table(group, group_speedups) + cycle_table(group) +
+           (bounds ? bounds_table(group) : std::string());
     begin = end;
   }
   return out;

@@ -19,7 +19,7 @@ std::string align_columns(const std::vector<std::string>& header,
 std::string with_separators(std::uint64_t value);
 
 // All runs: for each trace and GPU one table of cycles, traffic and checks, and one of where the
-// sub-cores' cycles went and how busy the units were.
-std::string results_table(const std::vector<RunResult>& runs);
+// sub-cores' cycles went and how busy the units were; with `bounds` also one of the lower bounds.
+std::string results_table(const std::vector<RunResult>& runs, bool bounds = false);
 
 }  // namespace warpfold

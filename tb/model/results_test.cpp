@@ -57,6 +57,8 @@ RunResult make_run(const std::string& policy, std::uint64_t cycles) {
   run.warp_cycles = {{"ready", 10}, {"barrier", 3}};
   run.activity = {{"reds", 7}};
   run.utilization = {{"lsu", 0.9}, {"unit", 0.1 + 0.2}, {"rop", 1}};
+  run.bounds = {{"issue", 5}, {"lsu", 800}, {"rop", 800}};
+  run.even_bounds = {{"issue", 3}, {"lsu", 700}, {"rop", 750}};
   run.sums_match = true;
   run.conserved = true;
   run.sum_check = "bound";
@@ -108,6 +110,20 @@ TEST(Json, DocumentIsAsTheSchemaSays) {
     "lsu": 0.9,
     "unit": 0.30000000000000004,
     "rop": 1.0
+   },
+   "bounds": {
+    "cycles": {
+     "issue": 5,
+     "lsu": 800,
+     "rop": 800
+    },
+    "even_cycles": {
+     "issue": 3,
+     "lsu": 700,
+     "rop": 750
+    },
+    "tightest": "lsu",
+    "achieved": 0.4
    },
    "activity": {
     "reds": 7
@@ -244,6 +260,30 @@ policy    issued  queue_full  |   lsu  unit    rop
 baseline    25.0        75.0  |  90.0  30.0  100.0
 arc-hw      25.0        75.0  |  90.0  30.0  100.0
 )");
+}
+
+TEST(Table, ShowsLowerBoundsIfAskedTo) {
+  const std::vector<RunResult> runs{make_run("baseline", 2000), make_run("arc-hw", 1000)};
+  EXPECT_EQ(results_table(runs).find("lower bounds"), std::string::npos);
+  const std::string table = results_table(runs, true);
+  EXPECT_NE(table.find(R"(
+lower bounds, cycles
+policy    issue  lsu  rop  |  tightest  cycles  achieved, %
+--------  -----  ---  ---  -  --------  ------  -----------
+baseline      5  800  800  |       lsu   2,000         40.0
+arc-hw        5  800  800  |       lsu   1,000         80.0
+)"),
+            std::string::npos)
+      << table;
+}
+
+TEST(Bounds, AreAbsentWhereNothingSetsOne) {
+  RunResult run = make_run("baseline", 10);
+  run.bounds.clear();
+  EXPECT_EQ(tightest_bound(run), std::nullopt);
+  EXPECT_EQ(nlohmann::json::parse(results_to_json({run}))["runs"][0]["bounds"], nullptr);
+  // A run of no cycles has achieved nothing.
+  EXPECT_EQ(tightest_bound(make_run("baseline", 0))->achieved, 0.0);
 }
 
 TEST(Table, NamesFailedChecks) {
@@ -451,6 +491,8 @@ TEST(Pool, ResultsArriveWhole) {
   EXPECT_EQ(got.subcore_cycles, run.subcore_cycles);
   EXPECT_EQ(got.warp_cycles, run.warp_cycles);
   EXPECT_EQ(got.activity, run.activity);
+  EXPECT_EQ(got.bounds, run.bounds);
+  EXPECT_EQ(got.even_bounds, run.even_bounds);
   ASSERT_EQ(got.utilization.size(), run.utilization.size());
   EXPECT_EQ(got.utilization[1], run.utilization[1]);
   EXPECT_NE(got.utilization[3].second, got.utilization[3].second);
