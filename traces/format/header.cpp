@@ -35,6 +35,7 @@ constexpr std::array<std::string_view, 5> kSerialSegments = {"check", "plain", "
 constexpr std::array<std::string_view, 4> kButterflySegments = {"check", "plain", "butterfly",
                                                                 "leader"};
 constexpr std::array<std::string_view, 3> kSkipSegments = {"check", "butterfly", "leader"};
+constexpr std::array<std::string_view, 2> kCcclSegments = {"butterfly", "leader"};
 
 // Name of a field of InstructionCost in JSON, and where it lives.
 struct CostField {
@@ -91,7 +92,7 @@ void check_variant(const std::string& field, const std::string& name, const Vari
                    const Header& header) {
   const auto segments = reduce_segments(name);
   if (segments.empty()) {
-    refuse(field, "unknown variant: baseline, sw-s, sw-b and skip are known");
+    refuse(field, "unknown variant: baseline, sw-s, sw-b, skip and cccl are known");
   }
   if (variant.paths.size() != header.paths.size()) {
     refuse(field + ".paths",
@@ -318,6 +319,9 @@ std::span<const std::string_view> reduce_segments(std::string_view variant) {
   }
   if (variant == "skip") {
     return kSkipSegments;
+  }
+  if (variant == "cccl") {
+    return kCcclSegments;
   }
   return {};
 }

@@ -55,6 +55,8 @@ struct InstructionCost {
 //   sw-s:     "check" "plain" "setup" "per_lane" "leader"   (per_lane: one turn of the serial loop)
 //   sw-b:     "check" "plain" "butterfly" "leader"
 //   skip:     "check" "butterfly" "leader"             (check also runs on warps that are skipped)
+//   cccl:     "butterfly" "leader"      (every pass reduces: those without an event have it in
+//                                        their path)
 struct VariantCost {
   std::vector<InstructionCost> paths;
   std::map<std::string, InstructionCost> reduce;
