@@ -129,6 +129,7 @@ struct SimArguments {
   std::string json;
   std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
   bool clock_all = false;
+  bool bounds = false;
 };
 
 std::vector<std::string> split_list(const std::string& list) {
@@ -154,6 +155,13 @@ void refuse_input_as_output(const std::string& output, const std::vector<std::st
 int run_sim(const SimArguments& arguments) {
   SimulationPlan plan;
   plan.policies = parse_policies(arguments.policies);
+  // What only "all" asks for is left out where a trace cannot run it.
+  plan.optional = plan.policies;
+  for (const std::string& name : split_list(arguments.policies)) {
+    if (name != "all") {
+      std::erase(plan.optional, parse_policy(name));
+    }
+  }
   plan.unit = parse_unit_model(arguments.unit);
   plan.unit_kind = parse_unit_kind(arguments.unit_kind);
   plan.clock_all = arguments.clock_all;
@@ -187,6 +195,9 @@ int run_sim(const SimArguments& arguments) {
   const SimulationReport report = run_simulations(plan);
   line.wipe();
 
+  for (const std::string& note : report.left_out) {
+    complain(note);
+  }
   for (const std::string& failure : report.failures) {
     complain(failure);
   }
@@ -198,7 +209,7 @@ int run_sim(const SimArguments& arguments) {
     json->write(results_to_json(report.runs));
   }
   if (!json_to_stdout) {
-    std::cout << results_table(report.runs);
+    std::cout << results_table(report.runs, arguments.bounds);
   } else if (report.missing == 0) {
     std::cout << results_to_json(report.runs);
   }
@@ -243,6 +254,8 @@ void add_sim(CLI::App& app, std::function<int()>& command) {
       ->multi_option_policy(kTakeLast)
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
+  sim->add_flag("--bounds", arguments->bounds,
+                "Also show how many cycles each kind of unit needs at least");
   sim->add_flag("--clock-all", arguments->clock_all,
                 "Clock every block in every cycle: slow, same results; a check of the simulator");
   sim->footer(
@@ -523,19 +536,21 @@ int list_gpus() {
 }
 
 int list_policies() {
-  constexpr std::size_t kTextColumns = 86;
+  constexpr std::size_t kTextColumns = 70;
   for (const PolicyInfo& info : policy_infos()) {
     std::string text = info.description;
     std::string first = info.pattern;
+    std::string source = info.source;
     while (!text.empty()) {
       std::size_t end = text.size();
       if (end > kTextColumns) {
         end = text.rfind(' ', kTextColumns);
         end = end == std::string::npos ? text.size() : end;
       }
-      std::cout << fmt::format("{:<10}  {}\n", first, text.substr(0, end));
+      std::cout << fmt::format("{:<10}  {:<27}  {}\n", first, source, text.substr(0, end));
       text.erase(0, std::min(text.size(), end + 1));
       first.clear();
+      source.clear();
     }
   }
   std::vector<std::string> names;

@@ -259,6 +259,32 @@ class Loader {
            fmt::format("is {}, less than the {} packets that one transaction can have",
                        gpu.l2.ingress_packets, kMaxTransactionPackets));
     }
+    if (!std::has_single_bit(gpu.l1.line_bytes)) {
+      fail("l1.line_bytes", fmt::format("is {}, must be a power of two", gpu.l1.line_bytes));
+    }
+    if (!std::has_single_bit(gpu.lab.entry_bytes)) {
+      fail("lab.entry_bytes", fmt::format("is {}, must be a power of two", gpu.lab.entry_bytes));
+    }
+    if (gpu.lab.bytes >= gpu.l1.bytes) {
+      fail("lab.bytes",
+           fmt::format("is {}, must be less than l1.bytes = {}", gpu.lab.bytes, gpu.l1.bytes));
+    }
+    if (const std::uint64_t lab_set = std::uint64_t{gpu.lab.ways} * gpu.lab.entry_bytes;
+        gpu.lab.bytes < lab_set) {
+      fail("lab.bytes",
+           fmt::format("is {}, must be at least ways x entry_bytes = {}", gpu.lab.bytes, lab_set));
+    }
+    if (const std::uint64_t l1_set = std::uint64_t{gpu.l1.ways} * gpu.l1.line_bytes;
+        gpu.l1.bytes < l1_set) {
+      fail("l1.bytes",
+           fmt::format("is {}, must be at least ways x line_bytes = {}", gpu.l1.bytes, l1_set));
+    }
+    // A line goes out whole.
+    if (const std::uint32_t sectors = std::max(gpu.l1.line_bytes, gpu.lab.entry_bytes) / 32;
+        gpu.buffer.victims < sectors) {
+      fail("buffer.victims",
+           fmt::format("is {}, less than the {} sectors of a line", gpu.buffer.victims, sectors));
+    }
     if (!std::has_single_bit(gpu.l2.interleave_bytes)) {
       fail("l2.interleave_bytes",
            fmt::format("is {}, must be a power of two", gpu.l2.interleave_bytes));

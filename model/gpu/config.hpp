@@ -58,6 +58,26 @@ struct GpuConfig {
     double global_load = 0;         // per LDG
   } lsu;
 
+  // SRAM of an SM that the L1 cache and shared memory divide, and what an atomic buffer in it or
+  // beside it needs (policies lab, lab-ideal and phi).
+  struct L1 {
+    std::uint64_t bytes = 0;
+    std::uint32_t line_bytes = 0;
+    std::uint32_t ways = 0;
+    double access_cycles = 0;      // of the load-store pipe, one access of the SRAM by a buffer
+    std::uint32_t load_lines = 0;  // lines that one global load of a warp brings in
+  } l1;
+  struct Lab {
+    std::uint64_t bytes = 0;        // of the L1 SRAM
+    std::uint32_t entry_bytes = 0;  // one tag
+    std::uint32_t ways = 0;
+  } lab;
+  struct Buffer {
+    std::uint32_t queue_depth = 0;  // transactions in front of it
+    std::uint32_t victims = 0;      // evicted sectors that wait for the injection port
+    double add_cycles = 0;          // of its adder, one lane on one and the same word
+  } buffer;
+
   struct Noc {
     std::uint32_t injection_depth = 0;  // transactions buffered per SM
     double packet_cycles = 0;           // injection port occupancy of one packet

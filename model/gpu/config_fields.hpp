@@ -54,6 +54,20 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("lsu", "shared_access", gpu.lsu.shared_access, kCycles);
   visit("lsu", "global_load", gpu.lsu.global_load, kCycles);
 
+  visit("l1", "bytes", gpu.l1.bytes, Bytes{4096, std::uint64_t{1} << 24U});
+  visit("l1", "line_bytes", gpu.l1.line_bytes, Count{32, 128});
+  visit("l1", "ways", gpu.l1.ways, Count{1, 1024});
+  visit("l1", "access_cycles", gpu.l1.access_cycles, kCycles);
+  visit("l1", "load_lines", gpu.l1.load_lines, Count{0, 32});
+
+  visit("lab", "bytes", gpu.lab.bytes, Bytes{128, std::uint64_t{1} << 24U});
+  visit("lab", "entry_bytes", gpu.lab.entry_bytes, Count{32, 128});
+  visit("lab", "ways", gpu.lab.ways, Count{1, 1024});
+
+  visit("buffer", "queue_depth", gpu.buffer.queue_depth, Count{1, 1024});
+  visit("buffer", "victims", gpu.buffer.victims, Count{1, 1024});
+  visit("buffer", "add_cycles", gpu.buffer.add_cycles, kCycles);
+
   visit("noc", "injection_depth", gpu.noc.injection_depth, Count{1, 4096});
   visit("noc", "packet_cycles", gpu.noc.packet_cycles, Real{1, 1000});
   visit("noc", "latency", gpu.noc.latency, kLatency);

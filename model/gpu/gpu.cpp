@@ -25,7 +25,7 @@ namespace {
 class Gpu {
  public:
   Gpu(const SimOptions& options, const trace::Reader& trace, const PolicyTiming& timing,
-      std::uint32_t resident_ctas)
+      std::uint32_t resident_ctas, const BufferShape& buffer)
       : config_(options.gpu),
         has_values_(trace.header().values == trace::ValueMode::kFp32),
         addresses_(trace.header()),
@@ -34,7 +34,8 @@ class Gpu {
         clock_("clock", 1.0 / config_.sm.clock_ghz, options.clock_all),
         dispatcher_("dispatcher", clock_, trace, ctas_, resident_ctas, options.progress) {
     const Subcore::Context context{
-        config_, timing, addresses_, has_values_, options.clock_all, options.unit_kind, tally_};
+        config_,           timing,           addresses_, has_values_, options.clock_all,
+        options.unit_kind, buffer.present(), tally_};
     const bool needs_unit = options.policy.kind == PolicyKind::kArcHw;
     const auto unit = [&]() -> std::unique_ptr<ArcUnit> {
       return needs_unit ? make_unit(options.unit, options.unit_kind) : nullptr;
@@ -42,16 +43,16 @@ class Gpu {
     std::vector<Sm*> sms;
     std::vector<InjectionPort*> ports;
     for (std::uint32_t i = 0; i < config_.sm.count; ++i) {
-      sms_.push_back(
-          std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), clock_, context, ctas_, i, unit));
+      sms_.push_back(std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), clock_, context, ctas_, i,
+                                          unit, buffer, sums_));
       sms.push_back(sms_.back().get());
       ports.push_back(&sms.back()->port);
     }
     std::vector<SliceIngress*> ingresses;
     for (std::uint32_t i = 0; i < config_.l2.slices; ++i) {
       slices_.push_back(std::make_unique<L2Slice>(fmt::format("l2_{}", i).c_str(), clock_, config_,
-                                                  map_, addresses_, has_values_, memory_, tally_,
-                                                  ctas_));
+                                                  map_, addresses_, has_values_, memory_, sums_,
+                                                  tally_, ctas_));
       slices_.back()->ingress.connect(*slices_.back(), ports);
       ingresses.push_back(&slices_.back()->ingress);
     }
@@ -95,6 +96,7 @@ class Gpu {
   std::vector<Fp32Bits> memory_;
   Tally tally_;
   CtaStore ctas_;
+  SectorSumsPool sums_;
   SliceMap map_;
   Clock clock_;
   Dispatcher dispatcher_;
@@ -122,6 +124,8 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
     stuck = "an L2 slice still holds work";
   } else if (!ctas_.empty()) {
     stuck = "a CTA is still referred to";
+  } else if (!sums_.empty()) {
+    stuck = "a partial sum is still on its way";
   }
 
   Cycle end = dispatcher_.last_end();
@@ -131,10 +135,17 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
     end = std::max(end, s.last_done);
     l2.rop_ops += s.rop_ops;
     l2.rop_busy += s.rop_busy;
+    l2.rop_busiest = std::max(l2.rop_busiest, s.rop_busiest);
     l2.hits += s.hits;
     l2.misses += s.misses;
   }
   SubcoreStats cores;
+  BufferStats buffers;
+  // What the unit of each kind that had most to do was busy for.
+  struct {
+    std::uint64_t issue = 0, unit = 0;
+    Ticks lsu = 0, adder = 0, port = 0;
+  } busiest;
   std::uint64_t lsu_blocked = 0;
   Ticks lsu_busy = 0;
   Ticks port_busy = 0;
@@ -153,11 +164,25 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
       cores.events += s.events;
       cores.unit_read_cycles += s.unit_read_cycles;
       cores.unit_blocked_cycles += s.unit_blocked_cycles;
+      busiest.issue = std::max(busiest.issue, s.issued);
+      busiest.unit = std::max(busiest.unit, s.unit_read_cycles);
     }
     lsu_blocked += sm->lsu.blocked_cycles();
     lsu_busy += sm->pipe.busy();
     port_busy += sm->port.busy();
+    busiest.lsu = std::max(busiest.lsu, sm->pipe.busy());
+    busiest.port = std::max(busiest.port, sm->port.busy());
     result.noc_packets += sm->port.packets();
+    if (sm->buffer) {
+      const BufferStats& s = sm->buffer->stats();
+      buffers.hits += s.hits;
+      buffers.misses += s.misses;
+      buffers.evicted += s.evicted;
+      buffers.flushed += s.flushed;
+      buffers.blocked_cycles += s.blocked_cycles;
+      buffers.adder_busy += s.adder_busy;
+      busiest.adder = std::max(busiest.adder, s.adder_busy);
+    }
   }
 
   result.cycles = end;
@@ -181,8 +206,15 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
       {"lanes_as_red", tally_.lanes_as_red},
       {"lanes_to_unit", tally_.lanes_to_unit},
       {"lanes_in_software", tally_.lanes_software},
+      {"lanes_to_buffer", tally_.lanes_buffered},
       {"sums_from_unit", tally_.unit_reduced},
       {"sums_from_software", tally_.software_reduced},
+      {"sums_from_buffer", tally_.buffer_reduced},
+      {"buffer_hits", buffers.hits},
+      {"buffer_misses", buffers.misses},
+      {"buffer_evicted_sectors", buffers.evicted},
+      {"buffer_flushed_sectors", buffers.flushed},
+      {"buffer_blocked_cycles", buffers.blocked_cycles},
       {"unit_blocked_cycles", cores.unit_blocked_cycles},
       {"lsu_blocked_cycles", lsu_blocked},
       {"l2_hits", l2.hits},
@@ -197,8 +229,24 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
       {"issue", share(static_cast<double>(cores.issued), cycles * subcores)},
       {"arc_unit", share(static_cast<double>(cores.unit_read_cycles), cycles * subcores)},
       {"lsu", share(static_cast<double>(lsu_busy), cycles * sms * ticks)},
+      {"buffer", share(static_cast<double>(buffers.adder_busy), cycles * sms * ticks)},
       {"noc", share(static_cast<double>(port_busy), cycles * sms * ticks)},
       {"rop", share(static_cast<double>(l2.rop_busy), cycles * rops * ticks)},
+  };
+
+  // A unit that is busy for so long keeps the run from ending sooner. Rounded down.
+  const auto even = [](std::uint64_t work, double units) {
+    return static_cast<std::uint64_t>(static_cast<double>(work) / units);
+  };
+  result.bounds = {
+      {"issue", busiest.issue},        {"arc_unit", busiest.unit},
+      {"lsu", cycle_of(busiest.lsu)},  {"buffer", cycle_of(busiest.adder)},
+      {"noc", cycle_of(busiest.port)}, {"rop", cycle_of(l2.rop_busiest)},
+  };
+  result.even_bounds = {
+      {"issue", even(cores.issued, subcores)}, {"arc_unit", even(cores.unit_read_cycles, subcores)},
+      {"lsu", even(lsu_busy, sms * ticks)},    {"buffer", even(buffers.adder_busy, sms * ticks)},
+      {"noc", even(port_busy, sms * ticks)},   {"rop", even(l2.rop_busy, rops * ticks)},
   };
 
   // Conservation: every lane value went one way, arrived, and was added once; every sub-core cycle
@@ -216,10 +264,12 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   require(stuck.empty(), stuck.c_str());
   require(t.lanes_issued + t.lanes_software == reference.lane_atomics(),
           "lanes issued differ from lanes in the trace");
-  require(t.lanes_as_red + t.lanes_to_unit == t.lanes_issued,
+  require(t.lanes_as_red + t.lanes_to_unit + t.lanes_buffered == t.lanes_issued,
           "lanes sent and lanes reduced differ from lanes issued");
   require(t.lanes_added == t.lanes_as_red, "lanes added at ROPs differ from lanes sent");
-  require(t.sums_added == t.unit_reduced + t.software_reduced,
+  require(t.buffer_reduced == t.buffer_sums_begun,
+          "sums sent by atomic buffers differ from sums begun in them");
+  require(t.sums_added == t.unit_reduced + t.software_reduced + t.buffer_reduced,
           "sums added at ROPs differ from sums sent");
   require(l2.rop_ops == result.noc_packets, "packets served differ from packets injected");
   require(cores.events == reference.events(), "events issued differ from events in the trace");
@@ -227,8 +277,8 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
           "sub-core cycles do not add up");
   require(cores.cycles[static_cast<std::size_t>(CycleCause::kIssued)] == cores.issued,
           "issue cycles differ from instructions issued");
-  for (const auto& [name, busy] : result.utilization) {
-    require(busy <= 1.0, "a unit was busy for longer than the run took");
+  for (const auto& [name, bound] : result.bounds) {
+    require(bound <= end, "a unit was busy for longer than the run took");
   }
   result.conserved = result.failure.empty();
 
@@ -258,7 +308,13 @@ RunResult simulate(const SimOptions& options, const trace::Reader& trace,
   if (cost.registers > 0) {
     registers = cost.registers;
   }
-  const std::uint32_t resident = ctas_per_sm(options.gpu, header, registers);
+  // What an atomic buffer takes of the SRAM is not there for shared memory.
+  GpuConfig machine = options.gpu;
+  if (options.policy.kind == PolicyKind::kLab) {
+    machine.sm.shared_bytes = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(machine.sm.shared_bytes, machine.l1.bytes - machine.lab.bytes));
+  }
+  const std::uint32_t resident = ctas_per_sm(machine, header, registers);
   if (resident == 0) {
     throw SimulationError(
         fmt::format("{}: a CTA of {} threads with {} registers each and {} bytes of shared memory "
@@ -274,7 +330,15 @@ RunResult simulate(const SimOptions& options, const trace::Reader& trace,
     }
   }
 
-  Gpu gpu(options, trace, *timing, resident);
+  BufferShape buffer;
+  try {
+    buffer = buffer_shape(options.policy.kind, options.gpu,
+                          std::uint64_t{resident} * shared_per_cta(header));
+  } catch (const std::invalid_argument& error) {
+    throw SimulationError(fmt::format("{}: {}", trace.path().string(), error.what()));
+  }
+  buffer.lose_flushed = options.lose_flushed;
+  Gpu gpu(options, trace, *timing, resident, buffer);
   gpu.run();
   RunResult result = gpu.collect(reference);
   result.trace = trace.path().string();

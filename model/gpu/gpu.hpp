@@ -32,6 +32,8 @@ struct SimOptions {
   // Clock every block in every cycle instead of only those with work. Slow; the results are the
   // same bit for bit, which is what it is there to show.
   bool clock_all = false;
+  // A fault for tests of the checks: each atomic buffer loses so many sectors when it is flushed.
+  std::uint64_t lose_flushed = 0;
   // Called now and then with the share of CTAs that have finished, 0..1; may be empty.
   std::function<void(double)> progress;
 };

@@ -33,13 +33,14 @@ L2Tags::Access L2Tags::access(Address address) {
 
 L2Slice::L2Slice(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
                  const SliceMap& map, const AddressMap& addresses, bool has_values,
-                 std::vector<Fp32Bits>& memory, Tally& tally, CtaStore& ctas)
+                 std::vector<Fp32Bits>& memory, SectorSumsPool& sums, Tally& tally, CtaStore& ctas)
     : Block(name, clock),
       ingress("ingress", clock, config),
       map_(map),
       addresses_(addresses),
       has_values_(has_values),
       memory_(memory),
+      sums_(sums),
       tally_(tally),
       ctas_(ctas),
       rop_ticks_(std::max(to_ticks(config.l2.rop_cycles), to_ticks(config.noc.packet_cycles))),
@@ -114,6 +115,8 @@ void L2Slice::serve(Rop& rop) {
     rop.busy = true;
     stats_.rop_ops += transaction.packets;
     stats_.rop_busy += occupancy;
+    rop.served += occupancy;
+    stats_.rop_busiest = std::max(stats_.rop_busiest, rop.served);
     add(transaction);
     rop.queue.pop_front();
     if (rop.free_at >= cycle_end) {
@@ -128,6 +131,10 @@ void L2Slice::add(const Transaction& transaction) {
     Fp32Bits& cell = memory_[addresses_.element_at(transaction.address, transaction.parameter)];
     cell = fp32_add(cell, transaction.data);
     ++tally_.sums_added;
+    return;
+  }
+  if (transaction.partial) {
+    add_partial(transaction);
     return;
   }
   const std::uint32_t p = transaction.parameter;
@@ -149,6 +156,18 @@ void L2Slice::add(const Transaction& transaction) {
   }
   tally_.lanes_added += static_cast<std::uint64_t>(lane_count(transaction.mask));
   ctas_.release(ref.cta);
+}
+
+// The sums of a sector that an atomic buffer has sent, in the order of their addresses.
+void L2Slice::add_partial(const Transaction& transaction) {
+  const SectorSums sums = sums_.take(transaction.data);
+  for (std::uint32_t rest = transaction.mask; rest != 0; rest &= rest - 1) {
+    const auto word = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const Address address = transaction.address + word * sizeof(Fp32Bits);
+    Fp32Bits& cell = memory_[addresses_.element_at(address, 0)];
+    cell = fp32_add(cell, sums[word]);
+    ++tally_.sums_added;
+  }
 }
 
 }  // namespace warpfold

@@ -12,6 +12,7 @@
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
 #include "model/gpu/noc.hpp"
+#include "model/gpu/sector_sums.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/gpu/traffic.hpp"
 
@@ -41,7 +42,8 @@ class L2Tags {
 
 struct SliceStats {
   std::uint64_t rop_ops = 0;
-  Ticks rop_busy = 0;  // over all ROPs of the slice
+  Ticks rop_busy = 0;     // over all ROPs of the slice
+  Ticks rop_busiest = 0;  // of the one that had most to do
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   Cycle last_done = 0;  // first cycle after the last addition
@@ -51,7 +53,7 @@ class L2Slice : public Block {
  public:
   L2Slice(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
           const SliceMap& map, const AddressMap& addresses, bool has_values,
-          std::vector<Fp32Bits>& memory, Tally& tally, CtaStore& ctas);
+          std::vector<Fp32Bits>& memory, SectorSumsPool& sums, Tally& tally, CtaStore& ctas);
 
   SliceIngress ingress;
   // Marks a line as present before the kernel begins: the arrays were just cleared.
@@ -65,17 +67,20 @@ class L2Slice : public Block {
     bool busy = false;
     Ticks free_at = 0;
     std::uint32_t packets = 0;
+    Ticks served = 0;  // that it has been busy
   };
 
   void tick() override;
   void accept(const Transaction& transaction);
   void serve(Rop& rop);
   void add(const Transaction& transaction);
+  void add_partial(const Transaction& transaction);
 
   const SliceMap& map_;
   const AddressMap& addresses_;
   const bool has_values_;
   std::vector<Fp32Bits>& memory_;
+  SectorSumsPool& sums_;
   Tally& tally_;
   CtaStore& ctas_;
   const Ticks rop_ticks_;  // no less than a packet takes to come

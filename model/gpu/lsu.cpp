@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "model/gpu/sector_sums.hpp"
 #include "model/gpu/subcore.hpp"
 
 namespace warpfold {
-
-namespace {
-constexpr unsigned kSectorShift = 5;
-}
 
 Ticks LsuPipe::start(Ticks occupancy) {
   ARC_CHECK(free() && started_until_ == 0, "the pipe is taken");
@@ -40,17 +37,22 @@ void LsuPipe::update() {
 }
 
 Lsu::Lsu(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
-         const AddressMap& addresses, LsuPipe& pipe, Fifo<Transaction>& injection)
+         const AddressMap& addresses, LsuPipe& pipe, Fifo<Transaction>& sink, bool beside_pipe)
     : Block(name, clock),
+      flushes("flushes"),
       config_(config),
       addresses_(addresses),
       pipe_(pipe),
-      injection_(injection),
+      sink_(sink),
+      beside_pipe_(beside_pipe),
       red_min_(to_ticks(config.lsu.red_min)),
       red_lane_(to_ticks(config.lsu.red_lane)),
-      red_sector_(to_ticks(config.lsu.red_sector)) {}
+      red_sector_(to_ticks(config.lsu.red_sector)) {
+  flushes.bind(*this);
+}
 
 void Lsu::tick() {
+  flushes.take([this](bool) { flush_ = true; });
   const bool work =
       holding_ || std::any_of(subcores_.begin(), subcores_.end(), [](const Subcore* subcore) {
         return !subcore->memory_queue.empty();
@@ -59,9 +61,12 @@ void Lsu::tick() {
     for (Subcore* subcore : subcores_) {
       subcore->memory_queue.want_entries();
     }
+    if (flush_) {
+      send_flush();
+    }
     return;
   }
-  if (!pipe_.free()) {
+  if (!beside_pipe_ && !pipe_.free()) {
     wake_at(cycle_of(pipe_.free_at()));
     return;
   }
@@ -69,22 +74,35 @@ void Lsu::tick() {
     take_next();
   }
   if (holding_) {
-    if (!injection_.can_push()) {
+    if (!sink_.can_push()) {
       if (blocked_since_ == kNever) {
         blocked_since_ = now();
       }
-      injection_.want_room();
+      sink_.want_room();
       return;
     }
     if (blocked_since_ != kNever) {
       blocked_cycles_ += now() - blocked_since_;
       blocked_since_ = kNever;
     }
-    injection_.push(transactions_[sent_]);
-    pipe_.start(occupancy_[sent_]);
+    sink_.push(transactions_[sent_]);
+    if (!beside_pipe_) {
+      pipe_.start(occupancy_[sent_]);
+    }
     holding_ = ++sent_ < count_;
   }
   wake_next();
+}
+
+void Lsu::send_flush() {
+  if (!sink_.can_push()) {
+    sink_.want_room();
+    return;
+  }
+  Transaction transaction;
+  transaction.flush = true;
+  sink_.push(transaction);
+  flush_ = false;
 }
 
 // Takes the next instruction, sub-cores in turn. A shuffle is done with at once; a RED is held

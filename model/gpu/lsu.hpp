@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The load-store unit of an SM: takes instructions from the sub-cores' memory queues in turn,
-// splits REDs into transactions by 32-byte sector, and hands them to the SM's injection port. Owned
-// by its SM. Timing as measured on an H200: same-address lanes one a cycle, a sector 1.25 cycles, 2
-// cycles at least per RED; shuffles and shared-memory accesses share the pipe.
+// splits REDs into transactions by 32-byte sector, and hands them to the SM's injection port, or to
+// its atomic buffer. Owned by its SM. Timing as measured on an H200: same-address lanes one a
+// cycle, a sector 1.25 cycles, 2 cycles at least per RED; shuffles and shared-memory accesses share
+// the pipe.
 #pragma once
 
 #include <array>
@@ -48,23 +49,31 @@ class LsuPipe : public sc_core::sc_prim_channel {
 
 class Lsu : public Block {
  public:
+  // `sink`: where transactions go, the injection port or an atomic buffer. `beside_pipe`: REDs do
+  // not occupy the pipe on their way there, one transaction a cycle.
   Lsu(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
-      const AddressMap& addresses, LsuPipe& pipe, Fifo<Transaction>& injection);
+      const AddressMap& addresses, LsuPipe& pipe, Fifo<Transaction>& sink, bool beside_pipe);
+
+  // The kernel has ended: a transaction that says so follows the last RED into the sink.
+  Mailbox<bool> flushes;
 
   void connect(std::vector<Subcore*> subcores) { subcores_ = std::move(subcores); }
-  [[nodiscard]] bool empty() const { return !holding_; }
-  // Cycles in which an instruction waited for the injection port.
+  [[nodiscard]] bool empty() const { return !holding_ && !flush_; }
+  // Cycles in which an instruction waited for the injection port or the atomic buffer.
   [[nodiscard]] std::uint64_t blocked_cycles() const { return blocked_cycles_; }
 
  private:
   void tick() override;
+  void send_flush();
   void take_next();
   void split(const MemOp& op);
 
   const GpuConfig& config_;
   const AddressMap& addresses_;
   LsuPipe& pipe_;
-  Fifo<Transaction>& injection_;
+  Fifo<Transaction>& sink_;
+  const bool beside_pipe_;
+  bool flush_ = false;
   std::vector<Subcore*> subcores_;
   std::size_t turn_ = 0;
 

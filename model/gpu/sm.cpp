@@ -94,20 +94,34 @@ void SmControl::update() {
 }
 
 Sm::Sm(const sc_core::sc_module_name& name, Clock& clock, const Subcore::Context& context,
-       CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit)
+       CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit,
+       const BufferShape& shape, SectorSumsPool& sums)
     : sc_module(name),
       control("control", ctas),
       pipe("pipe", clock),
       port("port", clock, context.config, index),
-      lsu("lsu", clock, context.config, context.addresses, pipe, port.queue) {
+      buffer(shape.present() ? std::make_unique<AtomicBuffer>(
+                                   "buffer", clock, shape, context.addresses, context.has_values,
+                                   pipe, port.queue, sums, context.tally, ctas)
+                             : nullptr),
+      lsu("lsu", clock, context.config, context.addresses, pipe,
+          buffer ? buffer->input : port.queue, shape.beside_pipe) {
   std::vector<Subcore*> list;
   for (std::uint32_t i = 0; i < context.config.sm.subcores; ++i) {
     subcores.push_back(std::make_unique<Subcore>(fmt::format("subcore{}", i).c_str(), clock,
                                                  context, control, pipe, unit()));
     list.push_back(subcores.back().get());
     list.back()->memory_queue.bind(*list.back(), lsu);
+    if (shape.load_lines > 0) {
+      list.back()->tell_loads_to(buffer->loads);
+    }
   }
-  port.queue.bind(lsu, port);
+  if (buffer) {
+    buffer->input.bind(lsu, *buffer);
+    port.queue.bind(*buffer, port);
+  } else {
+    port.queue.bind(lsu, port);
+  }
   lsu.connect(std::move(list));
 }
 
@@ -127,8 +141,14 @@ void Sm::launch(CtaContext& cta) {
   }
 }
 
+void Sm::flush() {
+  if (buffer) {
+    lsu.flushes.post(true);
+  }
+}
+
 bool Sm::empty() const {
-  return control.empty() && lsu.empty() && port.idle() &&
+  return control.empty() && lsu.empty() && port.idle() && (!buffer || buffer->empty()) &&
          std::all_of(subcores.begin(), subcores.end(), [](const auto& subcore) {
            return subcore->empty() && subcore->memory_queue.empty();
          });
@@ -153,6 +173,7 @@ void Dispatcher::connect(std::vector<Sm*> sms) {
 }
 
 void Dispatcher::tick() {
+  const bool was_done = done();
   finished.take([this](std::uint32_t sm) {
     --resident_[sm];
     ++completed_;
@@ -161,6 +182,11 @@ void Dispatcher::tick() {
       progress_(static_cast<double>(completed_) / static_cast<double>(trace_.cta_count()));
     }
   });
+  if (done() && !was_done) {
+    for (Sm* sm : sms_) {
+      sm->flush();
+    }
+  }
   if (now() == 0 || next_ == trace_.cta_count()) {
     return;
   }
@@ -180,12 +206,16 @@ void Dispatcher::tick() {
   }
 }
 
+std::uint32_t shared_per_cta(const trace::Header& header) {
+  // With 1 KiB of the system's own (CUDA C++ Programming Guide, compute capabilities 8.x and 9.0).
+  constexpr std::uint32_t kSystemShared = 1024;
+  return header.shared_bytes_per_cta + kSystemShared;
+}
+
 std::uint32_t ctas_per_sm(const GpuConfig& config, const trace::Header& header,
                           std::uint32_t registers_per_thread) {
-  // Registers are given out to warps in blocks of 256, and a CTA's shared memory comes with 1 KiB
-  // of the system's own (CUDA C++ Programming Guide, compute capabilities 8.x and 9.0).
+  // Registers are given out to warps in blocks of 256 (the same source).
   constexpr std::uint32_t kRegisterBlock = 256;
-  constexpr std::uint32_t kSystemShared = 1024;
   const std::uint32_t warps = header.warps_per_cta();
   std::uint32_t fit = std::min(config.sm.max_ctas, config.sm.max_warps / warps);
   const std::uint32_t warp_registers =
@@ -193,7 +223,7 @@ std::uint32_t ctas_per_sm(const GpuConfig& config, const trace::Header& header,
   if (warp_registers > 0) {
     fit = std::min(fit, config.sm.registers / (warp_registers * warps));
   }
-  fit = std::min(fit, config.sm.shared_bytes / (header.shared_bytes_per_cta + kSystemShared));
+  fit = std::min(fit, config.sm.shared_bytes / shared_per_cta(header));
   return fit;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "model/gpu/atomic_buffer.hpp"
 #include "model/gpu/channel.hpp"
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
@@ -76,16 +77,20 @@ class SmControl : public sc_core::sc_prim_channel {
 class Sm : public sc_core::sc_module {
  public:
   Sm(const sc_core::sc_module_name& name, Clock& clock, const Subcore::Context& context,
-     CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit);
+     CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit,
+     const BufferShape& buffer_shape, SectorSumsPool& sums);
 
   void connect(Dispatcher& dispatcher, const SliceMap& map, std::vector<SliceIngress*> slices);
   // Hands the warps of a CTA to the sub-cores.
   void launch(CtaContext& cta);
+  // The kernel has ended: what an atomic buffer holds goes out.
+  void flush();
   [[nodiscard]] bool empty() const;
 
   SmControl control;
   LsuPipe pipe;
   InjectionPort port;
+  std::unique_ptr<AtomicBuffer> buffer;  // null unless the policy has one
   std::vector<std::unique_ptr<Subcore>> subcores;
   Lsu lsu;
 };
@@ -116,6 +121,9 @@ class Dispatcher : public Block {
   std::size_t completed_ = 0;
   Cycle last_end_ = 0;
 };
+
+// Bytes of the SM's SRAM that a CTA takes as shared memory.
+std::uint32_t shared_per_cta(const trace::Header& header);
 
 // CTAs of the trace that fit an SM together: warp slots, registers, shared memory and the CTA
 // limit. Zero when one does not fit.

@@ -238,6 +238,9 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
     case StepKind::kRun:
       warp.slots_left = warp.step.slots;
       warp.accesses_done = cycle_after(pipe_.charge(warp.step.lsu_ticks));
+      if (loads_ != nullptr && warp.step.loads > 0) {
+        loads_->post(warp.step.loads);
+      }
       if (warp.slots_left == 0) {
         wait_until(slot, std::max({cycle + warp.step.min_cycles, cycle + 1, warp.accesses_done}));
       } else {
@@ -440,7 +443,9 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
     ++context_.tally.software_reduced;
   } else {
     context_.tally.lanes_issued += lanes;
-    context_.tally.lanes_as_red += lanes;
+    if (!context_.buffered) {
+      context_.tally.lanes_as_red += lanes;
+    }
     ++warp.cta->live;
     const trace::Record& event = op.event.event();
     if (event.lane_primitives == trace::Record::kUniform) {

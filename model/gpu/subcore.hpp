@@ -71,6 +71,7 @@ class Subcore : public Block {
     bool has_values;
     bool clock_all;      // SimOptions::clock_all
     UnitKind unit_kind;  // SimOptions::unit_kind
+    bool buffered;       // REDs go to an atomic buffer
     Tally& tally;
   };
 
@@ -86,6 +87,8 @@ class Subcore : public Block {
   };
   Mailbox<ShuffleDone> shuffles_done;
 
+  // Ordinary loads are told to the cache that they share with sums.
+  void tell_loads_to(Mailbox<std::uint32_t>& loads) { loads_ = &loads; }
   // Brings the statistics up to `end`, the first cycle that no longer counts.
   void finish(Cycle end);
   [[nodiscard]] const SubcoreStats& stats() const { return stats_; }
@@ -135,6 +138,7 @@ class Subcore : public Block {
   SmControl& control_;
   LsuPipe& pipe_;
   std::unique_ptr<ArcUnit> unit_;
+  Mailbox<std::uint32_t>* loads_ = nullptr;
 
   std::vector<Warp> warps_;
   SlotMask all_slots_;

@@ -60,6 +60,9 @@ struct MemOp {
 struct Transaction {
   bool reduced = false;
   bool uniform = false;  // all lanes of `mask` add to `element`
+  bool partial =
+      false;           // sums of the words in `mask` of the sector, at `data` in the SectorSumsPool
+  bool flush = false;  // no addition: the end of the kernel, for an atomic buffer
   std::uint16_t parameter = 0;
   std::uint16_t packets = 0;
   LaneMask mask = 0;
@@ -72,14 +75,17 @@ struct Transaction {
 
 // Counters of a run that are not one block's own. Incremented by the blocks; read at the end.
 struct Tally {
-  std::uint64_t lanes_issued = 0;      // lane additions that warps asked for in hardware
-  std::uint64_t lanes_software = 0;    // lane additions summed by shuffles before their RED
-  std::uint64_t lanes_to_unit = 0;     // values that the reduction units read
-  std::uint64_t lanes_as_red = 0;      // values that went to the ROPs lane by lane
-  std::uint64_t software_reduced = 0;  // additions that carry a software sum
-  std::uint64_t unit_reduced = 0;      // additions that carry a reduction unit's sum
-  std::uint64_t lanes_added = 0;       // single lane additions done at ROPs
-  std::uint64_t sums_added = 0;        // additions of sums done at ROPs
+  std::uint64_t lanes_issued = 0;       // lane additions that warps asked for in hardware
+  std::uint64_t lanes_software = 0;     // lane additions summed by shuffles before their RED
+  std::uint64_t lanes_to_unit = 0;      // values that the reduction units read
+  std::uint64_t lanes_as_red = 0;       // values that went to the ROPs lane by lane
+  std::uint64_t software_reduced = 0;   // additions that carry a software sum
+  std::uint64_t unit_reduced = 0;       // additions that carry a reduction unit's sum
+  std::uint64_t lanes_buffered = 0;     // values that atomic buffers summed
+  std::uint64_t buffer_sums_begun = 0;  // sums that they began
+  std::uint64_t buffer_reduced = 0;     // additions that carry one of them
+  std::uint64_t lanes_added = 0;        // single lane additions done at ROPs
+  std::uint64_t sums_added = 0;         // additions of sums done at ROPs
 };
 
 }  // namespace warpfold

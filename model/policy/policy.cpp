@@ -19,25 +19,37 @@ struct KindEntry {
   PolicyKind kind;
   std::string_view name;
   bool has_threshold;
+  std::string_view source;
   std::string_view description;
 };
 
 // In the order in which they are listed and compared.
 constexpr std::array kKinds{
-    KindEntry{PolicyKind::kBaseline, "baseline", false,
+    KindEntry{PolicyKind::kBaseline, "baseline", false, "all papers",
               "Every active lane's addition goes to the ROP units at the L2 as a plain RED."},
-    KindEntry{PolicyKind::kSwS, "sw-s", true,
+    KindEntry{PolicyKind::kSwS, "sw-s", true, "ARC 5.5.1",
               "ARC-SW serialized: lanes of one address are summed one after the other in software "
               "where at least X of them are active, else baseline."},
-    KindEntry{PolicyKind::kSwB, "sw-b", true,
+    KindEntry{PolicyKind::kSwB, "sw-b", true, "ARC 5.5.2",
               "ARC-SW butterfly: shuffles sum the warp where all lanes share the primitive and at "
               "least X are active, else baseline."},
-    KindEntry{PolicyKind::kSkip, "skip", false,
+    KindEntry{PolicyKind::kSkip, "skip", false, "Atomic Aggregation, fig. 8",
               "Atomic Aggregation: butterfly reduction always; warps without an active lane skip "
               "it."},
-    KindEntry{PolicyKind::kArcHw, "arc-hw", false,
+    KindEntry{PolicyKind::kCccl, "cccl", false, "ARC 7.2",
+              "NVIDIA's CCCL: cub::WarpReduce with all lanes made active, in every pass of every "
+              "warp."},
+    KindEntry{PolicyKind::kArcHw, "arc-hw", false, "ARC 5.1",
               "ARC-HW: atomred through the ARC scheduler to the reduction unit of the sub-core "
               "where the memory path is stalled, else plain REDs."},
+    KindEntry{PolicyKind::kLab, "lab", false, "LAB (HPCA '22), ARC 6",
+              "LAB: REDs sum up in a local atomic buffer, a part of each SM's L1 and shared-memory "
+              "SRAM."},
+    KindEntry{PolicyKind::kLabIdeal, "lab-ideal", false, "ARC 6",
+              "LAB in an SRAM of its own as large as the L1, without tags, queues for misses or "
+              "contention."},
+    KindEntry{PolicyKind::kPhi, "phi", false, "PHI (MICRO '19), ARC 6",
+              "PHI: REDs sum up in lines of the L1 cache, with a look-up for each lane."},
 };
 
 const KindEntry& entry_of(PolicyKind kind) {
@@ -75,7 +87,15 @@ std::string Policy::name() const {
 }
 
 std::string Policy::variant() const {
-  return std::string(entry_of(kind == PolicyKind::kArcHw ? PolicyKind::kBaseline : kind).name);
+  switch (kind) {
+    case PolicyKind::kArcHw:
+    case PolicyKind::kLab:
+    case PolicyKind::kLabIdeal:
+    case PolicyKind::kPhi:
+      return std::string(entry_of(PolicyKind::kBaseline).name);
+    default:
+      return std::string(entry_of(kind).name);
+  }
 }
 
 Policy parse_policy(std::string_view name) {
@@ -142,7 +162,9 @@ std::vector<Policy> default_policies() {
 std::vector<PolicyInfo> policy_infos() {
   std::vector<PolicyInfo> infos;
   for (const KindEntry& entry : kKinds) {
-    infos.push_back({.pattern = pattern_of(entry), .description = std::string(entry.description)});
+    infos.push_back({.pattern = pattern_of(entry),
+                     .source = std::string(entry.source),
+                     .description = std::string(entry.description)});
   }
   return infos;
 }

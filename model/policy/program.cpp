@@ -24,6 +24,7 @@ PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuCo
   PolicyTiming::Segment segment;
   segment.slots = cost.issue_slots() - (shuffles_apart ? cost.shuffle : 0);
   segment.shuffles = shuffles_apart ? cost.shuffle : 0;
+  segment.loads = cost.global_load;
   segment.min_cycles = std::uint64_t{cost.stall_cycles} +
                        std::uint64_t{cost.wait_sfu} * gpu.latency.sfu +
                        std::uint64_t{cost.wait_shared} * gpu.latency.shared +
@@ -38,6 +39,11 @@ PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuCo
 }
 
 }  // namespace
+
+bool PolicyTiming::has_code(const trace::Header& header, const GpuConfig& gpu, Policy policy) {
+  const auto arch = header.costs.find(gpu.sass_arch);
+  return arch == header.costs.end() || arch->second.contains(policy.variant());
+}
 
 PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy which)
     : policy(which),
@@ -77,6 +83,9 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
   switch (which.kind) {
     case PolicyKind::kBaseline:
     case PolicyKind::kArcHw:
+    case PolicyKind::kLab:
+    case PolicyKind::kLabIdeal:
+    case PolicyKind::kPhi:
       plain = reduce("plain", false);
       break;
     case PolicyKind::kSwS:
@@ -84,6 +93,11 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
       plain = reduce("plain", false);
       setup = reduce("setup", false);
       per_lane = reduce("per_lane", true);
+      leader = reduce("leader", false);
+      break;
+    case PolicyKind::kCccl:
+      plain = baseline_plain();
+      butterfly = reduce("butterfly", true);
       leader = reduce("leader", false);
       break;
     case PolicyKind::kSwB:
@@ -113,6 +127,7 @@ void WarpProgram::add_run(const PolicyTiming::Segment& segment, std::uint64_t ti
   run_.slots += segment.slots * times;
   run_.min_cycles += segment.min_cycles * times;
   run_.lsu_ticks += segment.lsu_ticks * times;
+  run_.loads += static_cast<std::uint32_t>(segment.loads * times);
 }
 
 // Gathers passes of a work record until the run is full; true when the record is done.
@@ -144,6 +159,7 @@ void WarpProgram::flush_run() {
     run_.slots = 0;
     run_.min_cycles = 0;
     run_.lsu_ticks = 0;
+    run_.loads = 0;
   }
 }
 
@@ -200,6 +216,9 @@ void WarpProgram::expand_event(std::uint32_t record) {
   switch (t.policy.kind) {
     case PolicyKind::kBaseline:
     case PolicyKind::kArcHw:
+    case PolicyKind::kLab:
+    case PolicyKind::kLabIdeal:
+    case PolicyKind::kPhi:
       add_run(t.plain);
       flush_run();
       add_atomics(StepKind::kAtomic, event.mask, SumOrder::kSerial, record);
@@ -243,10 +262,11 @@ void WarpProgram::expand_event(std::uint32_t record) {
     }
 
     case PolicyKind::kSwB:
-    case PolicyKind::kSkip: {
+    case PolicyKind::kSkip:
+    case PolicyKind::kCccl: {
       add_run(t.check);
       const bool reduce =
-          group_count == 1 && (t.policy.kind == PolicyKind::kSkip || lanes >= t.policy.threshold);
+          group_count == 1 && (t.policy.kind != PolicyKind::kSwB || lanes >= t.policy.threshold);
       if (!reduce) {
         add_run(t.plain);
         flush_run();
@@ -268,7 +288,9 @@ void WarpProgram::expand_event(std::uint32_t record) {
       }
       add_run(t.leader);
       flush_run();
-      add_atomics(StepKind::kReduced, event.mask, SumOrder::kButterfly, record);
+      add_atomics(StepKind::kReduced, event.mask,
+                  t.policy.kind == PolicyKind::kCccl ? SumOrder::kNeighbours : SumOrder::kButterfly,
+                  record);
       break;
     }
   }
@@ -331,6 +353,14 @@ Fp32Bits software_sum(const std::uint32_t* lane_values, LaneMask mask, SumOrder 
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
     lane[i] = std::bit_cast<float>(lane_values[i]);
+  }
+  if (order == SumOrder::kNeighbours) {
+    for (std::size_t offset = 1; offset < kLanes; offset *= 2) {
+      for (std::size_t i = 0; i < kLanes; i += 2 * offset) {
+        lane[i] += lane[i + offset];
+      }
+    }
+    return std::bit_cast<Fp32Bits>(lane[0]);
   }
   for (std::size_t offset = kLanes / 2; offset > 0; offset /= 2) {
     for (std::size_t i = 0; i < offset; ++i) {

@@ -24,13 +24,15 @@ enum class StepKind : std::uint8_t {
   kEnd,
 };
 
-// Order in which software sums lanes, which decides the rounding of a kReduced step.
-enum class SumOrder : std::uint8_t { kSerial, kButterfly };
+// Order in which software sums lanes, which decides the rounding of a kReduced step: one after the
+// other, halves of the warp first (offsets 16 to 1), or neighbours first (offsets 1 to 16).
+enum class SumOrder : std::uint8_t { kSerial, kButterfly, kNeighbours };
 
 struct Step {
   StepKind kind = StepKind::kEnd;
   SumOrder order = SumOrder::kSerial;
   std::uint16_t parameter = 0;
+  std::uint32_t loads = 0;  // ordinary global loads of a kRun
   std::uint64_t slots = 0;
   std::uint64_t min_cycles = 0;
   Ticks lsu_ticks = 0;  // occupancy of the load-store unit beside REDs
@@ -42,6 +44,8 @@ struct Step {
 // warps of a run.
 class PolicyTiming {
  public:
+  // False where the trace has costs for the architecture, but none of the policy's variant.
+  static bool has_code(const trace::Header& header, const GpuConfig& gpu, Policy policy);
   // Throws std::invalid_argument with one line when the trace has no costs for the machine's
   // architecture or the policy's variant.
   PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy policy);
@@ -51,6 +55,7 @@ class PolicyTiming {
     std::uint64_t min_cycles = 0;
     Ticks lsu_ticks = 0;
     std::uint32_t shuffles = 0;
+    std::uint32_t loads = 0;
   };
   [[nodiscard]] const Segment& path(std::uint16_t index) const { return paths_[index]; }
   [[nodiscard]] const Segment& taken() const { return paths_[taken_]; }
@@ -92,7 +97,7 @@ class WarpProgram {
 };
 
 // Sum of the values of the lanes in `mask` as software forms it, with plain FADD (subnormals kept):
-// serial in lane order, or a butterfly over all 32 lanes where inactive lanes hold +0.
+// serial in lane order, or a tree over all 32 lanes where inactive lanes hold +0.
 Fp32Bits software_sum(const std::uint32_t* lane_values, LaneMask mask, SumOrder order);
 
 }  // namespace warpfold

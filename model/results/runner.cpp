@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "model/gpu/gpu.hpp"
 #include "model/gpu/reference_sums.hpp"
+#include "model/policy/program.hpp"
 
 namespace warpfold {
 namespace {
@@ -81,6 +83,7 @@ std::string failure_of(const RunResult& run) {
 }  // namespace
 
 SimulationReport run_simulations(const SimulationPlan& plan) {
+  SimulationReport report;
   SharedReference reference;
   std::vector<PoolTask> tasks;
   struct Source {
@@ -91,6 +94,13 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
   for (const trace::Reader& trace : plan.traces) {
     for (const GpuConfig& gpu : plan.gpus) {
       for (const Policy& policy : plan.policies) {
+        if (std::find(plan.optional.begin(), plan.optional.end(), policy) != plan.optional.end() &&
+            !PolicyTiming::has_code(trace.header(), gpu, policy)) {
+          report.left_out.push_back(
+              fmt::format("{}: left out {}: the trace has no {} code of variant {}",
+                          trace.path().string(), policy.name(), gpu.sass_arch, policy.variant()));
+          continue;
+        }
         tasks.push_back(make_task(plan, trace, gpu, policy, reference));
         sources.push_back({.trace = &trace, .gpu = &gpu});
       }
@@ -98,7 +108,6 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
   }
   auto outcomes = run_pool(tasks, {.jobs = plan.jobs, .progress = plan.progress});
 
-  SimulationReport report;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (!outcomes[i].result) {
       report.failures.push_back(fmt::format("{}: {}", tasks[i].name, outcomes[i].error));

@@ -21,6 +21,8 @@ struct SimulationPlan {
   std::vector<trace::Reader> traces;
   std::vector<GpuConfig> gpus;
   std::vector<Policy> policies;
+  // Those of them that are left out where a trace has no instruction costs of their variant.
+  std::vector<Policy> optional;
   UnitModel unit = UnitModel::kRtl;
   UnitKind unit_kind = UnitKind::kSerial;
   bool clock_all = false;
@@ -30,6 +32,7 @@ struct SimulationPlan {
 
 struct SimulationReport {
   std::vector<RunResult> runs;        // by trace, GPU, policy, in the order of the plan
+  std::vector<std::string> left_out;  // one line for each run that was left out
   std::vector<std::string> failures;  // one line for each failed check and for each run that died
   std::size_t missing = 0;            // runs without a result
 };

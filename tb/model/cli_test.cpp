@@ -58,6 +58,8 @@ trace::Header small_trace_header() {
     variants["skip"] = {.paths = paths,
                         .reduce = {{"check", cost}, {"butterfly", butterfly}, {"leader", cost}},
                         .registers = 48};
+    variants["cccl"] = {
+        .paths = paths, .reduce = {{"butterfly", butterfly}, {"leader", cost}}, .registers = 48};
   }
   return header;
 }
@@ -141,8 +143,8 @@ class Cli : public ::testing::Test {
   void write_file(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
   }
-  void write_trace(const std::string& name) const {
-    const trace::Header header = small_trace_header();
+  void write_trace(const std::string& name) const { write_trace(name, small_trace_header()); }
+  void write_trace(const std::string& name, const trace::Header& header) const {
     trace::Writer writer(folder_ / name, header);
     std::mt19937_64 random(1);
     for (std::uint64_t i = 0; i < header.total_ctas; ++i) {
@@ -206,7 +208,8 @@ TEST_F(Cli, ListsGpusAndPolicies) {
   }
   const Outcome policies = run({"policies"});
   EXPECT_EQ(policies.code, 0);
-  for (const std::string name : {"baseline", "sw-s:X", "sw-b:X", "skip", "arc-hw"}) {
+  for (const std::string name :
+       {"baseline", "sw-s:X", "sw-b:X", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"}) {
     EXPECT_NE(("\n" + policies.out).find("\n" + name), std::string::npos);
   }
 }
@@ -257,8 +260,8 @@ TEST_F(Cli, BadUsageIsRefused) {
 TEST_F(Cli, UnknownPolicyIsRefused) {
   write_trace("t.wft");
   EXPECT_EQ(refusal({"sim", "t.wft", "--policy", "arc"}),
-            "unknown policy 'arc': known are baseline, sw-s:X, sw-b:X, skip, arc-hw (X from 0 to "
-            "32)");
+            "unknown policy 'arc': known are baseline, sw-s:X, sw-b:X, skip, cccl, arc-hw, lab, "
+            "lab-ideal, phi (X from 0 to 32)");
   EXPECT_EQ(refusal({"sim", "t.wft", "--policy", "baseline,sw-b:33"}),
             "policy 'sw-b:33': the threshold must be a number from 0 to 32");
   EXPECT_NE(refusal({"sim", "t.wft", "--policy", ""}), "");
@@ -316,6 +319,29 @@ TEST_F(Cli, SecondBadTraceStopsTheFirstFromBeingSimulated) {
   EXPECT_TRUE(refusal({"sim", "t.wft", "bad.wft", "--json", "o.json"}).starts_with("bad.wft: "));
 }
 
+// Older traces have no costs of every variant.
+TEST_F(Cli, APolicyWithoutCostsIsLeftOutOfAllAndRefusedByName) {
+  trace::Header header = small_trace_header();
+  header.costs["sm_89"].erase("cccl");
+  write_trace("t.wft", header);
+  const Outcome all = run({"sim", "t.wft", "--unit", "golden", "--json", "o.json"});
+  EXPECT_EQ(all.code, 0);
+  EXPECT_EQ(all.err,
+            "warpfold: t.wft: left out cccl: the trace has no sm_89 code of variant cccl\n");
+  const auto runs = nlohmann::json::parse(text_of(folder_ / "o.json"))["runs"];
+  EXPECT_EQ(runs.size(), 8U);
+  EXPECT_EQ(std::count_if(runs.begin(), runs.end(),
+                          [](const auto& entry) { return entry["policy"] == "cccl"; }),
+            0);
+  // On a machine whose code is there it runs.
+  EXPECT_EQ(run({"sim", "t.wft", "--unit", "golden", "--gpu", "h200"}).err, "");
+  fs::remove(folder_ / "o.json");
+  for (const std::string policies : {"cccl", "all,cccl", "baseline,cccl"}) {
+    EXPECT_EQ(refusal({"sim", "t.wft", "--unit", "golden", "--policy", policies}),
+              "t.wft: the trace has no sm_89 code of variant cccl, which cccl needs");
+  }
+}
+
 TEST_F(Cli, TraceGivenTwiceIsRefused) {
   write_trace("t.wft");
   fs::create_symlink("t.wft", folder_ / "link.wft");
@@ -359,7 +385,7 @@ TEST_F(Cli, SimulatesEveryPolicy) {
   EXPECT_TRUE(outcome.out.starts_with("t.wft\nrtx4090: 128 SMs")) << outcome.out;
   const auto document = nlohmann::json::parse(text_of(folder_ / "o.json"));
   EXPECT_EQ(document["schema"], "warpfold.sim/1");
-  ASSERT_EQ(document["runs"].size(), 5U);
+  ASSERT_EQ(document["runs"].size(), 9U);
   std::vector<std::string> policies;
   for (const auto& entry : document["runs"]) {
     policies.push_back(entry["policy"]);
@@ -370,7 +396,8 @@ TEST_F(Cli, SimulatesEveryPolicy) {
     EXPECT_EQ(entry["config"]["sm"]["count"], 128);
     EXPECT_GT(entry["speedup"], 0.0);
   }
-  EXPECT_EQ(policies, (Words{"baseline", "sw-s:16", "sw-b:16", "skip", "arc-hw"}));
+  EXPECT_EQ(policies, (Words{"baseline", "sw-s:16", "sw-b:16", "skip", "cccl", "arc-hw", "lab",
+                             "lab-ideal", "phi"}));
   EXPECT_EQ(document["runs"][0]["speedup"], 1.0);
 }
 
@@ -399,7 +426,7 @@ TEST_F(Cli, ResultsDoNotDependOnTheNumberOfJobs) {
   };
   const std::string one = results("1");
   EXPECT_EQ(results("4"), one);
-  EXPECT_EQ(nlohmann::json::parse(one)["runs"].size(), 10U);
+  EXPECT_EQ(nlohmann::json::parse(one)["runs"].size(), 18U);
 }
 
 TEST_F(Cli, GpuFileOfOnesOwnIsSimulated) {

@@ -171,7 +171,7 @@ TEST(ConfigToJson, HoldsEveryParameterOfTheFile) {
   for (const auto& [key, value] : json.items()) {
     expected_order += key + " ";
   }
-  EXPECT_EQ(expected_order, "name sass_arch sm latency lsu noc l2 ");
+  EXPECT_EQ(expected_order, "name sass_arch sm latency lsu l1 lab buffer noc l2 ");
   // As many as lines of the file that set one.
   std::size_t in_file = 0;
   std::istringstream lines{std::string(builtin_gpus().front().toml)};
@@ -238,7 +238,7 @@ TEST_F(GpuFile, EveryKeyMustBeThere) {
       ++keys;
     }
   }
-  EXPECT_EQ(keys, 38U);
+  EXPECT_EQ(keys, 49U);
 }
 
 TEST_F(GpuFile, MissingTableIsNamedByItsFirstKey) {
@@ -323,6 +323,25 @@ TEST_F(GpuFile, SubcoreHoldsAsManyWarpsAsTheModelCan) {
             "sm.max_warps: is 132, that is 33 in each of sm.subcores = 4; a sub-core of the model "
             "holds 32 at most");
   EXPECT_EQ(error_with("sm", "max_warps", "128"), "");
+}
+
+TEST_F(GpuFile, BufferFitsTheSram) {
+  EXPECT_EQ(error_with("lab", "bytes", "131072"),
+            "lab.bytes: is 131072, must be less than l1.bytes = 131072");
+  EXPECT_EQ(error_with("lab", "bytes", "255"),
+            "lab.bytes: is 255, must be at least ways x entry_bytes = 256");
+  EXPECT_EQ(error_with("lab", "bytes", "256"), "");
+  EXPECT_EQ(error_with("lab", "entry_bytes", "48"),
+            "lab.entry_bytes: is 48, must be a power of two");
+  EXPECT_EQ(error_with("lab", "entry_bytes", "32"), "");
+  EXPECT_EQ(error_with("l1", "line_bytes", "48"), "l1.line_bytes: is 48, must be a power of two");
+  EXPECT_EQ(error_with("l1", "line_bytes", "128"), "");
+  EXPECT_EQ(error_with("buffer", "victims", "3"),
+            "buffer.victims: is 3, less than the 4 sectors of a line");
+  EXPECT_EQ(error_with("buffer", "victims", "4"), "");
+  EXPECT_EQ(error_with("l1", "ways", "512"), "");
+  EXPECT_EQ(error_with("l1", "bytes", "65535"),
+            "l1.bytes: is 65535, must be at least ways x line_bytes = 65536");
 }
 
 TEST_F(GpuFile, WholeTransactionFitsInFrontOfASlice) {

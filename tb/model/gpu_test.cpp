@@ -283,6 +283,12 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   gpu.noc.injection_depth = 2;
   gpu.l2.slices = 3;
   gpu.l2.ingress_packets = 40;
+  // Small buffers that have to send sums away; 8 KiB of the L1 are the CTAs' shared memory.
+  gpu.l1.bytes = 8192 + 2048;
+  gpu.lab.bytes = 512;
+  gpu.lab.ways = 2;
+  gpu.buffer.queue_depth = 2;
+  gpu.buffer.victims = 4;
 
   std::vector<PoolTask> tasks;
   for (int i = 0; i < 3; ++i) {
@@ -326,11 +332,13 @@ std::string policies_test_name(const testing::TestParamInfo<Policies::ParamType>
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    WithoutUnit, Policies,
-    testing::Combine(testing::Values("baseline", "sw-s:0", "sw-s:12", "sw-b:0", "sw-b:20", "skip"),
-                     testing::ValuesIn(kWorkloads), testing::Values(UnitKind::kSerial)),
-    policies_test_name);
+INSTANTIATE_TEST_SUITE_P(WithoutUnit, Policies,
+                         testing::Combine(testing::Values("baseline", "sw-s:0", "sw-s:12", "sw-b:0",
+                                                          "sw-b:20", "skip", "cccl", "lab",
+                                                          "lab-ideal", "phi"),
+                                          testing::ValuesIn(kWorkloads),
+                                          testing::Values(UnitKind::kSerial)),
+                         policies_test_name);
 INSTANTIATE_TEST_SUITE_P(WithUnit, Policies,
                          testing::Combine(testing::Values("arc-hw"), testing::ValuesIn(kWorkloads),
                                           testing::ValuesIn(kUnitKinds)),

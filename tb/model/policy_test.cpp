@@ -21,8 +21,8 @@ std::string error_of(const std::string& list) {
 }
 
 TEST(Policy, NameReadsBackAsTheSamePolicy) {
-  for (const std::string name :
-       {"baseline", "sw-s:0", "sw-s:8", "sw-b:16", "sw-b:32", "skip", "arc-hw"}) {
+  for (const std::string name : {"baseline", "sw-s:0", "sw-s:8", "sw-b:16", "sw-b:32", "skip",
+                                 "cccl", "arc-hw", "lab", "lab-ideal", "phi"}) {
     EXPECT_EQ(parse_policy(name).name(), name);
   }
   EXPECT_EQ(parse_policy("sw-b:7"), (Policy{.kind = PolicyKind::kSwB, .threshold = 7}));
@@ -39,7 +39,10 @@ TEST(Policy, VariantIsTheKernelWhoseCodeRuns) {
   EXPECT_EQ(parse_policy("sw-s:4").variant(), "sw-s");
   EXPECT_EQ(parse_policy("sw-b:4").variant(), "sw-b");
   EXPECT_EQ(parse_policy("skip").variant(), "skip");
-  EXPECT_EQ(parse_policy("arc-hw").variant(), "baseline");
+  EXPECT_EQ(parse_policy("cccl").variant(), "cccl");
+  for (const std::string hardware : {"arc-hw", "lab", "lab-ideal", "phi"}) {
+    EXPECT_EQ(parse_policy(hardware).variant(), "baseline");
+  }
 }
 
 TEST(Policy, ListKeepsItsOrderAndDropsDuplicates) {
@@ -55,17 +58,19 @@ TEST(Policy, AllIsTheComparison) {
   for (const Policy& policy : parse_policies("all")) {
     names.push_back(policy.name());
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"baseline", "sw-s:16", "sw-b:16", "skip", "arc-hw"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"baseline", "sw-s:16", "sw-b:16", "skip", "cccl",
+                                             "arc-hw", "lab", "lab-ideal", "phi"}));
   EXPECT_EQ(parse_policies("all"), default_policies());
-  EXPECT_EQ(parse_policies("all,sw-b:8,skip").size(), 6U);
+  EXPECT_EQ(parse_policies("all,sw-b:8,skip").size(), 10U);
 }
 
 TEST(Policy, UnknownNameListsTheKnownOnes) {
   for (const std::string name :
-       {"", "Baseline", "arc", "sw-x:3", "baseline,,skip", "skip,", " baseline", "lab"}) {
+       {"", "Baseline", "arc", "sw-x:3", "baseline,,skip", "skip,", " baseline", "LAB"}) {
     const std::string error = error_of(name);
     EXPECT_NE(error.find("unknown policy"), std::string::npos) << name;
-    EXPECT_NE(error.find("baseline, sw-s:X, sw-b:X, skip, arc-hw"), std::string::npos) << name;
+    EXPECT_NE(error.find("baseline, sw-s:X, sw-b:X, skip, cccl, arc-hw"), std::string::npos)
+        << name;
   }
 }
 

@@ -159,6 +159,15 @@ TEST(Program, ButterflyNeedsOnePrimitiveAndTheThreshold) {
   }
 }
 
+TEST(Program, CcclReducesWhateverIsActive) {
+  SmallTrace trace = priced_trace();
+  trace.event(0, 0, 0x10, 5);
+  const Issued issued = issue(trace, "cccl");
+  EXPECT_EQ(issued.slots, 10U + 1000000 + 100000);
+  EXPECT_EQ(issued.shuffles, 5U * kParameters);
+  EXPECT_EQ(issued.reduced, kParameters);
+}
+
 TEST(Program, LongWorkKeepsEverySlot) {
   // As many passes as a record can hold: no overflow, and no run longer than its bound.
   SmallTrace trace = priced_trace();
@@ -185,6 +194,8 @@ TEST(Program, SoftwareSumsFollowTheirOrder) {
   const LaneMask mask = 0x10003;
   EXPECT_EQ(std::bit_cast<float>(software_sum(values.data(), mask, SumOrder::kSerial)), 0.0F);
   EXPECT_EQ(std::bit_cast<float>(software_sum(values.data(), mask, SumOrder::kButterfly)), 1.0F);
+  // Neighbours first: 1 is lost in lane 0 before lane 16 comes.
+  EXPECT_EQ(std::bit_cast<float>(software_sum(values.data(), mask, SumOrder::kNeighbours)), 0.0F);
   // Lanes outside the mask do not count.
   EXPECT_EQ(std::bit_cast<float>(software_sum(values.data(), 0x2, SumOrder::kButterfly)), 1.0F);
 }
