@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instruction costs from machine code, on real code of the backward kernels: nvcc 13.0, text of the
-disassembler with its blanks squeezed; sw_b and skip without the helper code that only diverged warps
+disassembler with its blanks squeezed; sw_b, skip and cccl without the helper code that only diverged warps
 reach. Expected numbers were counted in the listings by hand where they are written out."""
 
 import contextlib
@@ -18,7 +18,8 @@ spec = importlib.util.spec_from_file_location("sass_cost", SCRIPT)
 sass_cost = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sass_cost)
 
-KERNELS = {"baseline": "sm_90_baseline", "sw-s": "sm_86_sw_s", "sw-b": "sm_90_sw_b", "skip": "sm_90_skip"}
+KERNELS = {"baseline": "sm_90_baseline", "sw-s": "sm_86_sw_s", "sw-b": "sm_90_sw_b", "skip": "sm_90_skip",
+           "cccl": "sm_86_cccl"}
 
 
 def text_of(variant):
@@ -127,7 +128,7 @@ class Paths(unittest.TestCase):
         self.assertEqual((batch["global_load"], batch["shared"], batch["wait_global"]), (6, 3, 2))
 
     def test_taken_and_its_reduction_are_all_that_is_issued(self):
-        for variant, first, last in (("baseline", 0x640, 0xBA0), ("skip", 0x690, 0x1190)):
+        for variant, first, last in (("baseline", 0x640, 0xBA0), ("skip", 0x690, 0x1190), ("cccl", 0x500, 0xFA0)):
             with self.subTest(variant):
                 w = ways(variant)
                 names = ["taken"] + sass_cost.SEGMENTS[variant]
@@ -175,6 +176,20 @@ class Paths(unittest.TestCase):
         self.assertEqual(cost("skip", "butterfly")["shuffle"], 45)
         self.assertEqual(cost("skip", "butterfly")["alu"], 45)
 
+    def test_every_pass_of_cccl_reduces(self):
+        # The pass starts at 500; the leader's branch is at e20 and leads past the atomics to f80.
+        w = ways("cccl")
+        self.assertEqual((w.inner, w.outer, w.meet, w.leaves), (0x500, 0x2A0, 0xF80, [0xE20]))
+        for name in ("skip_position", "skip_power", "skip_alpha"):
+            self.assertEqual(sass_cost.ranges(w.addresses(name)), "500-e20 f80-fa0")
+        self.assertEqual(cost("cccl", "skip_position")["shuffle"], 45)
+        butterfly = cost("cccl", "butterfly")
+        self.assertEqual((butterfly["shuffle"], butterfly["alu"]), (45, 45))
+        self.assertEqual({w.flow.code[a].name for a in w.addresses("butterfly")}, {"SHFL.DOWN", "FADD"})
+        # What an event issues beside its pass without one: the leader's addresses, e30 to f70.
+        taken = sum(sass_cost.slots(cost("cccl", n)) for n in ("taken", "butterfly", "leader"))
+        self.assertEqual(taken - sass_cost.slots(cost("cccl", "skip_alpha")), (0xF70 - 0xE30) // 16 + 1 - 9)
+
     def test_the_converged_passes_hold_the_ballot(self):
         w = ways("sw-b")
         self.assertIn("VOTE", [w.flow.code[a].opcode for a in w.addresses("skip_alpha")])
@@ -195,6 +210,7 @@ class Refusals(unittest.TestCase):
         self.refuses("baseline", without(baseline, 0xBA0), "the loop over Gaussians has a BAR.SYNC")
         self.refuses("sw-s", without(text_of("sw-s"), 0x8C0), "found no MATCH in front of the serial loop")
         self.refuses("sw-s", without(text_of("sw-s"), 0xB80), "0 serial loops")
+        self.refuses("cccl", without(text_of("cccl"), 0xE20), "found 0 branches in front of the atomics")
         self.refuses("sw-b", without(text_of("sw-b"), 0xAD0), "44 SHFL, not 45")
         self.refuses("sw-b", without(text_of("sw-b"), 0x8B0), "no POPC")
 
@@ -221,7 +237,7 @@ class Commands(unittest.TestCase):
 
     def test_costs_and_prediction(self):
         with tempfile.TemporaryDirectory() as folder:
-            # One machine of all four listings: what is read is not asked for its architecture.
+            # One machine of all listings: what is read is not asked for its architecture.
             with open(os.path.join(folder, "sm_90.sass"), "w", encoding="utf-8") as file:
                 file.write("\tcode for sm_90\n" + "".join(text_of(v) for v in KERNELS))
             with open(os.path.join(folder, "resources.txt"), "w", encoding="utf-8") as file:

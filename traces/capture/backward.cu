@@ -7,6 +7,7 @@
 #include "traces/capture/backward.cuh"
 #include "traces/capture/device_buffer.hpp"
 #include "traces/capture/reduce_arc.cuh"
+#include "traces/capture/reduce_cccl.cuh"
 
 namespace warpfold::capture {
 namespace {
@@ -99,17 +100,26 @@ __device__ __forceinline__ void backward_divergent(const BackwardArgs& args, int
   }
 }
 
+// Does the policy reduce also where no lane of the warp is active?
+template <class Policy>
+constexpr bool kEveryPass = requires {
+  Policy::kEveryPass;
+};
+
 // The transformed shape: the warp stays together, a thread that the Gaussian does not concern goes
-// on with zeros, and the warp leaves the pass when it concerns no thread.
+// on with zeros, and the warp leaves the pass when it concerns no thread, unless the policy reduces
+// in every pass.
 template <class Policy>
 __device__ __forceinline__ void backward_converged(const BackwardArgs& args, int threshold) {
   __shared__ Batch batch;
   const uint2 range = args.ranges[blockIdx.y * gridDim.x + blockIdx.x];
   Thread thread = start(args, range, static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y));
   int warp_first_pass = thread.first_pass;
+  if constexpr (!kEveryPass<Policy>) {
 #pragma unroll
-  for (int offset = 16; offset >= 1; offset /= 2) {
-    warp_first_pass = min(warp_first_pass, __shfl_xor_sync(kFullWarp, warp_first_pass, offset));
+    for (int offset = 16; offset >= 1; offset /= 2) {
+      warp_first_pass = min(warp_first_pass, __shfl_xor_sync(kFullWarp, warp_first_pass, offset));
+    }
   }
 #pragma unroll 1
   for (int base = 0; base < thread.total; base += kBatch) {
@@ -119,7 +129,7 @@ __device__ __forceinline__ void backward_converged(const BackwardArgs& args, int
     const int warp_first = warp_first_pass - base;
 #pragma unroll 1
     for (int j = 0; j < count; ++j) {
-      if (j < warp_first) {
+      if (!kEveryPass<Policy> && j < warp_first) {
         continue;
       }
       const float4 conic = batch.conic[j];
@@ -128,7 +138,7 @@ __device__ __forceinline__ void backward_converged(const BackwardArgs& args, int
       float alpha_raw = __fmul_rn(conic.w, falloff);
       const bool was_active = j >= first && !(f.power > 0.0F) && !(alpha_raw < kMinAlpha);
       const unsigned lanes = __ballot_sync(kFullWarp, was_active);
-      if (lanes == 0) {
+      if (!kEveryPass<Policy> && lanes == 0) {
         continue;
       }
       falloff = was_active ? falloff : 0.0F;
@@ -167,6 +177,11 @@ extern "C" __global__ void __launch_bounds__(kTilePixels)
 extern "C" __global__ void __launch_bounds__(kTilePixels)
     warpfold_backward_sw_b_uniform(const __grid_constant__ BackwardArgs args, int threshold) {
   backward_converged<SwBUniform>(args, threshold);
+}
+
+extern "C" __global__ void __launch_bounds__(kTilePixels)
+    warpfold_backward_cccl(const __grid_constant__ BackwardArgs args, int threshold) {
+  backward_converged<Cccl>(args, threshold);
 }
 
 // The baseline with a pen: no lane leaves a pass, and what each would have done is noted for the
@@ -235,7 +250,8 @@ const void* backward_kernel(int variant) {
       reinterpret_cast<const void*>(warpfold_backward_sw_s),
       reinterpret_cast<const void*>(warpfold_backward_sw_b),
       reinterpret_cast<const void*>(warpfold_backward_skip),
-      reinterpret_cast<const void*>(warpfold_backward_sw_b_uniform)};
+      reinterpret_cast<const void*>(warpfold_backward_sw_b_uniform),
+      reinterpret_cast<const void*>(warpfold_backward_cccl)};
   return kKernels[variant];
 }
 

@@ -190,8 +190,8 @@ void check_scene(const std::string& name, std::span<const Splat> splats, const C
   Recording recording;
   const auto gradients = reference::backward(gaussians, rasterizer.lists(), camera, expected,
                                              rasterizer.loss_gradient(), &recording);
-  for (const char* policy : {"baseline", "skip", "sw-b:0", "sw-b:12", "sw-b:32", "sw-b-uniform:12",
-                             "sw-s:0", "sw-s:12", "sw-s:32"}) {
+  for (const char* policy : {"baseline", "skip", "cccl", "sw-b:0", "sw-b:12", "sw-b:32",
+                             "sw-b-uniform:12", "sw-s:0", "sw-s:12", "sw-s:32"}) {
     rasterizer.backward(parse_policy(policy));
     const auto result = rasterizer.gradients();
     for (int array = 0; array < kGradientArrays; ++array) {

@@ -10,7 +10,14 @@ namespace warpfold::capture {
 
 // kSwBUniform is sw-b without the test of the index; it is timed for comparison and not in the
 // traces.
-enum class Variant : int { kBaseline = 0, kSwS = 1, kSwB = 2, kSkip = 3, kSwBUniform = 4 };
+enum class Variant : int {
+  kBaseline = 0,
+  kSwS = 1,
+  kSwB = 2,
+  kSkip = 3,
+  kSwBUniform = 4,
+  kCccl = 5
+};
 
 struct Policy {
   Variant variant = Variant::kBaseline;
@@ -21,9 +28,9 @@ struct Policy {
 
 // Throws InputError for an unknown name.
 [[nodiscard]] Policy parse_policy(std::string_view name);
-// baseline, skip, and sw-b, sw-s and sw-b-uniform at 0, 4, ... 32.
+// baseline, skip, cccl, and sw-b, sw-s and sw-b-uniform at 0, 4, ... 32.
 [[nodiscard]] std::vector<Policy> timed_policies();
-// One kernel each for profiling: baseline, sw-s:16, sw-b:16, skip.
+// One kernel each for profiling: baseline, sw-s:16, sw-b:16, skip, cccl.
 [[nodiscard]] std::vector<Policy> profiled_policies();
 
 }  // namespace warpfold::capture

@@ -14,7 +14,8 @@ leaves earlier goes straight to the place where the warp meets again, and what i
 although lanes that come at different times issue its BSYNC each. A branch leaves a pass where one side
 of it can no longer come to an atomic: the divergent kernels have three such branches (position before the
 first LDS, power before MUFU.EX2, alpha behind it), the converged ones two (position; power and alpha
-together behind the ballot).
+together behind the ballot), and cccl none: every pass reduces, and one without an active lane leaves out
+no more than the leader's atomics and what comes with them.
 
 The pass that is taken goes on to the variant's own reduction. Where code of both is mixed in one block, an
 instruction belongs to the reduction if nothing that is added or kept for the next pass depends on it: for
@@ -46,6 +47,7 @@ SEGMENTS = {
     "sw-s": ["check", "plain", "setup", "per_lane", "leader"],
     "sw-b": ["check", "plain", "butterfly", "leader"],
     "skip": ["check", "butterfly", "leader"],
+    "cccl": ["butterfly", "leader"],
 }
 KERNEL = "warpfold_backward_"
 PARAMETERS = 9  # atomics of a reduction
@@ -362,6 +364,7 @@ class Ways:
         self.flow = flow
         self.variant = variant
         self.converged = variant in ("sw-b", "skip")
+        self.every_pass = variant == "cccl"  # no branch leaves a pass but the leader's
         self._find_loops()
         self._find_pass()
         self.parts = {}  # path or segment -> [Stretch]
@@ -417,6 +420,9 @@ class Ways:
             return able[0]
 
         way = flow.walk(self.inner, set(), lambda a, s: choose(a, s) if not self._is_latch(a) else None)
+        if self.every_pass:
+            self._find_whole_pass(way, exits)
+            return
         wanted = 2 if self.converged else 3
         # Behind those that leave the pass come those of the reduction itself that lead past its atomics.
         if len(self.leaves) < wanted:
@@ -437,6 +443,16 @@ class Ways:
         if len(meets) != 1:
             raise SassError("the branches that leave a pass lead to different places")
         self.meet = meets.pop()
+        self.exits = exits
+
+    def _find_whole_pass(self, way, exits):
+        """The same where no branch leaves: the leader's, behind the ballot, leads to where the warp meets."""
+        if len(self.leaves) != 1:
+            raise SassError(f"found {len(self.leaves)} branches in front of the atomics, not the leader's alone")
+        ballot = next((n for n, a in enumerate(way) if self.flow.code[a].opcode == "VOTE"), None)
+        if ballot is None or not way.index(self.exponential) < ballot:
+            raise SassError("MUFU.EX2 and VOTE are not in this order")
+        self.meet = exits[self.leaves[0]]
         self.exits = exits
 
     def _is_latch(self, address):
@@ -631,8 +647,14 @@ class Ways:
     def _keeps_together(self, address):
         return self.flow.code[address].name.startswith(("BRA.DIV", "BRA.CONV", "WARPSYNC"))
 
+    def _taken_cccl(self):
+        self._always_reduced([], self.inner)
+
     def _taken_skip(self):
-        before, start = self._until(self.leaves[-1])
+        self._always_reduced(*self._until(self.leaves[-1]))
+        self.parts["check"] = []  # the ballot and its branch are part of the passes
+
+    def _always_reduced(self, before, start):
         rest, leader = self._butterfly(before, start)
         self._check_shuffles(rest)
         own = self._not_values(rest, [rest + leader])
@@ -646,7 +668,6 @@ class Ways:
             else:
                 tainted -= set(i.writes())
         self._mixed(before, rest, labels)
-        self.parts["check"] = []  # the ballot and its branch are part of the passes
         self._add("leader", Stretch(before + rest, leader))
 
     def _add(self, name, stretch):
@@ -915,7 +936,7 @@ def predict_variant(cost, counts, variant, threshold):
         each = counts["parameters"] + reduce.get("check", 0)
         if variant == "sw-s" and lanes >= threshold:
             each += reduce["setup"] + (lanes - 1) * reduce["per_lane"] + reduce["leader"]
-        elif variant == "skip" or (variant == "sw-b" and lanes >= threshold):
+        elif variant in ("skip", "cccl") or (variant == "sw-b" and lanes >= threshold):
             each += reduce["butterfly"] + reduce["leader"]
         else:
             each += reduce["plain"]
