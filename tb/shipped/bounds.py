@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Lower bounds of whole runs on a shipped trace: no run is under one, and they are what the counters say.
+
+    bounds.py WARPFOLD TRACE GPU[,GPU...]
+"""
+
+import json
+import subprocess
+import sys
+
+POLICIES = ["baseline", "sw-s:16", "sw-b:16", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"]
+
+
+def check(run):
+    """What is wrong with the bounds of one run."""
+    bounds, config, activity = run["bounds"], run["config"], run["activity"]
+    for unit, cycles in bounds["cycles"].items():
+        if cycles > run["cycles"]:
+            yield f"{unit} needs {cycles} cycles, the run took {run['cycles']}"
+        if bounds["even_cycles"][unit] > cycles:
+            yield f"{unit}: the unit with most to do has less than the mean"
+    tightest = bounds["cycles"][bounds["tightest"]]
+    if tightest != max(bounds["cycles"].values()):
+        yield f"{bounds['tightest']} is not the tightest bound"
+    if abs(bounds["achieved"] - tightest / run["cycles"]) > 1e-9 or not 0 < bounds["achieved"] <= 1:
+        yield f"achieved is {bounds['achieved']}"
+    # From the counters, without the model's own busy times. Occupancies are kept in 1/256 cycles.
+    sms = config["sm"]["count"]
+    even = {
+        "issue": activity["instructions"] / (sms * config["sm"]["subcores"]),
+        "noc": run["noc_packets"] * config["noc"]["packet_cycles"] / sms,
+        "rop": run["rop_ops"] * config["l2"]["rop_cycles"] / (config["l2"]["slices"] * config["l2"]["rops_per_slice"]),
+    }
+    for unit, cycles in even.items():
+        if abs(bounds["even_cycles"][unit] - cycles) > 1 + 0.002 * cycles:
+            yield f"{unit}: {bounds['even_cycles'][unit]} cycles on the mean, the counters say {cycles:.0f}"
+    for unit, policies in (("arc_unit", ["arc-hw"]), ("buffer", ["lab", "lab-ideal", "phi"])):
+        if (bounds["cycles"][unit] > 0) != (run["policy"] in policies):
+            yield f"{unit}: {bounds['cycles'][unit]} cycles"
+    if not (run["sums_match"] and run["conserved"]):
+        yield "a check of the run failed"
+
+
+def main():
+    warpfold, trace, gpus = sys.argv[1:]
+    done = subprocess.run([warpfold, "sim", trace, "--gpu", gpus, "--policy", "all", "--unit", "golden", "--json", "-"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0 or done.stderr:
+        sys.exit(f"bounds.py: exit code {done.returncode}: {done.stderr}")
+    runs = json.loads(done.stdout)["runs"]
+    found = [(run["gpu"], run["policy"]) for run in runs]
+    if found != [(gpu, policy) for gpu in gpus.split(",") for policy in POLICIES]:
+        sys.exit(f"bounds.py: the runs are {found}")
+    wrong = [f"{run['gpu']} {run['policy']}: {what}" for run in runs for what in check(run)]
+    for run in runs:
+        bounds = run["bounds"]
+        print(f"{run['gpu']:8} {run['policy']:10} {run['cycles']:10} cycles, {bounds['tightest']} "
+              f"{bounds['achieved'] * 100:.1f} %")
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+if __name__ == "__main__":
+    main()
