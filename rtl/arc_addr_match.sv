@@ -41,13 +41,11 @@ module arc_addr_match (
 
   assign pending = req_mask_i & ~done_q;
 
-  logic unused_last;
   logic [Lanes-1:0] unused_rest;
 
   arc_lane_picker u_leader (
     .mask_i   (pending),
     .any_o    (any_pending),
-    .last_o   (unused_last),
     .one_hot_o(leader),
     .rest_o   (unused_rest)
   );

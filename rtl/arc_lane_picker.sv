@@ -2,8 +2,8 @@
 // Picks the lowest set bit of a lane mask.
 //
 // Contract: combinational. one_hot_o is the lowest set lane of mask_i, rest_o is the mask
-// without it, any_o says that there is one, last_o that it is the only one. Of an empty mask all
-// outputs are zero. The caller keeps rest_o to walk through a mask one lane a cycle.
+// without it, any_o says that there is one. Of an empty mask all outputs are zero. The caller keeps
+// rest_o to walk through a mask one lane a cycle.
 
 `include "arc_assert.svh"
 
@@ -12,7 +12,6 @@ module arc_lane_picker (
   input  logic [arc_pkg::Lanes-1:0] mask_i,
   // the choice
   output logic                      any_o,
-  output logic                      last_o,
   output logic [arc_pkg::Lanes-1:0] one_hot_o,
   output logic [arc_pkg::Lanes-1:0] rest_o
 );
@@ -45,7 +44,6 @@ module arc_lane_picker (
       rest_o[i] = mask_i[i] & (below[i] | group_below[i/Group]);
     end
     any_o = mask_i != '0;
-    last_o = any_o && rest_o == '0;
   end
 
   // ------------------------------------------------------------------------------------------

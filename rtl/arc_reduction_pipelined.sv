@@ -71,12 +71,11 @@ module arc_reduction_pipelined #(
   logic read_any_q;    // holds a transaction with lanes to read
   logic read_first_q;  // holds one that came with the last edge
   logic [Lanes-1:0] read_lane, read_rest;  // one-hot, the others
-  logic unused_any, unused_last;
+  logic unused_any;
 
   arc_lane_picker u_picker (
     .mask_i   (read_mask_q),
     .any_o    (unused_any),
-    .last_o   (unused_last),
     .one_hot_o(read_lane),
     .rest_o   (read_rest)
   );

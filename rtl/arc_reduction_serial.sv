@@ -61,7 +61,6 @@ module arc_reduction_serial #(
   logic [TagWidth-1:0] tag_q;
   logic [Lanes-1:0] fetch_lane;          // one-hot
 
-  logic unused_last;
   logic [Lanes-1:0] unused_rest;
 
   assign left_any = mask_q != '0;
@@ -72,7 +71,6 @@ module arc_reduction_serial #(
   arc_lane_picker u_picker (
     .mask_i   (fetch_mask),
     .any_o    (rf_valid_o),
-    .last_o   (unused_last),
     .one_hot_o(fetch_lane),
     .rest_o   (unused_rest)
   );
