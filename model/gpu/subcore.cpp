@@ -477,6 +477,9 @@ void Subcore::request_unit(const Warp& warp) {
   operand.event = ref;
   operand.parameter = warp.step.parameter;
   operand.lanes_left = event.mask;
+  if (answered_ == &operand) {
+    answered_ = nullptr;
+  }
   account_sleep(now() + 1);
   unit_settled_ = 0;
   request_.req_valid = true;
@@ -552,20 +555,25 @@ void Subcore::tick_unit(Cycle cycle) {
 }
 
 // Puts what the register file delivers onto the unit's ports. Values of lanes that are not read
-// matter to no kind, but for the exponents of the whole operand, which the fused one sees.
+// matter to no kind, but for the exponents of the whole operand, which the fused one sees: all its
+// values are fetched with the first read, and stay at hand until another operand is read.
 void Subcore::answer(const InFlight& operand, LaneMask lanes) {
   const auto value_of = [&](std::uint32_t lane) {
     return lane_value(operand.event.warp_trace(), operand.event.event(), operand.event.key(),
                       context_.has_values, operand.parameter, lane);
   };
-  for_each_bit(lanes, [&](std::uint32_t lane) {
-    request_.rf_data[lane % read_lanes(context_.unit_kind)] = value_of(lane);
-  });
-  if (context_.unit_kind == UnitKind::kFused) {
+  if (context_.unit_kind != UnitKind::kFused) {
+    for_each_bit(lanes, [&](std::uint32_t lane) { request_.rf_data[0] = value_of(lane); });
+    return;
+  }
+  if (answered_ != &operand) {
+    answered_ = &operand;
     for_each_bit(operand.event.event().mask, [&](std::uint32_t lane) {
-      request_.rf_bins[lane] = exponent_bin(value_of(lane));
+      values_[lane] = value_of(lane);
+      request_.rf_bins[lane] = exponent_bin(values_[lane]);
     });
   }
+  for_each_bit(lanes, [&](std::uint32_t lane) { request_.rf_data[lane % kBanks] = values_[lane]; });
 }
 
 // Puts the cycles that a blocked unit slept through down to what they were, and wakes it as it

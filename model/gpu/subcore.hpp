@@ -180,6 +180,9 @@ class Subcore : public Block {
   std::uint32_t unit_settled_ = 0;
   Cycle asleep_since_ = kNever;
   std::vector<InFlight> in_flight_;
+  // Fused: whose exponents are on the ports, and the values of its lanes.
+  const InFlight* answered_ = nullptr;
+  std::array<Fp32Bits, kLanes> values_{};
 
   SubcoreStats stats_;
 };
