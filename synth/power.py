@@ -23,7 +23,7 @@ from synth import BadInput, ToolFailed
 
 SCHEMA = "warpfold.power/1"
 TRACE = synth.ROOT / "traces" / "data" / "truck-values.wft"
-# Widths of the fields of a line of unit_stimulus, from the lowest bit.
+# Widths of the fields of a line of unit_stimulus, from the lowest bit; those of the register file follow.
 FIELDS = [("req_valid_i", 1), ("req_mask_i", 32), ("req_addr_i", 32 * 48), ("req_tag_i", 12),
           ("lsu_ready_i", 1), ("rf_ready_i", 1)]
 RESET_CYCLES = 2
@@ -44,17 +44,17 @@ def read_netlist(path):
 
 def testbench(inputs, outputs, kind, cycles):
     """Verilog: the RTL on the recorded inputs, the netlist on the same and on the RTL's inner signals."""
-    words = 32 if kind.number == 2 else 1
-    width = sum(bits for _, bits in FIELDS) + 32 * words
+    fields = [*FIELDS, ("rf_data_i", 32 * kind.lanes_per_cycle), ("rf_bin_i", 32 * 5)]
+    width = sum(bits for _, bits in fields)
     lines = ["`timescale 1ns/1ns", "module bench;", f"  reg [{width - 1}:0] line [0:{cycles - 1}];",
              f"  reg [{width - 1}:0] now = 0;", "  reg clk_i = 0, rst_ni = 1;", "  integer cycle, i;",
              "  integer reduced = 0, results = 0, plain = 0, differs = 0;"]
     low, connections = 0, [".clk_i(clk_i)", ".rst_ni(rst_ni)"]
-    for name, bits in [*FIELDS, ("rf_data_i", 32 * words)]:
+    for name, bits in fields:
         lines.append(f"  wire [{bits - 1}:0] {name} = now[{low} +: {bits}];")
         connections.append(f".{name}({name})")
         low += bits
-    own = {name for name, _ in FIELDS} | {"clk_i", "rst_ni", "rf_data_i"}
+    own = {name for name, _ in fields} | {"clk_i", "rst_ni"}
     pins, checks = [], []
     for name in inputs:
         pins.append(f".\\{name} ({name if name in own else 'u_rtl.' + name})")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints what the input ports of arc_subcore see while the lanes of a trace go through the unit:
 // one line of hexadecimal digits for each cycle, for $readmemh. From the most significant bit on:
-// rf_data_i (as wide as the kind reads), rf_ready_i, lsu_ready_i, req_tag_i, req_addr_i,
+// rf_bin_i, rf_data_i (as wide as the kind reads), rf_ready_i, lsu_ready_i, req_tag_i, req_addr_i,
 // req_mask_i, req_valid_i.
 //
 //   unit_stimulus TRACE.wft KIND CYCLES STALL
@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kAddrBits = 48;
 constexpr int kTagBits = 12;
+constexpr int kBinBits = 5;
 
 struct Enough {};
 
@@ -58,8 +59,11 @@ class RecordingUnit : public ArcUnit {
     add(inputs.req_tag, kTagBits);
     add(inputs.lsu_ready ? 1 : 0, 1);
     add(inputs.rf_ready ? 1 : 0, 1);
-    for (std::size_t lane = 0; lane < (reads_operands(kind_) ? inputs.rf_data.size() : 1); ++lane) {
-      add(inputs.rf_data[lane], 32);
+    for (std::uint32_t i = 0; i < read_lanes(kind_); ++i) {
+      add(inputs.rf_data[i], 32);
+    }
+    for (const std::uint8_t bin : inputs.rf_bins) {
+      add(bin, kBinBits);
     }
     bits_.resize((bits_.size() + 3) / 4 * 4);
     std::string line;
