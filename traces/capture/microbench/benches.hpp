@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The groups of microbenchmarks. Each adds its results to harness.report() and throws CudaError if
+// the GPU fails.
+#pragma once
+
+#include <filesystem>
+
+#include "traces/capture/microbench/harness.hpp"
+
+namespace warpfold::microbench {
+
+void bench_red(Harness& harness);      // throughput by lanes, addresses, warps; hot addresses
+void bench_slices(Harness& harness);   // which addresses share a ROP
+void bench_burst(Harness& harness);    // depth of the queue ahead of a blocked warp
+void bench_latency(Harness& harness);  // RED, atomic, fence, loads
+void bench_ops(Harness& harness);      // latency and rate of each class of instructions
+void bench_memory(Harness& harness);   // shared and global loads
+void bench_mixed(Harness& harness);    // which classes share a pipe
+void bench_control(Harness& harness);  // barriers, branches, launches, CTAs
+void bench_energy(Harness& harness);   // joules of each class, by NVML
+
+// The record of red.global.add.f32; `vectors` gets the lines of all pairs if not empty.
+void bench_arithmetic(Harness& harness, const std::filesystem::path& vectors);
+
+}  // namespace warpfold::microbench

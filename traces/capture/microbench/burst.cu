@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bursts of REDs and of shuffles: in which cycle each issues, and so how many wait in front of the
+// load-store unit before the warp is blocked.
+#include <array>
+#include <utility>
+
+#include "traces/capture/microbench/benches.hpp"
+#include "traces/capture/microbench/kernels_red.cuh"
+
+namespace warpfold::microbench {
+namespace {
+
+constexpr int kBurst = 64;
+constexpr int kRounds = 3;  // the last one counts
+
+// The stamps of a burst stay in registers, two for each, so there cannot be many threads.
+constexpr int kStampedThreads = 256;
+
+// Where lane l adds: l * lane_bytes into a line of its own for each RED and warp.
+struct BurstPattern {
+  std::uint32_t active;
+  std::uint32_t lane_bytes;
+};
+
+template <int kOffset>
+__device__ inline void red_at(const char* address, float value) {
+  asm volatile("red.global.add.f32 [%0+%2], %1;" ::"l"(address), "f"(value), "n"(kOffset)
+               : "memory");
+}
+
+// kBurst REDs with a look at the clock in front of each.
+template <int... kIndex>
+__device__ inline void stamped_burst(const char* address, float value,
+                                     std::uint32_t (&times)[kBurst],
+                                     std::integer_sequence<int, kIndex...>) {
+  ((times[kIndex] = clock_low(), red_at<kIndex * 8192>(address, value)), ...);
+}
+
+__global__ void __launch_bounds__(kStampedThreads)
+    red_burst_stamped(Probe probe, char* base, BurstPattern pattern, float value,
+                      std::uint32_t* stamps) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  const bool active = (pattern.active >> lane_id() & 1U) != 0;
+  const char* address =
+      base + static_cast<std::uint64_t>(warp) * 128 * 4099 + lane_id() * pattern.lane_bytes;
+  Stopwatch watch;
+  std::uint32_t times[kBurst];
+#pragma unroll 1
+  for (int round = 0; round < kRounds; ++round) {
+    __threadfence();
+    // Ended warps count as arrived.
+    __syncthreads();
+    watch.start();
+    if (active) {
+      stamped_burst(address, value, times, std::make_integer_sequence<int, kBurst>());
+    }
+  }
+  watch.stop(probe, warp, true);
+  if (lane_id() == 0) {
+#pragma unroll
+    for (int i = 0; i < kBurst; ++i) {
+      stamps[warp * kBurst + i] = times[i] - times[0];
+    }
+  }
+}
+
+template <int... kIndex>
+__device__ inline void plain_burst(const char* address, float value,
+                                   std::integer_sequence<int, kIndex...>) {
+  (red_at<kIndex * 8192>(address, value), ...);
+}
+
+// kCount REDs between two looks at the clock.
+template <int kCount>
+__global__ void red_burst(Probe probe, char* base, BurstPattern pattern, float value,
+                          std::uint32_t* stamps) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  const bool active = (pattern.active >> lane_id() & 1U) != 0;
+  const char* address =
+      base + static_cast<std::uint64_t>(warp) * 128 * 4099 + lane_id() * pattern.lane_bytes;
+  Stopwatch watch;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+#pragma unroll 1
+  for (int round = 0; round < kRounds; ++round) {
+    __threadfence();
+    __syncthreads();
+    watch.start();
+    if (active) {
+      start = clock_now();
+      plain_burst(address, value, std::make_integer_sequence<int, kCount>());
+      end = clock_now();
+    }
+  }
+  watch.stop(probe, warp, true);
+  if (lane_id() == 0) {
+    stamps[warp] = static_cast<std::uint32_t>(end - start);
+  }
+}
+
+struct NamedBurst {
+  const char* name;
+  BurstPattern pattern;
+};
+constexpr NamedBurst kBursts[] = {
+    {"one_lane", {1U, 0}},
+    {"same_8", {0xffU, 0}},
+    {"same_32", {0xffffffffU, 0}},
+    {"consecutive_32", {0xffffffffU, 4}},
+    {"sectors_32", {0xffffffffU, 32}},
+};
+
+// Warps of an SM: how many in each of how many sub-cores.
+struct Crew {
+  int subcores;
+  int warps;
+};
+constexpr Crew kCrews[] = {{1, 1}, {1, 2}, {1, 4}, {1, 8}, {2, 1}, {4, 1}, {4, 2}, {4, 4}, {4, 8}};
+
+class BurstBench {
+ public:
+  explicit BurstBench(Harness& harness)
+      : harness_(harness), buffer_(kRedBytes), stamps_(64 * kBurst) {
+    buffer_.clear_async();
+    stamps_.clear_async();
+  }
+
+  void stamped(const NamedBurst& burst, const Crew& crew) {
+    const Placement placement = place(crew);
+    const int warps = crew.subcores * crew.warps;
+    std::vector<std::vector<double>> of_index(kBurst);
+    std::vector<double> depths;
+    for (int i = 0; i < harness_.repetitions(); ++i) {
+      const auto times = launch(placement, 1, [&](const Probe& probe, int grid, int block) {
+        red_burst_stamped<<<grid, block>>>(probe, buffer_.data(), burst.pattern, 1.0F,
+                                           stamps_.data());
+      });
+      std::vector<double> first;
+      for (int k = 0; k < kBurst; ++k) {
+        of_index[static_cast<std::size_t>(k)].push_back(times[static_cast<std::size_t>(k)]);
+        first.push_back(times[static_cast<std::size_t>(k)]);
+      }
+      depths.push_back(fit_queue(first).depth);
+    }
+    std::vector<double> medians;
+    for (const auto& values : of_index) {
+      medians.push_back(summarize(values).median);
+    }
+    const QueueFit fit = fit_queue(medians);
+    Result result = head(burst, crew, placement, "stamped");
+    result.unit = "REDs ahead when the warp is blocked";
+    result.value = summarize(depths);
+    result.extra = {{"issue_cycle", medians},
+                    {"first_gap", fit.first_gap},
+                    {"steady_gap", fit.steady_gap},
+                    {"depth", fit.depth},
+                    {"first_blocked", fit.first_blocked},
+                    {"warps", warps}};
+    harness_.report().add(result);
+  }
+
+  template <int... kCounts>
+  void plain(const NamedBurst& burst, const Crew& crew, std::integer_sequence<int, kCounts...>) {
+    const Placement placement = place(crew);
+    (one_plain<kCounts>(burst, crew, placement), ...);
+  }
+
+ private:
+  // Sub-cores are dealt the warps of a CTA in turn.
+  Placement place(const Crew& crew) const {
+    return harness_.place(crew.subcores * crew.warps, false, crew.subcores);
+  }
+
+  static Result head(const NamedBurst& burst, const Crew& crew, const Placement& placement,
+                     const std::string& kind) {
+    Result result;
+    result.group = "burst";
+    result.name = "burst/" + kind + "/" + burst.name +
+                  "/subcores=" + std::to_string(crew.subcores) +
+                  "/warps_each=" + std::to_string(crew.warps);
+    result.parameters = {
+        {"pattern", burst.name}, {"subcores", crew.subcores}, {"warps_of_subcore", crew.warps}};
+    result.grid = placement.grid;
+    result.block = placement.block;
+    return result;
+  }
+
+  template <int kCount>
+  void one_plain(const NamedBurst& burst, const Crew& crew, const Placement& placement) {
+    std::vector<double> cycles;
+    for (int i = 0; i < harness_.repetitions(); ++i) {
+      const auto times = launch(placement, 1, [&](const Probe& probe, int grid, int block) {
+        red_burst<kCount>
+            <<<grid, block>>>(probe, buffer_.data(), burst.pattern, 1.0F, stamps_.data());
+      });
+      cycles.push_back(times.front());
+    }
+    Result result = head(burst, crew, placement, "plain");
+    result.name += "/count=" + std::to_string(kCount);
+    result.parameters["count"] = kCount;
+    result.unit = "SM cycles until the last RED of warp 0 has issued";
+    result.value = summarize(cycles);
+    harness_.report().add(result);
+  }
+
+  std::vector<std::uint32_t> launch(const Placement& placement, int repetitions,
+                                    const Harness::Launch& kernel) {
+    (void)harness_.run(placement, repetitions, kernel);
+    return stamps_.to_host();
+  }
+
+  Harness& harness_;
+  DeviceBuffer<char> buffer_;
+  DeviceBuffer<std::uint32_t> stamps_;
+};
+
+}  // namespace
+
+void bench_burst(Harness& harness) {
+  BurstBench bench(harness);
+  for (const NamedBurst& burst : kBursts) {
+    for (const Crew& crew : kCrews) {
+      if (crew.warps * 4 * 32 <= kStampedThreads) {
+        bench.stamped(burst, crew);
+      }
+      bench.plain(
+          burst, crew,
+          std::integer_sequence<int, 1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64>());
+    }
+  }
+}
+
+}  // namespace warpfold::microbench

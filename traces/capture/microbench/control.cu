@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// What does no arithmetic: barriers, branches, the order in which warps issue, starts of CTAs and
+// of kernels.
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "traces/capture/microbench/benches.hpp"
+#include "traces/capture/microbench/probe.cuh"
+
+namespace warpfold::microbench {
+namespace {
+
+__global__ void barriers(Probe probe, int iterations) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  Stopwatch watch;
+  watch.start();
+#pragma unroll 1
+  for (int i = 0; i < iterations; ++i) {
+#pragma unroll
+    for (int k = 0; k < 16; ++k) {
+      asm volatile("bar.sync 0;" ::: "memory");
+    }
+  }
+  watch.stop(probe, warp, false);
+}
+
+// A LOP3, an addition, a comparison and a branch that is taken.
+__global__ void loop_branch(Probe probe, int iterations, std::uint32_t a, std::uint32_t* sink) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  std::uint32_t x = lane_id();
+  Stopwatch watch;
+  watch.start();
+#pragma unroll 1
+  for (int i = 0; i < iterations; ++i) {
+    asm volatile("lop3.b32 %0, %0, %1, 0x5bd1e995, 0x96;" : "+r"(x) : "r"(a));
+  }
+  watch.stop(probe, warp, false);
+  if (x == 77) {
+    *sink = x;
+  }
+}
+
+// Two ways of 16 multiplications each: lanes below `lanes` go one way, the others the other.
+__global__ void two_ways(Probe probe, int iterations, std::uint32_t lanes, float a, float* sink) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  float x = static_cast<float>(lane_id());
+  const bool low = lane_id() < lanes;
+  Stopwatch watch;
+  watch.start();
+#pragma unroll 1
+  for (int i = 0; i < iterations; ++i) {
+    if (low) {
+#pragma unroll
+      for (int k = 0; k < 16; ++k) {
+        asm volatile("mul.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(a));
+      }
+    } else {
+#pragma unroll
+      for (int k = 0; k < 16; ++k) {
+        asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(a));
+      }
+    }
+    __syncwarp();
+  }
+  watch.stop(probe, warp, false);
+  if (x == 77.5F) {
+    *sink = x;
+  }
+}
+
+// Warps of one sub-core that never wait: when does each reach a quarter, half, ... of its work?
+__global__ void issue_order(Probe probe, std::uint64_t* marks, std::uint32_t a,
+                            std::uint32_t* sink) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  std::uint32_t x[4] = {lane_id(), 1, 2, 3};
+  Stopwatch watch;
+  watch.start();
+#pragma unroll 1
+  for (int part = 0; part < 8; ++part) {
+#pragma unroll 1
+    for (int i = 0; i < 16; ++i) {
+#pragma unroll
+      for (int k = 0; k < 64; ++k) {
+        asm volatile("lop3.b32 %0, %0, %1, 0x5bd1e995, 0x96;" : "+r"(x[k % 4]) : "r"(a));
+      }
+    }
+    const std::uint64_t now = clock_now();
+    if (lane_id() == 0) {
+      marks[warp * 8 + part] = now;
+    }
+  }
+  watch.stop(probe, warp, false);
+  if ((x[0] ^ x[1] ^ x[2] ^ x[3]) == 0x12345678U) {
+    *sink = x[0];
+  }
+}
+
+struct CtaRecord {
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint32_t sm;
+  std::uint32_t unused;
+};
+
+// CTAs that do nothing for a while: when the next one starts on the SM.
+__global__ void cta_life(CtaRecord* records, std::uint32_t cycles) {
+  extern __shared__ char shared[];
+  __shared__ std::uint64_t start;
+  const std::uint64_t begin = clock_now();
+  if (threadIdx.x == 0) {
+    start = begin;
+    shared[0] = 1;
+  }
+  while (clock_now() - begin < cycles) {
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    records[blockIdx.x] = {start, clock_now(), sm_id(), 0};
+  }
+}
+
+__global__ void empty() {}
+
+double milliseconds(cudaEvent_t begin, cudaEvent_t end) {
+  check(cudaEventSynchronize(end), "cudaEventSynchronize");
+  float ms = 0;
+  check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
+  return ms;
+}
+
+class Events {
+ public:
+  Events() {
+    check(cudaEventCreate(&begin_), "cudaEventCreate");
+    check(cudaEventCreate(&end_), "cudaEventCreate");
+  }
+  ~Events() {
+    cudaEventDestroy(begin_);
+    cudaEventDestroy(end_);
+  }
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+  template <class Work>
+  double time(const Work& work) {
+    check(cudaEventRecord(begin_), "cudaEventRecord");
+    work();
+    check(cudaEventRecord(end_), "cudaEventRecord");
+    return milliseconds(begin_, end_);
+  }
+
+ private:
+  cudaEvent_t begin_ = nullptr;
+  cudaEvent_t end_ = nullptr;
+};
+
+class ControlBench {
+ public:
+  explicit ControlBench(Harness& harness) : harness_(harness), sink_(64) {}
+
+  void barrier() {
+    for (const int warps : {1, 2, 4, 8, 16, 32}) {
+      barrier_case(1, warps);
+    }
+    // CTAs of 256 threads beside each other.
+    for (const int ctas : {2, 4, 8}) {
+      if (ctas * 8 <= harness_.device().max_warps) {
+        barrier_case(ctas, 8);
+      }
+    }
+  }
+
+  void branches() {
+    for (const int warps : {1, 2, 4, 8, 16}) {
+      for (const int subcores : {1, 4}) {
+        if (warps * 4 > harness_.device().max_warps) {
+          continue;
+        }
+        const Placement placement = harness_.place(warps * subcores, false, subcores);
+        constexpr int kIterations = 2000;
+        const std::string tail =
+            "/subcores=" + std::to_string(subcores) + "/warps_each=" + std::to_string(warps);
+        const Json where = {{"subcores", subcores}, {"warps_of_subcore", warps}};
+        const auto loops = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
+          loop_branch<<<grid, block>>>(probe, kIterations, 0x8001U, uint_sink());
+        });
+        Json parameters = where;
+        parameters["kind"] = "loop";
+        harness_.report().add(window_result("control", "control/loop" + tail, parameters,
+                                            "SM cycles/turn of a sub-core", placement, loops,
+                                            static_cast<double>(kIterations) * warps));
+        for (const std::uint32_t lanes : {0U, 16U, 32U}) {
+          constexpr int kTurns = 200;
+          const auto ways = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
+            two_ways<<<grid, block>>>(probe, kTurns, lanes, 0.999F, sink_.data());
+          });
+          parameters["kind"] = "two_ways";
+          parameters["lanes_of_first_way"] = lanes;
+          harness_.report().add(
+              window_result("control", "control/two_ways/lanes=" + std::to_string(lanes) + tail,
+                            parameters, "SM cycles/turn of a sub-core", placement, ways,
+                            static_cast<double>(kTurns) * warps));
+        }
+      }
+    }
+  }
+
+  void order() {
+    const DeviceBuffer<std::uint64_t> marks(64 * 8);
+    for (const int warps : {2, 4, 8}) {
+      const Placement placement = harness_.place(warps, false, 1);
+      const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
+        issue_order<<<grid, block>>>(probe, marks.data(), 0x8001U, uint_sink());
+      });
+      const auto host = marks.to_host();
+      const std::uint64_t zero = *std::min_element(host.begin(), host.begin() + 8);
+      Json table = Json::array();
+      for (int w = 0; w < warps; ++w) {
+        Json row = Json::array();
+        for (int part = 0; part < 8; ++part) {
+          row.push_back(
+              static_cast<std::int64_t>(host[static_cast<std::size_t>(w * 4 * 8 + part)]) -
+              static_cast<std::int64_t>(zero));
+        }
+        table.push_back(row);
+      }
+      Result result =
+          window_result("control", "control/issue_order/warps=" + std::to_string(warps),
+                        {{"kind", "issue_order"}, {"warps_of_subcore", warps}},
+                        "SM cycles/instruction", placement, samples, 8.0 * 16 * 64 * warps);
+      result.extra["cycle_of_each_eighth"] = table;
+      harness_.report().add(result);
+    }
+  }
+
+  void ctas() {
+    const int waves = 12;
+    const int total = harness_.device().sms * waves;
+    const DeviceBuffer<CtaRecord> records(static_cast<std::size_t>(total) * 8);
+    // All shared memory for one CTA: the next starts when it has ended. Then CTAs of 256 threads
+    // beside each other.
+    check(cudaFuncSetAttribute(cta_life, cudaFuncAttributeMaxDynamicSharedMemorySize, kLargeShared),
+          "cudaFuncSetAttribute");
+    for (const int threads : {32, 256, 1024}) {
+      std::vector<double> gaps;
+      for (int i = 0; i < harness_.repetitions(); ++i) {
+        cta_life<<<total, threads, kLargeShared>>>(records.data(), 3000);
+        check_launch("cta_life");
+        gaps.push_back(median_gap(records, static_cast<std::size_t>(total)));
+      }
+      Result result = head("control/cta_gap/threads=" + std::to_string(threads),
+                           "SM cycles from a CTA's end to the next one's start", total, threads);
+      result.parameters = {{"kind", "cta_gap"}, {"threads", threads}, {"ctas_of_sm", 1}};
+      result.value = summarize(gaps);
+      harness_.report().add(result);
+    }
+    // Empty kernels: what a launch takes, and a CTA of it.
+    Events events;
+    for (const int threads : {32, 256, 1024}) {
+      for (const int per_sm : {1, 8, 64, 512}) {
+        const int grid = harness_.device().sms * per_sm;
+        std::vector<double> us;
+        for (int i = -1; i < harness_.repetitions(); ++i) {
+          const double ms = events.time([&] {
+            for (int k = 0; k < 20; ++k) {
+              empty<<<grid, threads>>>();
+            }
+          });
+          check_launch("empty");
+          if (i >= 0) {
+            us.push_back(ms * 1e3 / 20);
+          }
+        }
+        Result result = head("control/launch/threads=" + std::to_string(threads) +
+                                 "/ctas_per_sm=" + std::to_string(per_sm),
+                             "us/launch, back to back", grid, threads);
+        result.parameters = {{"kind", "launch"}, {"threads", threads}, {"ctas_per_sm", per_sm}};
+        result.value = summarize(us);
+        harness_.report().add(result);
+      }
+    }
+    std::vector<double> alone;
+    std::vector<double> host;
+    for (int i = -3; i < 4 * harness_.repetitions(); ++i) {
+      check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+      const double ms = events.time([] { empty<<<1, 32>>>(); });
+      check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+      const auto begin = std::chrono::steady_clock::now();
+      empty<<<1, 32>>>();
+      check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+      const std::chrono::duration<double, std::micro> took =
+          std::chrono::steady_clock::now() - begin;
+      if (i >= 0) {
+        alone.push_back(ms * 1e3);
+        host.push_back(took.count());
+      }
+    }
+    Result result = head("control/launch_alone", "us between events around a launch", 1, 32);
+    result.parameters = {{"kind", "launch_alone"}};
+    result.value = summarize(alone);
+    harness_.report().add(result);
+    result.name = "control/launch_and_wait";
+    result.parameters = {{"kind", "launch_and_wait"}};
+    result.unit = "us of the host";
+    result.value = summarize(host);
+    harness_.report().add(result);
+  }
+
+ private:
+  static constexpr int kLargeShared = 60 * 1024;  // every GPU since Volta has at least 64 KiB
+
+  std::uint32_t* uint_sink() const { return reinterpret_cast<std::uint32_t*>(sink_.data()); }
+
+  static Result head(std::string name, std::string unit, int grid, int block) {
+    Result result;
+    result.group = "control";
+    result.name = std::move(name);
+    result.unit = std::move(unit);
+    result.grid = grid;
+    result.block = block;
+    return result;
+  }
+
+  void barrier_case(int ctas, int warps) {
+    Placement placement;
+    placement.ctas = ctas;
+    placement.block = warps * 32;
+    placement.only_sm = ctas > 1 ? 0 : -1;
+    placement.grid = ctas > 1 ? ctas * harness_.device().sms * 2 : 1;
+    constexpr int kIterations = 64;
+    const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
+      barriers<<<grid, block>>>(probe, kIterations);
+    });
+    harness_.report().add(window_result(
+        "control",
+        "control/barrier/ctas=" + std::to_string(ctas) + "/warps=" + std::to_string(warps),
+        {{"kind", "barrier"}, {"ctas_of_sm", ctas}, {"warps_of_cta", warps}},
+        "SM cycles/barrier of a CTA", placement, samples, kIterations * 16.0));
+  }
+
+  // Between CTAs that ran one behind the other on an SM.
+  static double median_gap(const DeviceBuffer<CtaRecord>& records, std::size_t count) {
+    auto all = records.to_host();
+    all.resize(count);
+    std::map<std::uint32_t, std::vector<CtaRecord>> of_sm;
+    for (const CtaRecord& r : all) {
+      of_sm[r.sm].push_back(r);
+    }
+    std::vector<double> gaps;
+    for (auto& [sm, list] : of_sm) {
+      std::sort(list.begin(), list.end(),
+                [](const CtaRecord& a, const CtaRecord& b) { return a.start < b.start; });
+      for (std::size_t i = 1; i < list.size(); ++i) {
+        gaps.push_back(static_cast<double>(list[i].start) - static_cast<double>(list[i - 1].end));
+      }
+    }
+    return summarize(gaps).median;
+  }
+
+  Harness& harness_;
+  DeviceBuffer<float> sink_;
+};
+
+}  // namespace
+
+void bench_control(Harness& harness) {
+  ControlBench bench(harness);
+  bench.barrier();
+  bench.branches();
+  bench.order();
+  bench.ctas();
+}
+
+}  // namespace warpfold::microbench

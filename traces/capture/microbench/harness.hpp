@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host side of a measurement: launches a kernel several times with a Probe and turns the clocks
+// that its warps recorded into windows of SM cycles. Every method throws CudaError when a call
+// fails.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "traces/capture/device_buffer.hpp"
+#include "traces/capture/microbench/report.hpp"
+
+namespace warpfold::microbench {
+
+using capture::check;
+using capture::check_launch;
+using capture::DeviceBuffer;
+
+// What one warp recorded: SM clocks, and the nanosecond timer around them.
+struct WarpRecord {
+  std::uint64_t start;
+  std::uint64_t end;      // issued
+  std::uint64_t drained;  // its memory operations done, where the kernel waits for them
+  std::uint64_t time_start;
+  std::uint64_t time_end;
+  std::uint32_t sm;
+  std::uint32_t hardware_warp;
+  std::uint32_t valid;
+  std::uint32_t unused;
+};
+
+// Handed to every measuring kernel.
+struct Probe {
+  WarpRecord* records;
+  std::uint32_t* counters;  // tickets, arrivals
+  int only_sm;              // -1: CTAs work wherever they are
+  int ctas;                 // that work
+  int subcores;             // warps of the first so many sub-cores of an SM work
+};
+
+// Where the warps are.
+struct Placement {
+  int grid = 1;
+  int block = 32;
+  int only_sm = -1;
+  int ctas = 1;
+  int subcores = 4;
+  bool whole_gpu = false;
+};
+
+// One launch, seen from its records. Windows go from the first start to the last end on an SM.
+struct Sample {
+  double window = 0;          // of the SM that took longest, to the last issue
+  double mean_window = 0;     // over the SMs
+  double drained_window = 0;  // of the SM that took longest, to the last drained warp
+  double first_end = 0;       // first warp to end, on that SM
+  double mhz = 0;
+  int warps = 0;
+  int sms = 0;
+  bool together = true;  // on no SM did a warp end before another started
+};
+
+// The CTAs that an SM should have had at the same time did not fit it: too many registers.
+class NotTogether : public capture::CudaError {
+ public:
+  using CudaError::CudaError;
+};
+
+struct Device {
+  int sms = 0;
+  int max_warps = 0;  // on an SM
+  int compute_capability = 0;
+  std::size_t l2_bytes = 0;
+};
+[[nodiscard]] Device this_device();
+
+class Harness {
+ public:
+  Harness(Report& report, int repetitions);
+
+  [[nodiscard]] const Device& device() const { return device_; }
+  [[nodiscard]] int repetitions() const { return repetitions_; }
+  [[nodiscard]] Report& report() { return report_; }
+
+  // `warps` on each SM, in one CTA of up to 32 or several of 16; on one SM or on all. With
+  // `subcores` below four only the warps of the first so many sub-cores work.
+  [[nodiscard]] Placement place(int warps, bool whole_gpu, int subcores = 4) const;
+
+  using Launch = std::function<void(const Probe&, int grid, int block)>;
+  // One warm-up and `repetitions` launches. Throws if a warp that should have worked did
+  // not, and NotTogether where an SM should have had several CTAs and they came one after the
+  // other.
+  std::vector<Sample> run(const Placement& placement, int repetitions, const Launch& launch);
+  std::vector<Sample> run(const Placement& placement, const Launch& launch) {
+    return run(placement, repetitions_, launch);
+  }
+
+  // Runs a case that may not fit an SM, and leaves it out if so.
+  template <class Case>
+  static void attempt(const std::string& name, const Case& work) {
+    try {
+      work();
+    } catch (const NotTogether& error) {
+      std::printf("  left out: %s: %s\n", name.c_str(), error.what());
+    }
+  }
+
+ private:
+  Report& report_;
+  int repetitions_;
+  Device device_;
+  DeviceBuffer<WarpRecord> records_;
+  DeviceBuffer<std::uint32_t> counters_;
+};
+
+// Summary of one member of the samples over `divisor`.
+[[nodiscard]] Summary summarize_member(const std::vector<Sample>& samples, double Sample::*member,
+                                       double divisor);
+
+// The result whose value is the window over `operations`, the number of them on an SM; drained
+// window and mean window go into `extra` likewise.
+[[nodiscard]] Result window_result(std::string group, std::string name, Json parameters,
+                                   std::string unit, const Placement& placement,
+                                   const std::vector<Sample>& samples, double operations);
+
+}  // namespace warpfold::microbench
