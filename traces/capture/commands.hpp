@@ -33,6 +33,15 @@ struct TimeOptions {
 };
 int time_command(const TimeOptions& options);
 
+struct EnergyOptions {
+  SceneOptions scene;
+  std::filesystem::path json;  // result, if not empty
+  double seconds = 2.5;        // of each loop
+};
+// Joules of a launch: baseline, the fastest sw-b and sw-s, skip; what the idle GPU takes is also
+// given, and subtracted.
+int energy_command(const EnergyOptions& options);
+
 struct LaunchOptions {
   SceneOptions scene;
   std::vector<std::string> policies;  // empty: one launch of each variant

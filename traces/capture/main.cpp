@@ -40,6 +40,14 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   time_app->add_option("--runs", time.runs, "launches timed")->capture_default_str();
 
+  EnergyOptions energy;
+  CLI::App* energy_app = app.add_subcommand("energy", "joules of the backward kernel, by NVML");
+  add_scene(*energy_app, energy.scene, true);
+  energy_app->add_option("--json", energy.json, "write the result there");
+  energy_app->add_option("--seconds", energy.seconds, "length of each loop")
+      ->check(CLI::Range(1.0, 600.0))
+      ->capture_default_str();
+
   LaunchOptions launch;
   CLI::App* launch_app = app.add_subcommand("launch", "launch each variant once, for a profiler");
   add_scene(*launch_app, launch.scene, true);
@@ -62,6 +70,9 @@ int run(int argc, char** argv) {
   }
   if (time_app->parsed()) {
     return time_command(time);
+  }
+  if (energy_app->parsed()) {
+    return energy_command(energy);
   }
   if (launch_app->parsed()) {
     return launch_command(launch);
