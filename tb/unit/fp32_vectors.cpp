@@ -3,10 +3,14 @@
 // `A B result flags` in hex for each, as `testfloat_gen f32_add -rnear_even` prints. The flags may
 // be left out and are not looked at: the adder has none. Any NaN stands for the canonical one.
 //
-//   fp32_vectors [--flush] [FILE]     FILE - or none: standard input
+//   fp32_vectors [--flush | --recorded] [FILE]     FILE - or none: standard input
 //
+// Lines that begin with # are skipped.
 // Without --flush the adder has gradual underflow, which is what TestFloat computes. With it, the
-// adder flushes as red.global.add.f32 does, and the vector's result is turned into that sum.
+// adder flushes as red.global.add.f32 does, and the vector's result is turned into that sum. With
+// --recorded the results are those of a GPU's red.global.add.f32 (warpfold_microbench --vectors), A
+// the value in memory: the flushing adder must answer the same bits, whatever they are, with the
+// operands in either order, and so must the model's additions.
 // Exit 1: sums differ; the first is shown. Exit 2: bad input or usage.
 #include <algorithm>
 #include <charconv>
@@ -17,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "Varc_fp32_adder_flush.h"
 #include "Varc_fp32_adder_gradual.h"
@@ -83,26 +88,56 @@ Fp32Bits expected_sum(const Vector& vector, bool flush) {
   return fp32_flush_subnormal(vector.result);
 }
 
+enum class Mode { kGradual, kFlush, kRecorded };
+
+// Counts a sum that is wrong and shows the first.
+class Verdict {
+ public:
+  explicit Verdict(const std::string& name) : name_(name) {}
+  void compare(std::uint64_t line, const char* who, const Vector& vector, Fp32Bits sum,
+               Fp32Bits expected) {
+    if (sum != expected && wrong_++ == 0) {
+      std::printf("%s:%llu: %s%08x + %08x = %08x, not %08x\n", name_.c_str(),
+                  static_cast<unsigned long long>(line), who, vector.a, vector.b, sum, expected);
+    }
+  }
+  [[nodiscard]] std::uint64_t wrong() const { return wrong_; }
+
+ private:
+  const std::string& name_;
+  std::uint64_t wrong_ = 0;
+};
+
 template <class Top>
-int check(std::istream& in, const std::string& name, bool flush) {
+int check(std::istream& in, const std::string& name, Mode mode) {
   bench::Dut<Top> dut;
   std::uint64_t count = 0;
-  std::uint64_t wrong = 0;
+  Verdict verdict(name);
+  const auto adder = [&](Fp32Bits a, Fp32Bits b) {
+    dut->a_i = a;
+    dut->b_i = b;
+    dut.settle();
+    return static_cast<Fp32Bits>(dut->sum_o);
+  };
   std::string line;
   for (std::uint64_t number = 1; std::getline(in, line); ++number) {
+    if (line.starts_with('#')) {
+      continue;
+    }
     const auto vector = parse(line);
     if (!vector) {
       std::cerr << name << ':' << number << ": not `A B result flags` in hex: " << line << '\n';
       return 2;
     }
-    dut->a_i = vector->a;
-    dut->b_i = vector->b;
-    dut.settle();
-    const Fp32Bits sum = dut->sum_o;
-    const Fp32Bits expected = expected_sum(*vector, flush);
-    if (sum != expected && wrong++ == 0) {
-      std::printf("%s:%llu: %08x + %08x = %08x, not %08x\n", name.c_str(),
-                  static_cast<unsigned long long>(number), vector->a, vector->b, sum, expected);
+    const auto [a, b, result] = *vector;
+    if (mode == Mode::kRecorded) {
+      verdict.compare(number, "", *vector, adder(a, b), result);
+      verdict.compare(number, "swapped: ", *vector, adder(b, a), result);
+      verdict.compare(number, "fp32_add: ", *vector, fp32_add(a, b), result);
+      verdict.compare(number, "fp32_add_integer: ", *vector, fp32_add_integer(a, b, true), result);
+    } else {
+      verdict.compare(number, "", *vector, adder(a, b),
+                      expected_sum(*vector, mode == Mode::kFlush));
     }
     ++count;
   }
@@ -111,23 +146,26 @@ int check(std::istream& in, const std::string& name, bool flush) {
     return 2;
   }
   std::printf("%llu vectors, %s wrong\n", static_cast<unsigned long long>(count),
-              wrong == 0 ? "none" : std::to_string(wrong).c_str());
-  return wrong == 0 ? 0 : 1;
+              verdict.wrong() == 0 ? "none" : std::to_string(verdict.wrong()).c_str());
+  return verdict.wrong() == 0 ? 0 : 1;
 }
 
 int run(int argc, char** argv) {
-  bool flush = false;
+  Mode mode = Mode::kGradual;
   std::string name = "-";
   int i = 1;
-  if (i < argc && std::string_view(argv[i]) == "--flush") {
-    flush = true;
-    ++i;
+  for (const auto& [option, chosen] :
+       {std::pair("--flush", Mode::kFlush), {"--recorded", Mode::kRecorded}}) {
+    if (i < argc && mode == Mode::kGradual && std::string_view(argv[i]) == option) {
+      mode = chosen;
+      ++i;
+    }
   }
   if (i < argc && (argv[i][0] != '-' || argv[i][1] == '\0')) {
     name = argv[i++];
   }
   if (i != argc) {
-    std::cerr << "usage: fp32_vectors [--flush] [FILE]\n";
+    std::cerr << "usage: fp32_vectors [--flush | --recorded] [FILE]\n";
     return 2;
   }
   std::ifstream file;
@@ -142,8 +180,8 @@ int run(int argc, char** argv) {
   if (name == "-") {
     name = "standard input";
   }
-  return flush ? check<Varc_fp32_adder_flush>(in, name, true)
-               : check<Varc_fp32_adder_gradual>(in, name, false);
+  return mode == Mode::kGradual ? check<Varc_fp32_adder_gradual>(in, name, mode)
+                                : check<Varc_fp32_adder_flush>(in, name, mode);
 }
 
 }  // namespace
