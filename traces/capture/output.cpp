@@ -2,15 +2,11 @@
 #include "traces/capture/output.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdio>
-#include <ctime>
-#include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
-#include "traces/format/header.hpp"
+#include "traces/capture/trace_file.hpp"
 #include "traces/format/manifest.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/stats.hpp"
@@ -20,31 +16,6 @@ namespace warpfold::capture {
 namespace {
 
 constexpr const char* kRegistersOf = "sm_90";  // where the recorder ran on no GPU
-
-nlohmann::json read_json(const std::filesystem::path& path, const char* schema) {
-  std::ifstream file(path);
-  if (!file) {
-    throw InputError(path.string() + ": cannot be read");
-  }
-  try {
-    nlohmann::json json = nlohmann::json::parse(file);
-    if (json.at("schema") != schema) {
-      throw InputError(path.string() + ": is not " + schema);
-    }
-    return json;
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError(path.string() + ": " + error.what());
-  }
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::array<char, 11> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d", &utc);
-  return text.data();
-}
 
 // The command that records again, with the names of the files and without their folders.
 std::string command(const OutputOptions& options, const Recorder& recorder) {
@@ -92,24 +63,7 @@ trace::Header make_header(const OutputOptions& options, const Recorder& recorder
   header.provenance["camera"] = describe(viewpoint);
   header.provenance["loss"] = "mean squared error against a fixed picture of waves";
 
-  // Costs and times come as JSON in the header's own form: its parser takes and checks them.
-  auto json = nlohmann::json::parse(trace::header_to_json(header));
-  if (!options.costs.empty()) {
-    const auto costs = read_json(options.costs, "warpfold.costs/1");
-    if (costs.value("paths", nlohmann::json()) != json.at("paths")) {
-      throw InputError(options.costs.string() + ": its paths are not those of this program");
-    }
-    json["costs"] = costs.value("costs", nlohmann::json());
-    json["provenance"]["compiler"] = costs.value("compiler", "unknown");
-  }
-  if (!options.times.empty()) {
-    const auto times = read_json(options.times, "warpfold.times/1");
-    if (times.value("gpu", "") != recorder.gpu || times.value("scene", "") != options.name) {
-      throw InputError(options.times.string() + ": is of another GPU or scene");
-    }
-    json["times"] = times.value("times", nlohmann::json());
-  }
-  header = trace::header_from_json(json.dump());
+  header = with_costs_and_times(header, options.costs, options.times);
   if (recorder.registers == 0) {
     const auto machine = header.costs.find(kRegistersOf);
     if (machine == header.costs.end() || !machine->second.contains("baseline")) {
@@ -151,30 +105,6 @@ bool verify(const std::filesystem::path& path, const RecordingStats& expected, b
   return good;
 }
 
-// Puts `entries` into the manifest at `path`, in place of older ones of the same files.
-void renew_manifest(const std::filesystem::path& path,
-                    const std::vector<trace::ManifestEntry>& entries) {
-  std::vector<trace::ManifestEntry> all;
-  if (std::filesystem::exists(path)) {
-    all = trace::read_manifest(path);
-  }
-  for (const trace::ManifestEntry& entry : entries) {
-    const auto same = std::find_if(all.begin(), all.end(), [&](const trace::ManifestEntry& other) {
-      return other.file == entry.file;
-    });
-    if (same == all.end()) {
-      all.push_back(entry);
-    } else {
-      *same = entry;
-    }
-  }
-  std::ofstream file(path);
-  file << trace::manifest_to_json(all);
-  if (!file.flush()) {
-    throw InputError(path.string() + ": cannot be written");
-  }
-}
-
 }  // namespace
 
 void choose_addresses(std::uint64_t gaussians, std::uint64_t (&addresses)[kParameters]) {
@@ -206,13 +136,7 @@ bool write_output(const OutputOptions& options, const Recorder& recorder,
 
   trace::Header header = make_header(options, recorder, viewpoint, frame);
   const auto file = [&](const char* ending) { return options.out / (options.name + ending); };
-  {
-    std::ofstream counts(file("-counts.json"));
-    counts << to_json(stats);
-    if (!counts.flush()) {
-      throw InputError(file("-counts.json").string() + ": cannot be written");
-    }
-  }
+  write_text(file("-counts.json"), to_json(stats));
   {
     trace::Writer writer(file(".wft"), header);
     for (std::size_t tile = 0; tile < frame.lists.ranges.size(); ++tile) {
@@ -223,9 +147,7 @@ bool write_output(const OutputOptions& options, const Recorder& recorder,
   SampledValues sample = choose_sample(frame.lists, frame.recording, options.value_bytes);
   frame.values(sample);
   header.values = trace::ValueMode::kFp32;
-  header.sampling = std::to_string(sample.tiles.size()) + " of " +
-                    std::to_string(frame.lists.ranges.size()) +
-                    " CTAs, whole, evenly spaced over the CTAs ranked by (events, index)";
+  header.sampling = describe_sampling(sample.tiles.size(), frame.lists.ranges.size());
   {
     trace::Writer writer(file("-values.wft"), header);
     for (std::size_t s = 0; s < sample.tiles.size(); ++s) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traces/capture/recording.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <iomanip>
 #include <nlohmann/json.hpp>
-#include <numeric>
+
+#include "traces/capture/trace_file.hpp"
 
 namespace warpfold::capture {
 namespace {
@@ -94,43 +94,21 @@ trace::CtaTrace make_cta(const TileLists& lists, const Recording& recording, std
 SampledValues choose_sample(const TileLists& lists, const Recording& recording,
                             std::uint64_t budget_bytes) {
   const std::size_t tiles = lists.ranges.size();
-  std::vector<std::uint64_t> events(tiles), lanes(tiles);
+  std::vector<std::uint64_t> events(tiles), bytes(tiles);
   for (std::size_t tile = 0; tile < tiles; ++tile) {
     for (std::uint32_t pass = 0; pass < lists.length(tile); ++pass) {
       for (std::size_t w = 0; w < kWarpsPerTile; ++w) {
         const std::uint32_t mask = recording.masks[entry(lists, tile, pass, w)];
         events[tile] += mask != 0 ? 1 : 0;
-        lanes[tile] += static_cast<std::uint64_t>(std::popcount(mask));
+        bytes[tile] +=
+            static_cast<std::uint64_t>(std::popcount(mask)) * kParameters * sizeof(float);
       }
     }
   }
-  std::vector<std::uint32_t> ranked(tiles);
-  std::iota(ranked.begin(), ranked.end(), 0U);
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return events[a] < events[b]; });
-
-  const auto pick = [&](std::size_t count) {
-    std::vector<std::uint32_t> chosen(count);
-    for (std::size_t k = 0; k < count; ++k) {
-      chosen[k] = ranked[(2 * k + 1) * tiles / (2 * count)];
-    }
-    return chosen;
-  };
-  const auto bytes = [&](const std::vector<std::uint32_t>& chosen) {
-    std::uint64_t total = 0;
-    for (const std::uint32_t tile : chosen) {
-      total += lanes[tile] * kParameters * sizeof(float);
-    }
-    return total;
-  };
-  std::size_t count = tiles;
-  while (count > 1 && bytes(pick(count)) > budget_bytes) {
-    --count;
-  }
-
   SampledValues sample;
-  sample.tiles = pick(count);
-  std::sort(sample.tiles.begin(), sample.tiles.end());
+  for (const std::uint64_t tile : choose_ctas(events, bytes, budget_bytes)) {
+    sample.tiles.push_back(static_cast<std::uint32_t>(tile));
+  }
   std::uint64_t offset = 0;
   for (const std::uint32_t tile : sample.tiles) {
     for (std::size_t w = 0; w < kWarpsPerTile; ++w) {

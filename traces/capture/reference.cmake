@@ -12,11 +12,14 @@ add_library(warpfold_capture_common STATIC
   ${CMAKE_CURRENT_LIST_DIR}/policy.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording.cpp
   ${CMAKE_CURRENT_LIST_DIR}/reference.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/scene.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/scene.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/trace_file.cpp)
 target_link_libraries(warpfold_capture_common
-  PUBLIC warpfold_trace
-  PRIVATE warpfold_options nlohmann_json::nlohmann_json Threads::Threads)
+  PUBLIC warpfold_trace nlohmann_json::nlohmann_json
+  PRIVATE warpfold_options Threads::Threads)
 
 add_executable(warpfold_capture_host ${CMAKE_CURRENT_LIST_DIR}/host_main.cpp)
 target_link_libraries(warpfold_capture_host
   PRIVATE warpfold_capture_common warpfold_options CLI11::CLI11)
+
+include(${CMAKE_CURRENT_LIST_DIR}/workload/workloads.cmake)

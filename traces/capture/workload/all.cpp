@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of the workloads; each is one folder beside this one.
+#include "traces/capture/workload/workload.hpp"
+
+namespace warpfold::capture {
+
+namespace pagerank {
+std::unique_ptr<workload::Workload> make_workload();
+}
+
+std::vector<std::unique_ptr<workload::Workload>> workload::all_workloads() {
+  std::vector<std::unique_ptr<Workload>> all;
+  all.push_back(pagerank::make_workload());
+  return all;
+}
+
+}  // namespace warpfold::capture
