@@ -195,6 +195,79 @@ class Paths(unittest.TestCase):
         self.assertIn("VOTE", [w.flow.code[a].opcode for a in w.addresses("skip_alpha")])
 
 
+def shaped(workload, variant, text=None):
+    """Ways through a kernel of a workload, sm_86."""
+    name = f"{workload}_sm_86_{variant.replace('-', '_')}.sass"
+    if text is None:
+        with open(os.path.join(HERE, "sass", name), encoding="utf-8") as file:
+            text = file.read()
+    code = sass_cost.parse_sass(text)[f"warpfold_{workload}_{variant.replace('-', '_')}"]
+    return sass_cost.ShapedWays(sass_cost.Flow(code), variant, sass_cost.WORKLOADS[workload])
+
+
+class Workloads(unittest.TestCase):
+    def ranges(self, w, name):
+        return sass_cost.ranges(w.addresses(name))
+
+    def test_a_loop_without_leaves(self):
+        w = shaped("pagerank", "baseline")
+        self.assertEqual((w.inner, w.meet), (0x1F0, 0x280))
+        self.assertEqual(self.ranges(w, "prologue"), "0-1e0")
+        self.assertEqual(self.ranges(w, "taken"), "210 230-250 270-280")
+        # The neighbour's index is wanted for the address alone.
+        self.assertEqual(self.ranges(w, "plain"), "1f0-200 220 260")
+        self.assertEqual(self.ranges(w, "epilogue"), "290")
+        self.assertEqual(sum(sass_cost.slots(w.cost(n)[0]) for n in ("taken", "plain")), 10 - 1)
+
+    def test_serial_reduction(self):
+        w = shaped("pagerank", "sw-s")
+        self.assertEqual(self.ranges(w, "per_lane"), "370-420")
+        self.assertEqual(self.ranges(w, "setup"), "300-360")
+        self.assertEqual(self.ranges(w, "leader"), "430-4b0")
+        self.assertEqual(self.ranges(w, "plain"), "4c0-4e0")
+
+    def test_a_branch_that_no_warp_takes(self):
+        # The ballot's branch leaves the pass, but no path has its name.
+        w = shaped("pagerank", "sw-b")
+        self.assertEqual(w.leaves, [0x2F0])
+        self.assertEqual(w.parts.keys(), {"prologue", "taken", "epilogue", "check", "plain", "butterfly", "leader"})
+        self.assertEqual(w.cost("prologue")[0]["shuffle"], 5)
+        self.assertEqual(w.cost("butterfly")[0]["shuffle"], 5)
+        # What is asked for in the check arrives in the reduction, not at the end of the pass.
+        self.assertEqual(w.cost("taken")[0]["wait_global"], 0)
+
+    def test_other_shapes_are_refused(self):
+        with open(os.path.join(HERE, "sass", "pagerank_sm_86_baseline.sass"), encoding="utf-8") as file:
+            text = file.read()
+        with self.assertRaisesRegex(sass_cost.SassError, "found 0 loops around the atomics, not 1"):
+            shaped("pagerank", "baseline", without(text, 0x280))
+        with self.assertRaisesRegex(sass_cost.SassError, "0 loops around the atomics"):
+            shaped("pagerank", "baseline", without(text, 0x270))
+        shape = sass_cost.WORKLOADS["pagerank"]
+        code = sass_cost.parse_sass(text)["warpfold_pagerank_baseline"]
+        for other, message in ((sass_cost.Shape(1, shape.variants, levels=["batch"]), "1 loops around .*, not 2"),
+                               (sass_cost.Shape(1, shape.variants, leaves=[("skip", False)]), "found 0 of the 1"),
+                               (sass_cost.Shape(1, shape.variants, turns=["march"]), "0 loops without .*, not 1"),
+                               (sass_cost.Shape(2, shape.variants), "has 1 atomics, not 2")):
+            with self.assertRaisesRegex(sass_cost.SassError, message):
+                sass_cost.ShapedWays(sass_cost.Flow(code), "baseline", other)
+
+    def test_prediction(self):
+        w = shaped("pagerank", "sw-s")
+        paths = sass_cost.WORKLOADS["pagerank"].paths
+        cost = {"paths": [w.cost(n)[0] for n in paths],
+                "reduce": {n: w.cost(n)[0] for n in sass_cost.SEGMENTS["sw-s"]}}
+        # One event of four lanes: three of them alike, from two on.
+        lanes = [0] * 33
+        lanes[4] = 1
+        by_threshold = lambda value: [value] * 33
+        counts = {"paths": {"prologue": 1, "taken": 1, "epilogue": 1}, "barriers": 0, "parameters": 1,
+                  "events_by_lanes": lanes, "one_address_by_lanes": [0] * 33, "serial_events": by_threshold(1),
+                  "serial_turns": by_threshold(2), "plain_events": by_threshold(1)}
+        self.assertEqual(sass_cost.predict_variant(cost, counts, "sw-s", 2),
+                         28 + 4 + 1 + 14 + (7 + 8 + 1) + 2 * 12 + (2 + 1))
+
+
 class Refusals(unittest.TestCase):
     def refuses(self, variant, text, message):
         with self.assertRaisesRegex(sass_cost.SassError, message) as caught:

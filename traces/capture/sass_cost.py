@@ -49,6 +49,7 @@ SEGMENTS = {
     "skip": ["check", "butterfly", "leader"],
     "cccl": ["butterfly", "leader"],
 }
+CONVERGED = ("sw-b", "skip")
 KERNEL = "warpfold_backward_"
 PARAMETERS = 9  # atomics of a reduction
 WARP_LANES = 32
@@ -360,10 +361,11 @@ class Stretch:
 class Ways:
     """Ways of a warp through one kernel, by path and segment."""
 
-    def __init__(self, flow, variant):
+    def __init__(self, flow, variant, parameters=PARAMETERS):
         self.flow = flow
         self.variant = variant
-        self.converged = variant in ("sw-b", "skip")
+        self.parameters = parameters
+        self.converged = variant in CONVERGED
         self.every_pass = variant == "cccl"  # no branch leaves a pass but the leader's
         self._find_loops()
         self._find_pass()
@@ -396,7 +398,7 @@ class Ways:
 
     def _side(self, address, successors, wanted, what):
         """The side of a branch that comes to `wanted` within the pass, and the other."""
-        able = [s for s in successors if self.flow.reaches(s, wanted, {self.inner})]
+        able = [s for s in successors if self.flow.reaches(s, wanted, {self.inner, self.meet})]
         if len(able) != 1:
             raise SassError(f"the branch at {address:#x} does not part the ways to {what}")
         return able[0], [s for s in successors if s != able[0]][0]
@@ -527,6 +529,9 @@ class Ways:
         way = self.flow.walk(self.inner, set(), lambda a, s: None if a == leave else able[a])
         return way, able[leave]
 
+    def _before_reduction(self):
+        return self._until(self.leaves[-1])
+
     def _skips(self):
         latch = self._latch()
         for n, name in enumerate(("skip_position", "skip_power", "skip_alpha")):
@@ -552,22 +557,22 @@ class Ways:
         """From `start` to where the warp meets, by way of the atomics."""
         way = self.flow.walk(start, {self.meet}, lambda a, s: self._side(a, s, IS_ATOMIC, "the atomics")[0])
         atomics = sum(IS_ATOMIC(self.flow.code[a]) for a in way)
-        if atomics != PARAMETERS:
-            raise SassError(f"the way from {start:#x} has {atomics} atomics, not {PARAMETERS}")
+        if atomics != self.parameters:
+            raise SassError(f"the way from {start:#x} has {atomics} atomics, not {self.parameters}")
         return way
 
     def _taken(self):
         getattr(self, "_taken_" + self.variant.replace("-", "_"))()
 
     def _taken_baseline(self):
-        before, start = self._until(self.leaves[-1])
+        before, start = self._before_reduction()
         rest = self._to_meet(start)
         own = self._not_values(rest, [rest])
         self._mixed(before, rest, {a: "plain" for a in own})
 
     def _taken_sw_s(self):
         flow = self.flow
-        before, start = self._until(self.leaves[-1])
+        before, start = self._before_reduction()
         trunk, to_loop, to_plain = self._to_branch(start, IS_SHUFFLE, "the serial loop")
         if not any(flow.code[a].opcode == "MATCH" for a in trunk):
             raise SassError("found no MATCH in front of the serial loop")
@@ -589,14 +594,14 @@ class Ways:
 
         first = flow.next[header][0]
         turn = [header] + flow.walk(first, {header}, around)
-        if sum(IS_SHUFFLE(flow.code[a]) for a in turn) != PARAMETERS:
-            raise SassError(f"a turn of the serial loop does not have {PARAMETERS} SHFL: it has been unrolled")
+        if sum(IS_SHUFFLE(flow.code[a]) for a in turn) != self.parameters:
+            raise SassError(f"a turn of the serial loop does not have {self.parameters} SHFL: it has been unrolled")
         if len(ends) != 1:
             raise SassError("the serial loop does not end in one place")
         leader = self._to_meet(ends.pop())
         plain = self._to_meet(to_plain)
         own = self._not_values(trunk, [trunk + setup + turn + leader, trunk + plain])
-        self._mixed(before, trunk, {a: "check" for a in own})
+        self._mixed(before, trunk, {a: "check" for a in own}, plain)
         trunk_way = before + trunk
         self._add("plain", Stretch(trunk_way, plain))
         self._add("setup", Stretch(trunk_way, setup))
@@ -617,11 +622,11 @@ class Ways:
 
     def _check_shuffles(self, way):
         shuffles = sum(IS_SHUFFLE(self.flow.code[a]) for a in way)
-        if shuffles != 5 * PARAMETERS:
-            raise SassError(f"the butterfly has {shuffles} SHFL, not {5 * PARAMETERS}")
+        if shuffles != 5 * self.parameters:
+            raise SassError(f"the butterfly has {shuffles} SHFL, not {5 * self.parameters}")
 
     def _taken_sw_b(self):
-        before, start = self._until(self.leaves[-1])
+        before, start = self._before_reduction()
         is_butterfly = lambda i: i.name.startswith("SHFL.BFLY")
         trunk, to_test, to_plain = self._to_branch(start, is_butterfly, "the butterfly")
         test, to_sums, fails = self._to_branch(to_test, is_butterfly, "the butterfly, once its lanes agree")
@@ -635,7 +640,7 @@ class Ways:
         self._check_shuffles(sums)
         plain = self._to_meet(to_plain)
         own = self._not_values(trunk, [trunk + test + sums + leader, trunk + plain])
-        self._mixed(before, trunk, {a: "check" for a in own})
+        self._mixed(before, trunk, {a: "check" for a in own}, plain)
         trunk_way = before + trunk
         self._add("check", Stretch(trunk_way, test))
         self._add("plain", Stretch(trunk_way, plain))
@@ -651,7 +656,7 @@ class Ways:
         self._always_reduced([], self.inner)
 
     def _taken_skip(self):
-        self._always_reduced(*self._until(self.leaves[-1]))
+        self._always_reduced(*self._before_reduction())
         self.parts["check"] = []  # the ballot and its branch are part of the passes
 
     def _always_reduced(self, before, start):
@@ -667,7 +672,7 @@ class Ways:
                 tainted |= set(i.writes())
             else:
                 tainted -= set(i.writes())
-        self._mixed(before, rest, labels)
+        self._mixed(before, rest, labels, leader)
         self._add("leader", Stretch(before + rest, leader))
 
     def _add(self, name, stretch):
@@ -678,10 +683,12 @@ class Ways:
         for name in sorted(set(labels.values()) | {rest}):
             self._add(name, Stretch(before, way, {a for a in way if labels.get(a, rest) == name}))
 
-    def _mixed(self, before, way, labels):
-        """The pass that is taken: `before`, then what of `way` has no label, then the end of the pass."""
-        whole = before + way + self._latch()
-        for name in sorted(set(labels.values())):
+    def _mixed(self, before, way, labels, through=()):
+        """The pass that is taken: `before`, then what of `way` has no label, then the end of the pass. Between
+        the two it comes `through` a way of the reduction, which counts elsewhere."""
+        whole = before + way + list(through) + self._latch()
+        labels = labels | dict.fromkeys(through)
+        for name in sorted(set(labels.values()) - {None}):
             self._add(name, Stretch(before, way, {a for a in way if labels.get(a) == name}))
         self._add("taken", Stretch([], whole, {a for a in whole if a not in labels}))
 
@@ -780,6 +787,271 @@ class Scoreboard:
         return classes, others
 
 
+# ---- kernels of other shapes ------------------------------------------------------------------------
+
+
+class Shape:
+    """The shape of a workload's kernel: loops around one place that adds.
+
+    levels      names of the loops around the innermost one that adds, from the outside: a pass through one
+                is the path of its name, without what is in the loops within
+    leaves      places where a pass of the innermost loop ends early, in their order: (path, alone). Where
+                `alone`, converged kernels do not vote, and the path is that of the next place that votes.
+                A path of None is never gone by a whole warp.
+    exits       paths that lead past the outermost loop, in the order of their branches
+    turns       loops that do not add, in the order of their addresses: one turn is the path of its name
+    parameters  atomics of a reduction
+    variants    those that there are"""
+
+    def __init__(self, parameters, variants, levels=(), leaves=(), exits=(), turns=(), order=None):
+        self.parameters = parameters
+        self.variants = variants
+        self.levels = list(levels)
+        self.leaves = list(leaves)
+        self.exits = list(exits)
+        self.turns = list(turns)
+        named = [name for name, _ in self.leaves if name]
+        self.paths = order or self.exits + ["prologue"] + self.levels + self.turns + named + ["taken", "epilogue"]
+
+
+SCATTER = ("baseline", "sw-s", "sw-b")  # lanes of a warp may differ in their primitive
+ALL = ("baseline", "sw-s", "sw-b", "skip")
+
+# By name; `paths` are in the order of Workload::paths().
+WORKLOADS = {
+    "pagerank": Shape(1, SCATTER, leaves=[(None, False)]),
+}
+
+
+class ShapedWays(Ways):
+    """Ways through a kernel that its Shape describes."""
+
+    def __init__(self, flow, variant, shape):
+        self.shape = shape
+        super().__init__(flow, variant, shape.parameters)
+
+    def _find_loops(self):
+        flow = self.flow
+        adding = {h: b for h, b in flow.loops.items() if any(IS_ATOMIC(flow.code[a]) for a in b)}
+        chain = sorted(adding, key=lambda h: len(adding[h]))
+        if len(chain) != 1 + len(self.shape.levels):
+            raise SassError(f"found {len(chain)} loops around the atomics, not {1 + len(self.shape.levels)}")
+        for within, around in zip(chain, chain[1:]):
+            if not flow.loops[within] < flow.loops[around]:
+                raise SassError("the loops around the atomics are not one in the other")
+        self.inner = chain[0]
+        body = flow.loops[self.inner]
+        if any(IS_ATOMIC(flow.code[a]) and a not in body for a in flow.next):
+            raise SassError("there are atomics outside of the innermost loop")
+        self.outer = list(reversed(chain[1:]))  # from the outside
+        others = [h for h in sorted(flow.loops) if h not in adding]
+        self.serial = [h for h in others if self.variant == "sw-s" and flow.loops[h] < body
+                       and any(IS_SHUFFLE(flow.code[a]) for a in flow.loops[h])]
+        self.turns = [h for h in others if h not in self.serial]
+        if len(self.turns) != len(self.shape.turns):
+            raise SassError(f"found {len(self.turns)} loops without atomics, not {len(self.shape.turns)}")
+        self._find_meet()
+
+    def _find_meet(self):
+        """The first place behind the atomics that every pass of the innermost loop comes by."""
+        flow = self.flow
+        body = flow.loops[self.inner]
+        ends = {a for a in body if any(s == self.inner or s not in body for s in flow.next[a])}
+
+        def is_end(i):
+            return i.address in ends
+
+        places = []
+        for a in body:
+            behind = not IS_ATOMIC(flow.code[a]) and not any(
+                flow.reaches(s, IS_ATOMIC, {self.inner}) for s in flow.next[a] if s in body)
+            if behind and (a in ends or not flow.reaches(self.inner, is_end, {a})):
+                places.append(a)
+        # The one that comes before all the others.
+        first = [a for a in places
+                 if all(b == a or flow.reaches(a, lambda i, b=b: i.address == b, {self.inner}) for b in places)]
+        if not first:
+            raise SassError("found no place behind the atomics that every pass comes by")
+        self.meet = first[0]
+
+    def _through(self, address, successors, wanted, blocked, stay=None):
+        """The side of a branch that a warp takes on its way to `wanted`. Of a body that only some lanes
+        run, it runs the body."""
+        able = [s for s in successors if (stay is None or s in stay) and self.flow.reaches(s, wanted, blocked)]
+        if not able:
+            raise SassError(f"no way on from the branch at {address:#x}")
+        if len(able) == 1:
+            return able[0]
+        around = {h for h in self.turns + self.serial if address in self.flow.loops[h]}
+        away = [s for s in able if s not in around]
+        if len(away) == 1:
+            return away[0]
+        stop = set(blocked) | around
+        body = [s for s in able for t in able
+                if s != t and self.flow.reaches(s, lambda i, t=t: i.address == t, stop - {t})]
+        if len(body) != 1:
+            raise SassError(f"the sides of the branch at {address:#x} do not pass each other by")
+        return body[0]
+
+    def _in_loop(self, h):
+        return self.flow.loops[h]
+
+    def _find_pass(self):
+        flow = self.flow
+        body = flow.loops[self.inner]
+        wanted = [(name, alone) for name, alone in self.shape.leaves
+                  if (not self.converged and name) or (self.converged and not alone)]
+        self.leaves = []
+        self.exits = {}
+
+        def choose(address, successors):
+            stay = [s for s in successors if s in body]
+            if len(stay) == 1:
+                return stay[0]
+            able = [s for s in stay if flow.reaches(s, IS_ATOMIC, {self.inner, self.meet})]
+            if len(able) == 1 and len(self.leaves) < len(wanted):
+                self.leaves.append(address)
+                self.exits[address] = [s for s in stay if s != able[0]][0]
+                return able[0]
+            if len(able) != len(stay) or self._parts_reduction(stay):
+                return None
+            return self._through(address, stay, IS_ATOMIC, {self.inner, self.meet})
+
+        flow.walk(self.inner, {self.meet}, choose)
+        if len(self.leaves) != len(wanted):
+            raise SassError(f"found {len(self.leaves)} of the {len(wanted)} branches that leave a pass")
+        self.leave_names = [name for name, _ in wanted]
+
+    def _parts_reduction(self, successors):
+        """Is it the first branch of the reduction, where some way goes without the shuffles?"""
+        able = [s for s in successors if self.flow.reaches(s, IS_SHUFFLE, {self.inner, self.meet})]
+        return len(able) == 1
+
+    def _until(self, leave):
+        way = self.flow.walk(self.inner, {self.meet}, lambda a, s: None if a == leave else self._onward(a, s))
+        return way, self._onward(leave, self.flow.next[leave])
+
+    def _onward(self, address, successors):
+        if address in self.exits:
+            return [s for s in successors if s != self.exits[address]][0]
+        stay = [s for s in successors if s in self.flow.loops[self.inner]]
+        return self._through(address, stay, IS_ATOMIC, {self.inner, self.meet})
+
+    def _before_reduction(self):
+        if self.leaves:
+            return self._until(self.leaves[-1])
+        return [], self.inner
+
+    def _to_branch(self, start, wanted, what):
+        """As in Ways, past branches around bodies that only some lanes run."""
+        sides = []
+
+        def choose(address, successors):
+            able = [s for s in successors if self.flow.reaches(s, wanted, {self.inner, self.meet})]
+            if len(able) == len(successors):
+                return self._through(address, successors, wanted, {self.inner, self.meet})
+            sides.extend(self._side(address, successors, wanted, what))
+            return None
+
+        way = self.flow.walk(start, {self.meet}, choose)
+        if not sides:
+            raise SassError(f"found no branch that parts the ways to {what}")
+        return way, sides[0], sides[1]
+
+    def _to_meet(self, start):
+        blocked = {self.inner, self.meet}
+        way = self.flow.walk(start, {self.meet}, lambda a, s: self._through(a, s, IS_ATOMIC, blocked)
+                             if any(self.flow.reaches(t, IS_ATOMIC, blocked) for t in s) else s[0])
+        atomics = sum(IS_ATOMIC(self.flow.code[a]) for a in way)
+        if atomics != self.parameters:
+            raise SassError(f"the way from {start:#x} has {atomics} atomics, not {self.parameters}")
+        return way
+
+    def _to_header(self, start, header, within):
+        """From `start` on to the next pass of the loop `header`, by way of nothing that adds."""
+        goal = lambda i: i.address == header
+        return self.flow.walk(start, {header}, lambda a, s: self._through(
+            a, [t for t in s if t in within], goal, set()) if len([t for t in s if t in within]) > 1
+            else [t for t in s if t in within][0])
+
+    def _latch(self):
+        return self._to_header(self.meet, self.inner, self.flow.loops[self.inner])
+
+    def _skips(self):
+        body = self.flow.loops[self.inner]
+        for name, _ in self.shape.leaves:
+            if name is None:
+                continue
+            names = [n for n, _ in self.shape.leaves]
+            later = [n for n in names[names.index(name):] if n in self.leave_names]
+            if not later:
+                raise SassError(f"there is no branch for the path {name}")
+            leave = self.leaves[self.leave_names.index(later[0])]
+            way = self._until(leave)[0] + self._to_header(self.exits[leave], self.inner, body)
+            self.parts[name] = [Stretch([], way)]
+
+    def _outer(self):
+        flow = self.flow
+        headers = self.outer + [self.inner]
+        turning = {a for h in self.turns for a in flow.loops[h]}
+
+        def add(name, way):
+            self.parts[name] = [Stretch([], way, {a for a in way if a not in turning})]
+
+        def to(goal, blocked):
+            return lambda a, s: self._through(a, s, lambda i: i.address == goal, blocked)
+
+        # Branches and returns ahead of the outermost loop that lead past it.
+        exits = []
+
+        def choose(address, successors):
+            able = [s for s in successors if flow.reaches(s, lambda i: i.address == headers[0])]
+            if len(able) == 1:
+                exits.append((address, [s for s in successors if s != able[0]][0]))
+                return able[0]
+            return self._through(address, successors, lambda i: i.address == headers[0], set())
+
+        prologue = flow.walk(flow.entry, {headers[0]}, choose)
+        for a in prologue:
+            if flow.code[a].opcode == "EXIT":
+                exits.append((a, None))
+        exits.sort(key=lambda e: prologue.index(e[0]))
+        if len(exits) < len(self.shape.exits):
+            raise SassError(f"found {len(exits)} of the {len(self.shape.exits)} early ends")
+        for name, (address, start) in zip(self.shape.exits, exits):
+            way = prologue[:prologue.index(address) + 1]
+            if start is not None:
+                way = way + flow.walk(start, set(), lambda a, s: s[0])
+            add(name, way)
+        add("prologue", prologue)
+        for name, header, within in zip(self.shape.levels, headers, headers[1:]):
+            body = flow.loops[header]
+            head = flow.walk(header, {within}, to(within, {header} - {within}))
+            add(name, head + self._to_header(self._end_of(within), header, body))
+        last = self._end_of(headers[0])
+        epilogue = flow.walk(last, set(), lambda a, s: self._through(a, s, lambda i: i.opcode == "EXIT", set()))
+        if flow.code[epilogue[-1]].opcode != "EXIT":
+            raise SassError("the kernel does not end with EXIT")
+        add("epilogue", epilogue)
+        for name, header in zip(self.shape.turns, self.turns):
+            body = flow.loops[header]
+            goal = lambda i, h=header: i.address == h
+            rest = flow.walk(flow.next[header][0] if len(flow.next[header]) == 1 else [
+                s for s in flow.next[header] if s in body][0], {header}, lambda a, s, b=body, g=goal: self._through(
+                    a, [t for t in s if t in b], g, set()) if len([t for t in s if t in b]) > 1
+                else [t for t in s if t in b][0])
+            self.parts[name] = [Stretch([], [header] + rest)]
+
+    def _end_of(self, header):
+        """Where the loop goes on when it ends."""
+        body = self.flow.loops[header]
+        ends = {s for a in body for s in self.flow.next[a] if s not in body}
+        if len(ends) != 1:
+            raise SassError(f"the loop at {header:#x} does not end in one place")
+        return ends.pop()
+
+
+
 def ranges(addresses):
     """Addresses in the order of issue, runs as first-last."""
     text = []
@@ -796,13 +1068,15 @@ def ranges(addresses):
     return " ".join(text)
 
 
-def variant_costs(instructions, variant, registers, explain=None):
+def variant_costs(instructions, variant, registers, explain=None, shape=None):
     """trace::VariantCost of a kernel as JSON has it. `explain(line)` gets the addresses of each part."""
-    ways = Ways(Flow(instructions), variant)
+    flow = Flow(instructions)
+    ways = ShapedWays(flow, variant, shape) if shape else Ways(flow, variant)
+    paths = shape.paths if shape else PATHS
     result = {"paths": [], "reduce": {}, "registers": registers}
-    for name in PATHS + SEGMENTS[variant]:
+    for name in paths + SEGMENTS[variant]:
         cost, unclassed = ways.cost(name)
-        if name in PATHS:
+        if name in paths:
             result["paths"].append(cost)
         else:
             result["reduce"][name] = cost
@@ -883,7 +1157,11 @@ def costs(args):
     if not files:
         raise SassError(f"{args.sass}: holds no sm_*.sass; make them with dump")
     registers = parse_registers(read_text(os.path.join(args.sass, "resources.txt")))
-    result = {"schema": SCHEMA, "paths": PATHS, "costs": {}}
+    shape = WORKLOADS[args.workload] if args.workload else None
+    result = {"schema": SCHEMA, "paths": shape.paths if shape else PATHS, "costs": {}}
+    if shape:
+        result["kernel"] = args.workload
+    kernel = f"warpfold_{args.workload}_" if shape else KERNEL
     compiler = os.path.join(args.sass, "compiler.txt")
     result["compiler"] = read_text(compiler).strip() if os.path.exists(compiler) else "unknown"
     explain = print if args.explain else None
@@ -891,8 +1169,8 @@ def costs(args):
         arch = file.removesuffix(".sass")
         functions = parse_sass(read_text(os.path.join(args.sass, file)))
         variants = result["costs"][arch] = {}
-        for variant in SEGMENTS:
-            name = KERNEL + variant.replace("-", "_")
+        for variant in shape.variants if shape else SEGMENTS:
+            name = kernel + variant.replace("-", "_")
             if name not in functions:
                 raise SassError(f"{file}: has no {name}")
             count = registers.get(arch, {}).get(name)
@@ -901,7 +1179,7 @@ def costs(args):
             if explain:
                 explain(f"{arch} {variant}: {count} registers")
             try:
-                variants[variant] = variant_costs(functions[name], variant, count, explain)
+                variants[variant] = variant_costs(functions[name], variant, count, explain, shape)
             except SassError as error:
                 raise SassError(f"{arch} {name}: {error}") from error
     if args.json:
@@ -917,7 +1195,7 @@ def slots(cost):
 def print_table(result):
     """Issue slots of each path and segment."""
     segments = list(dict.fromkeys(s for v in SEGMENTS.values() for s in v))
-    print("issue slots: " + " ".join(PATHS) + " | " + " ".join(segments))
+    print("issue slots: " + " ".join(result["paths"]) + " | " + " ".join(segments))
     for arch, variants in result["costs"].items():
         for variant, cost in variants.items():
             row = [str(slots(c)) for c in cost["paths"]] + ["|"]
@@ -927,24 +1205,32 @@ def print_table(result):
 
 def predict_variant(cost, counts, variant, threshold):
     """Warp instructions that a launch issues, from how often each path was gone."""
-    total = sum(slots(c) * counts["paths"][name] for name, c in zip(PATHS, cost["paths"]))
+    total = sum(slots(c) * n for c, n in zip(cost["paths"], counts["paths"].values()))
     total += counts["barriers"]
     reduce = {name: slots(c) for name, c in cost["reduce"].items()}
-    for lanes, events in enumerate(counts["events_by_lanes"]):
-        if lanes == 0:
-            continue
-        each = counts["parameters"] + reduce.get("check", 0)
-        if variant == "sw-s" and lanes >= threshold:
-            each += reduce["setup"] + (lanes - 1) * reduce["per_lane"] + reduce["leader"]
-        elif variant in ("skip", "cccl") or (variant == "sw-b" and lanes >= threshold):
-            each += reduce["butterfly"] + reduce["leader"]
-        else:
-            each += reduce["plain"]
-        total += each * events
+    adds = counts["parameters"]
+    by_lanes = counts["events_by_lanes"]
+    total += sum(by_lanes) * reduce.get("check", 0)
+    alike = counts.get("one_address_by_lanes", by_lanes)  # events whose lanes share a primitive
+    if variant == "baseline":
+        total += sum(by_lanes) * (reduce["plain"] + adds)
+    elif variant == "sw-s":
+        from_threshold = range(max(threshold, 1), WARP_LANES + 1)
+        serial = counts["serial_events"][threshold] if "serial_events" in counts \
+            else sum(by_lanes[n] for n in from_threshold)
+        turns = counts["serial_turns"][threshold] if "serial_turns" in counts \
+            else sum(by_lanes[n] * (n - 1) for n in from_threshold)
+        plain = counts["plain_events"][threshold] if "plain_events" in counts else sum(by_lanes) - serial
+        total += serial * (reduce["setup"] + reduce["leader"] + adds) + turns * reduce["per_lane"]
+        total += plain * (reduce["plain"] + adds)
+    else:
+        together = sum(alike) if variant in ("skip", "cccl") else sum(alike[max(threshold, 1):])
+        total += together * (reduce["butterfly"] + reduce["leader"] + adds)
+        total += (sum(by_lanes) - together) * (reduce.get("plain", 0) + adds)
     return total
 
 
-def read_ncu(path):
+def read_ncu(path, kernel=KERNEL):
     """ncu --csv -> (compute capability, {variant: warp instructions})."""
     lines = [line for line in read_text(path).splitlines() if line.startswith('"')]
     measured = {}
@@ -952,13 +1238,13 @@ def read_ncu(path):
     for row in csv.DictReader(lines):
         if row.get("Metric Name") != "smsp__inst_executed.sum":
             continue
-        found = re.search(KERNEL + r"(\w+)", row.get("Kernel Name", ""))
+        found = re.search(kernel + r"(\w+)", row.get("Kernel Name", ""))
         variant = found.group(1).replace("_", "-") if found else None
         if variant in SEGMENTS:
             measured.setdefault(variant, int(row["Metric Value"].replace(",", "")))
             arch = "sm_" + row.get("CC", "").replace(".", "")
     if not measured:
-        raise SassError(f"{path}: has no instructions of a backward kernel")
+        raise SassError(f"{path}: has no instructions of {kernel}*")
     return arch, measured
 
 
@@ -967,8 +1253,10 @@ def predict(args):
     counts = read_json(args.counts, COUNTS_SCHEMA)
     measured = {}
     machines = sorted(table["costs"])
+    if counts.get("kernel") != table.get("kernel") or list(counts["paths"]) != table["paths"]:
+        raise SassError(f"{args.counts}: is of another kernel than {args.costs}")
     if args.ncu:
-        arch, measured = read_ncu(args.ncu)
+        arch, measured = read_ncu(args.ncu, f"warpfold_{table['kernel']}_" if "kernel" in table else KERNEL)
         if arch not in table["costs"]:
             raise SassError(f"{args.costs}: has no costs of {arch}, which {args.ncu} was measured on")
         machines = [arch]
@@ -990,6 +1278,8 @@ def main(argv=None):
     command.set_defaults(run=dump)
     command = commands.add_parser("costs", help="costs of every architecture and variant")
     command.add_argument("--sass", required=True, help="folder that dump has filled")
+    command.add_argument("--workload", choices=sorted(WORKLOADS),
+                         help="which kernels of warpfold_capture_workloads; those of 3DGS if not given")
     command.add_argument("--json", help="write the costs there")
     command.add_argument("--explain", action="store_true", help="list the instructions of each path")
     command.set_defaults(run=costs)
