@@ -236,6 +236,18 @@ class Workloads(unittest.TestCase):
         # What is asked for in the check arrives in the reduction, not at the end of the pass.
         self.assertEqual(w.cost("taken")[0]["wait_global"], 0)
 
+    def test_an_early_end(self):
+        w = shaped("envmap", "baseline")
+        self.assertEqual(self.ranges(w, "outside"), "0-110")
+        self.assertEqual(self.ranges(w, "prologue"), "0-3e0")
+        self.assertEqual(self.ranges(w, "epilogue"), "5b0")
+        self.assertEqual(sum(sass_cost.slots(w.cost(n)[0]) for n in ("taken", "plain")),
+                         (0x5A0 - 0x3F0) // 16 + 1 - 3)
+        w = shaped("envmap", "sw-b")
+        self.assertEqual(self.ranges(w, "outside"), "0-130")
+        self.assertEqual(w.cost("butterfly")[0]["shuffle"], 15)
+        self.assertEqual(shaped("envmap", "sw-s").cost("per_lane")[0]["shuffle"], 3)
+
     def test_other_shapes_are_refused(self):
         with open(os.path.join(HERE, "sass", "pagerank_sm_86_baseline.sass"), encoding="utf-8") as file:
             text = file.read()

@@ -632,7 +632,7 @@ class Ways:
         test, to_sums, fails = self._to_branch(to_test, is_butterfly, "the butterfly, once its lanes agree")
         if not any(self.flow.code[a].opcode == "VOTE" for a in test):
             raise SassError("found no VOTE in front of the butterfly")
-        if not any(self.flow.code[a].opcode == "POPC" for a in trunk):
+        if not any(self.flow.code[a].opcode == "POPC" for a in self._where_counted(trunk)):
             raise SassError("found no POPC in front of the threshold's branch")
         if fails != to_plain:
             raise SassError("lanes that disagree and too few lanes do not go the same way")
@@ -648,6 +648,10 @@ class Ways:
         lone = self._not_values(sums, [sums + leader])
         self._labelled(whole, sums, {a: "leader" for a in lone if not self._keeps_together(a)}, "butterfly")
         self._add("leader", Stretch(whole + sums, leader))
+
+    def _where_counted(self, trunk):
+        """Where the active lanes are counted for the threshold's branch."""
+        return trunk
 
     def _keeps_together(self, address):
         return self.flow.code[address].name.startswith(("BRA.DIV", "BRA.CONV", "WARPSYNC"))
@@ -819,6 +823,7 @@ ALL = ("baseline", "sw-s", "sw-b", "skip")
 
 # By name; `paths` are in the order of Workload::paths().
 WORKLOADS = {
+    "envmap": Shape(3, SCATTER, exits=["outside"]),
     "pagerank": Shape(1, SCATTER, leaves=[(None, False)]),
 }
 
@@ -893,9 +898,6 @@ class ShapedWays(Ways):
             raise SassError(f"the sides of the branch at {address:#x} do not pass each other by")
         return body[0]
 
-    def _in_loop(self, h):
-        return self.flow.loops[h]
-
     def _find_pass(self):
         flow = self.flow
         body = flow.loops[self.inner]
@@ -957,6 +959,9 @@ class ShapedWays(Ways):
         if not sides:
             raise SassError(f"found no branch that parts the ways to {what}")
         return way, sides[0], sides[1]
+
+    def _where_counted(self, trunk):
+        return self.flow.next  # once for all passes where the active lanes stay the same
 
     def _to_meet(self, start):
         blocked = {self.inner, self.meet}

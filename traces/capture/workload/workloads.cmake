@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The workloads: what needs no CUDA goes into warpfold_workloads_common, which the tests use as well.
 set(warpfold_workload_host_sources
+  ${CMAKE_CURRENT_LIST_DIR}/../envmap/scene.cpp
   ${CMAKE_CURRENT_LIST_DIR}/../pagerank/graph.cpp
   ${CMAKE_CURRENT_LIST_DIR}/log.cpp
   ${CMAKE_CURRENT_LIST_DIR}/variant.cpp)
 set(warpfold_workload_cuda_sources
+  ${CMAKE_CURRENT_LIST_DIR}/../envmap/envmap.cu
   ${CMAKE_CURRENT_LIST_DIR}/../pagerank/pagerank.cu)
 
 if(NOT TARGET warpfold_workloads_common)
