@@ -248,6 +248,17 @@ class Workloads(unittest.TestCase):
         self.assertEqual(w.cost("butterfly")[0]["shuffle"], 15)
         self.assertEqual(shaped("envmap", "sw-s").cost("per_lane")[0]["shuffle"], 3)
 
+    def test_the_3dgs_kernels_as_a_shape(self):
+        # Two analyses of one listing: loops and branches known by what they hold, and by their places alone.
+        shape = sass_cost.Shape(sass_cost.PARAMETERS, sass_cost.ALL, levels=["batch"],
+                                leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)],
+                                order=sass_cost.PATHS)
+        for variant in KERNELS:
+            code = instructions(variant)
+            with self.subTest(variant):
+                self.assertEqual(sass_cost.variant_costs(code, variant, 40, shape=shape),
+                                 sass_cost.variant_costs(code, variant, 40))
+
     def test_other_shapes_are_refused(self):
         with open(os.path.join(HERE, "sass", "pagerank_sm_86_baseline.sass"), encoding="utf-8") as file:
             text = file.read()

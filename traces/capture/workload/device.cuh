@@ -15,8 +15,8 @@
 //                                nothing but in the recorder.
 //   mode.leaves(active, path)    Does this thread leave here? `if (mode.leaves(a, kPathSkip))
 //                                continue;`. Divergent kernels: !active. Converged kernels: no
-//                                thread of the warp is active; the others stay. The recorder notes
-//                                `path` when the warp leaves.
+//                                thread of the warp is active; the others stay. cccl: never. The
+//                                recorder notes `path` when the warp leaves.
 //   mode.leaves_alone(active, path)   The same at a place where converged kernels do not vote:
 //                                they go on to the next `leaves` with that thread inactive.
 //   mode.trips(n)                trips of a loop whose thread has n: the warp's most in converged
@@ -24,8 +24,10 @@
 //   mode.keep(active, x)         x; 0 in threads that are not active
 //   mode.reduce(idx, params, val)     the reduce call. Those that the last `leaves` let through are
 //                                its active lanes. In converged kernels the others are here too:
-//                                their idx is not looked at but params(idx, i) may be computed, and
-//                                their val must be 0 (keep).
+//                                their val must be 0 (keep), and their idx is not looked at. Where
+//                                the macro is WARPFOLD_PRIMITIVE_KERNELS, every lane must have the
+//                                idx of the active ones (a warp without any: some primitive), as
+//                                cccl adds by lane 0 and reduces in every pass.
 //   mode.barrier()               __syncthreads()
 //
 // Rules, for the recorder and the converged kernels: a warp is converged at each of these calls, so
@@ -38,6 +40,14 @@
 #include "traces/capture/reduce_arc.cuh"
 #include "traces/capture/workload/log.hpp"
 #include "traces/capture/workload/variant.hpp"
+#if __has_include("traces/capture/reduce_cccl.cuh")
+#include "traces/capture/reduce_cccl.cuh"
+#define WARPFOLD_CCCL_KERNEL(NAME, BODY) WARPFOLD_KERNEL(NAME, cccl, BODY, ::warpfold::Cccl)
+#define WARPFOLD_CCCL_ENTRY(NAME) WARPFOLD_ENTRY(kCccl, NAME, cccl)
+#else
+#define WARPFOLD_CCCL_KERNEL(NAME, BODY)
+#define WARPFOLD_CCCL_ENTRY(NAME)
+#endif
 
 namespace warpfold::capture::workload {
 
@@ -46,6 +56,8 @@ template <class Policy>
 class Adding {
  public:
   static constexpr bool kConverged = Policy::kConverged;
+  // Does the policy reduce also where no lane of the warp is active?
+  static constexpr bool kEveryPass = requires { Policy::kEveryPass; };
 
   __device__ __forceinline__ explicit Adding(int threshold) : threshold_(threshold) {}
 
@@ -53,7 +65,7 @@ class Adding {
   __device__ __forceinline__ bool leaves(bool active, unsigned /*path*/) {
     if constexpr (kConverged) {
       lanes_ = __ballot_sync(kFullWarp, active);
-      return lanes_ == 0;
+      return !kEveryPass && lanes_ == 0;
     } else {
       return !active;
     }
