@@ -11,7 +11,7 @@ namespace warpfold::capture {
 
 struct SmallFrame {
   Camera camera;
-  std::vector<Splat> splats;
+  std::vector<SceneGaussian> scene;
   std::vector<reference::Projected> projected;
   std::vector<reference::Gaussian> gaussians;
   TileLists lists;
@@ -22,8 +22,8 @@ struct SmallFrame {
   std::vector<double> gradients;
 
   SmallFrame(std::size_t count, int width, int height, std::uint64_t seed)
-      : camera(random_camera(width, height)), splats(random_splats(count, seed)) {
-    projected = reference::project(splats, camera);
+      : camera(random_camera(width, height)), scene(decode(random_splats(count, seed))) {
+    projected = reference::project(scene, camera);
     for (const reference::Projected& p : projected) {
       gaussians.push_back(p.gaussian);
     }

@@ -24,7 +24,7 @@ constexpr std::uint64_t kLanesPerMismatch = 1000;  // a lane may fall on the oth
 
 struct Both {
   SmallFrame reference{600, 83, 61, 7};
-  HostFrame host{reference.splats, reference.camera};
+  HostFrame host{reference.scene, reference.camera};
 };
 
 TEST(HostFrame, RendersThePictureOfTheReference) {
@@ -109,16 +109,17 @@ TEST(HostFrame, OutputIsReadBackAndEntersTheManifest) {
   options.out = folder;
   options.manifest = folder / "MANIFEST.json";
   options.value_bytes = 200'000;
+  Scene scene;
+  scene.name = "small";
   Recorder recorder;
   recorder.program = "test";
   recorder.gpu = "none";
   recorder.registers = 32;
-  choose_addresses(f.reference.splats.size(), recorder.addresses);
-  const RecordedFrame frame{f.host.lists(), recording, f.reference.splats.size(), f.host.visible(),
+  choose_addresses(f.reference.scene.size(), recorder.addresses);
+  const RecordedFrame frame{f.host.lists(), recording, f.reference.scene.size(), f.host.visible(),
                             [&](SampledValues& sample) { f.host.record_values(sample); }};
-  ASSERT_TRUE(write_output(options, recorder, Viewpoint{}, frame));
-  ASSERT_TRUE(
-      write_output(options, recorder, Viewpoint{}, frame));  // entries are renewed, not added
+  ASSERT_TRUE(write_output(options, recorder, scene, frame));
+  ASSERT_TRUE(write_output(options, recorder, scene, frame));  // entries are renewed, not added
   const auto entries = trace::read_manifest(options.manifest);
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].file, "small.wft");
@@ -132,12 +133,12 @@ TEST(HostFrame, OutputIsReadBackAndEntersTheManifest) {
 
   // Costs: registers come from them where the recorder has none; other files are refused.
   recorder.registers = 0;
-  EXPECT_THROW((void)write_output(options, recorder, Viewpoint{}, frame), InputError);
+  EXPECT_THROW((void)write_output(options, recorder, scene, frame), InputError);
   options.costs = folder / "costs.json";
   std::ofstream(options.costs) << "{\"schema\": \"warpfold.costs/1\", \"paths\": [\"taken\"]}";
-  EXPECT_THROW((void)write_output(options, recorder, Viewpoint{}, frame), InputError);
+  EXPECT_THROW((void)write_output(options, recorder, scene, frame), InputError);
   std::ofstream(options.costs) << "{";
-  EXPECT_THROW((void)write_output(options, recorder, Viewpoint{}, frame), InputError);
+  EXPECT_THROW((void)write_output(options, recorder, scene, frame), InputError);
   std::filesystem::remove_all(folder);
 }
 

@@ -133,19 +133,19 @@ TEST(Reference, ProjectionOfAGaussianOnTheAxis) {
   // middle.
   const Camera camera = random_camera(100, 80);
   Splat splat{{0, 0, 4}, {0.1F, 0.1F, 0.1F}, {255, 0, 51, 128}, {255, 128, 128, 128}};
-  const auto projected = reference::project(std::vector<Splat>{splat}, camera);
-  const double variance = std::pow(static_cast<double>(camera.focal) * 0.1 / 4, 2) + 0.3;
+  const auto projected = reference::project(decode(std::vector<Splat>{splat}), camera);
+  const double variance = std::pow(static_cast<double>(camera.focal_x) * 0.1 / 4, 2) + 0.3;
   const auto& g = projected[0].gaussian;
   EXPECT_NEAR(g.x, 49.5, 1e-5);
   EXPECT_NEAR(g.y, 39.5, 1e-5);
   EXPECT_NEAR(g.conic[0], 1 / variance, 1e-6);
   EXPECT_NEAR(g.conic[1], 0, 1e-9);
   EXPECT_NEAR(g.conic[2], 1 / variance, 1e-6);
-  EXPECT_DOUBLE_EQ(g.opacity, 128.0 / 255);
-  EXPECT_DOUBLE_EQ(g.color[2], 0.2);
+  EXPECT_NEAR(g.opacity, 128.0 / 255, 1e-7);
+  EXPECT_NEAR(g.color[2], 0.2, 1e-7);
   EXPECT_NEAR(projected[0].radius, std::ceil(3 * std::sqrt(variance + std::sqrt(0.1))), 0);
   splat.position[2] = 0.2F;  // on the near plane
-  EXPECT_EQ(reference::project(std::vector<Splat>{splat}, camera)[0].radius, 0);
+  EXPECT_EQ(reference::project(decode(std::vector<Splat>{splat}), camera)[0].radius, 0);
 }
 
 TEST(Reference, ListsHoldEachTouchedTileOnceInDepthOrder) {

@@ -54,6 +54,22 @@ TEST(Scene, SplatsComeBackAsWritten) {
   EXPECT_EQ(read[4].rotation[3], splats[4].rotation[3]);
 }
 
+TEST(Scene, SplatsAreDecoded) {
+  Splat splat{{1, 2, 3}, {0.5F, 0.25F, 0.125F}, {255, 0, 51, 102}, {255, 128, 64, 0}};
+  SceneGaussian g = decode(std::vector<Splat>{splat})[0];
+  EXPECT_EQ(g.position[1], 2.0F);
+  EXPECT_EQ(g.scale[2], 0.125F);
+  EXPECT_EQ(g.color[0], 1.0F);
+  EXPECT_FLOAT_EQ(g.color[2], 0.2F);
+  EXPECT_FLOAT_EQ(g.opacity, 0.4F);
+  EXPECT_EQ(g.rotation[0], 127.0F / 128);
+  EXPECT_EQ(g.rotation[2], -0.5F);
+  for (std::uint8_t& q : splat.rotation) {
+    q = 128;
+  }
+  EXPECT_EQ(decode(std::vector<Splat>{splat})[0].rotation[0], 1.0F);  // no rotation at all
+}
+
 TEST(Scene, BadScenesGetOneLine) {
   EXPECT_EQ(error_of([] { (void)load_splats("/nonexistent/x.splat"); }),
             "/nonexistent/x.splat: cannot read the scene: No such file or directory");
@@ -71,7 +87,7 @@ TEST(Scene, TheCameraLooksAtItsTargetWithYDown) {
   EXPECT_EQ(viewpoint.published_ms.at("baseline"), 1.5);
   EXPECT_EQ(viewpoint.published_ms.at("sw-b:8"), 0.5);
   const Camera camera = make_camera(viewpoint);
-  EXPECT_FLOAT_EQ(camera.focal, 32.0F);
+  EXPECT_FLOAT_EQ(camera.focal_x, 32.0F);
   EXPECT_FLOAT_EQ(camera.tan_x, 1.0F);
   EXPECT_FLOAT_EQ(camera.tan_y, 0.75F);
   EXPECT_EQ(camera.tiles(), 12);

@@ -6,9 +6,8 @@
 namespace warpfold::capture {
 
 int capture_command(const CaptureOptions& options) {
-  const auto splats = load_splats(options.scene);
-  const Viewpoint viewpoint = load_viewpoint(options.cameras, options.name);
-  Rasterizer rasterizer(splats, make_camera(viewpoint));
+  const Scene scene = load_scene(options.scene, options.cameras, options.name);
+  Rasterizer rasterizer(scene.gaussians, scene.camera, scene.loss_gradient);
   const Recording recording = rasterizer.record();
 
   const GpuInfo gpu = gpu_info();
@@ -23,9 +22,10 @@ int capture_command(const CaptureOptions& options) {
   for (int p = 0; p < kParameters; ++p) {
     recorder.addresses[p] = rasterizer.address(p);
   }
-  const RecordedFrame frame{rasterizer.lists(), recording, splats.size(), rasterizer.visible(),
+  const RecordedFrame frame{rasterizer.lists(), recording, scene.gaussians.size(),
+                            rasterizer.visible(),
                             [&](SampledValues& sample) { rasterizer.record_values(sample); }};
-  return write_output(options, recorder, viewpoint, frame) ? 0 : 1;
+  return write_output(options, recorder, scene, frame) ? 0 : 1;
 }
 
 }  // namespace warpfold::capture

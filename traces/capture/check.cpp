@@ -56,9 +56,9 @@ double share(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-void check_projection(std::span<const Splat> splats, const Camera& camera,
+void check_projection(std::span<const SceneGaussian> gaussians, const Camera& camera,
                       std::span<const ProjectedGaussian> gpu, Verdict& verdict) {
-  const auto cpu = reference::project(splats, camera);
+  const auto cpu = reference::project(gaussians, camera);
   std::size_t mismatches = 0;
   double position = 0;
   double conic = 0;
@@ -150,13 +150,13 @@ void check_recording(Rasterizer& rasterizer, const Recording& expected, Verdict&
                  static_cast<double>(not_exact), 0);
 }
 
-void check_scene(const std::string& name, std::span<const Splat> splats, const Camera& camera,
-                 Verdict& verdict) {
-  std::printf("%s: %zu Gaussians, %dx%d\n", name.c_str(), splats.size(), camera.width,
-              camera.height);
-  Rasterizer rasterizer(splats, camera);
+void check_scene(const Scene& scene, Verdict& verdict) {
+  const Camera& camera = scene.camera;
+  std::printf("%s: %zu Gaussians, %dx%d\n", scene.name.c_str(), scene.gaussians.size(),
+              camera.width, camera.height);
+  Rasterizer rasterizer(scene.gaussians, camera, scene.loss_gradient);
   const auto projected = rasterizer.projected();
-  check_projection(splats, camera, projected, verdict);
+  check_projection(scene.gaussians, camera, projected, verdict);
 
   // From here on the reference starts from the GPU's projection, so that only rendering is
   // compared.
@@ -207,11 +207,14 @@ void check_scene(const std::string& name, std::span<const Splat> splats, const C
 int check_command(const CheckOptions& options) {
   Verdict verdict;
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
-  check_scene("random scene", random_splats(2000, options.seed), random_camera(203, 117), verdict);
+  Scene random;
+  random.name = "random scene";
+  random.gaussians = decode(random_splats(2000, options.seed));
+  random.camera = random_camera(203, 117);
+  check_scene(random, verdict);
   if (!options.scene.scene.empty()) {
-    const auto splats = load_splats(options.scene.scene);
-    const Camera camera = make_camera(load_viewpoint(options.scene.cameras, options.scene.name));
-    check_scene(options.scene.name, splats, camera, verdict);
+    check_scene(load_scene(options.scene.scene, options.scene.cameras, options.scene.name),
+                verdict);
   }
   std::printf("%s\n", verdict.failed() ? "check FAILED" : "check passed");
   return verdict.failed() ? 1 : 0;

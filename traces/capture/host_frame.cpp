@@ -12,8 +12,10 @@
 
 namespace warpfold::capture {
 
-HostFrame::HostFrame(std::span<const Splat> splats, const Camera& camera) : camera_(camera) {
-  const auto projected = reference::project(splats, camera);
+HostFrame::HostFrame(std::span<const SceneGaussian> gaussians, const Camera& camera,
+                     std::span<const float> loss_gradient)
+    : camera_(camera), loss_gradient_(loss_gradient.begin(), loss_gradient.end()) {
+  const auto projected = reference::project(gaussians, camera);
   lists_ = reference::make_lists(projected, camera);
   gaussians_.resize(projected.size());
   for (std::size_t i = 0; i < projected.size(); ++i) {
@@ -34,7 +36,9 @@ HostFrame::HostFrame(std::span<const Splat> splats, const Camera& camera) : came
     visible_ += projected[i].radius > 0 ? 1U : 0U;
   }
   render();
-  loss_gradient_ = capture::loss_gradient(image_, target_image(camera.width, camera.height));
+  if (loss_gradient_.empty()) {
+    loss_gradient_ = capture::loss_gradient(image_, target_image(camera.width, camera.height));
+  }
 }
 
 // The forward kernel. Its compiler contracts c * alpha * transmittance + sum.

@@ -15,8 +15,9 @@ namespace warpfold::capture {
 
 class HostFrame {
  public:
-  // Projects, bins and renders.
-  HostFrame(std::span<const Splat> splats, const Camera& camera);
+  // Projects, bins and renders. `loss_gradient` is planar; if empty, that of the picture of waves.
+  HostFrame(std::span<const SceneGaussian> gaussians, const Camera& camera,
+            std::span<const float> loss_gradient = {});
 
   [[nodiscard]] const TileLists& lists() const { return lists_; }
   [[nodiscard]] std::uint64_t visible() const { return visible_; }

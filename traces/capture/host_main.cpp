@@ -42,13 +42,12 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kBadInput;
   }
-  const auto splats = load_splats(options.scene);
-  const Viewpoint viewpoint = load_viewpoint(options.cameras, options.name);
-  const HostFrame host(splats, make_camera(viewpoint));
+  const Scene scene = load_scene(options.scene, options.cameras, options.name);
+  const HostFrame host(scene.gaussians, scene.camera, scene.loss_gradient);
   const Recording recording = host.record();
-  const RecordedFrame frame{host.lists(), recording, splats.size(), host.visible(),
+  const RecordedFrame frame{host.lists(), recording, scene.gaussians.size(), host.visible(),
                             [&](SampledValues& sample) { host.record_values(sample); }};
-  return write_output(options, host_recorder(splats.size()), viewpoint, frame) ? 0 : 1;
+  return write_output(options, host_recorder(scene.gaussians.size()), scene, frame) ? 0 : 1;
 }
 
 }  // namespace

@@ -16,11 +16,10 @@ using namespace warpfold::capture;
 constexpr int kBadInput = 2;
 
 void add_scene(CLI::App& command, SceneOptions& scene, bool required) {
-  command.add_option("--scene", scene.scene, "trained Gaussians, a .splat file")
+  command.add_option("--scene", scene.scene, "Gaussians, a .splat or .gaussians file")
       ->required(required);
-  command.add_option("--camera", scene.cameras, "viewpoints, a cameras.json")->required(required);
-  command.add_option("--name", scene.name, "which viewpoint; also the name of the output")
-      ->required(required);
+  command.add_option("--camera", scene.cameras, "viewpoints for a .splat file, a cameras.json");
+  command.add_option("--name", scene.name, "which viewpoint; also the name of the output");
 }
 
 int run(int argc, char** argv) {
@@ -29,7 +28,6 @@ int run(int argc, char** argv) {
   CheckOptions check;
   CLI::App* check_app = app.add_subcommand("check", "compare the GPU with the CPU reference");
   add_scene(*check_app, check.scene, false);
-  check_app->get_option("--scene")->needs("--camera")->needs("--name");
   check_app->add_option("--seed", check.seed, "of the random scene")->capture_default_str();
 
   TimeOptions time;

@@ -13,12 +13,11 @@ int time_command(const TimeOptions& options) {
   if (options.runs < 1 || options.warmup < 0) {
     throw InputError("at least one run, and no negative number of warm-up runs");
   }
-  const auto splats = load_splats(options.scene.scene);
-  const Viewpoint viewpoint = load_viewpoint(options.scene.cameras, options.scene.name);
+  const Scene scene = load_scene(options.scene.scene, options.scene.cameras, options.scene.name);
   const GpuInfo gpu = gpu_info();
   const ClockReader clock;
-  Rasterizer rasterizer(splats, make_camera(viewpoint));
-  std::printf("%s on %s: backward render kernel, median of %d\n", options.scene.name.c_str(),
+  Rasterizer rasterizer(scene.gaussians, scene.camera, scene.loss_gradient);
+  std::printf("%s on %s: backward render kernel, median of %d\n", scene.name.c_str(),
               gpu.name.c_str(), options.runs);
   for (const Policy& policy : profiled_policies()) {
     const KernelInfo info = kernel_info(policy.variant);
@@ -30,7 +29,7 @@ int time_command(const TimeOptions& options) {
 
   nlohmann::ordered_json json;
   json["schema"] = "warpfold.times/1";
-  json["scene"] = options.scene.name;
+  json["scene"] = scene.name;
   json["gpu"] = gpu.name;
   json["times"] = nlohmann::ordered_json::array();
   double baseline = 0;
@@ -43,8 +42,8 @@ int time_command(const TimeOptions& options) {
     }
     std::printf("  %-16s %8.4f ms  (%.4f to %.4f)  %5.2fx  SM %4.0f MHz", policy.name().c_str(),
                 timing.median_ms, timing.min_ms, timing.max_ms, baseline / timing.median_ms, mhz);
-    const auto published = viewpoint.published_ms.find(policy.name());
-    if (published != viewpoint.published_ms.end()) {
+    const auto published = scene.published_ms.find(policy.name());
+    if (published != scene.published_ms.end()) {
       std::printf("  published %8.4f ms", published->second);
     }
     std::printf("\n");
@@ -76,9 +75,8 @@ int launch_command(const LaunchOptions& options) {
       policies.push_back(parse_policy(name));
     }
   }
-  const auto splats = load_splats(options.scene.scene);
-  const Camera camera = make_camera(load_viewpoint(options.scene.cameras, options.scene.name));
-  Rasterizer rasterizer(splats, camera);
+  const Scene scene = load_scene(options.scene.scene, options.scene.cameras, options.scene.name);
+  Rasterizer rasterizer(scene.gaussians, scene.camera, scene.loss_gradient);
   for (const Policy& policy : policies) {
     rasterizer.backward(policy);
   }

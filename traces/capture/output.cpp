@@ -19,10 +19,15 @@ constexpr const char* kRegistersOf = "sm_90";  // where the recorder ran on no G
 
 // The command that records again, with the names of the files and without their folders.
 std::string command(const OutputOptions& options, const Recorder& recorder) {
-  std::string text = recorder.program + " --scene " + options.scene.filename().string() +
-                     " --camera " + options.cameras.filename().string() + " --name " +
-                     options.name + " --workload " + options.workload + " --value-bytes " +
-                     std::to_string(options.value_bytes);
+  std::string text = recorder.program + " --scene " + options.scene.filename().string();
+  if (!options.cameras.empty()) {
+    text += " --camera " + options.cameras.filename().string();
+  }
+  if (!options.name.empty()) {
+    text += " --name " + options.name;
+  }
+  text +=
+      " --workload " + options.workload + " --value-bytes " + std::to_string(options.value_bytes);
   if (!options.costs.empty()) {
     text += " --costs " + options.costs.filename().string();
   }
@@ -33,10 +38,10 @@ std::string command(const OutputOptions& options, const Recorder& recorder) {
 }
 
 trace::Header make_header(const OutputOptions& options, const Recorder& recorder,
-                          const Viewpoint& viewpoint, const RecordedFrame& frame) {
+                          const Scene& scene, const RecordedFrame& frame) {
   trace::Header header;
   header.workload = options.workload;
-  header.scene = options.name;
+  header.scene = scene.name;
   header.kernel = "3DGS backward render, one thread a pixel, 16x16 tiles";
   header.gpu = recorder.gpu;
   header.driver = recorder.driver;
@@ -60,8 +65,9 @@ trace::Header make_header(const OutputOptions& options, const Recorder& recorder
   header.provenance["program"] = recorder.program;
   header.provenance["command"] = command(options, recorder);
   header.provenance["date"] = today();
-  header.provenance["camera"] = describe(viewpoint);
-  header.provenance["loss"] = "mean squared error against a fixed picture of waves";
+  header.provenance["camera"] = scene.view;
+  header.provenance["gaussians"] = scene.state;
+  header.provenance["loss"] = scene.loss;
 
   header = with_costs_and_times(header, options.costs, options.times);
   if (recorder.registers == 0) {
@@ -122,20 +128,20 @@ void choose_addresses(std::uint64_t gaussians, std::uint64_t (&addresses)[kParam
   }
 }
 
-bool write_output(const OutputOptions& options, const Recorder& recorder,
-                  const Viewpoint& viewpoint, const RecordedFrame& frame) {
+bool write_output(const OutputOptions& options, const Recorder& recorder, const Scene& scene,
+                  const RecordedFrame& frame) {
   std::error_code error;
   std::filesystem::create_directories(options.out, error);
   if (error) {
     throw InputError(options.out.string() + ": cannot be made: " + error.message());
   }
   const RecordingStats stats = collect(frame.lists, frame.recording);
-  std::cout << options.name << ":\n";
+  std::cout << scene.name << ":\n";
   print(stats, frame.visible, std::cout);
   std::cout.flush();
 
-  trace::Header header = make_header(options, recorder, viewpoint, frame);
-  const auto file = [&](const char* ending) { return options.out / (options.name + ending); };
+  trace::Header header = make_header(options, recorder, scene, frame);
+  const auto file = [&](const char* ending) { return options.out / (scene.name + ending); };
   write_text(file("-counts.json"), to_json(stats));
   {
     trace::Writer writer(file(".wft"), header);

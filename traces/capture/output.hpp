@@ -9,15 +9,15 @@
 #include <string>
 
 #include "traces/capture/recording.hpp"
-#include "traces/capture/scene.hpp"
+#include "traces/capture/scene_file.hpp"
 #include "traces/format/trace.hpp"
 
 namespace warpfold::capture {
 
 struct OutputOptions {
   std::filesystem::path scene;    // file of the Gaussians
-  std::filesystem::path cameras;  // file of the viewpoints
-  std::string name;               // of the view and of the output
+  std::filesystem::path cameras;  // file of the viewpoints, for a .splat file
+  std::string name;               // of the view and of the output; may be empty for .gaussians
   std::string workload;
   std::filesystem::path out = ".";  // folder
   std::filesystem::path costs;      // from sass_cost.py, if not empty
@@ -52,6 +52,6 @@ struct RecordedFrame {
 // back and compares. Returns whether they hold what was recorded. Throws InputError and
 // trace::TraceError.
 [[nodiscard]] bool write_output(const OutputOptions& options, const Recorder& recorder,
-                                const Viewpoint& viewpoint, const RecordedFrame& frame);
+                                const Scene& scene, const RecordedFrame& frame);
 
 }  // namespace warpfold::capture

@@ -41,8 +41,10 @@ struct Timing {
 
 class Rasterizer {
  public:
-  // Renders the frame and uploads the loss gradient: backward() can follow.
-  Rasterizer(std::span<const Splat> splats, const Camera& camera);
+  // Renders the frame and uploads the loss gradient: backward() can follow. `loss_gradient` is
+  // planar; if empty, that of the picture of waves.
+  Rasterizer(std::span<const SceneGaussian> gaussians, const Camera& camera,
+             std::span<const float> loss_gradient = {});
   ~Rasterizer();
   Rasterizer(const Rasterizer&) = delete;
   Rasterizer& operator=(const Rasterizer&) = delete;

@@ -13,6 +13,7 @@ add_library(warpfold_capture_common STATIC
   ${CMAKE_CURRENT_LIST_DIR}/recording.cpp
   ${CMAKE_CURRENT_LIST_DIR}/reference.cpp
   ${CMAKE_CURRENT_LIST_DIR}/scene.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/scene_file.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trace_file.cpp)
 target_link_libraries(warpfold_capture_common
   PUBLIC warpfold_trace nlohmann_json::nlohmann_json

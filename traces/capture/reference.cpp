@@ -21,18 +21,15 @@ constexpr double kLowPass =
 
 using Matrix3 = double[3][3];
 
-// Rotation matrix of a stored quaternion.
-void rotation(const Splat& splat, Matrix3& out) {
+// Rotation matrix of a quaternion.
+void rotation(const SceneGaussian& from, Matrix3& out) {
   double q[4];
   double length = 0;
   for (int i = 0; i < 4; ++i) {
-    q[i] = (static_cast<double>(splat.rotation[i]) - 128.0) / 128.0;
+    q[i] = static_cast<double>(from.rotation[i]);
     length += q[i] * q[i];
   }
   length = std::sqrt(length);
-  if (length == 0) {
-    q[0] = length = 1;
-  }
   const double w = q[0] / length, x = q[1] / length, y = q[2] / length, z = q[3] / length;
   const Matrix3 r = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
                      {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
@@ -114,32 +111,33 @@ Stage backward_pass(const Gaussian& g, std::uint32_t pass, const Camera& camera,
 
 }  // namespace
 
-std::vector<Projected> project(std::span<const Splat> splats, const Camera& camera) {
-  std::vector<Projected> result(splats.size());
-  for (std::size_t i = 0; i < splats.size(); ++i) {
-    const Splat& splat = splats[i];
+std::vector<Projected> project(std::span<const SceneGaussian> gaussians, const Camera& camera) {
+  std::vector<Projected> result(gaussians.size());
+  for (std::size_t i = 0; i < gaussians.size(); ++i) {
+    const SceneGaussian& from = gaussians[i];
     Projected& out = result[i];
     double p[3];
     for (int r = 0; r < 3; ++r) {
       const float* row = camera.view + 4 * r;
       p[r] = static_cast<double>(row[3]);
       for (int c = 0; c < 3; ++c) {
-        p[r] += static_cast<double>(row[c]) * static_cast<double>(splat.position[c]);
+        p[r] += static_cast<double>(row[c]) * static_cast<double>(from.position[c]);
       }
     }
     if (p[2] <= kNearPlane) {
       continue;
     }
     // cov2D = (J W R S) (J W R S)^T, with J the Jacobian of the projection at a clamped point.
-    const double focal = static_cast<double>(camera.focal);
+    const double focal_x = static_cast<double>(camera.focal_x);
+    const double focal_y = static_cast<double>(camera.focal_y);
     const double limit_x = 1.3 * static_cast<double>(camera.tan_x);
     const double limit_y = 1.3 * static_cast<double>(camera.tan_y);
     const double tx = std::clamp(p[0] / p[2], -limit_x, limit_x);
     const double ty = std::clamp(p[1] / p[2], -limit_y, limit_y);
-    const double jacobian[2][3] = {{focal / p[2], 0, -focal * tx / p[2]},
-                                   {0, focal / p[2], -focal * ty / p[2]}};
+    const double jacobian[2][3] = {{focal_x / p[2], 0, -focal_x * tx / p[2]},
+                                   {0, focal_y / p[2], -focal_y * ty / p[2]}};
     Matrix3 rot;
-    rotation(splat, rot);
+    rotation(from, rot);
     double m[2][3] = {};
     for (int r = 0; r < 2; ++r) {
       for (int axis = 0; axis < 3; ++axis) {
@@ -150,7 +148,7 @@ std::vector<Projected> project(std::span<const Splat> splats, const Camera& came
           }
           m[r][axis] += jacobian[r][k] * turned;
         }
-        m[r][axis] *= static_cast<double>(splat.scale[axis]);
+        m[r][axis] *= static_cast<double>(from.scale[axis]);
       }
     }
     const auto inner = [&m](int r, int s) {
@@ -165,14 +163,14 @@ std::vector<Projected> project(std::span<const Splat> splats, const Camera& came
     const double largest = mid + std::sqrt(std::max(0.1, mid * mid - determinant));
     const double radius = std::ceil(3.0 * std::sqrt(largest));
     Gaussian& g = out.gaussian;
-    g.x = focal * p[0] / p[2] + 0.5 * camera.width - 0.5;
-    g.y = focal * p[1] / p[2] + 0.5 * camera.height - 0.5;
+    g.x = focal_x * p[0] / p[2] + 0.5 * camera.width - 0.5;
+    g.y = focal_y * p[1] / p[2] + 0.5 * camera.height - 0.5;
     g.conic[0] = c / determinant;
     g.conic[1] = -b / determinant;
     g.conic[2] = a / determinant;
-    g.opacity = splat.rgba[3] / 255.0;
+    g.opacity = static_cast<double>(from.opacity);
     for (int channel = 0; channel < 3; ++channel) {
-      g.color[channel] = splat.rgba[channel] / 255.0;
+      g.color[channel] = static_cast<double>(from.color[channel]);
     }
     const auto tile = [](double v, int tiles) {
       return static_cast<int>(

@@ -27,7 +27,8 @@ struct Projected {
   int rect[4] = {};  // tiles: x begin, x end, y begin, y end
 };
 
-[[nodiscard]] std::vector<Projected> project(std::span<const Splat> splats, const Camera& camera);
+[[nodiscard]] std::vector<Projected> project(std::span<const SceneGaussian> gaussians,
+                                             const Camera& camera);
 // Tile lists, each sorted by depth; the order of equal depths is that of the Gaussians.
 [[nodiscard]] TileLists make_lists(std::span<const Projected> projected, const Camera& camera);
 

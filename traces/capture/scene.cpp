@@ -77,6 +77,29 @@ std::vector<Splat> load_splats(const std::filesystem::path& path) {
   return splats;
 }
 
+std::vector<SceneGaussian> decode(std::span<const Splat> splats) {
+  std::vector<SceneGaussian> gaussians;
+  gaussians.reserve(splats.size());
+  for (const Splat& splat : splats) {
+    SceneGaussian& g = gaussians.emplace_back();
+    std::copy(std::begin(splat.position), std::end(splat.position), g.position);
+    std::copy(std::begin(splat.scale), std::end(splat.scale), g.scale);
+    float length2 = 0;
+    for (int k = 0; k < 4; ++k) {
+      g.rotation[k] = (static_cast<float>(splat.rotation[k]) - 128.0F) / 128.0F;
+      length2 += g.rotation[k] * g.rotation[k];
+    }
+    if (length2 == 0) {
+      g.rotation[0] = 1;
+    }
+    g.opacity = static_cast<float>(splat.rgba[3]) / 255.0F;
+    for (int c = 0; c < 3; ++c) {
+      g.color[c] = static_cast<float>(splat.rgba[c]) / 255.0F;
+    }
+  }
+  return gaussians;
+}
+
 Viewpoint load_viewpoint(const std::filesystem::path& path, const std::string& name) {
   std::ifstream file(path);
   if (!file) {
@@ -149,7 +172,8 @@ Camera make_camera(const Viewpoint& viewpoint) {
   const double tan_x = std::tan(viewpoint.fov_x_degrees * std::numbers::pi / 360.0);
   camera.tan_x = static_cast<float>(tan_x);
   camera.tan_y = static_cast<float>(tan_x * viewpoint.height / viewpoint.width);
-  camera.focal = static_cast<float>(viewpoint.width / (2.0 * tan_x));
+  camera.focal_x = static_cast<float>(viewpoint.width / (2.0 * tan_x));
+  camera.focal_y = camera.focal_x;
   return camera;
 }
 

@@ -30,13 +30,24 @@ struct Splat {
 };
 static_assert(sizeof(Splat) == 32);
 
-// Pinhole camera in OpenCV's orientation: x right, y down, z forward. Square pixels.
+// A Gaussian in the world as the rasterizer takes it.
+struct SceneGaussian {
+  float position[3];
+  float scale[3];     // linear, along the three local axes
+  float rotation[4];  // quaternion w, x, y, z of any length but 0
+  float opacity;
+  float color[3];
+};
+static_assert(sizeof(SceneGaussian) == 56);
+
+// Pinhole camera in OpenCV's orientation: x right, y down, z forward.
 struct Camera {
   int width = 0;
   int height = 0;
   float view[12] = {};  // world to camera, 3 rows of (rotation | translation)
-  float focal = 0;      // pixels
-  float tan_x = 0;      // of half the field of view
+  float focal_x = 0;    // pixels
+  float focal_y = 0;
+  float tan_x = 0;  // of half the field of view
   float tan_y = 0;
 
   [[nodiscard]] int tiles_x() const { return (width + kTileSize - 1) / kTileSize; }
@@ -59,6 +70,7 @@ struct Viewpoint {
 
 // All of these throw InputError.
 [[nodiscard]] std::vector<Splat> load_splats(const std::filesystem::path& path);
+[[nodiscard]] std::vector<SceneGaussian> decode(std::span<const Splat> splats);
 [[nodiscard]] Viewpoint load_viewpoint(const std::filesystem::path& path, const std::string& name);
 [[nodiscard]] Camera make_camera(const Viewpoint& viewpoint);
 // The viewpoint in one line, for provenance.
