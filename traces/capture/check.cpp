@@ -9,6 +9,7 @@
 #include "traces/capture/commands.hpp"
 #include "traces/capture/rasterizer.hpp"
 #include "traces/capture/reference.hpp"
+#include "traces/capture/verdict.hpp"
 
 namespace warpfold::capture {
 namespace {
@@ -24,19 +25,6 @@ constexpr double kMaxLastMismatch = 1e-3;   // share of the pixels
 constexpr double kMaxGradientError = 1e-3;  // norm of the difference over norm, by array
 constexpr double kMaxMaskMismatch = 1e-4;   // share of the lanes of all events
 constexpr double kMaxReorderError = 1e-5;   // between orders of the same single-precision addition
-
-class Verdict {
- public:
-  void expect(const char* what, double value, double limit) {
-    const bool good = value <= limit;
-    failed_ = failed_ || !good;
-    std::printf("  %-58s %10.3g  limit %8.1e  %s\n", what, value, limit, good ? "ok" : "FAILED");
-  }
-  [[nodiscard]] bool failed() const { return failed_; }
-
- private:
-  bool failed_ = false;
-};
 
 // Norm of the difference over the norm of the reference, for one gradient array.
 double relative_error(std::span<const float> values, std::span<const double> reference, int array) {

@@ -7,6 +7,7 @@
 #include "traces/capture/commands.hpp"
 #include "traces/capture/output_options.hpp"
 #include "traces/capture/rasterizer.hpp"
+#include "traces/capture/training/commands.hpp"
 #include "traces/format/trace.hpp"
 
 namespace {
@@ -21,6 +22,34 @@ void add_scene(CLI::App& command, SceneOptions& scene, bool required) {
   command.add_option("--camera", scene.cameras, "viewpoints for a .splat file, a cameras.json");
   command.add_option("--name", scene.name, "which viewpoint; also the name of the output");
 }
+
+#if defined(WARPFOLD_TRAINING)
+void add_training(CLI::App& command, training::TrainOptions& options) {
+  command.add_option("--images", options.images, "folder of the photos, PNG files")->required();
+  command.add_option("--transforms", options.transforms, "views, a NeRF-synthetic transforms.json")
+      ->required();
+  command.add_option("--name", options.name, "of the scene, for the output")->required();
+  command
+      .add_option("--policy", options.policies,
+                  "a training for each: baseline, sw-b:X, sw-s:X, skip, or auto")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("--iterations", options.iterations, "of each training")->capture_default_str();
+  command.add_option("--snapshot", options.snapshots, "iterations to write a .gaussians file in")
+      ->delimiter(',');
+  command.add_option("--out", options.out, "folder for pictures and snapshots")
+      ->capture_default_str();
+  command.add_option("--json", options.json, "write the results there");
+  command.add_option("--points", options.points, "random points to start from")
+      ->capture_default_str();
+  command.add_option("--tune-every", options.tune_every, "iterations between two choices of auto")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "of the points, the order of views, and splits")
+      ->capture_default_str();
+  command.add_option("--picture", options.picture_view, "number of the view shown at the end")
+      ->capture_default_str();
+}
+#endif
 
 int run(int argc, char** argv) {
   CLI::App app("Captures warp atomic traces of the 3D Gaussian Splatting backward pass");
@@ -57,6 +86,17 @@ int run(int argc, char** argv) {
   add_output_options(*capture_app, capture);
   capture_app->add_option("--times", capture.times, "times, from the time command");
 
+#if defined(WARPFOLD_TRAINING)
+  training::TrainOptions train;
+  CLI::App* train_app = app.add_subcommand("train", "train a scene from photos");
+  add_training(*train_app, train);
+  std::uint64_t training_seed = 1;
+  CLI::App* check_training_app =
+      app.add_subcommand("check-training", "compare a training's kernels with the CPU reference");
+  check_training_app->add_option("--seed", training_seed, "of the random scene")
+      ->capture_default_str();
+#endif
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -75,6 +115,14 @@ int run(int argc, char** argv) {
   if (launch_app->parsed()) {
     return launch_command(launch);
   }
+#if defined(WARPFOLD_TRAINING)
+  if (train_app->parsed()) {
+    return training::train_command(train);
+  }
+  if (check_training_app->parsed()) {
+    return training::check_training_command(training_seed);
+  }
+#endif
   return capture_command(capture);
 }
 

@@ -22,11 +22,11 @@ constexpr double kLowPass =
 using Matrix3 = double[3][3];
 
 // Rotation matrix of a quaternion.
-void rotation(const SceneGaussian& from, Matrix3& out) {
+void rotation(const WorldGaussian& from, Matrix3& out) {
   double q[4];
   double length = 0;
   for (int i = 0; i < 4; ++i) {
-    q[i] = static_cast<double>(from.rotation[i]);
+    q[i] = from.rotation[i];
     length += q[i] * q[i];
   }
   length = std::sqrt(length);
@@ -111,17 +111,17 @@ Stage backward_pass(const Gaussian& g, std::uint32_t pass, const Camera& camera,
 
 }  // namespace
 
-std::vector<Projected> project(std::span<const SceneGaussian> gaussians, const Camera& camera) {
+std::vector<Projected> project(std::span<const WorldGaussian> gaussians, const Camera& camera) {
   std::vector<Projected> result(gaussians.size());
   for (std::size_t i = 0; i < gaussians.size(); ++i) {
-    const SceneGaussian& from = gaussians[i];
+    const WorldGaussian& from = gaussians[i];
     Projected& out = result[i];
     double p[3];
     for (int r = 0; r < 3; ++r) {
       const float* row = camera.view + 4 * r;
       p[r] = static_cast<double>(row[3]);
       for (int c = 0; c < 3; ++c) {
-        p[r] += static_cast<double>(row[c]) * static_cast<double>(from.position[c]);
+        p[r] += static_cast<double>(row[c]) * from.position[c];
       }
     }
     if (p[2] <= kNearPlane) {
@@ -148,7 +148,7 @@ std::vector<Projected> project(std::span<const SceneGaussian> gaussians, const C
           }
           m[r][axis] += jacobian[r][k] * turned;
         }
-        m[r][axis] *= static_cast<double>(from.scale[axis]);
+        m[r][axis] *= from.scale[axis];
       }
     }
     const auto inner = [&m](int r, int s) {
@@ -168,9 +168,9 @@ std::vector<Projected> project(std::span<const SceneGaussian> gaussians, const C
     g.conic[0] = c / determinant;
     g.conic[1] = -b / determinant;
     g.conic[2] = a / determinant;
-    g.opacity = static_cast<double>(from.opacity);
+    g.opacity = from.opacity;
     for (int channel = 0; channel < 3; ++channel) {
-      g.color[channel] = static_cast<double>(from.color[channel]);
+      g.color[channel] = from.color[channel];
     }
     const auto tile = [](double v, int tiles) {
       return static_cast<int>(
@@ -187,6 +187,20 @@ std::vector<Projected> project(std::span<const SceneGaussian> gaussians, const C
     out.radius = static_cast<int>(radius);
   }
   return result;
+}
+
+std::vector<Projected> project(std::span<const SceneGaussian> gaussians, const Camera& camera) {
+  std::vector<WorldGaussian> exact(gaussians.size());
+  for (std::size_t i = 0; i < gaussians.size(); ++i) {
+    const SceneGaussian& from = gaussians[i];
+    WorldGaussian& to = exact[i];
+    std::copy(std::begin(from.position), std::end(from.position), to.position);
+    std::copy(std::begin(from.scale), std::end(from.scale), to.scale);
+    std::copy(std::begin(from.rotation), std::end(from.rotation), to.rotation);
+    std::copy(std::begin(from.color), std::end(from.color), to.color);
+    to.opacity = static_cast<double>(from.opacity);
+  }
+  return project(exact, camera);
 }
 
 TileLists make_lists(std::span<const Projected> projected, const Camera& camera) {

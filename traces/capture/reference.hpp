@@ -12,6 +12,15 @@
 
 namespace warpfold::capture::reference {
 
+// SceneGaussian at full precision.
+struct WorldGaussian {
+  double position[3] = {};
+  double scale[3] = {};
+  double rotation[4] = {};
+  double opacity = 0;
+  double color[3] = {};
+};
+
 // A Gaussian on the picture.
 struct Gaussian {
   double x = 0, y = 0;   // pixels
@@ -27,6 +36,8 @@ struct Projected {
   int rect[4] = {};  // tiles: x begin, x end, y begin, y end
 };
 
+[[nodiscard]] std::vector<Projected> project(std::span<const WorldGaussian> gaussians,
+                                             const Camera& camera);
 [[nodiscard]] std::vector<Projected> project(std::span<const SceneGaussian> gaussians,
                                              const Camera& camera);
 // Tile lists, each sorted by depth; the order of equal depths is that of the Gaussians.
