@@ -9,9 +9,10 @@ set -euo pipefail
 usage() {
   cat <<'END'
 usage: scripts/capture.sh --scene FILE.splat --camera cameras.json --name NAME [options]
-  --scene FILE      trained Gaussians, 32-byte .splat records
-  --camera FILE     viewpoints (cameras.json)
-  --name NAME       which viewpoint; also the name of the output
+       scripts/capture.sh --scene FILE.gaussians --name NAME [options]
+  --scene FILE      Gaussians: 32-byte .splat records, or a .gaussians file, which holds its view
+  --camera FILE     viewpoints of a .splat file (cameras.json)
+  --name NAME       which viewpoint of a .splat file; also the name of the output
   --out DIR         output folder                             [results/capture]
   --workload NAME   workload name in the trace                [3D]
   --build DIR       build folder                              [build/capture]
@@ -53,11 +54,10 @@ while [ $# -gt 0 ]; do
     *) die "unknown option $1 (--help lists them)" ;;
   esac
 done
-if [ -z "$scene" ] || [ -z "$camera" ] || [ -z "$name" ]; then
-  die "needs --scene, --camera and --name"
+if [ -z "$scene" ] || [ -z "$name" ]; then
+  die "needs --scene and --name"
 fi
 [ -r "$scene" ] || die "$scene: no such scene"
-[ -r "$camera" ] || die "$camera: no such file"
 [[ $name =~ ^[A-Za-z0-9_.-]+$ ]] || die "\"$name\" is no name of a view"
 
 # CUDA is often installed beside PATH.
@@ -84,7 +84,12 @@ if [ -z "$program" ]; then
 fi
 [ -x "$program" ] || die "$program: no such program"
 mkdir -p "$out"
-view=(--scene "$scene" --camera "$camera" --name "$name")
+view=(--scene "$scene" --name "$name")
+if [[ $scene != *.gaussians ]]; then
+  [ -n "$camera" ] || die "a .splat file needs --camera"
+  [ -r "$camera" ] || die "$camera: no such file"
+  view+=(--camera "$camera")
+fi
 
 echo "== check"
 "$program" check "${view[@]}"

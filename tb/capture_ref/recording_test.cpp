@@ -36,9 +36,9 @@ trace::Header header_of(const SmallFrame& f) {
   header.grid[1] = static_cast<std::uint32_t>(f.camera.tiles_y());
   header.block[0] = header.block[1] = kTileSize;
   header.registers_per_thread = 32;
-  header.primitive_count = f.splats.size();
+  header.primitive_count = f.scene.size();
   std::uint64_t addresses[kParameters];
-  choose_addresses(f.splats.size(), addresses);
+  choose_addresses(f.scene.size(), addresses);
   for (std::size_t p = 0; p < kParameters; ++p) {
     const GradientSlot& slot = kGradientSlots[p];
     header.parameters.push_back({slot.name, addresses[p], kGradientFloats[slot.array] * 4});

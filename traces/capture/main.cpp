@@ -20,7 +20,8 @@ void add_scene(CLI::App& command, SceneOptions& scene, bool required) {
   command.add_option("--scene", scene.scene, "Gaussians, a .splat or .gaussians file")
       ->required(required);
   command.add_option("--camera", scene.cameras, "viewpoints for a .splat file, a cameras.json");
-  command.add_option("--name", scene.name, "which viewpoint; also the name of the output");
+  command.add_option("--name", scene.name,
+                     "which viewpoint of a .splat file; also the name of the output");
 }
 
 #if defined(WARPFOLD_TRAINING)

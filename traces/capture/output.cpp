@@ -136,12 +136,13 @@ bool write_output(const OutputOptions& options, const Recorder& recorder, const 
     throw InputError(options.out.string() + ": cannot be made: " + error.message());
   }
   const RecordingStats stats = collect(frame.lists, frame.recording);
-  std::cout << scene.name << ":\n";
+  const std::string stem = options.name.empty() ? scene.name : options.name;
+  std::cout << stem << ":\n";
   print(stats, frame.visible, std::cout);
   std::cout.flush();
 
   trace::Header header = make_header(options, recorder, scene, frame);
-  const auto file = [&](const char* ending) { return options.out / (scene.name + ending); };
+  const auto file = [&](const char* ending) { return options.out / (stem + ending); };
   write_text(file("-counts.json"), to_json(stats));
   {
     trace::Writer writer(file(".wft"), header);

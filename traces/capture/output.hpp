@@ -17,7 +17,7 @@ namespace warpfold::capture {
 struct OutputOptions {
   std::filesystem::path scene;    // file of the Gaussians
   std::filesystem::path cameras;  // file of the viewpoints, for a .splat file
-  std::string name;               // of the view and of the output; may be empty for .gaussians
+  std::string name;  // of the output, and of the view for a .splat file; if empty the scene's
   std::string workload;
   std::filesystem::path out = ".";  // folder
   std::filesystem::path costs;      // from sass_cost.py, if not empty

@@ -12,7 +12,8 @@ inline void add_output_options(CLI::App& command, OutputOptions& options) {
   command.add_option("--scene", options.scene, "Gaussians, a .splat or .gaussians file")
       ->required();
   command.add_option("--camera", options.cameras, "viewpoints for a .splat file, a cameras.json");
-  command.add_option("--name", options.name, "which viewpoint; also the name of the output");
+  command.add_option("--name", options.name,
+                     "which viewpoint of a .splat file; also the name of the output");
   command.add_option("--workload", options.workload, "name of the workload")->capture_default_str();
   command.add_option("--out", options.out, "folder for the output")->capture_default_str();
   command.add_option("--costs", options.costs, "instruction costs, from sass_cost.py");

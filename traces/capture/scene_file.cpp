@@ -179,11 +179,7 @@ void write_gaussians(const std::filesystem::path& path, const Scene& scene) {
 Scene load_scene(const std::filesystem::path& path, const std::filesystem::path& cameras,
                  const std::string& name) {
   if (path.extension() == ".gaussians") {
-    Scene scene = read_gaussians(path);
-    if (!name.empty() && name != scene.name) {
-      throw InputError(path.string() + ": holds \"" + scene.name + "\", not \"" + name + "\"");
-    }
-    return scene;
+    return read_gaussians(path);
   }
   if (cameras.empty() || name.empty()) {
     throw InputError(path.string() + ": a .splat file needs --camera and --name");

@@ -9,7 +9,7 @@
 //   4 bytes   version: 1
 //   4 bytes   n: bytes of the text
 //   n bytes   one JSON object:
-//               "name"       of the scene and of the output
+//               "name"       of the scene, such as "lego@1000"
 //               "state"      what the Gaussians are: "untrained", "after 999 iterations"
 //               "view"       the view in words
 //               "loss"       the loss in words
@@ -45,8 +45,7 @@ struct Scene {
 };
 
 // All of these throw InputError.
-// `cameras` and `name` say which view of a .splat file is meant; for a .gaussians file `cameras` is
-// not read, and `name`, if not empty, must be that of the file.
+// `cameras` and `name` say which view of a .splat file is meant; a .gaussians file needs neither.
 [[nodiscard]] Scene load_scene(const std::filesystem::path& path,
                                const std::filesystem::path& cameras, const std::string& name);
 // The two for .gaussians files. Writing goes through a temporary file beside `path`.

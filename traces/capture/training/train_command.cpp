@@ -220,7 +220,7 @@ class Training {
 
   void snapshot(int iteration, const View& view) {
     Scene scene;
-    scene.name = options_.name + "-" + std::to_string(iteration);
+    scene.name = options_.name + "@" + std::to_string(iteration);
     scene.state = "in training, after " + std::to_string(iteration - 1) +
                   " iterations from random points, seed " + std::to_string(options_.seed);
     scene.view = "view " + view.name + " of " + options_.transforms.filename().string();
@@ -228,7 +228,8 @@ class Training {
     scene.camera = view.camera;
     scene.gaussians = trainer_->scene_gaussians();
     scene.loss_gradient = trainer_->loss_gradient();
-    const auto path = options_.out / (scene.name + ".gaussians");
+    const auto path =
+        options_.out / (options_.name + "-" + std::to_string(iteration) + ".gaussians");
     write_gaussians(path, scene);
     std::printf("  %s: %zu Gaussians\n", path.c_str(), scene.gaussians.size());
   }
