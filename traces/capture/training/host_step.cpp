@@ -86,7 +86,7 @@ ImageLoss image_loss(std::span<const double> image, std::span<const double> phot
 }
 
 HostStep host_step(std::span<const Parameters<double>> model, int degree, const Camera& camera,
-                   std::span<const double> photo) {
+                   std::span<const double> photo, std::span<const float> dl_dimage) {
   std::vector<reference::WorldGaussian> world(model.size());
   for (std::size_t i = 0; i < model.size(); ++i) {
     activate(model[i], degree, camera, world[i]);
@@ -102,9 +102,9 @@ HostStep host_step(std::span<const Parameters<double>> model, int degree, const 
   const reference::Frame frame = reference::render(gaussians, lists, camera);
   step.image = frame.image;
   step.loss = image_loss(frame.image, photo, camera.width, camera.height);
-  const std::vector<float> dl_dimage(step.loss.gradient.begin(), step.loss.gradient.end());
-  const std::vector<double> added =
-      reference::backward(gaussians, lists, camera, frame, dl_dimage, &step.recording);
+  const std::vector<float> own(step.loss.gradient.begin(), step.loss.gradient.end());
+  const std::vector<double> added = reference::backward(
+      gaussians, lists, camera, frame, dl_dimage.empty() ? own : dl_dimage, &step.recording);
   step.gradients.assign(model.size(), Parameters<double>{});
   step.norms.assign(model.size(), 0.0);
   for (std::size_t i = 0; i < model.size(); ++i) {

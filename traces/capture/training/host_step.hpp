@@ -29,7 +29,9 @@ struct HostStep {
   std::vector<double> norms;  // of the gradient by position on the picture
   Recording recording;        // which lanes contributed
 };
+// The backward pass starts from `dl_dimage`, or if that is empty from the loss's own gradient.
 [[nodiscard]] HostStep host_step(std::span<const Parameters<double>> model, int degree,
-                                 const Camera& camera, std::span<const double> photo);
+                                 const Camera& camera, std::span<const double> photo,
+                                 std::span<const float> dl_dimage = {});
 
 }  // namespace warpfold::capture::training
