@@ -254,7 +254,7 @@ void GpuFrame::project(const SceneGaussian* gaussians) {
   make_room(touched_, count_);
   make_room(ends_, count_);
   for (int i = 0; i < kGradientArrays; ++i) {
-    make_room(gradients_[i], count_ * kGradientFloats[i]);
+    make_room(gradients_[i], count_ * kGradientFloats[i], DeviceBuffer<float>::on_own_pages);
   }
   const PreprocessArgs args{gaussians,      static_cast<int>(count_), camera_,
                             mean2d_.data(), conic_opacity_.data(),    color_.data(),

@@ -24,11 +24,15 @@ inline constexpr unsigned kLinearBlock = 256;
 
 // Makes room for `count`: exactly as much at first, half as much again later. Loses the content.
 template <class T>
-void make_room(DeviceBuffer<T>& buffer, std::size_t count) {
+void make_room(
+    DeviceBuffer<T>& buffer, std::size_t count,
+    DeviceBuffer<T> (*allocate)(std::size_t) = [](std::size_t room) {
+      return DeviceBuffer<T>(room);
+    }) {
   if (buffer.size() < count) {
     const std::size_t room = buffer.size() == 0 ? count : count + count / 2;
     buffer = DeviceBuffer<T>();
-    buffer = DeviceBuffer<T>(room);
+    buffer = allocate(room);
   }
 }
 
