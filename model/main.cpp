@@ -526,11 +526,11 @@ int list_gpus() {
     const GpuConfig gpu = load_gpu(name);
     rows.push_back({gpu.name, gpu.sass_arch, fmt::format("{} x {}", gpu.sm.count, gpu.sm.subcores),
                     fmt::format("{:.2f}", gpu.sm.clock_ghz), std::to_string(gpu.sm.max_warps),
-                    std::to_string(gpu.l2.slices * gpu.l2.rops_per_slice),
+                    std::to_string(gpu.l2.slices),
                     std::to_string(gpu.l2.bytes >> 20U)});
   }
   std::cout << align_columns(
-      {"gpu", "code", "SMs x sub-cores", "SM clock GHz", "warps per SM", "ROP units", "L2 MiB"},
+      {"gpu", "code", "SMs x sub-cores", "SM clock GHz", "warps per SM", "L2 slices", "L2 MiB"},
       rows);
   return kDone;
 }

@@ -292,9 +292,24 @@ class Loader {
     if (!std::has_single_bit(gpu.l2.line_bytes)) {
       fail("l2.line_bytes", fmt::format("is {}, must be a power of two", gpu.l2.line_bytes));
     }
-    if (gpu.l2.interleave_bytes < gpu.l2.line_bytes) {
-      fail("l2.interleave_bytes", fmt::format("is {}, less than l2.line_bytes = {}",
-                                              gpu.l2.interleave_bytes, gpu.l2.line_bytes));
+    if (!std::has_single_bit(gpu.l2.slice_bytes)) {
+      fail("l2.slice_bytes", fmt::format("is {}, must be a power of two", gpu.l2.slice_bytes));
+    }
+    if (gpu.l2.slice_bytes < gpu.l2.line_bytes) {
+      fail("l2.slice_bytes", fmt::format("is {}, less than l2.line_bytes = {}", gpu.l2.slice_bytes,
+                                         gpu.l2.line_bytes));
+    }
+    if (gpu.l2.interleave_bytes < gpu.l2.slice_bytes) {
+      fail("l2.interleave_bytes", fmt::format("is {}, less than l2.slice_bytes = {}",
+                                              gpu.l2.interleave_bytes, gpu.l2.slice_bytes));
+    }
+    if (gpu.l2.slices % gpu.l2.slices_per_port != 0) {
+      fail("l2.slices", fmt::format("is {}, no multiple of l2.slices_per_port = {}", gpu.l2.slices,
+                                    gpu.l2.slices_per_port));
+    }
+    if (gpu.l2.sector_cycles < gpu.l2.rop_cycles) {
+      fail("l2.sector_cycles", fmt::format("is {}, less than l2.rop_cycles = {}",
+                                           gpu.l2.sector_cycles, gpu.l2.rop_cycles));
     }
     const std::uint64_t one_set = std::uint64_t{gpu.l2.slices} * gpu.l2.ways * gpu.l2.line_bytes;
     if (gpu.l2.bytes < one_set) {

@@ -88,11 +88,15 @@ struct GpuConfig {
 
   struct L2 {
     std::uint32_t slices = 0;
-    std::uint32_t rops_per_slice = 0;
-    double rop_cycles = 0;               // one ROP, one 32-byte sector operation
-    std::uint32_t ingress_packets = 0;   // buffered in front of one slice
-    std::uint32_t interleave_bytes = 0;  // consecutive bytes in one slice
+    std::uint32_t slices_per_port = 0;   // slices behind one port of the crossbar
+    double port_cycles = 0;              // of a port, one 32-byte sector operation
+    double rop_cycles = 0;               // of a slice's ROP pipeline, one sector operation
+    double sector_cycles = 0;            // from one operation to the next on the same sector
+    std::uint32_t ingress_packets = 0;   // buffered in front of one port
+    std::uint32_t interleave_bytes = 0;  // consecutive bytes in one group of slices
+    std::uint32_t slice_bytes = 0;       // of those, in one slice before the next takes its turn
     std::uint64_t bytes = 0;             // whole L2
+    [[nodiscard]] std::uint32_t ports() const { return slices / slices_per_port; }
     std::uint32_t ways = 0;
     std::uint32_t line_bytes = 0;
     std::uint32_t dram_latency = 0;

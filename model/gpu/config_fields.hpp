@@ -75,10 +75,13 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("noc", "sector_bytes", gpu.noc.sector_bytes, Count{1, 1024});
 
   visit("l2", "slices", gpu.l2.slices, Count{1, 1024});
-  visit("l2", "rops_per_slice", gpu.l2.rops_per_slice, Count{1, 64});
+  visit("l2", "slices_per_port", gpu.l2.slices_per_port, Count{1, 64});
+  visit("l2", "port_cycles", gpu.l2.port_cycles, kCycles);
   visit("l2", "rop_cycles", gpu.l2.rop_cycles, kCycles);
+  visit("l2", "sector_cycles", gpu.l2.sector_cycles, kCycles);
   visit("l2", "ingress_packets", gpu.l2.ingress_packets, Count{1, 65536});
   visit("l2", "interleave_bytes", gpu.l2.interleave_bytes, Count{32, 1U << 20U});
+  visit("l2", "slice_bytes", gpu.l2.slice_bytes, Count{32, 1U << 20U});
   visit("l2", "bytes", gpu.l2.bytes, Bytes{4096, std::uint64_t{1} << 30U});
   visit("l2", "ways", gpu.l2.ways, Count{1, 1024});
   visit("l2", "line_bytes", gpu.l2.line_bytes, Count{32, 4096});

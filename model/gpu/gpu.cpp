@@ -49,12 +49,12 @@ class Gpu {
       ports.push_back(&sms.back()->port);
     }
     std::vector<SliceIngress*> ingresses;
-    for (std::uint32_t i = 0; i < config_.l2.slices; ++i) {
-      slices_.push_back(std::make_unique<L2Slice>(fmt::format("l2_{}", i).c_str(), clock_, config_,
+    for (std::uint32_t i = 0; i < config_.l2.ports(); ++i) {
+      l2_.push_back(std::make_unique<L2Port>(fmt::format("l2_{}", i).c_str(), clock_, config_,
                                                   map_, addresses_, has_values_, memory_, sums_,
                                                   tally_, ctas_));
-      slices_.back()->ingress.connect(*slices_.back(), ports);
-      ingresses.push_back(&slices_.back()->ingress);
+      l2_.back()->ingress.connect(*l2_.back(), ports);
+      ingresses.push_back(&l2_.back()->ingress);
     }
     for (Sm* sm : sms) {
       sm->connect(dispatcher_, map_, ingresses);
@@ -86,7 +86,7 @@ class Gpu {
     lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
     for (const std::uint64_t line : lines) {
       const Address address = line * config_.l2.line_bytes;
-      slices_[map_.slice(address)]->warm(address);
+      l2_[map_.place(address).port]->warm(address);
     }
   }
 
@@ -101,7 +101,7 @@ class Gpu {
   Clock clock_;
   Dispatcher dispatcher_;
   std::vector<std::unique_ptr<Sm>> sms_;
-  std::vector<std::unique_ptr<L2Slice>> slices_;
+  std::vector<std::unique_ptr<L2Port>> l2_;
 };
 
 double share(double part, double whole) {
@@ -119,9 +119,9 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
     stuck = "CTAs have not finished";
   } else if (!std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->empty(); })) {
     stuck = "an SM still holds work";
-  } else if (!std::all_of(slices_.begin(), slices_.end(),
-                          [](const auto& slice) { return slice->empty(); })) {
-    stuck = "an L2 slice still holds work";
+  } else if (!std::all_of(l2_.begin(), l2_.end(),
+                          [](const auto& port) { return port->empty(); })) {
+    stuck = "a port of the L2 still holds work";
   } else if (!ctas_.empty()) {
     stuck = "a CTA is still referred to";
   } else if (!sums_.empty()) {
@@ -129,9 +129,9 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   }
 
   Cycle end = dispatcher_.last_end();
-  SliceStats l2;
-  for (const auto& slice : slices_) {
-    const SliceStats& s = slice->stats();
+  L2Stats l2;
+  for (const auto& port : l2_) {
+    const L2Stats& s = port->stats();
     end = std::max(end, s.last_done);
     l2.rop_ops += s.rop_ops;
     l2.rop_busy += s.rop_busy;
@@ -224,14 +224,14 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   const auto sms = static_cast<double>(config_.sm.count);
   const auto subcores = sms * static_cast<double>(config_.sm.subcores);
   const auto ticks = static_cast<double>(kTicksPerCycle);
-  const auto rops = static_cast<double>(config_.l2.slices) * config_.l2.rops_per_slice;
+  const auto slices = static_cast<double>(config_.l2.slices);
   result.utilization = {
       {"issue", share(static_cast<double>(cores.issued), cycles * subcores)},
       {"arc_unit", share(static_cast<double>(cores.unit_read_cycles), cycles * subcores)},
       {"lsu", share(static_cast<double>(lsu_busy), cycles * sms * ticks)},
       {"buffer", share(static_cast<double>(buffers.adder_busy), cycles * sms * ticks)},
       {"noc", share(static_cast<double>(port_busy), cycles * sms * ticks)},
-      {"rop", share(static_cast<double>(l2.rop_busy), cycles * rops * ticks)},
+      {"rop", share(static_cast<double>(l2.rop_busy), cycles * slices * ticks)},
   };
 
   // A unit that is busy for so long keeps the run from ending sooner. Rounded down.
@@ -246,7 +246,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   result.even_bounds = {
       {"issue", even(cores.issued, subcores)}, {"arc_unit", even(cores.unit_read_cycles, subcores)},
       {"lsu", even(lsu_busy, sms * ticks)},    {"buffer", even(buffers.adder_busy, sms * ticks)},
-      {"noc", even(port_busy, sms * ticks)},   {"rop", even(l2.rop_busy, rops * ticks)},
+      {"noc", even(port_busy, sms * ticks)},   {"rop", even(l2.rop_busy, slices * ticks)},
   };
 
   // Conservation: every lane value went one way, arrived, and was added once; every sub-core cycle

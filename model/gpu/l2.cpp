@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "model/gpu/sm.hpp"
 #include "model/unit/fp32.hpp"
@@ -31,9 +32,15 @@ L2Tags::Access L2Tags::access(Address address) {
   return access;
 }
 
-L2Slice::L2Slice(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
-                 const SliceMap& map, const AddressMap& addresses, bool has_values,
-                 std::vector<Fp32Bits>& memory, SectorSumsPool& sums, Tally& tally, CtaStore& ctas)
+namespace {
+std::uint64_t fine(double cycles, unsigned bits) {
+  return static_cast<std::uint64_t>(std::llround(std::ldexp(cycles, static_cast<int>(bits))));
+}
+}  // namespace
+
+L2Port::L2Port(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
+               const SliceMap& map, const AddressMap& addresses, bool has_values,
+               std::vector<Fp32Bits>& memory, SectorSumsPool& sums, Tally& tally, CtaStore& ctas)
     : Block(name, clock),
       ingress("ingress", clock, config),
       map_(map),
@@ -43,90 +50,169 @@ L2Slice::L2Slice(const sc_core::sc_module_name& name, Clock& clock, const GpuCon
       sums_(sums),
       tally_(tally),
       ctas_(ctas),
-      rop_ticks_(std::max(to_ticks(config.l2.rop_cycles), to_ticks(config.noc.packet_cycles))),
+      port_time_(fine(config.l2.port_cycles, kFineBits)),
+      rop_time_(fine(config.l2.rop_cycles, kFineBits)),
+      sector_time_(fine(config.l2.sector_cycles, kFineBits)),
+      port_ticks_(to_ticks(config.l2.port_cycles)),
+      rop_ticks_(to_ticks(config.l2.rop_cycles)),
       line_bytes_(config.l2.line_bytes),
       dram_latency_(config.l2.dram_latency),
-      dram_line_ticks_(to_ticks(config.l2.line_bytes * static_cast<double>(config.l2.slices) /
+      dram_line_ticks_(to_ticks(config.l2.line_bytes * static_cast<double>(config.l2.ports()) /
                                 config.l2.dram_bytes_per_cycle)),
-      tags_(config.l2.bytes / config.l2.slices, config.l2.ways, config.l2.line_bytes),
-      rops_(config.l2.rops_per_slice) {}
+      tags_(config.l2.bytes / config.l2.ports(), config.l2.ways, config.l2.line_bytes),
+      queues_(config.sm.count),
+      slices_(config.l2.slices_per_port) {}
 
-bool L2Slice::empty() const {
-  return ingress.empty() && waiting_.empty() &&
-         std::all_of(rops_.begin(), rops_.end(),
-                     [](const Rop& rop) { return !rop.busy && rop.queue.empty(); });
+bool L2Port::empty() const {
+  return ingress.empty() && waiting_.empty() && streams_.empty();
 }
 
-void L2Slice::tick() {
+void L2Port::tick() {
+  const Fine begin_of_cycle = now() << kFineBits;
+  serve(begin_of_cycle + 1);
   while (!waiting_.empty() && waiting_.begin()->first <= now()) {
-    const Transaction transaction = waiting_.begin()->second;
+    const Arrival arrival = waiting_.begin()->second;
     waiting_.erase(waiting_.begin());
-    if (const auto fill = filling_.find(transaction.address / line_bytes_);
+    if (const auto fill = filling_.find(arrival.transaction.address / line_bytes_);
         fill != filling_.end() && fill->second <= now()) {
       filling_.erase(fill);
     }
-    rops_[map_.rop(transaction.address)].queue.push_back(transaction);
+    enqueue(arrival, begin_of_cycle);
   }
-  while (const Transaction* transaction = ingress.arrived()) {
-    accept(*transaction);
+  while (const Arrival* arrival = ingress.arrived()) {
+    accept(*arrival);
     ingress.take();
   }
-  for (Rop& rop : rops_) {
-    serve(rop);
+  serve((now() + 1) << kFineBits);
+  if (!streams_.empty()) {
+    wake_at(end_of(streams_[next_to_end()]) >> kFineBits);
   }
 }
 
-// Looks the line up; a transaction whose line is in goes on to its ROP.
-void L2Slice::accept(const Transaction& transaction) {
-  const std::uint64_t line = transaction.address / line_bytes_;
-  const L2Tags::Access access = tags_.access(transaction.address);
+// Looks the line up; a transaction whose line is in goes on to its slice.
+void L2Port::accept(const Arrival& arrival) {
+  const Address address = arrival.transaction.address;
+  const std::uint64_t line = address / line_bytes_;
+  const L2Tags::Access access = tags_.access(address);
   if (!access.hit) {
     ++stats_.misses;
     const Ticks lines = access.evicted ? 2 : 1;
     dram_free_at_ = std::max(dram_free_at_, at_cycle(now())) + lines * dram_line_ticks_;
     const Cycle ready = cycle_after(dram_free_at_) + dram_latency_;
     filling_[line] = ready;
-    waiting_.emplace(ready, transaction);
+    waiting_.emplace(ready, arrival);
     wake_at(ready);
     return;
   }
   ++stats_.hits;
   if (const auto fill = filling_.find(line); fill != filling_.end() && fill->second > now()) {
-    waiting_.emplace(fill->second, transaction);
+    waiting_.emplace(fill->second, arrival);
     return;
   }
-  rops_[map_.rop(transaction.address)].queue.push_back(transaction);
+  enqueue(arrival, now() << kFineBits);
 }
 
-void L2Slice::serve(Rop& rop) {
-  // A service that ends within this cycle makes way for one that begins at that very instant.
-  const Ticks cycle_end = at_cycle(now() + 1);
-  while (rop.busy ? rop.free_at < cycle_end : !rop.queue.empty()) {
-    if (rop.busy) {
-      rop.busy = false;
-      ingress.give_back(rop.packets);
-      stats_.last_done = std::max(stats_.last_done, cycle_after(rop.free_at));
-      continue;
-    }
-    const Transaction& transaction = rop.queue.front();
-    const Ticks occupancy = rop_ticks_ * transaction.packets;
-    rop.free_at = std::max(rop.free_at, at_cycle(now())) + occupancy;
-    rop.packets = transaction.packets;
-    rop.busy = true;
-    stats_.rop_ops += transaction.packets;
-    stats_.rop_busy += occupancy;
-    rop.served += occupancy;
-    stats_.rop_busiest = std::max(stats_.rop_busiest, rop.served);
-    add(transaction);
-    rop.queue.pop_front();
-    if (rop.free_at >= cycle_end) {
-      wake_at(cycle_of(rop.free_at));
-    }
+void L2Port::enqueue(const Arrival& arrival, Fine time) {
+  queues_[arrival.sm].push_back(arrival.transaction);
+  if (queues_[arrival.sm].size() == 1) {
+    advance(time);
+    begin(arrival.sm);
+    set_round();
   }
+}
+
+// Serves the first transaction of an SM from now on.
+void L2Port::begin(std::uint32_t sm) {
+  const Transaction& transaction = queues_[sm].front();
+  Stream stream{};
+  stream.sm = sm;
+  stream.slice = map_.place(transaction.address).slice;
+  stream.sector = transaction.address / kSectorBytes;
+  stream.end = rounds_ + (std::uint64_t{transaction.packets} << kRoundBits);
+  Slice& slice = slices_[stream.slice];
+  for (const Stream& other : streams_) {
+    slice.clashes += other.sector == stream.sector ? 2 : 0;
+  }
+  ++slice.streams;
+  streams_.push_back(stream);
+}
+
+void L2Port::finish(std::size_t stream, Fine time) {
+  const Stream done = streams_[stream];
+  streams_[stream] = streams_.back();
+  streams_.pop_back();
+  Slice& slice = slices_[done.slice];
+  for (const Stream& other : streams_) {
+    slice.clashes -= other.sector == done.sector ? 2 : 0;
+  }
+  --slice.streams;
+
+  const Transaction& transaction = queues_[done.sm].front();
+  const std::uint32_t packets = transaction.packets;
+  stats_.rop_ops += packets;
+  stats_.rop_busy += rop_ticks_ * packets;
+  slice.served += rop_ticks_ * packets;
+  stats_.rop_busiest =
+      std::max({stats_.rop_busiest, slice.served, port_ticks_ * stats_.rop_ops});
+  add(transaction);
+  queues_[done.sm].pop_front();
+  ingress.give_back(packets);
+  stats_.last_done = std::max<Cycle>(
+      stats_.last_done, (time + (Fine{1} << kFineBits) - 1) >> kFineBits);
+  if (!queues_[done.sm].empty()) {
+    begin(done.sm);
+  }
+  set_round();
+}
+
+void L2Port::serve(Fine until) {
+  while (!streams_.empty()) {
+    const std::size_t next = next_to_end();
+    const Fine end = end_of(streams_[next]);
+    if (end >= until) {
+      return;
+    }
+    time_ = end;
+    rounds_ = streams_[next].end;
+    finish(next, end);
+  }
+}
+
+// Brings rounds_ up to that time, which lies before the next end.
+void L2Port::advance(Fine time) {
+  if (!streams_.empty()) {
+    rounds_ += ((time - time_) << kRoundBits) / round_;
+  }
+  time_ = time;
+}
+
+// By the limits at the top of l2.hpp.
+void L2Port::set_round() {
+  const Fine apart = sector_time_ - rop_time_;
+  Fine port = port_time_ * streams_.size();
+  round_ = sector_time_;
+  for (const Slice& slice : slices_) {
+    const Fine clash = slice.streams > 1 ? apart * slice.clashes / (slice.streams - 1) : 0;
+    port += clash;
+    round_ = std::max(round_, rop_time_ * slice.streams + clash);
+  }
+  round_ = std::max(round_, port);
+}
+
+std::size_t L2Port::next_to_end() const {
+  const auto least = std::min_element(
+      streams_.begin(), streams_.end(),
+      [](const Stream& a, const Stream& b) { return a.end != b.end ? a.end < b.end : a.sm < b.sm; });
+  return static_cast<std::size_t>(least - streams_.begin());
+}
+
+L2Port::Fine L2Port::end_of(const Stream& stream) const {
+  const std::uint64_t rest = stream.end - rounds_;
+  return time_ + ((rest * round_ + (std::uint64_t{1} << kRoundBits) - 1) >> kRoundBits);
 }
 
 // The additions themselves, lanes in order.
-void L2Slice::add(const Transaction& transaction) {
+void L2Port::add(const Transaction& transaction) {
   if (transaction.reduced) {
     Fp32Bits& cell = memory_[addresses_.element_at(transaction.address, transaction.parameter)];
     cell = fp32_add(cell, transaction.data);
@@ -159,7 +245,7 @@ void L2Slice::add(const Transaction& transaction) {
 }
 
 // The sums of a sector that an atomic buffer has sent, in the order of their addresses.
-void L2Slice::add_partial(const Transaction& transaction) {
+void L2Port::add_partial(const Transaction& transaction) {
   const SectorSums sums = sums_.take(transaction.data);
   for (std::uint32_t rest = transaction.mask; rest != 0; rest &= rest - 1) {
     const auto word = static_cast<std::uint32_t>(std::countr_zero(rest));

@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// One L2 slice: tags, the DRAM channel behind them, and the ROP units, which do additions one
-// sector operation after another, those to one sector always in the same ROP. Owned by the GPU.
+// One port of the L2: the slices behind it, their tags and DRAM channel, and the ROPs, which do
+// additions one sector operation after another. Owned by the GPU.
+//
+// The packets of the SMs come interleaved, one of each SM in turn (a round). What a round takes
+// follows from three limits, each of which was measured alone on an H200 (config.hpp, GpuConfig::L2):
+// the port takes an operation per port_cycles; a slice takes one per rop_cycles; and an operation on
+// the sector that its slice worked on last begins sector_cycles after that one. With m SMs that have
+// something to add, m_k of them in slice k, and s_k of the m_k (m_k - 1) ordered pairs of those on one
+// sector, a round in random order takes
+//
+//     max(sector_cycles,
+//         max_k(m_k rop_cycles + d s_k / (m_k - 1)),
+//         m port_cycles + d sum_k s_k / (m_k - 1)),      d = sector_cycles - rop_cycles.
+//
+// Within a round every SM gets one operation done, so all of them advance alike until an SM comes or
+// goes, and transactions are events, not their packets.
 #pragma once
 
 #include <cstdint>
@@ -40,39 +54,58 @@ class L2Tags {
   std::vector<std::uint64_t> store_;  // lines, set by set, the most recently used of a set first
 };
 
-struct SliceStats {
+struct L2Stats {
   std::uint64_t rop_ops = 0;
-  Ticks rop_busy = 0;     // over all ROPs of the slice
-  Ticks rop_busiest = 0;  // of the one that had most to do
+  Ticks rop_busy = 0;     // over all slices of the port
+  Ticks rop_busiest = 0;  // of the slice, or the port, that had most to do
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   Cycle last_done = 0;  // first cycle after the last addition
 };
 
-class L2Slice : public Block {
+class L2Port : public Block {
  public:
-  L2Slice(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
-          const SliceMap& map, const AddressMap& addresses, bool has_values,
-          std::vector<Fp32Bits>& memory, SectorSumsPool& sums, Tally& tally, CtaStore& ctas);
+  L2Port(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
+         const SliceMap& map, const AddressMap& addresses, bool has_values,
+         std::vector<Fp32Bits>& memory, SectorSumsPool& sums, Tally& tally, CtaStore& ctas);
 
   SliceIngress ingress;
   // Marks a line as present before the kernel begins: the arrays were just cleared.
   void warm(Address address) { tags_.access(address); }
-  [[nodiscard]] const SliceStats& stats() const { return stats_; }
+  [[nodiscard]] const L2Stats& stats() const { return stats_; }
   [[nodiscard]] bool empty() const;
 
  private:
-  struct Rop {
-    std::deque<Transaction> queue;
-    bool busy = false;
-    Ticks free_at = 0;
-    std::uint32_t packets = 0;
-    Ticks served = 0;  // that it has been busy
+  // Times in 2^-16 cycles, rounds in 2^-20: whole numbers, the same on every machine.
+  using Fine = std::uint64_t;
+  static constexpr unsigned kFineBits = 16;
+  static constexpr unsigned kRoundBits = 20;
+
+  // The transaction of one SM that is being served.
+  struct Stream {
+    std::uint32_t sm;
+    std::uint32_t slice;
+    std::uint64_t sector;
+    std::uint64_t end;  // in rounds of this port
   };
+  struct Slice {
+    std::uint32_t streams = 0;
+    std::uint32_t clashes = 0;  // ordered pairs of streams on one sector
+    Ticks served = 0;
+  };
+  using Arrival = SliceIngress::Arrival;
 
   void tick() override;
-  void accept(const Transaction& transaction);
-  void serve(Rop& rop);
+  void accept(const Arrival& arrival);
+  void enqueue(const Arrival& arrival, Fine time);
+  void begin(std::uint32_t sm);
+  void finish(std::size_t stream, Fine time);
+  // Streams that end before `until`, in the order of their ends.
+  void serve(Fine until);
+  void advance(Fine time);
+  void set_round();
+  [[nodiscard]] std::size_t next_to_end() const;
+  [[nodiscard]] Fine end_of(const Stream& stream) const;
   void add(const Transaction& transaction);
   void add_partial(const Transaction& transaction);
 
@@ -83,17 +116,23 @@ class L2Slice : public Block {
   SectorSumsPool& sums_;
   Tally& tally_;
   CtaStore& ctas_;
-  const Ticks rop_ticks_;  // no less than a packet takes to come
+  const Fine port_time_, rop_time_, sector_time_;
+  const Ticks port_ticks_, rop_ticks_;
   const std::uint32_t line_bytes_;
   const std::uint32_t dram_latency_;
   const Ticks dram_line_ticks_;
 
   L2Tags tags_;
-  std::vector<Rop> rops_;
+  std::vector<std::deque<Transaction>> queues_;  // by SM, the one that is served in front
+  std::vector<Stream> streams_;
+  std::vector<Slice> slices_;
+  Fine round_ = 0;            // what a round takes
+  std::uint64_t rounds_ = 0;  // that have passed by time_
+  Fine time_ = 0;
   Ticks dram_free_at_ = 0;
   std::unordered_map<std::uint64_t, Cycle> filling_;  // line -> cycle in which it is there
-  std::multimap<Cycle, Transaction> waiting_;         // for their line
-  SliceStats stats_;
+  std::multimap<Cycle, Arrival> waiting_;             // for their line
+  L2Stats stats_;
 };
 
 }  // namespace warpfold

@@ -2,27 +2,35 @@
 #include "model/gpu/noc.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace warpfold {
 
-std::uint32_t SliceMap::slice(Address address) const {
-  // A multiplicative hash spreads the pieces evenly, as GPUs' address hashes do.
-  std::uint64_t x = address / interleave;
-  x = (x ^ (x >> 32U)) * 0x9e3779b97f4a7c15ULL;
-  x ^= x >> 29U;
-  return static_cast<std::uint32_t>(x % slices);
+SliceMap::SliceMap(const GpuConfig& config)
+    : ports_(config.l2.ports()),
+      slices_per_port_(config.l2.slices_per_port),
+      interleave_(config.l2.interleave_bytes),
+      slice_bytes_(config.l2.slice_bytes) {
+  for (std::uint32_t step = 1; step <= ports_; ++step) {
+    if (std::gcd(step, ports_) == 1) {
+      steps_.push_back(step);
+    }
+  }
 }
 
-std::uint32_t SliceMap::rop(Address address) const {
-  // Neighbouring sectors alternate, and so do the first sectors of neighbouring lines.
-  std::uint64_t sector = address >> 5U;
-  sector ^= sector >> 32U;
-  sector ^= sector >> 16U;
-  sector ^= sector >> 8U;
-  sector ^= sector >> 4U;
-  sector ^= sector >> 2U;
-  sector ^= sector >> 1U;
-  return static_cast<std::uint32_t>(sector % rops);
+SliceMap::Place SliceMap::place(Address address) const {
+  const std::uint64_t piece = address / interleave_;
+  std::uint64_t hash = piece / ports_;
+  hash = (hash ^ (hash >> 31U)) * 0x9e3779b97f4a7c15ULL;
+  hash = (hash ^ (hash >> 29U)) * 0xbf58476d1ce4e5b9ULL;
+  hash ^= hash >> 32U;
+  const std::uint64_t step = steps_[hash % steps_.size()];
+  const std::uint64_t group = (piece % ports_ * step + (hash >> 8U)) % ports_;
+  const std::uint64_t turn = (address / slice_bytes_ + (hash >> 40U)) % slices_per_port_;
+  // The slices of a group lie behind different ports.
+  const std::uint64_t apart = steps_[steps_.size() / 3];
+  return {static_cast<std::uint32_t>((group + turn * apart) % ports_),
+          static_cast<std::uint32_t>(turn)};
 }
 
 SliceIngress::SliceIngress(const char* name, Clock& clock, const GpuConfig& config)
@@ -31,8 +39,8 @@ SliceIngress::SliceIngress(const char* name, Clock& clock, const GpuConfig& conf
       latency_(config.noc.latency),
       room_(config.l2.ingress_packets) {}
 
-void SliceIngress::connect(Block& slice, const std::vector<InjectionPort*>& ports) {
-  slice_ = &slice;
+void SliceIngress::connect(Block& l2, const std::vector<InjectionPort*>& ports) {
+  l2_ = &l2;
   ports_ = ports;
   waiting_.assign(ports.size(), false);
 }
@@ -47,11 +55,11 @@ void SliceIngress::give_back(std::uint32_t packets) {
   request_update();
 }
 
-const Transaction* SliceIngress::arrived() const {
+const SliceIngress::Arrival* SliceIngress::arrived() const {
   if (arrivals_.empty() || arrivals_.front().cycle > clock_.now()) {
     return nullptr;
   }
-  return &arrivals_.front().transaction;
+  return &arrivals_.front();
 }
 
 std::uint32_t SliceIngress::next_waiting(std::uint32_t from) const {
@@ -83,8 +91,8 @@ void SliceIngress::update() {
     --waiting_count_;
     turn_ = (sm + 1) % static_cast<std::uint32_t>(waiting_.size());
     const Cycle arrival = clock_.now() + latency_;
-    arrivals_.push_back({arrival, head});
-    slice_->wake_at(arrival);
+    arrivals_.push_back({arrival, sm, head});
+    l2_->wake_at(arrival);
     ports_[sm]->grant();
   }
 }
@@ -96,9 +104,9 @@ InjectionPort::InjectionPort(const sc_core::sc_module_name& name, Clock& clock,
       sm_(sm),
       packet_ticks_(to_ticks(config.noc.packet_cycles)) {}
 
-void InjectionPort::connect(const SliceMap& map, std::vector<SliceIngress*> slices) {
+void InjectionPort::connect(const SliceMap& map, std::vector<SliceIngress*> ingresses) {
   map_ = &map;
-  slices_ = std::move(slices);
+  ingresses_ = std::move(ingresses);
 }
 
 void InjectionPort::grant() {
@@ -130,7 +138,7 @@ void InjectionPort::tick() {
     return;
   }
   waiting_ = true;
-  slices_[map_->slice(queue.front().address)]->request(sm_);
+  ingresses_[map_->place(queue.front().address).port]->request(sm_);
 }
 
 }  // namespace warpfold

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interconnect: an injection port per SM and an ingress per L2 slice, joined by a crossbar of
-// fixed latency. A port sends one packet per packet_cycles; a slice takes a transaction only when
-// its buffer has room for all packets of it, SMs in turn, so a full slice holds up the ports whose
-// head is for it.
+// The interconnect: an injection port per SM and an ingress per port of the L2, joined by a crossbar
+// of fixed latency. An SM sends one packet per packet_cycles; the L2 takes a transaction only when
+// the port's buffer has room for all packets of it, SMs in turn, so a full port holds up the SMs
+// whose head is for it.
 #pragma once
 
 #include <cstdint>
@@ -19,30 +19,45 @@ namespace warpfold {
 
 class InjectionPort;
 
-// Which slice holds an address, and which ROP of it works on the sector.
-struct SliceMap {
-  explicit SliceMap(const GpuConfig& config)
-      : slices(config.l2.slices),
-        rops(config.l2.rops_per_slice),
-        interleave(config.l2.interleave_bytes) {}
-  [[nodiscard]] std::uint32_t slice(Address address) const;
-  [[nodiscard]] std::uint32_t rop(Address address) const;
-  std::uint32_t slices, rops;
-  std::uint64_t interleave;
+// Which slice holds an address. Pieces of interleave_bytes go to groups of slices, each group once
+// in as many pieces in a row as there are groups, in an order that changes from one such run to the
+// next; within a piece the slices of the group take turns of slice_bytes. Measured on an H200 as
+// which addresses slow each other down: scripts and figures in traces/capture/microbench. A port
+// serves slices of different groups.
+class SliceMap {
+ public:
+  struct Place {
+    std::uint32_t port;
+    std::uint32_t slice;  // among those of the port
+  };
+  explicit SliceMap(const GpuConfig& config);
+  [[nodiscard]] Place place(Address address) const;
+
+ private:
+  std::uint32_t ports_;
+  std::uint32_t slices_per_port_;
+  std::uint64_t interleave_;
+  std::uint64_t slice_bytes_;
+  std::vector<std::uint32_t> steps_;  // coprime to the number of ports
 };
 
-// Buffer in front of one slice, with the arbiter over the SMs. Owned by its slice.
+// Buffer in front of one port of the L2, with the arbiter over the SMs. Owned by the port.
 class SliceIngress : public sc_core::sc_prim_channel {
  public:
   SliceIngress(const char* name, Clock& clock, const GpuConfig& config);
-  void connect(Block& slice, const std::vector<InjectionPort*>& ports);
+  void connect(Block& l2, const std::vector<InjectionPort*>& ports);
 
-  // Port's side: its head waits for this slice. One request per port at a time.
+  // SM's side: its head waits for this port. One request per SM at a time.
   void request(std::uint32_t sm);
-  // Slice's side: the transaction that has arrived by this cycle, or null.
-  [[nodiscard]] const Transaction* arrived() const;
+  struct Arrival {
+    Cycle cycle;
+    std::uint32_t sm;
+    Transaction transaction;
+  };
+  // L2's side: what has arrived by this cycle, or null.
+  [[nodiscard]] const Arrival* arrived() const;
   void take() { arrivals_.pop_front(); }
-  // Room of packets that a ROP has finished.
+  // Room of packets that have been served.
   void give_back(std::uint32_t packets);
   [[nodiscard]] bool empty() const { return arrivals_.empty() && waiting_count_ == 0; }
 
@@ -50,13 +65,9 @@ class SliceIngress : public sc_core::sc_prim_channel {
   void update() override;
   [[nodiscard]] std::uint32_t next_waiting(std::uint32_t from) const;
 
-  struct Arrival {
-    Cycle cycle;
-    Transaction transaction;
-  };
   Clock& clock_;
   const std::uint32_t latency_;
-  Block* slice_ = nullptr;
+  Block* l2_ = nullptr;
   std::vector<InjectionPort*> ports_;
   std::vector<std::uint32_t> requested_;  // this cycle
   std::vector<bool> waiting_;
@@ -72,11 +83,11 @@ class InjectionPort : public Block {
  public:
   InjectionPort(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
                 std::uint32_t sm);
-  void connect(const SliceMap& map, std::vector<SliceIngress*> slices);
+  void connect(const SliceMap& map, std::vector<SliceIngress*> ingresses);
 
   Fifo<Transaction> queue;
 
-  // Called by a slice in the update phase: the head leaves in this cycle.
+  // Called by the L2 in the update phase: the head leaves in this cycle.
   void grant();
   [[nodiscard]] const Transaction& head() const { return queue.front(); }
   [[nodiscard]] std::uint64_t packets() const { return packets_; }
@@ -89,8 +100,8 @@ class InjectionPort : public Block {
   const std::uint32_t sm_;
   const Ticks packet_ticks_;
   const SliceMap* map_ = nullptr;
-  std::vector<SliceIngress*> slices_;
-  bool waiting_ = false;  // for the slice of the head
+  std::vector<SliceIngress*> ingresses_;
+  bool waiting_ = false;  // for the L2 port of the head
   bool granted_ = false;
   Cycle granted_in_ = 0;
   Ticks free_at_ = 0;
