@@ -96,15 +96,17 @@ WHOLE = tuple(top.name for top in TOPS if top.kind and not top.left_out)
 
 # Two ways through ABC. `small` is the default script of Yosys for a Liberty library; `fast` restructures
 # for depth, twice, and is the faster of two such scripts, whose luck differs from design to design. All
-# then buffer large fan-outs and size the gates. For `fast`, ABC is told that the
-# inputs and flops are as weak as a small buffer of the library: otherwise it lets a flop drive anything.
+# then buffer large fan-outs and size the gates; `fast` leaves no net with more than eight sinks and sizes
+# twice. For `fast`, ABC is told that the inputs and flops are as weak as a small buffer of the library:
+# otherwise it lets a flop drive anything.
 BUFFER_AND_SIZE = "buffer -c;topo;upsize;dnsize"
+FAST_BUFFER_AND_SIZE = "buffer -c -N 8;topo;upsize;dnsize;upsize;dnsize"
 MAPPINGS = {
     "small": "strash;&get -n;&fraig -x;&put;scorr;dc2;strash;&get -n;&dch -f;&nf;&put;" + BUFFER_AND_SIZE,
     "fast": "strash;if -g -K 6;strash;dch -f;map -B 0.9;unmap;strash;if -g -K 6;strash;dch -f;map -B 0.9;topo;"
-            + BUFFER_AND_SIZE,
+            + FAST_BUFFER_AND_SIZE,
     "fast_too": "strash;dch -f;map -B 0.9;unmap;strash;if -g -K 6;strash;dch -f;map -B 0.9;topo;"
-                + BUFFER_AND_SIZE,
+                + FAST_BUFFER_AND_SIZE,
 }
 
 
