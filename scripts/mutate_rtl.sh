@@ -62,7 +62,7 @@ cxx=(g++ -std=c++20 -O1 -ffp-contract=off -w -I"$root" -I"$verilator_root/includ
 # Names of the Verilated classes of a bench, with their extra arguments.
 tops_of() {
   case $1 in
-    arc_fp32_adder) printf '%s\n' arc_fp32_adder_flush arc_fp32_adder_gradual ;;
+    arc_fp32_adder) printf 'arc_fp32_adder_%s\n' flush gradual staged_flush staged_gradual ;;
     *) echo "$1" ;;
   esac
 }
@@ -71,6 +71,8 @@ verilate() {  # bench, rtl folder, output folder
   local top extra
   for top in $(tops_of "$1"); do
     case $top in
+      *_staged_flush) extra=(-GFlushSubnormals=1 -GPipelined=1) ;;
+      *_staged_gradual) extra=(-GFlushSubnormals=0 -GPipelined=1) ;;
       *_flush) extra=(-GFlushSubnormals=1) ;;
       *_gradual) extra=(-GFlushSubnormals=0) ;;
       *) extra=() ;;
