@@ -124,7 +124,11 @@ std::string main_table(const std::vector<RunResult>& runs,
 // Where the sub-cores' cycles went, and beside it how busy each kind of unit was.
 std::string cycle_table(const std::vector<RunResult>& runs) {
   const Row causes = names_of(runs, &RunResult::subcore_cycles);
-  const Row units = names_of(runs, &RunResult::utilization);
+  Row units = names_of(runs, &RunResult::utilization);
+  // The sub-cores' share stands on the left already.
+  if (std::find(causes.begin(), causes.end(), "issued") != causes.end()) {
+    std::erase(units, "issue");
+  }
   Row header{"policy"};
   header.insert(header.end(), causes.begin(), causes.end());
   header.emplace_back(kBar);

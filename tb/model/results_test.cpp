@@ -319,7 +319,8 @@ TEST(Table, StaysWithin120ColumnsOnALargeRun) {
   run.noc_bytes = 987654321012;
   run.subcore_cycles = {{"issued", 1},     {"memory_queue", 2}, {"arc_unit", 3}, {"shuffle", 4},
                         {"dependency", 5}, {"barrier", 6},      {"idle", 7}};
-  run.utilization = {{"issue", 1}, {"arc_unit", 1}, {"lsu", 1}, {"noc", 1}, {"rop", 1}};
+  run.utilization = {{"issue", 1},  {"arc_unit", 1}, {"lsu", 1},
+                     {"buffer", 1}, {"noc", 1},      {"rop", 1}};
   run.measured_gpu = "NVIDIA H200";
   run.measured_ms = 62;
   run.measured_clock_mhz = 1980;
