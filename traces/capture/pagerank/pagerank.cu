@@ -31,6 +31,10 @@ struct Sums {
   }
 };
 
+// A page with n links to it is the sum of n numbers in any order: off by some sqrt(n) roundings of
+// 6e-8. The most popular page of web-Stanford has 38,606 and most of the norm.
+constexpr double kRounding = 1e-4;
+
 struct Push {
   using Args = PushArgs;
   static constexpr int kThreads = pagerank::kThreads;
@@ -128,7 +132,7 @@ class PageRank final : public workload::Workload {
     const std::vector<float> rank = rank_.to_host();
     return push<float>(graph_, rank);
   }
-  [[nodiscard]] double tolerance() const override { return 1e-5; }
+  [[nodiscard]] double tolerance() const override { return kRounding; }
   void check(workload::Verdict& verdict) override {
     const std::vector<float> rank = rank_.to_host();
     const std::vector<double> expected = ranks(graph_, iterations_);
@@ -139,7 +143,7 @@ class PageRank final : public workload::Workload {
       difference += d * d;
       norm += expected[v] * expected[v];
     }
-    verdict.expect("ranks after the iterations", std::sqrt(difference / norm), 1e-5);
+    verdict.expect("ranks after the iterations", std::sqrt(difference / norm), kRounding);
   }
   [[nodiscard]] std::map<std::string, std::string> provenance() const override {
     return {{"input", std::to_string(graph_.vertices()) + " vertices, " +
