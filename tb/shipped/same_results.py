@@ -31,7 +31,7 @@ def main():
         golden = simulate(warpfold, trace, "golden", 2, folder + "/a.json")
         again = simulate(warpfold, trace, "golden", 1, folder + "/b.json")
         rtl = simulate(warpfold, trace, "rtl", 2, folder + "/c.json")
-    assert len(golden["runs"]) == 15, len(golden["runs"])
+    assert len(golden["runs"]) == 27, len(golden["runs"])
     assert golden == again, "a second run differs"
     assert golden == rtl, "golden and RTL unit differ"
 
