@@ -50,25 +50,24 @@ std::vector<Policy> best_policies(Rasterizer& rasterizer) {
 }  // namespace
 
 int energy_command(const EnergyOptions& options) {
-  const auto splats = load_splats(options.scene.scene);
-  const Viewpoint viewpoint = load_viewpoint(options.scene.cameras, options.scene.name);
+  const Scene scene = load_scene(options.scene.scene, options.scene.cameras, options.scene.name);
   const GpuInfo gpu = gpu_info();
   PowerMeter meter = meter_of_this_gpu();
   if (meter.source().empty()) {
     throw CudaError("NVML reads neither energy nor power here");
   }
-  Rasterizer rasterizer(splats, make_camera(viewpoint));
+  Rasterizer rasterizer(scene.gaussians, scene.camera, scene.loss_gradient);
   const std::vector<Policy> policies = best_policies(rasterizer);
 
   const auto span = std::chrono::duration<double>(options.seconds);
   std::this_thread::sleep_for(std::chrono::seconds(1));
   const PowerReading idle = meter.measure([&] { std::this_thread::sleep_for(span); });
-  std::printf("%s on %s, %s\n  %-12s %6.1f W\n", options.scene.name.c_str(), gpu.name.c_str(),
+  std::printf("%s on %s, %s\n  %-12s %6.1f W\n", scene.name.c_str(), gpu.name.c_str(),
               meter.source().c_str(), "idle", idle.watts);
 
   nlohmann::ordered_json json;
   json["schema"] = "warpfold.energy/1";
-  json["scene"] = options.scene.name;
+  json["scene"] = scene.name;
   json["gpu"] = gpu.name;
   json["source"] = meter.source();
   json["idle_watts"] = idle.watts;
