@@ -248,6 +248,17 @@ class Workloads(unittest.TestCase):
         self.assertEqual(w.cost("butterfly")[0]["shuffle"], 15)
         self.assertEqual(shaped("envmap", "sw-s").cost("per_lane")[0]["shuffle"], 3)
 
+    def test_a_pass_that_a_whole_warp_leaves(self):
+        w = shaped("spheres", "baseline")
+        self.assertEqual(self.ranges(w, "empty"), "300-370 850-870")
+        self.assertEqual(w.cost("empty")[0]["global_load"], 1)
+        self.assertEqual(w.cost("taken")[0]["global_load"], 3)
+        self.assertEqual(sum(sass_cost.slots(w.cost(n)[0]) for n in ("taken", "plain")),
+                         (0x870 - 0x300) // 16 + 1 - 8)
+        w = shaped("spheres", "sw-s")
+        self.assertEqual(self.ranges(w, "empty"), "2f0-390 dc0-dd0")
+        self.assertEqual(w.cost("per_lane")[0]["shuffle"], 8)
+
     def test_the_3dgs_kernels_as_a_shape(self):
         # Two analyses of one listing: loops and branches known by what they hold, and by their places alone.
         shape = sass_cost.Shape(sass_cost.PARAMETERS, sass_cost.ALL, levels=["batch"],

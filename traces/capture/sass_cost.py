@@ -818,6 +818,7 @@ class Shape:
         self.paths = order or self.exits + ["prologue"] + self.levels + self.turns + named + ["taken", "epilogue"]
 
 
+DIVERGENT = ("baseline", "sw-s")  # a warp cannot stay together
 SCATTER = ("baseline", "sw-s", "sw-b")  # lanes of a warp may differ in their primitive
 ALL = ("baseline", "sw-s", "sw-b", "skip")
 
@@ -825,6 +826,7 @@ ALL = ("baseline", "sw-s", "sw-b", "skip")
 WORKLOADS = {
     "envmap": Shape(3, SCATTER, exits=["outside"]),
     "pagerank": Shape(1, SCATTER, leaves=[(None, False)]),
+    "spheres": Shape(8, DIVERGENT, exits=["outside"], leaves=[("empty", False)]),
 }
 
 

@@ -10,11 +10,15 @@ std::unique_ptr<workload::Workload> make_workload();
 namespace pagerank {
 std::unique_ptr<workload::Workload> make_workload();
 }
+namespace spheres {
+std::unique_ptr<workload::Workload> make_workload();
+}
 
 std::vector<std::unique_ptr<workload::Workload>> workload::all_workloads() {
   std::vector<std::unique_ptr<Workload>> all;
   all.push_back(envmap::make_workload());
   all.push_back(pagerank::make_workload());
+  all.push_back(spheres::make_workload());
   return all;
 }
 

@@ -3,11 +3,13 @@
 set(warpfold_workload_host_sources
   ${CMAKE_CURRENT_LIST_DIR}/../envmap/scene.cpp
   ${CMAKE_CURRENT_LIST_DIR}/../pagerank/graph.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/../spheres/spheres.cpp
   ${CMAKE_CURRENT_LIST_DIR}/log.cpp
   ${CMAKE_CURRENT_LIST_DIR}/variant.cpp)
 set(warpfold_workload_cuda_sources
   ${CMAKE_CURRENT_LIST_DIR}/../envmap/envmap.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../pagerank/pagerank.cu)
+  ${CMAKE_CURRENT_LIST_DIR}/../pagerank/pagerank.cu
+  ${CMAKE_CURRENT_LIST_DIR}/../spheres/spheres.cu)
 
 if(NOT TARGET warpfold_workloads_common)
   add_library(warpfold_workloads_common STATIC ${warpfold_workload_host_sources})
