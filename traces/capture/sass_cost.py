@@ -825,6 +825,9 @@ ALL = ("baseline", "sw-s", "sw-b", "skip")
 # By name; `paths` are in the order of Workload::paths().
 WORKLOADS = {
     "envmap": Shape(3, SCATTER, exits=["outside"]),
+    "four_pixels": Shape(9, ALL, levels=["batch"], leaves=[("skip_position", False), ("skip_alpha", False)]),
+    "gradient_struct": Shape(9, ALL, levels=["batch"],
+                             leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
     "pagerank": Shape(1, SCATTER, leaves=[(None, False)]),
     "spheres": Shape(8, DIVERGENT, exits=["outside"], leaves=[("empty", False)]),
 }

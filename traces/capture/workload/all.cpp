@@ -13,12 +13,18 @@ std::unique_ptr<workload::Workload> make_workload();
 namespace spheres {
 std::unique_ptr<workload::Workload> make_workload();
 }
+namespace splat_forms {
+std::unique_ptr<workload::Workload> make_four_pixels();
+std::unique_ptr<workload::Workload> make_gradient_struct();
+}  // namespace splat_forms
 
 std::vector<std::unique_ptr<workload::Workload>> workload::all_workloads() {
   std::vector<std::unique_ptr<Workload>> all;
   all.push_back(envmap::make_workload());
   all.push_back(pagerank::make_workload());
   all.push_back(spheres::make_workload());
+  all.push_back(splat_forms::make_four_pixels());
+  all.push_back(splat_forms::make_gradient_struct());
   return all;
 }
 

@@ -9,7 +9,13 @@ set(warpfold_workload_host_sources
 set(warpfold_workload_cuda_sources
   ${CMAKE_CURRENT_LIST_DIR}/../envmap/envmap.cu
   ${CMAKE_CURRENT_LIST_DIR}/../pagerank/pagerank.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../spheres/spheres.cu)
+  ${CMAKE_CURRENT_LIST_DIR}/../spheres/spheres.cu
+  ${CMAKE_CURRENT_LIST_DIR}/../splat_forms/four_pixels.cu
+  ${CMAKE_CURRENT_LIST_DIR}/../splat_forms/frame_workload.cu
+  ${CMAKE_CURRENT_LIST_DIR}/../splat_forms/gradient_struct.cu
+  # The frame that splat_forms start from.
+  ${CMAKE_CURRENT_LIST_DIR}/../backward.cu
+  ${CMAKE_CURRENT_LIST_DIR}/../rasterizer.cu)
 
 if(NOT TARGET warpfold_workloads_common)
   add_library(warpfold_workloads_common STATIC ${warpfold_workload_host_sources})
