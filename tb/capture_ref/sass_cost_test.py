@@ -259,6 +259,21 @@ class Workloads(unittest.TestCase):
         self.assertEqual(self.ranges(w, "empty"), "2f0-390 dc0-dd0")
         self.assertEqual(w.cost("per_lane")[0]["shuffle"], 8)
 
+    def test_loops_that_do_not_add(self):
+        w = shaped("fit_ballot", "baseline")
+        self.assertEqual(self.ranges(w, "prologue"), "0-2d0 7b0-880")
+        # One within the other: a turn of the outer one goes without the inner one.
+        self.assertEqual(self.ranges(w, "cull"), "2e0-4d0 760-7a0")
+        self.assertEqual(self.ranges(w, "paint"), "4e0-750")
+        w = shaped("fit_staged", "baseline")
+        # Two within another, one of them with its test at the head.
+        self.assertEqual(self.ranges(w, "group"), "260-330 560 750-770")
+        self.assertEqual(self.ranges(w, "collect"), "340-550")
+        self.assertEqual(self.ranges(w, "append"), "570-740")
+        # An ATOMS and an STS; 8 compare-exchanges.
+        self.assertEqual(w.cost("append")[0]["shared"], 2)
+        self.assertEqual(w.cost("sort")[0]["shared"], 32)
+
     def test_the_3dgs_kernels_as_a_shape(self):
         # Two analyses of one listing: loops and branches known by what they hold, and by their places alone.
         shape = sass_cost.Shape(sass_cost.PARAMETERS, sass_cost.ALL, levels=["batch"],

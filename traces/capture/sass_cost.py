@@ -74,9 +74,9 @@ REGISTER = re.compile(r"\b(UR|R|UP|P)(\d+)\b")
 NO_BARRIER = 7
 INSTRUCTION_BYTES = 16
 
-CLASSES = {"MUFU": "sfu", "LDS": "shared", "STS": "shared", "LDG": "global_load", "SHFL": "shuffle", "MATCH": "match"}
+CLASSES = {"MUFU": "sfu", "LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDG": "global_load", "SHFL": "shuffle", "MATCH": "match"}
 ATOMICS = {"RED", "REDG", "ATOM", "ATOMG"}
-OTHER_MEMORY = {"LD", "ST", "STG", "LDL", "STL", "ATOMS", "LDSM", "LDGSTS", "TEX", "TLD", "SULD", "SUST"}
+OTHER_MEMORY = {"LD", "ST", "STG", "LDL", "STL", "LDSM", "LDGSTS", "TEX", "TLD", "SULD", "SUST"}
 NO_RESULT = ATOMICS | {"STS", "BRA", "BSSY", "BSYNC", "BAR", "WARPSYNC", "EXIT", "NOP", "CALL", "RET", "YIELD", "BREAK"}
 JUMPS = {"BRA", "CALL"}
 UNKNOWN_FLOW = {"BRX", "BRXU", "JMP", "JMX", "JMXU", "BPT", "KILL", "RPCMOV"}
@@ -803,7 +803,8 @@ class Shape:
                 `alone`, converged kernels do not vote, and the path is that of the next place that votes.
                 A path of None is never gone by a whole warp.
     exits       paths that lead past the outermost loop, in the order of their branches
-    turns       loops that do not add, in the order of their addresses: one turn is the path of its name
+    turns       loops that do not add, in the order of their addresses: one turn is the path of its name,
+                without what is in the loops within
     parameters  atomics of a reduction
     variants    those that there are"""
 
@@ -825,6 +826,8 @@ ALL = ("baseline", "sw-s", "sw-b", "skip")
 # By name; `paths` are in the order of Workload::paths().
 WORKLOADS = {
     "envmap": Shape(3, SCATTER, exits=["outside"]),
+    "fit_ballot": Shape(9, ALL, leaves=[("skip", False)], turns=["cull", "paint"]),
+    "fit_staged": Shape(9, ALL, leaves=[("skip", False)], turns=["group", "collect", "append", "sort", "paint"]),
     "four_pixels": Shape(9, ALL, levels=["batch"], leaves=[("skip_position", False), ("skip_alpha", False)]),
     "gradient_struct": Shape(9, ALL, levels=["batch"],
                              leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
@@ -899,9 +902,15 @@ class ShapedWays(Ways):
         stop = set(blocked) | around
         body = [s for s in able for t in able
                 if s != t and self.flow.reaches(s, lambda i, t=t: i.address == t, stop - {t})]
-        if len(body) != 1:
-            raise SassError(f"the sides of the branch at {address:#x} do not pass each other by")
-        return body[0]
+        if len(body) == 1:
+            return body[0]
+        # The test at the head of a loop that does not add, on a way past it.
+        if around:
+            loop = self.flow.loops[min(around, key=lambda h: len(self.flow.loops[h]))]
+            out = [s for s in able if s not in loop]
+            if len(out) == 1:
+                return out[0]
+        raise SassError(f"the sides of the branch at {address:#x} do not pass each other by")
 
     def _find_pass(self):
         flow = self.flow
@@ -1050,7 +1059,9 @@ class ShapedWays(Ways):
                 s for s in flow.next[header] if s in body][0], {header}, lambda a, s, b=body, g=goal: self._through(
                     a, [t for t in s if t in b], g, set()) if len([t for t in s if t in b]) > 1
                 else [t for t in s if t in b][0])
-            self.parts[name] = [Stretch([], [header] + rest)]
+            within = {a for h in self.turns if flow.loops[h] < body for a in flow.loops[h]}
+            way = [header] + rest
+            self.parts[name] = [Stretch([], way, {a for a in way if a not in within})]
 
     def _end_of(self, header):
         """Where the loop goes on when it ends."""

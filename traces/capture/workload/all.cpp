@@ -7,6 +7,10 @@ namespace warpfold::capture {
 namespace envmap {
 std::unique_ptr<workload::Workload> make_workload();
 }
+namespace image_fit {
+std::unique_ptr<workload::Workload> make_staged();
+std::unique_ptr<workload::Workload> make_balloted();
+}  // namespace image_fit
 namespace pagerank {
 std::unique_ptr<workload::Workload> make_workload();
 }
@@ -21,6 +25,8 @@ std::unique_ptr<workload::Workload> make_gradient_struct();
 std::vector<std::unique_ptr<workload::Workload>> workload::all_workloads() {
   std::vector<std::unique_ptr<Workload>> all;
   all.push_back(envmap::make_workload());
+  all.push_back(image_fit::make_staged());
+  all.push_back(image_fit::make_balloted());
   all.push_back(pagerank::make_workload());
   all.push_back(spheres::make_workload());
   all.push_back(splat_forms::make_four_pixels());
