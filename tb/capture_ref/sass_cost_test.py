@@ -274,6 +274,12 @@ class Workloads(unittest.TestCase):
         self.assertEqual(w.cost("append")[0]["shared"], 2)
         self.assertEqual(w.cost("sort")[0]["shared"], 32)
 
+    def test_lanes_counted_once_for_all_passes(self):
+        w = shaped("hexplane", "sw-b")
+        self.assertIn("UPOPC", [w.flow.code[a].opcode for a in w.addresses("prologue")])
+        self.assertEqual(w.cost("prologue")[0]["global_load"], 25)
+        self.assertEqual(w.cost("butterfly")[0]["shuffle"], 120)
+
     def test_the_3dgs_kernels_as_a_shape(self):
         # Two analyses of one listing: loops and branches known by what they hold, and by their places alone.
         shape = sass_cost.Shape(sass_cost.PARAMETERS, sass_cost.ALL, levels=["batch"],

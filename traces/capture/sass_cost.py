@@ -75,6 +75,7 @@ NO_BARRIER = 7
 INSTRUCTION_BYTES = 16
 
 CLASSES = {"MUFU": "sfu", "LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDG": "global_load", "SHFL": "shuffle", "MATCH": "match"}
+COUNTS = {"POPC", "UPOPC"}  # active lanes, for the threshold
 ATOMICS = {"RED", "REDG", "ATOM", "ATOMG"}
 OTHER_MEMORY = {"LD", "ST", "STG", "LDL", "STL", "LDSM", "LDGSTS", "TEX", "TLD", "SULD", "SUST"}
 NO_RESULT = ATOMICS | {"STS", "BRA", "BSSY", "BSYNC", "BAR", "WARPSYNC", "EXIT", "NOP", "CALL", "RET", "YIELD", "BREAK"}
@@ -632,7 +633,7 @@ class Ways:
         test, to_sums, fails = self._to_branch(to_test, is_butterfly, "the butterfly, once its lanes agree")
         if not any(self.flow.code[a].opcode == "VOTE" for a in test):
             raise SassError("found no VOTE in front of the butterfly")
-        if not any(self.flow.code[a].opcode == "POPC" for a in self._where_counted(trunk)):
+        if not any(self.flow.code[a].opcode in COUNTS for a in self._where_counted(trunk)):
             raise SassError("found no POPC in front of the threshold's branch")
         if fails != to_plain:
             raise SassError("lanes that disagree and too few lanes do not go the same way")
@@ -831,6 +832,7 @@ WORKLOADS = {
     "four_pixels": Shape(9, ALL, levels=["batch"], leaves=[("skip_position", False), ("skip_alpha", False)]),
     "gradient_struct": Shape(9, ALL, levels=["batch"],
                              leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
+    "hexplane": Shape(24, SCATTER, exits=["outside"]),
     "pagerank": Shape(1, SCATTER, leaves=[(None, False)]),
     "spheres": Shape(8, DIVERGENT, exits=["outside"], leaves=[("empty", False)]),
 }

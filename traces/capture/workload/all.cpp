@@ -11,6 +11,9 @@ namespace image_fit {
 std::unique_ptr<workload::Workload> make_staged();
 std::unique_ptr<workload::Workload> make_balloted();
 }  // namespace image_fit
+namespace hexplane {
+std::unique_ptr<workload::Workload> make_workload();
+}
 namespace pagerank {
 std::unique_ptr<workload::Workload> make_workload();
 }
@@ -27,6 +30,7 @@ std::vector<std::unique_ptr<workload::Workload>> workload::all_workloads() {
   all.push_back(envmap::make_workload());
   all.push_back(image_fit::make_staged());
   all.push_back(image_fit::make_balloted());
+  all.push_back(hexplane::make_workload());
   all.push_back(pagerank::make_workload());
   all.push_back(spheres::make_workload());
   all.push_back(splat_forms::make_four_pixels());

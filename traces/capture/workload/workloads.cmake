@@ -3,12 +3,14 @@
 set(warpfold_workload_host_sources
   ${CMAKE_CURRENT_LIST_DIR}/../envmap/scene.cpp
   ${CMAKE_CURRENT_LIST_DIR}/../image_fit/picture.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/../hexplane/samples.cpp
   ${CMAKE_CURRENT_LIST_DIR}/../pagerank/graph.cpp
   ${CMAKE_CURRENT_LIST_DIR}/../spheres/spheres.cpp
   ${CMAKE_CURRENT_LIST_DIR}/log.cpp
   ${CMAKE_CURRENT_LIST_DIR}/variant.cpp)
 set(warpfold_workload_cuda_sources
   ${CMAKE_CURRENT_LIST_DIR}/../envmap/envmap.cu
+  ${CMAKE_CURRENT_LIST_DIR}/../hexplane/hexplane.cu
   ${CMAKE_CURRENT_LIST_DIR}/../image_fit/image_fit.cu
   ${CMAKE_CURRENT_LIST_DIR}/../pagerank/pagerank.cu
   ${CMAKE_CURRENT_LIST_DIR}/../spheres/spheres.cu
