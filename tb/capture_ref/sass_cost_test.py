@@ -274,6 +274,17 @@ class Workloads(unittest.TestCase):
         self.assertEqual(w.cost("append")[0]["shared"], 2)
         self.assertEqual(w.cost("sort")[0]["shared"], 32)
 
+    def test_stores_and_reductions_without_code_of_their_own(self):
+        w = shaped("dynibar", "baseline")
+        self.assertEqual(self.ranges(w, "outside"), "0-30")
+        self.assertEqual(sass_cost.slots(w.cost("plain")[0]), 0)  # the loop moves the address on
+        self.assertEqual(sass_cost.slots(w.cost("taken")[0]), (0x490 - 0x230) // 16 + 1 - 6)
+        self.assertEqual(w.cost("epilogue")[0]["global_load"], 6)
+        self.assertEqual(w.cost("epilogue")[0]["wait_global"], 0)
+        w = shaped("dynibar", "skip")
+        self.assertEqual(w.cost("butterfly")[0]["shuffle"], 30)
+        self.assertEqual(w.cost("epilogue")[0]["global_load"], 6)
+
     def test_lanes_counted_once_for_all_passes(self):
         w = shaped("hexplane", "sw-b")
         self.assertIn("UPOPC", [w.flow.code[a].opcode for a in w.addresses("prologue")])

@@ -24,6 +24,7 @@ add up to what is issued.
 
 Costs. One issue slot for each instruction, also for NOP, BSSY, BSYNC, WARPSYNC and for those whose predicate
 is false. Atomics and BAR.SYNC are in no cost, with neither slot nor stall count: the model issues them.
+A store to global memory counts as a load that nobody waits for.
 stall_cycles is the sum of the stall counts in the encodings. A wait of a class is an instruction that waits
 for the scoreboard of a result of that class, unless that result was asked for before an earlier wait of the
 class on the same way: then it arrives with the earlier one, as a pipeline delivers in order. Results from
@@ -74,11 +75,12 @@ REGISTER = re.compile(r"\b(UR|R|UP|P)(\d+)\b")
 NO_BARRIER = 7
 INSTRUCTION_BYTES = 16
 
-CLASSES = {"MUFU": "sfu", "LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDG": "global_load", "SHFL": "shuffle", "MATCH": "match"}
+CLASSES = {"MUFU": "sfu", "LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDG": "global_load",
+           "STG": "global_load", "SHFL": "shuffle", "MATCH": "match"}
 COUNTS = {"POPC", "UPOPC"}  # active lanes, for the threshold
 ATOMICS = {"RED", "REDG", "ATOM", "ATOMG"}
-OTHER_MEMORY = {"LD", "ST", "STG", "LDL", "STL", "LDSM", "LDGSTS", "TEX", "TLD", "SULD", "SUST"}
-NO_RESULT = ATOMICS | {"STS", "BRA", "BSSY", "BSYNC", "BAR", "WARPSYNC", "EXIT", "NOP", "CALL", "RET", "YIELD", "BREAK"}
+OTHER_MEMORY = {"LD", "ST", "LDL", "STL", "LDSM", "LDGSTS", "TEX", "TLD", "SULD", "SUST"}
+NO_RESULT = ATOMICS | {"STS", "STG", "BRA", "BSSY", "BSYNC", "BAR", "WARPSYNC", "EXIT", "NOP", "CALL", "RET", "YIELD", "BREAK"}
 JUMPS = {"BRA", "CALL"}
 UNKNOWN_FLOW = {"BRX", "BRXU", "JMP", "JMX", "JMXU", "BPT", "KILL", "RPCMOV"}
 
@@ -570,6 +572,7 @@ class Ways:
         rest = self._to_meet(start)
         own = self._not_values(rest, [rest])
         self._mixed(before, rest, {a: "plain" for a in own})
+        self.parts.setdefault("plain", [])  # nothing but the atomics, where the loop moves the address on
 
     def _taken_sw_s(self):
         flow = self.flow
@@ -826,6 +829,7 @@ ALL = ("baseline", "sw-s", "sw-b", "skip")
 
 # By name; `paths` are in the order of Workload::paths().
 WORKLOADS = {
+    "dynibar": Shape(6, ALL, exits=["outside"]),
     "envmap": Shape(3, SCATTER, exits=["outside"]),
     "fit_ballot": Shape(9, ALL, leaves=[("skip", False)], turns=["cull", "paint"]),
     "fit_staged": Shape(9, ALL, leaves=[("skip", False)], turns=["group", "collect", "append", "sort", "paint"]),

@@ -34,7 +34,7 @@ struct InstructionCost {
   std::uint32_t alu = 0;           // issue slots of everything not counted below, branches included
   std::uint32_t sfu = 0;           // MUFU
   std::uint32_t shared = 0;        // LDS, STS
-  std::uint32_t global_load = 0;   // LDG
+  std::uint32_t global_load = 0;   // LDG, STG
   std::uint32_t shuffle = 0;       // SHFL, MATCH, VOTE excluded: those are in alu
   std::uint32_t match = 0;         // MATCH
   std::uint32_t stall_cycles = 0;  // sum of the encoded stall counts: least cycles of a lone warp

@@ -4,6 +4,9 @@
 
 namespace warpfold::capture {
 
+namespace dynibar {
+std::unique_ptr<workload::Workload> make_workload();
+}
 namespace envmap {
 std::unique_ptr<workload::Workload> make_workload();
 }
@@ -27,6 +30,7 @@ std::unique_ptr<workload::Workload> make_gradient_struct();
 
 std::vector<std::unique_ptr<workload::Workload>> workload::all_workloads() {
   std::vector<std::unique_ptr<Workload>> all;
+  all.push_back(dynibar::make_workload());
   all.push_back(envmap::make_workload());
   all.push_back(image_fit::make_staged());
   all.push_back(image_fit::make_balloted());

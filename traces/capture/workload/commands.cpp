@@ -22,7 +22,6 @@
 namespace warpfold::capture::workload {
 namespace {
 
-constexpr double kMaxReorderError = 1e-5;                    // between orders of the same additions
 constexpr std::uint64_t kLogWords = std::uint64_t{1} << 28;  // of one recording launch with values
 
 class Event {
@@ -288,7 +287,7 @@ void check_recording(const Workload& workload, Verdict& verdict) {
   for (const Array& array : workload.arrays()) {
     verdict.expect("sum of recorded values, " + array.name,
                    relative_error(added.data() + at, sums.data() + at, array.floats),
-                   kMaxReorderError);
+                   workload.reorder_tolerance());
     at += array.floats;
   }
   std::printf("  %zu addresses have a single contribution\n", singles);

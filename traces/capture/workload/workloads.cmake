@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The workloads: what needs no CUDA goes into warpfold_workloads_common, which the tests use as well.
 set(warpfold_workload_host_sources
+  ${CMAKE_CURRENT_LIST_DIR}/../dynibar/trajectory.cpp
   ${CMAKE_CURRENT_LIST_DIR}/../envmap/scene.cpp
   ${CMAKE_CURRENT_LIST_DIR}/../image_fit/picture.cpp
   ${CMAKE_CURRENT_LIST_DIR}/../hexplane/samples.cpp
@@ -9,6 +10,7 @@ set(warpfold_workload_host_sources
   ${CMAKE_CURRENT_LIST_DIR}/log.cpp
   ${CMAKE_CURRENT_LIST_DIR}/variant.cpp)
 set(warpfold_workload_cuda_sources
+  ${CMAKE_CURRENT_LIST_DIR}/../dynibar/dynibar.cu
   ${CMAKE_CURRENT_LIST_DIR}/../envmap/envmap.cu
   ${CMAKE_CURRENT_LIST_DIR}/../hexplane/hexplane.cu
   ${CMAKE_CURRENT_LIST_DIR}/../image_fit/image_fit.cu
