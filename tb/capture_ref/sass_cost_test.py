@@ -296,7 +296,7 @@ class Workloads(unittest.TestCase):
         shape = sass_cost.Shape(sass_cost.PARAMETERS, sass_cost.ALL, levels=["batch"],
                                 leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)],
                                 order=sass_cost.PATHS)
-        for variant in KERNELS:
+        for variant in sass_cost.ALL:
             code = instructions(variant)
             with self.subTest(variant):
                 self.assertEqual(sass_cost.variant_costs(code, variant, 40, shape=shape),

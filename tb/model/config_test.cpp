@@ -85,14 +85,14 @@ TEST(BuiltinGpus, AreAsPublished) {
   EXPECT_EQ(ada.sm.subcores, 4U);
   EXPECT_EQ(ada.sm.clock_ghz, 2.24);
   EXPECT_EQ(ada.sm.max_warps, 48U);
-  EXPECT_EQ(ada.l2.slices * ada.l2.rops_per_slice, 176U);
+  EXPECT_EQ(ada.l2.slices * 2, 176U);  // ROP units
   EXPECT_EQ(ada.l2.bytes, 72U << 20U);
 
   const GpuConfig ampere = load_gpu("rtx3060");
   EXPECT_EQ(ampere.sass_arch, "sm_86");
   EXPECT_EQ(ampere.sm.count, 28U);
   EXPECT_EQ(ampere.sm.clock_ghz, 1.32);
-  EXPECT_EQ(ampere.l2.slices * ampere.l2.rops_per_slice, 48U);
+  EXPECT_EQ(ampere.l2.slices * 2, 48U);
   EXPECT_EQ(ampere.l2.bytes, 3U << 20U);
 
   const GpuConfig hopper = load_gpu("h200");
@@ -103,13 +103,15 @@ TEST(BuiltinGpus, AreAsPublished) {
   EXPECT_EQ(hopper.l2.bytes, 60U << 20U);
 }
 
-// The H200's ROPs together give what was measured for the whole GPU, and one of them what was
-// measured on one address.
+// What was measured on one sector, on one slice, and on a slice and its partner, in operations per
+// clock. The 48 ports together could do 53.9; the whole GPU did 53 with one lane a RED.
 TEST(BuiltinGpus, RopsMeetTheMeasurement) {
   const GpuConfig gpu = load_gpu("h200");
-  EXPECT_NEAR(1 / gpu.l2.rop_cycles, 0.288, 0.001);
-  // Measured: 53 additions per clock; the ROPs' peak lies above it by what uneven load loses.
-  EXPECT_NEAR(gpu.l2.slices * gpu.l2.rops_per_slice / gpu.l2.rop_cycles, 60, 1);
+  EXPECT_NEAR(1 / gpu.l2.sector_cycles, 0.2863, 0.001);
+  EXPECT_NEAR(1 / gpu.l2.rop_cycles, 0.66, 0.01);
+  EXPECT_NEAR(1 / gpu.l2.port_cycles, 1.12, 0.01);
+  EXPECT_EQ(gpu.l2.ports(), 48U);
+  EXPECT_NEAR(gpu.l2.ports() / gpu.l2.port_cycles, 53.9, 0.1);
 }
 
 // One of the sources that the head of a GPU file defines.
@@ -184,7 +186,7 @@ TEST(ConfigToJson, HoldsEveryParameterOfTheFile) {
   }
   EXPECT_EQ(in_json, in_file);
   EXPECT_EQ(json["sm"]["issue_order"], "lrr");
-  EXPECT_EQ(json["l2"]["rop_cycles"], 3.47);
+  EXPECT_EQ(json["l2"]["sector_cycles"], 3.49);
   EXPECT_EQ(json["l2"]["bytes"], 75497472);
 }
 
@@ -303,8 +305,18 @@ TEST_F(GpuFile, ValuesThatDoNotGoTogetherAreRefused) {
   EXPECT_EQ(error_with("l2", "interleave_bytes", "500"),
             "l2.interleave_bytes: is 500, must be a power of two");
   EXPECT_EQ(error_with("l2", "interleave_bytes", "64"),
-            "l2.interleave_bytes: is 64, less than l2.line_bytes = 128");
-  set_line("l2", "interleave_bytes", "interleave_bytes = 512");
+            "l2.interleave_bytes: is 64, less than l2.slice_bytes = 256");
+  set_line("l2", "interleave_bytes", "interleave_bytes = 1024");
+  EXPECT_EQ(error_with("l2", "slice_bytes", "200"), "l2.slice_bytes: is 200, must be a power of two");
+  EXPECT_EQ(error_with("l2", "slice_bytes", "64"),
+            "l2.slice_bytes: is 64, less than l2.line_bytes = 128");
+  set_line("l2", "slice_bytes", "slice_bytes = 256");
+  EXPECT_EQ(error_with("l2", "slices_per_port", "3"),
+            "l2.slices: is 88, no multiple of l2.slices_per_port = 3");
+  set_line("l2", "slices_per_port", "slices_per_port = 2");
+  EXPECT_EQ(error_with("l2", "sector_cycles", "1.25"),
+            "l2.sector_cycles: is 1.25, less than l2.rop_cycles = 1.5");
+  set_line("l2", "sector_cycles", "sector_cycles = 3.49");
   EXPECT_EQ(error_with("l2", "line_bytes", "96"), "l2.line_bytes: is 96, must be a power of two");
   set_line("l2", "line_bytes", "line_bytes = 128");
   EXPECT_EQ(error_with("l2", "bytes", "65536"),

@@ -25,7 +25,7 @@ void FrameWorkload::load() {
   const Viewpoint viewpoint = load_viewpoint(camera_path_, viewpoint_);
   description_ = describe(viewpoint);
   camera_ = make_camera(viewpoint);
-  Rasterizer rasterizer(splats, camera_);
+  Rasterizer rasterizer(decode(splats), camera_);
   lists_ = rasterizer.lists();
   rendered_ = rasterizer.frame();
   loss_gradient_ = rasterizer.loss_gradient();

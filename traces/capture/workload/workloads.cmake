@@ -21,6 +21,7 @@ set(warpfold_workload_cuda_sources
   ${CMAKE_CURRENT_LIST_DIR}/../splat_forms/gradient_struct.cu
   # The frame that splat_forms start from.
   ${CMAKE_CURRENT_LIST_DIR}/../backward.cu
+  ${CMAKE_CURRENT_LIST_DIR}/../gpu_frame.cu
   ${CMAKE_CURRENT_LIST_DIR}/../rasterizer.cu)
 
 if(NOT TARGET warpfold_workloads_common)
