@@ -243,10 +243,14 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
       {"lsu", cycle_of(busiest.lsu)},  {"buffer", cycle_of(busiest.adder)},
       {"noc", cycle_of(busiest.port)}, {"rop", cycle_of(l2.rop_busiest)},
   };
+  // Of the L2, either all slices or all ports are the narrower place.
+  const double rop_even =
+      static_cast<double>(l2.rop_ops) *
+      std::max(config_.l2.rop_cycles / slices, config_.l2.port_cycles / config_.l2.ports());
   result.even_bounds = {
       {"issue", even(cores.issued, subcores)}, {"arc_unit", even(cores.unit_read_cycles, subcores)},
       {"lsu", even(lsu_busy, sms * ticks)},    {"buffer", even(buffers.adder_busy, sms * ticks)},
-      {"noc", even(port_busy, sms * ticks)},   {"rop", even(l2.rop_busy, slices * ticks)},
+      {"noc", even(port_busy, sms * ticks)},   {"rop", static_cast<std::uint64_t>(rop_even)},
   };
 
   // Conservation: every lane value went one way, arrived, and was added once; every sub-core cycle

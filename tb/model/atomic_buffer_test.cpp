@@ -88,7 +88,7 @@ Cycle first_issue(const GpuConfig& gpu) {
 
 // End of a run whose last sector the injection port sees in that cycle.
 Cycle end_of(const GpuConfig& gpu, Cycle port) {
-  return cycle_after(at_cycle(port + gpu.noc.latency) + to_ticks(gpu.l2.rop_cycles));
+  return cycle_after(at_cycle(port + gpu.noc.latency) + to_ticks(gpu.l2.sector_cycles));
 }
 
 TEST(Lab, AMissAndTheFlush) {
@@ -184,8 +184,10 @@ TEST(Lab, AFullVictimQueueHoldsLookUpsUp) {
   gpu.lab.bytes = 32;
   gpu.lab.ways = 1;
   gpu.l2.slices = 1;
+  gpu.l2.slices_per_port = 1;
   gpu.l2.ingress_packets = 1;
   gpu.l2.rop_cycles = 1000;
+  gpu.l2.sector_cycles = 1000;
   gpu.buffer.victims = 2;
   gpu.noc.injection_depth = 1;
   const RunResult result = run(trace, gpu, "lab");

@@ -230,65 +230,74 @@ INSTANTIATE_TEST_SUITE_P(
                     Pattern{"sectors32", 32, 8, 40.0, 40.0}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
-// Full REDs of several SMs that come at once, one for each SM: cycles from their arrival to the last
-// addition. Every round serves one lane of each.
-Cycle together(const std::vector<Address>& addresses) {
-  const auto sms = static_cast<std::uint32_t>(addresses.size());
-  SmallTrace trace(sms, 1, 1, 1 << 16, 4);
+// Full REDs of several SMs that come in one cycle, one for each SM: cycles from their arrival to the
+// last addition. Every round serves one lane of each.
+struct Meeting {
+  const char* name;
+  // Which sectors, each as {slice of port 5 or 6, the so-manyth sector there}: 0 and 1 are the slices
+  // of port 5, 2 is one of port 6.
+  std::vector<std::pair<int, std::size_t>> sectors;
+  Cycle cycles;
+};
+void PrintTo(const Meeting& meeting, std::ostream* out) {
+  *out << meeting.name;
+}
+
+Address sector_of(const SliceMap& map, SliceMap::Place wanted, std::size_t index) {
+  for (Address a = SmallTrace::kBase;; a += 32) {
+    const SliceMap::Place place = map.place(a);
+    if (place.port == wanted.port && place.slice == wanted.slice && index-- == 0) {
+      return a;
+    }
+  }
+}
+
+class L2Port : public testing::TestWithParam<Meeting> {};
+
+TEST_P(L2Port, ServesWhatMeetsThere) {
+  const auto sms = static_cast<std::uint32_t>(GetParam().sectors.size());
+  const SliceMap map(load_gpu("h200"));
+  SmallTrace trace(sms, 1, 1, 1 << 20, 4);
+  trace::InstructionCost slot;
+  slot.alu = 1;
+  trace.path_cost(0, slot);
   for (std::uint32_t c = 0; c < sms; ++c) {
-    trace.event(c, 0, ~0U, static_cast<std::uint32_t>(addresses[c] - SmallTrace::kBase) / 4);
+    const auto& [slice, index] = GetParam().sectors[c];
+    const SliceMap::Place place =
+        slice == 2 ? SliceMap::Place{6, 0} : SliceMap::Place{5, static_cast<std::uint32_t>(slice)};
+    // One CTA is dispatched a cycle: the earlier ones work for as long.
+    trace.work(c, 0, sms - c);
+    trace.event(c, 0, ~0U,
+                static_cast<std::uint32_t>(sector_of(map, place, index) - SmallTrace::kBase) / 4);
   }
   const GpuConfig gpu = small_h200(sms);
   const RunResult result = run(trace.read(), gpu, "baseline");
   EXPECT_EQ(result.failure, "");
-  return result.cycles - (first_issue(gpu) + 2 + gpu.noc.latency);
+  const Cycle arrival = first_issue(gpu) + sms + 2 + gpu.noc.latency;
+  EXPECT_EQ(result.cycles, arrival + GetParam().cycles);
 }
 
-// Addresses of different sectors, the first so many that lie in that slice of that port.
-std::vector<Address> sectors_of(SliceMap::Place wanted, std::size_t count) {
-  const SliceMap map(load_gpu("h200"));
-  std::vector<Address> found;
-  for (Address a = SmallTrace::kBase; found.size() < count; a += 32) {
-    const SliceMap::Place place = map.place(a);
-    if (place.port == wanted.port && place.slice == wanted.slice) {
-      found.push_back(a);
-    }
-  }
-  return found;
-}
-
-TEST(L2Port, OneSectorTakesItsOperationsOneByOne) {
-  const Address a = SmallTrace::kBase;
-  EXPECT_EQ(together({a}), 112U);             // 32 x 3.49 = 111.7
-  EXPECT_EQ(together({a, a}), 224U);          // 64 x 3.49 = 223.4
-  EXPECT_EQ(together({a, a + 4}), 224U);      // another word of the sector is no other sector
-}
-
-TEST(L2Port, ASliceInterleavesSectors) {
-  const std::vector<Address> s = sectors_of({5, 0}, 8);
-  EXPECT_EQ(together({s[0], s[1]}), 112U);                // a sector waits 3.49, two take 3.0
-  EXPECT_EQ(together({s[0], s[1], s[2], s[3]}), 192U);    // 32 x 4 x 1.5
-  EXPECT_EQ(together(s), 384U);                           // 32 x 8 x 1.5
-  // Of 4 SMs two are on one sector: 2 of the 12 ordered pairs, which cost 3.49 - 1.5 more each, so
-  // a round takes 4 x 1.5 + 1.99 x 2 / 3 = 7.327 until all end at once.
-  EXPECT_EQ(together({s[0], s[0], s[1], s[2]}), 235U);
-}
-
-TEST(L2Port, SlicesOfAPortShareIt) {
-  std::vector<Address> both = sectors_of({5, 0}, 4);
-  const std::vector<Address> partner = sectors_of({5, 1}, 4);
-  both.insert(both.end(), partner.begin(), partner.end());
-  EXPECT_EQ(together(both), 228U);  // 32 x 8 x 0.89 = 227.8; each slice alone 192
-  // Ports do not share anything.
-  std::vector<Address> apart = sectors_of({5, 0}, 4);
-  const std::vector<Address> other = sectors_of({6, 0}, 4);
-  apart.insert(apart.end(), other.begin(), other.end());
-  EXPECT_EQ(together(apart), 192U);
-}
+INSTANTIATE_TEST_SUITE_P(
+    Meetings, L2Port,
+    testing::Values(
+        Meeting{"one", {{0, 0}}, 112},                   // 32 x 3.49 = 111.7
+        Meeting{"same_sector", {{0, 0}, {0, 0}}, 224},   // 64 x 3.49 = 223.4
+        Meeting{"two_sectors", {{0, 0}, {0, 1}}, 112},   // a sector waits 3.49, two take 3.0
+        Meeting{"four_sectors", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 192},  // 32 x 4 x 1.5
+        // Two of 4 SMs on one sector: 2 of the 12 ordered pairs, at 3.49 - 1.5 more each. A round
+        // takes 4 x 1.5 + 1.99 x 2 / 3 = 7.327, 32 of them 234.5.
+        Meeting{"two_of_four", {{0, 0}, {0, 0}, {0, 1}, {0, 2}}, 235},
+        // Two slices of one port: 32 x 8 x 0.89 = 227.8, where each alone would take 192.
+        Meeting{"both_slices",
+                {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}},
+                228},
+        // Two ports have nothing in common.
+        Meeting{"two_ports", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}}, 192}),
+    [](const auto& parameter) { return std::string(parameter.param.name); });
 
 // Every slice has its share of any few KB in a row, as seen on an H200: classes of 80 to 88 pieces of
 // 256 bytes in 2 MB.
-TEST(L2Port, SlicesHaveEvenShares) {
+TEST(L2Slices, HaveEvenShares) {
   const SliceMap map(load_gpu("h200"));
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> pieces;
   for (Address a = 0; a < (2U << 20U); a += 256) {

@@ -247,7 +247,7 @@ TEST(Table, ShowsWhatWasSimulated) {
   std::vector<RunResult> runs{make_run("baseline", 2000000), make_run("arc-hw", 1000000)};
   EXPECT_EQ(results_table(runs),
             R"(truck.wft
-h200: 132 SMs at 1.98 GHz, 208 ROP units; golden serial unit; 100 events, 900 warp-atomics, 11,790 lane-atomics
+h200: 132 SMs at 1.98 GHz, 96 L2 slices; golden serial unit; 100 events, 900 warp-atomics, 11,790 lane-atomics
 
 policy       cycles  speedup  atomics/kcycle  ROP operations  NoC MB  checks
 --------  ---------  -------  --------------  --------------  ------  ------

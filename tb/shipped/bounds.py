@@ -30,7 +30,8 @@ def check(run):
     even = {
         "issue": activity["instructions"] / (sms * config["sm"]["subcores"]),
         "noc": run["noc_packets"] * config["noc"]["packet_cycles"] / sms,
-        "rop": run["rop_ops"] * config["l2"]["rop_cycles"] / (config["l2"]["slices"] * config["l2"]["rops_per_slice"]),
+        "rop": run["rop_ops"] / config["l2"]["slices"]
+               * max(config["l2"]["rop_cycles"], config["l2"]["port_cycles"] * config["l2"]["slices_per_port"]),
     }
     for unit, cycles in even.items():
         if abs(bounds["even_cycles"][unit] - cycles) > 1 + 0.002 * cycles:
