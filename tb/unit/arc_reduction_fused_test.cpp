@@ -338,7 +338,7 @@ std::vector<unsigned> shuffled_lanes(bench::Rng& rng, LaneMask mask) {
 }
 
 // Values of a transaction, which one of kValueClasses. Lanes outside the mask hold anything.
-constexpr unsigned kValueClasses = 12;
+constexpr unsigned kValueClasses = 13;
 Operand random_values(bench::Rng& rng, LaneMask mask, unsigned value_class) {
   Operand operand;
   for (Fp32Bits& value : operand) {
@@ -433,6 +433,14 @@ Operand random_values(bench::Rng& rng, LaneMask mask, unsigned value_class) {
         operand[lane] = fp32(sign(), exponent - 24 - below(20), 0);
       }
       operand[lanes[0]] = fp32(sign(), exponent, below(4));
+      break;
+    }
+    case 11: {  // most of one sign, at the top of their bin: the highest bit of a magnitude
+      const unsigned exponent = below(31) << 3 | 7U;
+      const bool most = sign();
+      for (const unsigned lane : lanes) {
+        operand[lane] = fp32(below(16) == 0 ? !most : most, exponent, word());
+      }
       break;
     }
     default:  // powers of two, around the lower end of the window
