@@ -150,9 +150,10 @@ def measure(top, mapping, row, arguments, library, paths, unit_ns, folder):
     inputs, outputs, cells = read_netlist(netlist)
     work = folder / f"{top.name}.power"
     work.mkdir(exist_ok=True)
-    # Every net keeps its name, and each cell becomes its function.
+    # Every net keeps its name, and each cell becomes its function. Vectors go: Verilator
+    # 5.006, when it traces, simulated those of the fused unit's netlist wrongly.
     synth.run([*synth.YOSYS, "-p", f"read_liberty {library}; read_verilog {netlist}; hierarchy -top {top.module}; "
-               f"flatten; rename {top.module} netlist; write_verilog -noattr {work / 'netlist.v'}"],
+               f"flatten; splitnets; rename {top.module} netlist; write_verilog -noattr {work / 'netlist.v'}"],
               work / "yosys.log", top.name)
     with open(work / "stimulus.hex", "w", encoding="ascii") as file:
         done = subprocess.run([arguments.unit_stimulus, arguments.trace, top.kind.name, str(arguments.cycles),
