@@ -526,8 +526,7 @@ int list_gpus() {
     const GpuConfig gpu = load_gpu(name);
     rows.push_back({gpu.name, gpu.sass_arch, fmt::format("{} x {}", gpu.sm.count, gpu.sm.subcores),
                     fmt::format("{:.2f}", gpu.sm.clock_ghz), std::to_string(gpu.sm.max_warps),
-                    std::to_string(gpu.l2.slices),
-                    std::to_string(gpu.l2.bytes >> 20U)});
+                    std::to_string(gpu.l2.slices), std::to_string(gpu.l2.bytes >> 20U)});
   }
   std::cout << align_columns(
       {"gpu", "code", "SMs x sub-cores", "SM clock GHz", "warps per SM", "L2 slices", "L2 MiB"},

@@ -50,9 +50,9 @@ class Gpu {
     }
     std::vector<SliceIngress*> ingresses;
     for (std::uint32_t i = 0; i < config_.l2.ports(); ++i) {
-      l2_.push_back(std::make_unique<L2Port>(fmt::format("l2_{}", i).c_str(), clock_, config_,
-                                                  map_, addresses_, has_values_, memory_, sums_,
-                                                  tally_, ctas_));
+      l2_.push_back(std::make_unique<L2Port>(fmt::format("l2_{}", i).c_str(), clock_, config_, map_,
+                                             addresses_, has_values_, memory_, sums_, tally_,
+                                             ctas_));
       l2_.back()->ingress.connect(*l2_.back(), ports);
       ingresses.push_back(&l2_.back()->ingress);
     }
@@ -119,8 +119,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
     stuck = "CTAs have not finished";
   } else if (!std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->empty(); })) {
     stuck = "an SM still holds work";
-  } else if (!std::all_of(l2_.begin(), l2_.end(),
-                          [](const auto& port) { return port->empty(); })) {
+  } else if (!std::all_of(l2_.begin(), l2_.end(), [](const auto& port) { return port->empty(); })) {
     stuck = "a port of the L2 still holds work";
   } else if (!ctas_.empty()) {
     stuck = "a CTA is still referred to";

@@ -152,13 +152,12 @@ void L2Port::finish(std::size_t stream, Fine time) {
   stats_.rop_ops += packets;
   stats_.rop_busy += rop_ticks_ * packets;
   slice.served += rop_ticks_ * packets;
-  stats_.rop_busiest =
-      std::max({stats_.rop_busiest, slice.served, port_ticks_ * stats_.rop_ops});
+  stats_.rop_busiest = std::max({stats_.rop_busiest, slice.served, port_ticks_ * stats_.rop_ops});
   add(transaction);
   queues_[done.sm].pop_front();
   ingress.give_back(packets);
-  stats_.last_done = std::max<Cycle>(
-      stats_.last_done, (time + (Fine{1} << kFineBits) - 1) >> kFineBits);
+  stats_.last_done =
+      std::max<Cycle>(stats_.last_done, (time + (Fine{1} << kFineBits) - 1) >> kFineBits);
   if (!queues_[done.sm].empty()) {
     begin(done.sm);
   }
@@ -200,9 +199,10 @@ void L2Port::set_round() {
 }
 
 std::size_t L2Port::next_to_end() const {
-  const auto least = std::min_element(
-      streams_.begin(), streams_.end(),
-      [](const Stream& a, const Stream& b) { return a.end != b.end ? a.end < b.end : a.sm < b.sm; });
+  const auto least =
+      std::min_element(streams_.begin(), streams_.end(), [](const Stream& a, const Stream& b) {
+        return a.end != b.end ? a.end < b.end : a.sm < b.sm;
+      });
   return static_cast<std::size_t>(least - streams_.begin());
 }
 

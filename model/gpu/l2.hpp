@@ -3,18 +3,18 @@
 // additions one sector operation after another. Owned by the GPU.
 //
 // The packets of the SMs come interleaved, one of each SM in turn (a round). What a round takes
-// follows from three limits, each of which was measured alone on an H200 (config.hpp, GpuConfig::L2):
-// the port takes an operation per port_cycles; a slice takes one per rop_cycles; and an operation on
-// the sector that its slice worked on last begins sector_cycles after that one. With m SMs that have
-// something to add, m_k of them in slice k, and s_k of the m_k (m_k - 1) ordered pairs of those on one
-// sector, a round in random order takes
+// follows from three limits, each of which was measured alone on an H200 (config.hpp,
+// GpuConfig::L2): the port takes an operation per port_cycles; a slice takes one per rop_cycles;
+// and an operation on the sector that its slice worked on last begins sector_cycles after that one.
+// With m SMs that have something to add, m_k of them in slice k, and s_k of the m_k (m_k - 1)
+// ordered pairs of those on one sector, a round in random order takes
 //
 //     max(sector_cycles,
 //         max_k(m_k rop_cycles + d s_k / (m_k - 1)),
 //         m port_cycles + d sum_k s_k / (m_k - 1)),      d = sector_cycles - rop_cycles.
 //
-// Within a round every SM gets one operation done, so all of them advance alike until an SM comes or
-// goes, and transactions are events, not their packets.
+// Within a round every SM gets one operation done, so all of them advance alike until an SM comes
+// or goes, and transactions are events, not their packets.
 #pragma once
 
 #include <cstdint>

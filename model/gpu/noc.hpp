@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interconnect: an injection port per SM and an ingress per port of the L2, joined by a crossbar
-// of fixed latency. An SM sends one packet per packet_cycles; the L2 takes a transaction only when
-// the port's buffer has room for all packets of it, SMs in turn, so a full port holds up the SMs
-// whose head is for it.
+// The interconnect: an injection port per SM and an ingress per port of the L2, joined by a
+// crossbar of fixed latency. An SM sends one packet per packet_cycles; the L2 takes a transaction
+// only when the port's buffer has room for all packets of it, SMs in turn, so a full port holds up
+// the SMs whose head is for it.
 #pragma once
 
 #include <cstdint>

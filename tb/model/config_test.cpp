@@ -307,7 +307,8 @@ TEST_F(GpuFile, ValuesThatDoNotGoTogetherAreRefused) {
   EXPECT_EQ(error_with("l2", "interleave_bytes", "64"),
             "l2.interleave_bytes: is 64, less than l2.slice_bytes = 256");
   set_line("l2", "interleave_bytes", "interleave_bytes = 1024");
-  EXPECT_EQ(error_with("l2", "slice_bytes", "200"), "l2.slice_bytes: is 200, must be a power of two");
+  EXPECT_EQ(error_with("l2", "slice_bytes", "200"),
+            "l2.slice_bytes: is 200, must be a power of two");
   EXPECT_EQ(error_with("l2", "slice_bytes", "64"),
             "l2.slice_bytes: is 64, less than l2.line_bytes = 128");
   set_line("l2", "slice_bytes", "slice_bytes = 256");

@@ -230,12 +230,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Pattern{"sectors32", 32, 8, 40.0, 40.0}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
-// Full REDs of several SMs that come in one cycle, one for each SM: cycles from their arrival to the
-// last addition. Every round serves one lane of each.
+// Full REDs of several SMs that come in one cycle, one for each SM: cycles from their arrival to
+// the last addition. Every round serves one lane of each.
 struct Meeting {
   const char* name;
-  // Which sectors, each as {slice of port 5 or 6, the so-manyth sector there}: 0 and 1 are the slices
-  // of port 5, 2 is one of port 6.
+  // Which sectors, each as {slice of port 5 or 6, the so-manyth sector there}: 0 and 1 are the
+  // slices of port 5, 2 is one of port 6.
   std::vector<std::pair<int, std::size_t>> sectors;
   Cycle cycles;
 };
@@ -280,23 +280,23 @@ TEST_P(L2Port, ServesWhatMeetsThere) {
 INSTANTIATE_TEST_SUITE_P(
     Meetings, L2Port,
     testing::Values(
-        Meeting{"one", {{0, 0}}, 112},                   // 32 x 3.49 = 111.7
-        Meeting{"same_sector", {{0, 0}, {0, 0}}, 224},   // 64 x 3.49 = 223.4
-        Meeting{"two_sectors", {{0, 0}, {0, 1}}, 112},   // a sector waits 3.49, two take 3.0
+        Meeting{"one", {{0, 0}}, 112},                  // 32 x 3.49 = 111.7
+        Meeting{"same_sector", {{0, 0}, {0, 0}}, 224},  // 64 x 3.49 = 223.4
+        Meeting{"two_sectors", {{0, 0}, {0, 1}}, 112},  // a sector waits 3.49, two take 3.0
         Meeting{"four_sectors", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 192},  // 32 x 4 x 1.5
         // Two of 4 SMs on one sector: 2 of the 12 ordered pairs, at 3.49 - 1.5 more each. A round
         // takes 4 x 1.5 + 1.99 x 2 / 3 = 7.327, 32 of them 234.5.
         Meeting{"two_of_four", {{0, 0}, {0, 0}, {0, 1}, {0, 2}}, 235},
         // Two slices of one port: 32 x 8 x 0.89 = 227.8, where each alone would take 192.
-        Meeting{"both_slices",
-                {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}},
-                228},
+        Meeting{
+            "both_slices", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}}, 228},
         // Two ports have nothing in common.
-        Meeting{"two_ports", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}}, 192}),
+        Meeting{
+            "two_ports", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}}, 192}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
-// Every slice has its share of any few KB in a row, as seen on an H200: classes of 80 to 88 pieces of
-// 256 bytes in 2 MB.
+// Every slice has its share of any few KB in a row, as seen on an H200: classes of 80 to 88 pieces
+// of 256 bytes in 2 MB.
 TEST(L2Slices, HaveEvenShares) {
   const SliceMap map(load_gpu("h200"));
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> pieces;
