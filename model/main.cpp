@@ -369,6 +369,30 @@ void stop_on(int signal) {
   ::sigaction(signal, &action, nullptr);
 }
 
+// Has `write` make the trace `out` of the trace `in`; a signal ends it with nothing left behind.
+template <typename Write>
+int write_trace(const std::filesystem::path& in, const std::filesystem::path& out, Write write) {
+  std::error_code error;
+  if (std::filesystem::equivalent(in, out, error)) {
+    throw UsageError(fmt::format("{}: is the trace to read", out.string()));
+  }
+  // A rename would put the trace in place of the device.
+  if (std::filesystem::exists(out, error) && !std::filesystem::is_regular_file(out, error)) {
+    throw UsageError(fmt::format("{}: is no regular file", out.string()));
+  }
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    stop_on(signal);
+  }
+  try {
+    return write();
+  } catch (const trace::TraceError&) {
+    if (stop_signal != 0) {
+      std::raise(stop_signal);  // ends the process: the first one has put the default back
+    }
+    throw;
+  }
+}
+
 void add_trace_slice(CLI::App& trace_app, std::function<int()>& command) {
   struct Arguments {
     std::filesystem::path in;
@@ -396,19 +420,7 @@ void add_trace_slice(CLI::App& trace_app, std::function<int()>& command) {
       if (arguments->every == 0) {
         throw UsageError("--every is 0, must be at least 1");
       }
-      std::error_code error;
-      if (std::filesystem::equivalent(arguments->in, arguments->out, error)) {
-        throw UsageError(fmt::format("{}: is the trace to read", arguments->out.string()));
-      }
-      // A rename would put the trace in place of the device.
-      if (std::filesystem::exists(arguments->out, error) &&
-          !std::filesystem::is_regular_file(arguments->out, error)) {
-        throw UsageError(fmt::format("{}: is no regular file", arguments->out.string()));
-      }
-      for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-        stop_on(signal);
-      }
-      try {
+      return write_trace(arguments->in, arguments->out, [&] {
         return trace::trace_slice(arguments->in, arguments->out,
                                   {.first_cta = arguments->ctas.first,
                                    .last_cta = arguments->ctas.last,
@@ -416,23 +428,50 @@ void add_trace_slice(CLI::App& trace_app, std::function<int()>& command) {
                                    .drop_values = arguments->drop_values,
                                    .stop = [] { return stop_signal != 0; }},
                                   std::cout);
-      } catch (const trace::TraceError&) {
-        if (stop_signal != 0) {
-          std::raise(stop_signal);  // ends the process: the first one has put the default back
-        }
-        throw;
-      }
+      });
+    };
+  });
+}
+
+void add_trace_recost(CLI::App& trace_app, std::function<int()>& command) {
+  struct Arguments {
+    std::filesystem::path in;
+    std::filesystem::path out;
+    std::filesystem::path costs;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* recost =
+      trace_app.add_subcommand("recost", "Write a trace with other instruction costs");
+  recost->add_option("TRACE", arguments->in, "Trace to read; also one of format version 1")
+      ->required();
+  recost->add_option("OUT", arguments->out, "Trace to write")->required();
+  recost
+      ->add_option("--costs", arguments->costs,
+                   "Costs of the kernels, from traces/capture/sass_cost.py")
+      ->required()
+      ->type_name("FILE");
+  recost->footer(
+      "Example: a change of the kernels that changes what they issue, not what they add\n"
+      "  warpfold trace recost truck.wft changed.wft --costs costs.json");
+  recost->callback([arguments, &command] {
+    command = [arguments] {
+      return write_trace(arguments->in, arguments->out, [&] {
+        return trace::trace_recost(
+            arguments->in, arguments->costs, arguments->out, [] { return stop_signal != 0; },
+            std::cout);
+      });
     };
   });
 }
 
 void add_trace(CLI::App& app, std::function<int()>& command) {
-  CLI::App* trace_app = app.add_subcommand("trace", "Look at, check, print and cut traces");
+  CLI::App* trace_app = app.add_subcommand("trace", "Look at, check, print, cut and change traces");
   trace_app->require_subcommand(0, 1);
   add_trace_info(*trace_app, command);
   add_trace_verify(*trace_app, command);
   add_trace_dump(*trace_app, command);
   add_trace_slice(*trace_app, command);
+  add_trace_recost(*trace_app, command);
   trace_app->footer("Example:\n  warpfold trace info truck.wft");
 }
 

@@ -37,13 +37,25 @@ struct GpuConfig {
     IssueOrder issue_order = IssueOrder::kLooseRoundRobin;
   } sm;
 
-  // Latencies that a dependent instruction of the same warp waits out.
+  // What a warp instruction takes of its sub-core's pipe, where that is more than its issue slot.
+  struct Pipe {
+    double integer = 0;  // additions, logic, shifts, comparisons, selections
+    double sfu = 0;      // MUFU, POPC, FLO, BREV, conversions
+  } pipe;
+
+  // What a dependent instruction of the same warp waits, from the issue of the first.
   struct Latency {
     std::uint32_t shared = 0;
     std::uint32_t sfu = 0;
     std::uint32_t shuffle = 0;
+    std::uint32_t match = 0;
+    std::uint32_t redux = 0;
+    std::uint32_t special = 0;   // a special register (S2R)
+    std::uint32_t uniform = 0;   // into a uniform register (S2UR, R2UR)
+    std::uint32_t constant = 0;  // constant memory through a register's address (LDC)
     std::uint32_t global_load = 0;
-    std::uint32_t barrier = 0;
+    std::uint32_t branch = 0;      // beyond its stall count, taken or not
+    std::uint32_t barrier = 0;     // from the last warp's arrival
     std::uint32_t cta_launch = 0;  // from dispatch to the first instruction
   } latency;
 

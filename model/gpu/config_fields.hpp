@@ -39,10 +39,19 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("sm", "shared_bytes", gpu.sm.shared_bytes, Count{1024, 1U << 24U});
   visit("sm", "issue_order", gpu.sm.issue_order);
 
+  visit("pipe", "integer", gpu.pipe.integer, kCycles);
+  visit("pipe", "sfu", gpu.pipe.sfu, kCycles);
+
   visit("latency", "shared", gpu.latency.shared, kLatency);
   visit("latency", "sfu", gpu.latency.sfu, kLatency);
   visit("latency", "shuffle", gpu.latency.shuffle, kLatency);
+  visit("latency", "match", gpu.latency.match, kLatency);
+  visit("latency", "redux", gpu.latency.redux, kLatency);
+  visit("latency", "special", gpu.latency.special, kLatency);
+  visit("latency", "uniform", gpu.latency.uniform, kLatency);
+  visit("latency", "constant", gpu.latency.constant, kLatency);
   visit("latency", "global_load", gpu.latency.global_load, kLatency);
+  visit("latency", "branch", gpu.latency.branch, Count{0, 1000});
   visit("latency", "barrier", gpu.latency.barrier, kLatency);
   visit("latency", "cta_launch", gpu.latency.cta_launch, kLatency);
 

@@ -116,9 +116,11 @@ void Lsu::take_next() {
     turn_ = (turn_ + i + 1) % subcores_.size();
     const MemOp op = subcore.memory_queue.front();
     subcore.memory_queue.pop();
-    if (op.kind == MemOpKind::kShuffle) {
+    if (op.kind == MemOpKind::kShuffle || op.kind == MemOpKind::kShared) {
       const Ticks done = pipe_.start(op.lsu_ticks);
-      subcore.shuffles_done.post({op.warp_slot, cycle_after(done) + config_.latency.shuffle});
+      const Cycle latency = op.kind == MemOpKind::kShuffle ? config_.latency.shuffle
+                                                           : config_.latency.shared;
+      subcore.shuffles_done.post({op.warp_slot, cycle_after(done) + latency});
     } else {
       split(op);
     }

@@ -254,7 +254,8 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
       want_queue_ |= bit;
       break;
     case StepKind::kShuffle:
-      // All but the last of the shuffles are a run of their own; the last one carries the lot.
+    case StepKind::kShared:
+      // All but the last of them are a run of their own; the last one carries the lot.
       if (warp.step.slots > 1) {
         warp.slots_left = warp.step.slots - 1;
         run_ |= bit;
@@ -282,7 +283,7 @@ void Subcore::finish_run(std::uint32_t slot, Cycle last_issue) {
   Warp& warp = warps_[slot];
   const SlotMask bit = SlotMask{1} << slot;
   run_ &= ~bit;
-  if (warp.step.kind == StepKind::kShuffle) {
+  if (warp.step.kind == StepKind::kShuffle || warp.step.kind == StepKind::kShared) {
     want_queue_ |= bit;
     return;
   }
@@ -396,15 +397,17 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
       ++stats_.reds;
       wait_until(slot, cycle + 1);
       break;
-    case StepKind::kShuffle: {
+    case StepKind::kShuffle:
+    case StepKind::kShared: {
+      const bool shuffle = warp.step.kind == StepKind::kShuffle;
       want_queue_ &= ~bit;
       shuffle_ |= bit;
       MemOp op;
-      op.kind = MemOpKind::kShuffle;
+      op.kind = shuffle ? MemOpKind::kShuffle : MemOpKind::kShared;
       op.warp_slot = static_cast<std::uint8_t>(slot);
       op.lsu_ticks = warp.step.lsu_ticks;
       memory_queue.push(op);
-      stats_.shuffles += warp.step.slots;
+      stats_.shuffles += shuffle ? warp.step.slots : 0;
       break;
     }
     case StepKind::kBarrier:

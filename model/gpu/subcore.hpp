@@ -32,7 +32,7 @@ enum class CycleCause : std::uint8_t {
   kIssued,
   kMemoryQueue,  // the memory queue is full: what profilers call LSU or LG throttle
   kArcUnit,      // an atomred waits for the ARC unit
-  kShuffle,      // results of shuffles
+  kShuffle,      // results of shuffles and of shared-memory accesses
   kDependency,   // own earlier instructions
   kBarrier,
   kIdle,  // no warp resident
@@ -148,7 +148,7 @@ class Subcore : public Block {
   SlotMask want_unit_ = 0;   // next instruction is an atomred
   SlotMask want_issue_ = 0;  // next instruction needs no more than an issue slot (barrier)
   SlotMask wait_ = 0;        // until ready_at
-  SlotMask shuffle_ = 0;
+  SlotMask shuffle_ = 0;  // for shuffles or shared-memory accesses
   SlotMask barrier_ = 0;
   std::uint32_t resident_ = 0;
 

@@ -38,6 +38,7 @@ enum class MemOpKind : std::uint8_t {
   kRed,      // the lanes of `mask` add their own values
   kReduced,  // one addition of `data` at `address`
   kShuffle,  // occupies the pipe for `lsu_ticks`, then answers warp `warp_slot`
+  kShared,   // the same, accesses of shared memory
 };
 
 // An instruction in a sub-core's memory queue.

@@ -6,34 +6,112 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <stdexcept>
+#include <vector>
 
 namespace warpfold {
 
 namespace {
 
 constexpr std::uint32_t kButterflyRounds = 5;
+constexpr std::uint32_t kMostWaits = 32;
 
 // Work without events is issued in runs of at most so much, so that what it takes of the load-store
 // unit is spread over its time.
 constexpr Ticks kRunTicks = 32 * kTicksPerCycle;
 constexpr std::uint64_t kRunSlots = 1024;
+constexpr std::uint64_t kPassesAtOnce = 16;  // of those that are more than a run
 
-PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuConfig& gpu,
-                                 bool shuffles_apart) {
-  PolicyTiming::Segment segment;
-  segment.slots = cost.issue_slots() - (shuffles_apart ? cost.shuffle : 0);
-  segment.shuffles = shuffles_apart ? cost.shuffle : 0;
-  segment.loads = cost.global_load;
-  segment.min_cycles = std::uint64_t{cost.stall_cycles} +
-                       std::uint64_t{cost.wait_sfu} * gpu.latency.sfu +
-                       std::uint64_t{cost.wait_shared} * gpu.latency.shared +
-                       std::uint64_t{cost.wait_global} * gpu.latency.global_load;
-  double occupancy = cost.shared * gpu.lsu.shared_access + cost.global_load * gpu.lsu.global_load;
-  if (!shuffles_apart) {
-    segment.min_cycles += std::uint64_t{cost.wait_shuffle} * gpu.latency.shuffle;
-    occupancy += cost.shuffle * gpu.lsu.shuffle;
+std::uint64_t latency_of(trace::ResultClass kind, const GpuConfig::Latency& latency) {
+  switch (kind) {
+    case trace::ResultClass::kSfu:
+      return latency.sfu;
+    case trace::ResultClass::kShared:
+      return latency.shared;
+    case trace::ResultClass::kGlobalLoad:
+      return latency.global_load;
+    case trace::ResultClass::kShuffle:
+      return latency.shuffle;
+    case trace::ResultClass::kMatch:
+      return latency.match;
+    case trace::ResultClass::kRedux:
+      return latency.redux;
+    case trace::ResultClass::kSpecial:
+      return latency.special;
+    case trace::ResultClass::kUniform:
+      return latency.uniform;
+    case trace::ResultClass::kConstant:
+      return latency.constant;
+    case trace::ResultClass::kCount:
+      break;
   }
+  return 0;
+}
+
+// How much later than by its stall counts alone a lone warp is through: each wait puts off all that
+// comes behind it, requests of later waits included.
+struct Waiting {
+  std::uint64_t cycles = 0;
+  std::uint32_t shuffles = 0;  // times that it is put off by shuffles, by shared-memory accesses
+  std::uint32_t shared = 0;
+};
+
+Waiting waiting(const std::vector<trace::ResultWait>& waits, const GpuConfig::Latency& latency) {
+  std::vector<std::uint64_t> delays;  // behind each wait
+  Waiting all;
+  for (const trace::ResultWait& wait : waits) {
+    // The request was put off by the waits ahead of it.
+    std::uint64_t then = 0;
+    for (std::size_t i = 0; i < delays.size() && waits[i].wanted <= wait.asked; ++i) {
+      then = delays[i];
+    }
+    const std::uint64_t there = wait.asked + then + latency_of(wait.kind, latency);
+    if (there > wait.wanted + all.cycles) {
+      all.cycles = there - wait.wanted;
+      all.shuffles += wait.kind == trace::ResultClass::kShuffle ? 1U : 0U;
+      all.shared += wait.kind == trace::ResultClass::kShared ? 1U : 0U;
+    }
+    delays.push_back(all.cycles);
+  }
+  return all;
+}
+
+// `shuffle_waits`: how often a warp waits for the shuffles, at most; 0 if they stay with the rest.
+PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuConfig& gpu,
+                                 std::uint32_t shuffle_waits) {
+  const Waiting wait = waiting(cost.waits, gpu.latency);
+  PolicyTiming::Segment segment;
+  double latency = 0;
+  double access = 0;
+  if (shuffle_waits > 0 && cost.shuffle > 0) {
+    segment.accesses = cost.shuffle;
+    segment.waits = std::clamp(wait.shuffles, 1U, shuffle_waits);
+    access = gpu.lsu.shuffle;
+    latency = gpu.latency.shuffle;
+  } else if (wait.shared > 0 && cost.shared > 0) {
+    segment.apart = StepKind::kShared;
+    segment.accesses = cost.shared;
+    segment.waits = std::min(wait.shared, cost.shared);
+    access = gpu.lsu.shared_access;
+    latency = gpu.latency.shared;
+  }
+  segment.access_ticks = to_ticks(access);
+  const double pipes = std::max(cost.integer * gpu.pipe.integer, cost.sfu * gpu.pipe.sfu);
+  segment.slots = std::max<std::uint64_t>(cost.issue_slots() - segment.accesses,
+                                          static_cast<std::uint64_t>(std::llround(pipes)));
+  segment.loads = cost.global_load;
+  // What the accesses take of a lone warp's time comes with them.
+  const auto apart = static_cast<std::uint64_t>(
+      std::llround(segment.waits * latency + segment.accesses * std::max(1.0, access)));
+  segment.min_cycles = cost.stall_cycles + std::uint64_t{cost.branches} * gpu.latency.branch +
+                       wait.cycles;
+  segment.min_cycles -= std::min(segment.min_cycles, apart);
+  double occupancy = cost.global_load * gpu.lsu.global_load;
+  occupancy += segment.apart == StepKind::kShared ? 0.0 : cost.shared * gpu.lsu.shared_access;
+  occupancy += segment.apart == StepKind::kShuffle && segment.accesses > 0
+                   ? 0.0
+                   : cost.shuffle * gpu.lsu.shuffle;
   segment.lsu_ticks = to_ticks(occupancy);
   return segment;
 }
@@ -47,8 +125,7 @@ bool PolicyTiming::has_code(const trace::Header& header, const GpuConfig& gpu, P
 
 PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy which)
     : policy(which),
-      parameters(static_cast<std::uint32_t>(header.parameters.size())),
-      shuffle_ticks(to_ticks(gpu.lsu.shuffle)) {
+      parameters(static_cast<std::uint32_t>(header.parameters.size())) {
   const auto arch = header.costs.find(gpu.sass_arch);
   if (arch == header.costs.end()) {
     throw std::invalid_argument(
@@ -61,24 +138,24 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
                     which.variant(), which.name()));
   }
   for (const trace::InstructionCost& cost : variant->second.paths) {
-    paths_.push_back(to_segment(cost, gpu, false));
+    paths_.push_back(to_segment(cost, gpu, 0));
   }
   const auto taken = std::find(header.paths.begin(), header.paths.end(), header.taken_path);
   taken_ = static_cast<std::size_t>(taken - header.paths.begin());
-  const auto reduce = [&](const char* name, bool shuffles_apart) {
+  const auto reduce = [&](const char* name, std::uint32_t shuffle_waits) {
     const auto found = variant->second.reduce.find(name);
     if (found == variant->second.reduce.end()) {
       throw std::invalid_argument(
           fmt::format("the trace's {} code of variant {} lacks its '{}' part", gpu.sass_arch,
                       which.variant(), name));
     }
-    return to_segment(found->second, gpu, shuffles_apart);
+    return to_segment(found->second, gpu, shuffle_waits);
   };
   const auto baseline_plain = [&] {
     const auto baseline = arch->second.find("baseline");
     return baseline == arch->second.end() || !baseline->second.reduce.contains("plain")
                ? Segment{}
-               : to_segment(baseline->second.reduce.at("plain"), gpu, false);
+               : to_segment(baseline->second.reduce.at("plain"), gpu, 0);
   };
   switch (which.kind) {
     case PolicyKind::kBaseline:
@@ -86,27 +163,27 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
     case PolicyKind::kLab:
     case PolicyKind::kLabIdeal:
     case PolicyKind::kPhi:
-      plain = reduce("plain", false);
+      plain = reduce("plain", 0);
       break;
     case PolicyKind::kSwS:
-      check = reduce("check", false);
-      plain = reduce("plain", false);
-      setup = reduce("setup", false);
-      per_lane = reduce("per_lane", true);
-      leader = reduce("leader", false);
+      check = reduce("check", 0);
+      plain = reduce("plain", 0);
+      setup = reduce("setup", 0);
+      per_lane = reduce("per_lane", kMostWaits);
+      leader = reduce("leader", 0);
       break;
     case PolicyKind::kCccl:
       plain = baseline_plain();
-      butterfly = reduce("butterfly", true);
-      leader = reduce("leader", false);
+      butterfly = reduce("butterfly", kButterflyRounds);
+      leader = reduce("leader", 0);
       break;
     case PolicyKind::kSwB:
     case PolicyKind::kSkip:
       // skip has no code for lanes that differ in their primitive: they add as the baseline does.
-      plain = which.kind == PolicyKind::kSwB ? reduce("plain", false) : baseline_plain();
-      check = reduce("check", false);
-      butterfly = reduce("butterfly", true);
-      leader = reduce("leader", false);
+      plain = which.kind == PolicyKind::kSwB ? reduce("plain", 0) : baseline_plain();
+      check = reduce("check", 0);
+      butterfly = reduce("butterfly", kButterflyRounds);
+      leader = reduce("leader", 0);
       break;
   }
 }
@@ -130,10 +207,38 @@ void WarpProgram::add_run(const PolicyTiming::Segment& segment, std::uint64_t ti
   run_.loads += static_cast<std::uint32_t>(segment.loads * times);
 }
 
+// A segment of the kernel. Accesses that are apart split it into equal shares: what follows a share's
+// accesses needs their results.
+void WarpProgram::add(const PolicyTiming::Segment& segment, std::uint64_t times) {
+  if (segment.waits == 0) {
+    add_run(segment, times);
+    return;
+  }
+  const std::uint32_t waits = segment.waits;
+  for (std::uint64_t pass = 0; pass < times; ++pass) {
+    for (std::uint32_t part = 0; part < waits; ++part) {
+      const auto share = [part, waits](auto whole) {
+        return whole * (part + 1) / waits - whole * part / waits;
+      };
+      PolicyTiming::Segment own;
+      own.slots = share(segment.slots);
+      own.min_cycles = share(segment.min_cycles);
+      own.lsu_ticks = share(segment.lsu_ticks);
+      own.loads = share(segment.loads);
+      add_run(own);
+      flush_run();
+      add_accesses(segment, share(segment.accesses));
+    }
+  }
+}
+
 // Gathers passes of a work record until the run is full; true when the record is done.
 bool WarpProgram::add_work(const trace::Record& record) {
   const PolicyTiming::Segment& segment = timing_->path(record.path);
   std::uint64_t room = record.count - passes_;
+  if (segment.waits > 0) {
+    room = std::min(room, kPassesAtOnce);
+  }
   if (segment.lsu_ticks > 0) {
     room = std::min(room, (kRunTicks - std::min(run_.lsu_ticks, kRunTicks)) / segment.lsu_ticks);
   }
@@ -143,7 +248,7 @@ bool WarpProgram::add_work(const trace::Record& record) {
   if (room == 0 && run_.slots == 0 && run_.lsu_ticks == 0) {
     room = 1;  // a pass that fills more than a run
   }
-  add_run(segment, room);
+  add(segment, room);
   passes_ += room;
   if (passes_ < record.count) {
     flush_run();
@@ -174,21 +279,21 @@ void WarpProgram::add_atomics(StepKind kind, LaneMask mask, SumOrder order, std:
   steps_.push_back(step);
 }
 
-void WarpProgram::add_shuffles(std::uint32_t count) {
+void WarpProgram::add_accesses(const PolicyTiming::Segment& segment, std::uint32_t count) {
   if (count == 0) {
     return;
   }
   Step step;
-  step.kind = StepKind::kShuffle;
+  step.kind = segment.apart;
   step.slots = count;
-  step.lsu_ticks = count * timing_->shuffle_ticks;
+  step.lsu_ticks = count * segment.access_ticks;
   steps_.push_back(step);
 }
 
 void WarpProgram::expand_event(std::uint32_t record) {
   const trace::Record& event = warp_->records[record];
   const PolicyTiming& t = *timing_;
-  add_run(t.taken());
+  add(t.taken());
   ++events_;
 
   // Lanes by primitive. One group is the rule; order is that of each group's lowest lane.
@@ -219,13 +324,13 @@ void WarpProgram::expand_event(std::uint32_t record) {
     case PolicyKind::kLab:
     case PolicyKind::kLabIdeal:
     case PolicyKind::kPhi:
-      add_run(t.plain);
+      add(t.plain);
       flush_run();
       add_atomics(StepKind::kAtomic, event.mask, SumOrder::kSerial, record);
       break;
 
     case PolicyKind::kSwS: {
-      add_run(t.check);
+      add(t.check);
       // Groups at or above the threshold run the serial loop together; the rest add directly. A
       // group's leader holds its own value already and takes one turn for each other lane.
       LaneMask direct = 0;
@@ -239,13 +344,11 @@ void WarpProgram::expand_event(std::uint32_t record) {
         }
       }
       if (direct != event.mask) {
-        add_run(t.setup);
+        add(t.setup);
         for (std::uint32_t i = 0; i < turns; ++i) {
-          add_run(t.per_lane);
-          flush_run();
-          add_shuffles(t.per_lane.shuffles);
+          add(t.per_lane);
         }
-        add_run(t.leader);
+        add(t.leader);
         flush_run();
         for (std::size_t g = 0; g < group_count; ++g) {
           if ((groups[g] & direct) == 0) {
@@ -254,7 +357,7 @@ void WarpProgram::expand_event(std::uint32_t record) {
         }
       }
       if (direct != 0) {
-        add_run(t.plain);
+        add(t.plain);
         flush_run();
         add_atomics(StepKind::kAtomic, direct, SumOrder::kSerial, record);
       }
@@ -264,29 +367,17 @@ void WarpProgram::expand_event(std::uint32_t record) {
     case PolicyKind::kSwB:
     case PolicyKind::kSkip:
     case PolicyKind::kCccl: {
-      add_run(t.check);
+      add(t.check);
       const bool reduce =
           group_count == 1 && (t.policy.kind != PolicyKind::kSwB || lanes >= t.policy.threshold);
       if (!reduce) {
-        add_run(t.plain);
+        add(t.plain);
         flush_run();
         add_atomics(StepKind::kAtomic, event.mask, SumOrder::kSerial, record);
         break;
       }
-      // A round's additions need its shuffles; the five rounds carry equal shares of the code.
-      for (std::uint32_t round = 0; round < kButterflyRounds; ++round) {
-        const auto share = [round](auto whole) {
-          return whole * (round + 1) / kButterflyRounds - whole * round / kButterflyRounds;
-        };
-        PolicyTiming::Segment part;
-        part.slots = share(t.butterfly.slots);
-        part.min_cycles = share(t.butterfly.min_cycles);
-        part.lsu_ticks = share(t.butterfly.lsu_ticks);
-        add_run(part);
-        flush_run();
-        add_shuffles(share(t.butterfly.shuffles));
-      }
-      add_run(t.leader);
+      add(t.butterfly);
+      add(t.leader);
       flush_run();
       add_atomics(StepKind::kReduced, event.mask,
                   t.policy.kind == PolicyKind::kCccl ? SumOrder::kNeighbours : SumOrder::kButterfly,

@@ -20,6 +20,7 @@ enum class StepKind : std::uint8_t {
   kAtomic,   // one RED (or atomred) of `parameter` by the lanes in `mask`, each its own value
   kReduced,  // one RED of `parameter` by one lane: the lanes in `mask` were summed in software
   kShuffle,  // `slots` shuffles whose results the warp waits for
+  kShared,   // `slots` shared-memory accesses whose results the warp waits for
   kBarrier,
   kEnd,
 };
@@ -54,8 +55,13 @@ class PolicyTiming {
     std::uint64_t slots = 0;
     std::uint64_t min_cycles = 0;
     Ticks lsu_ticks = 0;
-    std::uint32_t shuffles = 0;
     std::uint32_t loads = 0;
+    // Instructions whose results come from the load-store unit, apart from the rest: `waits` times
+    // the warp waits for what it has asked for by then.
+    StepKind apart = StepKind::kShuffle;  // or kShared
+    std::uint32_t accesses = 0;
+    Ticks access_ticks = 0;  // occupancy of one
+    std::uint32_t waits = 0;
   };
   [[nodiscard]] const Segment& path(std::uint16_t index) const { return paths_[index]; }
   [[nodiscard]] const Segment& taken() const { return paths_[taken_]; }
@@ -63,7 +69,6 @@ class PolicyTiming {
   Policy policy;
   std::uint32_t parameters;
   Segment check, plain, setup, per_lane, butterfly, leader;
-  Ticks shuffle_ticks;  // occupancy of one shuffle
 
  private:
   std::vector<Segment> paths_;
@@ -80,11 +85,12 @@ class WarpProgram {
 
  private:
   void expand_event(std::uint32_t record);
+  void add(const PolicyTiming::Segment& segment, std::uint64_t times = 1);
   void add_run(const PolicyTiming::Segment& segment, std::uint64_t times = 1);
   bool add_work(const trace::Record& record);
   void flush_run();
   void add_atomics(StepKind kind, LaneMask mask, SumOrder order, std::uint32_t record);
-  void add_shuffles(std::uint32_t count);
+  void add_accesses(const PolicyTiming::Segment& segment, std::uint32_t count);
 
   const PolicyTiming* timing_ = nullptr;
   const trace::WarpTrace* warp_ = nullptr;

@@ -35,6 +35,7 @@ struct Issued {
   std::uint64_t min_cycles = 0;
   std::uint64_t shuffles = 0;
   std::uint64_t shuffle_waits = 0;
+  std::uint64_t accesses = 0;  // of shared memory, waited for
   std::uint64_t atomics = 0;  // lane by lane
   std::uint64_t lanes = 0;    // of those
   std::uint64_t reduced = 0;  // sums
@@ -56,6 +57,9 @@ Issued issue(const SmallTrace& trace, const std::string& policy) {
         issued.slots += step.slots;
         issued.min_cycles += step.min_cycles;
         issued.longest = std::max(issued.longest, step.slots);
+        break;
+      case StepKind::kShared:
+        issued.accesses += step.slots;
         break;
       case StepKind::kShuffle:
         issued.shuffles += step.slots;

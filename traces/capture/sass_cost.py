@@ -23,13 +23,12 @@ the most part addresses, popc, match and the branches. So a pass and the segment
 add up to what is issued.
 
 Costs. One issue slot for each instruction, also for NOP, BSSY, BSYNC, WARPSYNC and for those whose predicate
-is false. Atomics and BAR.SYNC are in no cost, with neither slot nor stall count: the model issues them.
+is false. Atomics and BAR.SYNC have none, since the model issues them; an atomic's stall count beyond 1 is in.
 A store to global memory counts as a load that nobody waits for.
-stall_cycles is the sum of the stall counts in the encodings. A wait of a class is an instruction that waits
-for the scoreboard of a result of that class, unless that result was asked for before an earlier wait of the
-class on the same way: then it arrives with the earlier one, as a pipeline delivers in order. Results from
-constant memory, special registers, POPC, FLO, BREV, MATCH and the like have no class and their waits are
-not counted (--explain tells how many there are).
+stall_cycles is the sum of the stall counts in the encodings. waits lists the instructions that wait for a
+scoreboard: the class of the result, when it was asked for and when the instruction would issue without
+waiting, both on a clock that counts nothing but stall counts. With the latencies of a machine, that gives
+when a lone warp is through. branches counts BRA, taken or not, and BSYNC, but not the tests for divergence.
 """
 
 import argparse
@@ -40,7 +39,7 @@ import re
 import subprocess
 import sys
 
-SCHEMA = "warpfold.costs/1"
+SCHEMA = "warpfold.costs/2"
 COUNTS_SCHEMA = "warpfold.path-counts/1"
 PATHS = ["prologue", "batch", "skip_position", "skip_power", "skip_alpha", "taken", "epilogue"]
 SEGMENTS = {
@@ -54,9 +53,8 @@ CONVERGED = ("sw-b", "skip")
 KERNEL = "warpfold_backward_"
 PARAMETERS = 9  # atomics of a reduction
 WARP_LANES = 32
-ISSUED = ["alu", "sfu", "shared", "global_load", "shuffle", "match"]
-FIELDS = ISSUED + ["stall_cycles", "wait_sfu", "wait_shared", "wait_global", "wait_shuffle"]
-WAITS = {"sfu": "wait_sfu", "shared": "wait_shared", "global_load": "wait_global", "shuffle": "wait_shuffle"}
+ISSUED = ["alu", "integer", "sfu", "shared", "global_load", "shuffle", "match"]
+FIELDS = ISSUED + ["stall_cycles", "branches", "waits"]
 # Thresholds of the policies that `warpfold_capture launch` runs.
 PROFILED_THRESHOLD = 16
 
@@ -75,13 +73,23 @@ REGISTER = re.compile(r"\b(UR|R|UP|P)(\d+)\b")
 NO_BARRIER = 7
 INSTRUCTION_BYTES = 16
 
-CLASSES = {"MUFU": "sfu", "LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDG": "global_load",
-           "STG": "global_load", "SHFL": "shuffle", "MATCH": "match"}
+# What an instruction is counted as, if not as alu. Integer: the pipe of half rate, which also compares and
+# selects; products go through that of FFMA.
+CLASSES = {"LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDG": "global_load", "STG": "global_load",
+           "SHFL": "shuffle", "MATCH": "match"}
+CLASSES |= dict.fromkeys(("MUFU", "POPC", "FLO", "BREV", "I2F", "F2I", "F2F", "FRND", "FCHK"), "sfu")
+CLASSES |= dict.fromkeys(("IADD3", "VIADD", "LOP3", "SHF", "LEA", "ISETP", "FSETP", "SEL", "FSEL", "FMNMX", "IMNMX",
+                          "VIMNMX", "VIADDMNMX", "PRMT", "IABS", "SGXT", "BMSK"), "integer")
+# Class of a result that arrives when it does, for which a scoreboard stands.
+RESULTS = {"LDS": "shared", "ATOMS": "shared", "LDG": "global_load", "SHFL": "shuffle", "MATCH": "match", "REDUX": "redux",
+           "S2R": "special", "B2R": "special", "S2UR": "uniform", "R2UR": "uniform", "LDC": "constant"}
+RESULTS |= {opcode: kind for opcode, kind in CLASSES.items() if kind == "sfu"}
 COUNTS = {"POPC", "UPOPC"}  # active lanes, for the threshold
 ATOMICS = {"RED", "REDG", "ATOM", "ATOMG"}
 OTHER_MEMORY = {"LD", "ST", "LDL", "STL", "LDSM", "LDGSTS", "TEX", "TLD", "SULD", "SUST"}
 NO_RESULT = ATOMICS | {"STS", "STG", "BRA", "BSSY", "BSYNC", "BAR", "WARPSYNC", "EXIT", "NOP", "CALL", "RET", "YIELD", "BREAK"}
 JUMPS = {"BRA", "CALL"}
+BRANCHES = {"BRA", "BSYNC"}  # those that take longer than their stall counts
 UNKNOWN_FLOW = {"BRX", "BRXU", "JMP", "JMX", "JMXU", "BPT", "KILL", "RPCMOV"}
 
 
@@ -102,6 +110,7 @@ class Instruction:
         self.opcode = self.name.split(".")[0]
         self.operands = [o.strip() for o in operands.split(",")] if operands.strip() else []
         self.kind = CLASSES.get(self.opcode, "alu")
+        self.result = RESULTS.get(self.opcode)
         self.target = None
         if self.opcode in JUMPS:
             found = re.search(r"0x([0-9a-f]+)\W*$", text)
@@ -743,25 +752,33 @@ class Ways:
     # Costs of the parts.
 
     def cost(self, name):
-        """The cost of a path or segment, and how many results without a class it waits for."""
+        """The cost of a path or segment, and how many results of an unknown class it waits for."""
         cost = dict.fromkeys(FIELDS, 0)
-        unclassed = 0
+        waits = []
+        unknown = 0
+        start = 0  # of the stretch, behind those before it
         for stretch in self.parts[name]:
             board = Scoreboard()
             for a in stretch.before:
                 board.issue(self.flow.code[a])
+            shift = start - board.clock
             for a in stretch.way:
                 i = self.flow.code[a]
-                waits, others = board.issue(i)
+                found, others = board.issue(i)
                 if not stretch.counts(a):
                     continue
-                for kind in waits:
-                    cost[WAITS[kind]] += 1
-                unclassed += others
+                waits += [[kind, asked + shift, wanted + shift] for kind, asked, wanted in found]
+                unknown += others
+                if IS_ATOMIC(i):
+                    cost["stall_cycles"] += max(i.stall - 1, 0)
                 if i.counted:
                     cost[i.kind] += 1
                     cost["stall_cycles"] += i.stall
-        return cost, unclassed
+                    cost["branches"] += i.opcode in BRANCHES and not i.name.startswith(("BRA.DIV", "BRA.CONV"))
+            start = board.clock + shift
+        first = min((asked for _, asked, _ in waits), default=0)
+        cost["waits"] = [[kind, asked - first, wanted - first] for kind, asked, wanted in waits]
+        return cost, unknown
 
     def addresses(self, name):
         return [a for stretch in self.parts[name] for a in stretch.way if stretch.counts(a)]
@@ -771,28 +788,26 @@ class Scoreboard:
     """The six counters that an instruction can wait for, on one way."""
 
     def __init__(self):
-        self.pending = {}   # counter -> [(class, when issued)]
-        self.waited = {}    # class -> when the last counted wait was
-        self.now = 0
+        self.pending = {}  # counter -> {class: when last asked for}
+        self.clock = 0     # sum of the stall counts
 
     def issue(self, instruction):
-        """Classes that the instruction waits for, and how many results without a class."""
-        self.now += 1
-        classes = set()
+        """Results that the instruction waits for, [(class, asked for, wanted)], and how many of no known class."""
+        found = {}
         others = 0
         for counter in range(6):
             if not instruction.wait_mask >> counter & 1:
                 continue
-            for kind, when in self.pending.pop(counter, []):
-                if kind not in WAITS:
+            for kind, when in self.pending.pop(counter, {}).items():
+                if kind is None:
                     others += 1
-                elif when > self.waited.get(kind, 0):
-                    classes.add(kind)
-        for kind in classes:
-            self.waited[kind] = self.now
+                else:
+                    found[kind] = max(when, found.get(kind, when))
+        waits = [(kind, when, self.clock) for kind, when in sorted(found.items())]
         if instruction.write_barrier != NO_BARRIER:
-            self.pending.setdefault(instruction.write_barrier, []).append((instruction.kind, self.now))
-        return classes, others
+            self.pending.setdefault(instruction.write_barrier, {})[instruction.result] = self.clock
+        self.clock += instruction.stall
+        return waits, others
 
 
 # ---- kernels of other shapes ------------------------------------------------------------------------
@@ -1110,8 +1125,9 @@ def variant_costs(instructions, variant, registers, explain=None, shape=None):
         if explain:
             slots = sum(cost[f] for f in ISSUED)
             explain(f"  {name:14} {slots:4} slots {cost['stall_cycles']:5} stall "
-                    + " ".join(f"{f}={cost[f]}" for f in FIELDS if f != "stall_cycles" and cost[f])
-                    + (f" (waits without a class: {unclassed})" if unclassed else ""))
+                    + " ".join(f"{f}={cost[f]}" for f in FIELDS if f not in ("stall_cycles", "waits") and cost[f])
+                    + "".join(f" {kind}:{wanted - asked}" for kind, asked, wanted in cost["waits"])
+                    + (f" (waits of no known class: {unclassed})" if unclassed else ""))
             explain(f"  {'':14} {ranges(ways.addresses(name))}")
     return result
 

@@ -71,7 +71,7 @@ trace::Header with_costs_and_times(const trace::Header& header,
                                    const std::string& kernel) {
   auto json = nlohmann::json::parse(trace::header_to_json(header));
   if (!costs_path.empty()) {
-    const auto costs = read_json(costs_path, "warpfold.costs/1");
+    const auto costs = read_json(costs_path, "warpfold.costs/2");
     if (costs.value("paths", nlohmann::json()) != json.at("paths") ||
         costs.value("kernel", "") != kernel) {
       throw InputError(costs_path.string() + ": its paths are not those of this program");

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <system_error>
 
@@ -369,6 +371,34 @@ int trace_slice(const fs::path& in, const fs::path& out_path, const SliceSpec& s
   }
   writer.finish();
   out << fmt::format("{}: {} of {} CTAs\n", out_path.string(), kept, reader.cta_count());
+  return 0;
+}
+
+int trace_recost(const fs::path& in, const fs::path& costs, const fs::path& out_path,
+                 const std::function<bool()>& stop, std::ostream& out) {
+  const Reader reader = Reader::without_costs(in);
+  Header header = reader.header();
+  std::ifstream file(costs, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    throw TraceError(fmt::format("{}: cannot be read", costs.string()));
+  }
+  try {
+    replace_costs(header, text.str());
+  } catch (const TraceError& error) {
+    throw TraceError(fmt::format("{}: {}", costs.string(), error.what()));
+  }
+  header.provenance["recosted_from"] = fmt::format("xxh64 {}", reader.file_hash());
+
+  Writer writer(out_path, header);
+  for (std::size_t i = 0; i < reader.cta_count(); ++i) {
+    if (stop && stop()) {
+      throw TraceError(fmt::format("{}: not written: interrupted", out_path.string()));
+    }
+    writer.add(reader.read_cta(i));
+  }
+  writer.finish();
+  out << fmt::format("{}: {} CTAs\n", out_path.string(), reader.cta_count());
   return 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind `warpfold trace info|verify|dump|slice`. Each returns an exit code: 0 done, 1 a
+// What is behind `warpfold trace info|verify|dump|slice|recost`. Each returns an exit code: 0 done, 1 a
 // check failed. Input that cannot be worked with throws TraceError.
 #pragma once
 
@@ -42,5 +42,11 @@ struct SliceSpec {
 // Writes the chosen CTAs of `in` to `out_path`; header.sampling says how they were chosen.
 int trace_slice(const std::filesystem::path& in, const std::filesystem::path& out_path,
                 const SliceSpec& spec, std::ostream& out);
+
+// Writes `in` to `out_path` with the instruction costs of the file `costs` in its header. Records
+// and times stay as they are. `in` may be of format version 1. `stop` as in SliceSpec.
+int trace_recost(const std::filesystem::path& in, const std::filesystem::path& costs,
+                 const std::filesystem::path& out_path, const std::function<bool()>& stop,
+                 std::ostream& out);
 
 }  // namespace warpfold::trace

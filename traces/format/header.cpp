@@ -27,6 +27,7 @@ constexpr std::uint64_t kMaxPrimitives = std::uint64_t{1} << 32U;
 constexpr std::size_t kMaxParameters = 256;
 constexpr std::size_t kMaxPaths = 256;
 constexpr std::uint32_t kMaxCost = 1'000'000;  // of one pass
+constexpr std::size_t kMaxWaits = 4096;        // of one pass
 constexpr std::uint32_t kValueBytes = 4;       // an FP32
 
 constexpr std::array<std::string_view, 1> kBaselineSegments = {"plain"};
@@ -42,19 +43,22 @@ struct CostField {
   const char* name;
   std::uint32_t InstructionCost::*member;
 };
-constexpr std::array<CostField, 11> kCostFields = {{
+constexpr std::array<CostField, 9> kCostFields = {{
     {"alu", &InstructionCost::alu},
+    {"integer", &InstructionCost::integer},
     {"sfu", &InstructionCost::sfu},
     {"shared", &InstructionCost::shared},
     {"global_load", &InstructionCost::global_load},
     {"shuffle", &InstructionCost::shuffle},
     {"match", &InstructionCost::match},
     {"stall_cycles", &InstructionCost::stall_cycles},
-    {"wait_sfu", &InstructionCost::wait_sfu},
-    {"wait_shared", &InstructionCost::wait_shared},
-    {"wait_global", &InstructionCost::wait_global},
-    {"wait_shuffle", &InstructionCost::wait_shuffle},
+    {"branches", &InstructionCost::branches},
 }};
+
+// By ResultClass.
+constexpr std::array<std::string_view, static_cast<std::size_t>(ResultClass::kCount)> kResults = {
+    "sfu",   "shared",  "global_load", "shuffle", "match",
+    "redux", "special", "uniform",     "constant"};
 
 [[noreturn]] void refuse(std::string_view field, std::string_view why) {
   throw TraceError(fmt::format("header: {}: {}", field, why));
@@ -85,6 +89,21 @@ void check_name(std::string_view field, std::string_view text) {
 void check_cost(const std::string& field, const InstructionCost& cost) {
   for (const CostField& entry : kCostFields) {
     check_range(fmt::format("{}.{}", field, entry.name), cost.*entry.member, 0, kMaxCost);
+  }
+  check_range(field + ".waits", cost.waits.size(), 0, kMaxWaits);
+  std::uint32_t last = 0;
+  for (std::size_t i = 0; i < cost.waits.size(); ++i) {
+    const ResultWait& wait = cost.waits[i];
+    const std::string where = fmt::format("{}.waits[{}]", field, i);
+    if (static_cast<std::size_t>(wait.kind) >= kResults.size()) {
+      refuse(where, "unknown class");
+    }
+    check_range(where, wait.wanted, 0, kMaxCost);
+    if (wait.asked > wait.wanted || wait.wanted < last) {
+      refuse(where, fmt::format("asked for at {} and wanted at {}, behind a wait at {}", wait.asked,
+                                wait.wanted, last));
+    }
+    last = wait.wanted;
   }
 }
 
@@ -201,6 +220,10 @@ class Object {
     }
   }
 
+  static std::uint32_t u32_of(const json& value, const std::string& where) {
+    return static_cast<std::uint32_t>(number(value, where, UINT32_MAX));
+  }
+
   static std::string quoted(const std::string& key) {
     return json(key).dump(-1, ' ', true, json::error_handler_t::replace);
   }
@@ -224,7 +247,25 @@ ordered_json cost_to_json(const InstructionCost& cost) {
   for (const CostField& entry : kCostFields) {
     out[entry.name] = cost.*entry.member;
   }
+  out["waits"] = ordered_json::array();
+  for (const ResultWait& wait : cost.waits) {
+    out["waits"].push_back({kResults[static_cast<std::size_t>(wait.kind)], wait.asked, wait.wanted});
+  }
   return out;
+}
+
+ResultWait wait_from_json(const json& value, const std::string& where) {
+  if (!value.is_array() || value.size() != 3 || !value[0].is_string()) {
+    refuse(where, "is not [class, asked, wanted]");
+  }
+  const auto* const found =
+      std::find(kResults.begin(), kResults.end(), value[0].get<std::string_view>());
+  if (found == kResults.end()) {
+    refuse(where, fmt::format("unknown class {}", Object::quoted(value[0].get<std::string>())));
+  }
+  return {.kind = static_cast<ResultClass>(found - kResults.begin()),
+          .asked = Object::u32_of(value[1], where),
+          .wanted = Object::u32_of(value[2], where)};
 }
 
 InstructionCost cost_from_json(const json& value, const std::string& where) {
@@ -232,6 +273,10 @@ InstructionCost cost_from_json(const json& value, const std::string& where) {
   InstructionCost cost;
   for (const CostField& entry : kCostFields) {
     cost.*entry.member = object.u32(entry.name);
+  }
+  const json& waits = object.array("waits");
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    cost.waits.push_back(wait_from_json(waits[i], fmt::format("{}.waits[{}]", where, i)));
   }
   object.finish();
   return cost;
@@ -255,6 +300,27 @@ VariantCost variant_from_json(const json& value, const std::string& where) {
   variant.registers = object.u32("registers");
   object.finish();
   return variant;
+}
+
+using Costs = std::map<std::string, std::map<std::string, VariantCost>>;
+
+Costs costs_from(const json& costs) {
+  if (!costs.is_object()) {
+    refuse("costs", fmt::format("is {}, not an object", costs.type_name()));
+  }
+  Costs all;
+  for (const auto& machine : costs.items()) {
+    const std::string where = fmt::format("costs[{}]", Object::quoted(machine.key()));
+    if (!machine.value().is_object()) {
+      refuse(where, fmt::format("is {}, not an object", machine.value().type_name()));
+    }
+    auto& variants = all[machine.key()];
+    for (const auto& variant : machine.value().items()) {
+      variants[variant.key()] = variant_from_json(
+          variant.value(), fmt::format("{}[{}]", where, Object::quoted(variant.key())));
+    }
+  }
+  return all;
 }
 
 VariantTime time_from_json(const json& value, const std::string& where) {
@@ -486,7 +552,22 @@ std::string header_to_json(const Header& header, int indent) {
   }
 }
 
-Header header_from_json(std::string_view text) {
+void replace_costs(Header& header, std::string_view text) {
+  const json parsed = parse(text);
+  if (!parsed.is_object() || parsed.value("schema", json()) != kCostsSchema) {
+    throw TraceError(fmt::format("is not {}", kCostsSchema));
+  }
+  if (parsed.value("paths", json()) != json(header.paths)) {
+    throw TraceError("its paths are not those of the trace");
+  }
+  header.costs = costs_from(parsed.value("costs", json()));
+  const json compiler = parsed.value("compiler", json("unknown"));
+  header.provenance["compiler"] =
+      compiler.is_string() ? compiler.get<std::string>() : std::string("unknown");
+  validate_header(header);
+}
+
+Header header_from_json(std::string_view text, bool with_costs) {
   const json parsed = parse(text);
   Object object(parsed, "the header");
   Header header;
@@ -520,19 +601,8 @@ Header header_from_json(std::string_view text) {
   header.taken_path = object.text("taken_path");
 
   const json& costs = object.at("costs");
-  if (!costs.is_object()) {
-    refuse("costs", fmt::format("is {}, not an object", costs.type_name()));
-  }
-  for (const auto& machine : costs.items()) {
-    const std::string where = fmt::format("costs[{}]", Object::quoted(machine.key()));
-    if (!machine.value().is_object()) {
-      refuse(where, fmt::format("is {}, not an object", machine.value().type_name()));
-    }
-    auto& variants = header.costs[machine.key()];
-    for (const auto& variant : machine.value().items()) {
-      variants[variant.key()] = variant_from_json(
-          variant.value(), fmt::format("{}[{}]", where, Object::quoted(variant.key())));
-    }
+  if (with_costs) {
+    header.costs = costs_from(costs);
   }
   const json& times = object.array("times");
   for (std::size_t i = 0; i < times.size(); ++i) {

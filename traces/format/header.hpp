@@ -21,6 +21,14 @@ void validate_header(const Header& header);
 [[nodiscard]] std::string header_to_json(const Header& header, int indent = -1);
 
 // Strict: unknown, missing and duplicate keys and wrong types are refused; then validate_header.
-[[nodiscard]] Header header_from_json(std::string_view text);
+// Without `with_costs` the costs are left out, whatever they are.
+[[nodiscard]] Header header_from_json(std::string_view text, bool with_costs = true);
+
+// Of a file of instruction costs, as traces/capture/sass_cost.py writes it.
+inline constexpr std::string_view kCostsSchema = "warpfold.costs/2";
+
+// Gives the header the costs of such a file, whose text this is, in place of its own. Throws
+// TraceError if the file is of another kernel or not sound.
+void replace_costs(Header& header, std::string_view text);
 
 }  // namespace warpfold::trace

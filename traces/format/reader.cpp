@@ -19,9 +19,17 @@ using container::ChunkHead;
 using container::get_u32;
 using container::get_u64;
 
+namespace {
+// As the present version but for the costs in the header.
+constexpr std::uint32_t kVersionOfOtherCosts = 1;
+}  // namespace
+
 struct Reader::State {
-  explicit State(const std::filesystem::path& path_in)
-      : path(path_in), shown(path_in.string()), file(path_in.string()) {}
+  State(const std::filesystem::path& path_in, bool with_costs_in)
+      : path(path_in),
+        shown(path_in.string()),
+        with_costs(with_costs_in),
+        file(path_in.string()) {}
 
   [[noreturn]] void fail(std::string_view why) const {
     throw TraceError(fmt::format("{}: {}", shown, why));
@@ -62,6 +70,7 @@ struct Reader::State {
 
   std::filesystem::path path;
   std::string shown;
+  bool with_costs;
   container::InputFile file;
   std::uint64_t at = 0;
   container::Hasher whole;
@@ -92,7 +101,8 @@ void Reader::State::pass_prelude() {
   }
   pass(prelude, "the magic and the version");
   const std::uint32_t version = get_u32(prelude.data() + 8);
-  if (version != kFormatVersion) {
+  const bool older = !with_costs && version == kVersionOfOtherCosts;
+  if (version != kFormatVersion && !older) {
     fail(fmt::format("format version {}, this build reads version {}", version, kFormatVersion));
   }
   if (get_u32(prelude.data() + 12) != 0) {
@@ -273,7 +283,7 @@ void Reader::State::open() {
     }
     if (number == 0) {
       try {
-        header = header_from_json({reinterpret_cast<const char*>(raw.data()), raw.size()});
+        header = header_from_json({reinterpret_cast<const char*>(raw.data()), raw.size()}, with_costs);
       } catch (const TraceError& error) {
         fail(error.what());
       }
@@ -305,8 +315,15 @@ codec::Decoder Reader::State::load(std::size_t i) const {
   }
 }
 
-Reader::Reader(const std::filesystem::path& path) : state_(std::make_unique<State>(path)) {
+Reader::Reader(const std::filesystem::path& path) : Reader(path, true) {}
+
+Reader::Reader(const std::filesystem::path& path, bool with_costs)
+    : state_(std::make_unique<State>(path, with_costs)) {
   state_->open();
+}
+
+Reader Reader::without_costs(const std::filesystem::path& path) {
+  return {path, false};
 }
 
 Reader::~Reader() = default;
@@ -372,7 +389,7 @@ CtaTrace Reader::read_cta(std::size_t i) const {
 }
 
 void Reader::check_begin(const std::filesystem::path& path) {
-  State(path).pass_prelude();
+  State(path, true).pass_prelude();
 }
 
 void Reader::verify() const {

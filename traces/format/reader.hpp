@@ -30,6 +30,8 @@ class Reader {
  public:
   // Throws TraceError with one line that starts with the path.
   explicit Reader(const std::filesystem::path& path);
+  // Leaves out the header's costs, and so also reads version 1, which had others.
+  static Reader without_costs(const std::filesystem::path& path);
   ~Reader();
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
@@ -65,6 +67,7 @@ class Reader {
 
  private:
   struct State;
+  Reader(const std::filesystem::path& path, bool with_costs);
   std::unique_ptr<State> state_;
 };
 

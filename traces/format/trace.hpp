@@ -13,7 +13,7 @@
 namespace warpfold::trace {
 
 // Container version that this library writes, and the only one it reads.
-inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kFormatVersion = 2;
 inline constexpr int kWarpLanes = 32;
 
 // Anything wrong with a trace file: one clear line, no newline at its end.
@@ -29,22 +29,44 @@ struct Parameter {
   std::uint32_t stride_bytes = 0;
 };
 
+// Classes of results that arrive when they do, for which an instruction waits on a scoreboard.
+enum class ResultClass : std::uint8_t {
+  kSfu,         // MUFU, POPC, FLO, BREV, conversions
+  kShared,      // LDS
+  kGlobalLoad,  // LDG
+  kShuffle,
+  kMatch,
+  kRedux,
+  kSpecial,   // S2R: a special register
+  kUniform,   // S2UR, R2UR: into a uniform register
+  kConstant,  // LDC
+  kCount
+};
+
+// An instruction that waits for a result. Both times are on a clock that counts nothing but the
+// stall counts of the instructions along the way.
+struct ResultWait {
+  ResultClass kind = ResultClass::kSfu;
+  std::uint32_t asked = 0;   // when the result was asked for
+  std::uint32_t wanted = 0;  // when the instruction that needs it would issue if it were there
+  friend bool operator==(const ResultWait&, const ResultWait&) = default;
+};
+
 // Warp instructions issued along one path of the kernel, and what they wait for, from SASS.
 struct InstructionCost {
-  std::uint32_t alu = 0;           // issue slots of everything not counted below, branches included
-  std::uint32_t sfu = 0;           // MUFU
+  std::uint32_t alu = 0;      // issue slots of everything not counted below, branches included
+  std::uint32_t integer = 0;  // additions, logic, shifts, comparisons, selections
+  std::uint32_t sfu = 0;      // MUFU, POPC, FLO, BREV, conversions
   std::uint32_t shared = 0;        // LDS, STS
   std::uint32_t global_load = 0;   // LDG, STG
   std::uint32_t shuffle = 0;       // SHFL, MATCH, VOTE excluded: those are in alu
   std::uint32_t match = 0;         // MATCH
   std::uint32_t stall_cycles = 0;  // sum of the encoded stall counts: least cycles of a lone warp
-  std::uint32_t wait_sfu = 0;      // scoreboard waits on a result of that class
-  std::uint32_t wait_shared = 0;
-  std::uint32_t wait_global = 0;
-  std::uint32_t wait_shuffle = 0;
+  std::uint32_t branches = 0;      // BRA, taken or not, and BSYNC
+  std::vector<ResultWait> waits;   // in the order of `wanted`
   // REDs are not in here: an event issues one RED for each parameter and transaction.
   [[nodiscard]] std::uint32_t issue_slots() const {
-    return alu + sfu + shared + global_load + shuffle + match;
+    return alu + integer + sfu + shared + global_load + shuffle + match;
   }
   friend bool operator==(const InstructionCost&, const InstructionCost&) = default;
 };
