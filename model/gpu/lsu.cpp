@@ -118,8 +118,8 @@ void Lsu::take_next() {
     subcore.memory_queue.pop();
     if (op.kind == MemOpKind::kShuffle || op.kind == MemOpKind::kShared) {
       const Ticks done = pipe_.start(op.lsu_ticks);
-      const Cycle latency = op.kind == MemOpKind::kShuffle ? config_.latency.shuffle
-                                                           : config_.latency.shared;
+      const Cycle latency =
+          op.kind == MemOpKind::kShuffle ? config_.latency.shuffle : config_.latency.shared;
       subcore.shuffles_done.post({op.warp_slot, cycle_after(done) + latency});
     } else {
       split(op);

@@ -148,7 +148,7 @@ class Subcore : public Block {
   SlotMask want_unit_ = 0;   // next instruction is an atomred
   SlotMask want_issue_ = 0;  // next instruction needs no more than an issue slot (barrier)
   SlotMask wait_ = 0;        // until ready_at
-  SlotMask shuffle_ = 0;  // for shuffles or shared-memory accesses
+  SlotMask shuffle_ = 0;     // for shuffles or shared-memory accesses
   SlotMask barrier_ = 0;
   std::uint32_t resident_ = 0;
 

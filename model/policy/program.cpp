@@ -14,9 +14,6 @@ namespace warpfold {
 
 namespace {
 
-constexpr std::uint32_t kButterflyRounds = 5;
-constexpr std::uint32_t kMostWaits = 32;
-
 // Work without events is issued in runs of at most so much, so that what it takes of the load-store
 // unit is spread over its time.
 constexpr Ticks kRunTicks = 32 * kTicksPerCycle;
@@ -77,16 +74,24 @@ Waiting waiting(const std::vector<trace::ResultWait>& waits, const GpuConfig::La
   return all;
 }
 
-// `shuffle_waits`: how often a warp waits for the shuffles, at most; 0 if they stay with the rest.
+// How often a warp waits for the shuffles of a segment; at most 0: they stay with the rest.
+struct Rounds {
+  std::uint32_t least = 0;
+  std::uint32_t most = 0;
+};
+constexpr Rounds kTogether{};
+constexpr Rounds kSerialTurn{.least = 1, .most = 32};
+constexpr Rounds kButterfly{.least = 5, .most = 5};
+
 PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuConfig& gpu,
-                                 std::uint32_t shuffle_waits) {
+                                 const Rounds& rounds) {
   const Waiting wait = waiting(cost.waits, gpu.latency);
   PolicyTiming::Segment segment;
   double latency = 0;
   double access = 0;
-  if (shuffle_waits > 0 && cost.shuffle > 0) {
+  if (rounds.most > 0 && cost.shuffle > 0) {
     segment.accesses = cost.shuffle;
-    segment.waits = std::clamp(wait.shuffles, 1U, shuffle_waits);
+    segment.waits = std::clamp(wait.shuffles, rounds.least, rounds.most);
     access = gpu.lsu.shuffle;
     latency = gpu.latency.shuffle;
   } else if (wait.shared > 0 && cost.shared > 0) {
@@ -104,8 +109,8 @@ PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuCo
   // What the accesses take of a lone warp's time comes with them.
   const auto apart = static_cast<std::uint64_t>(
       std::llround(segment.waits * latency + segment.accesses * std::max(1.0, access)));
-  segment.min_cycles = cost.stall_cycles + std::uint64_t{cost.branches} * gpu.latency.branch +
-                       wait.cycles;
+  segment.min_cycles =
+      cost.stall_cycles + std::uint64_t{cost.branches} * gpu.latency.branch + wait.cycles;
   segment.min_cycles -= std::min(segment.min_cycles, apart);
   double occupancy = cost.global_load * gpu.lsu.global_load;
   occupancy += segment.apart == StepKind::kShared ? 0.0 : cost.shared * gpu.lsu.shared_access;
@@ -124,8 +129,7 @@ bool PolicyTiming::has_code(const trace::Header& header, const GpuConfig& gpu, P
 }
 
 PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy which)
-    : policy(which),
-      parameters(static_cast<std::uint32_t>(header.parameters.size())) {
+    : policy(which), parameters(static_cast<std::uint32_t>(header.parameters.size())) {
   const auto arch = header.costs.find(gpu.sass_arch);
   if (arch == header.costs.end()) {
     throw std::invalid_argument(
@@ -138,24 +142,24 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
                     which.variant(), which.name()));
   }
   for (const trace::InstructionCost& cost : variant->second.paths) {
-    paths_.push_back(to_segment(cost, gpu, 0));
+    paths_.push_back(to_segment(cost, gpu, kTogether));
   }
   const auto taken = std::find(header.paths.begin(), header.paths.end(), header.taken_path);
   taken_ = static_cast<std::size_t>(taken - header.paths.begin());
-  const auto reduce = [&](const char* name, std::uint32_t shuffle_waits) {
+  const auto reduce = [&](const char* name, const Rounds& rounds) {
     const auto found = variant->second.reduce.find(name);
     if (found == variant->second.reduce.end()) {
       throw std::invalid_argument(
           fmt::format("the trace's {} code of variant {} lacks its '{}' part", gpu.sass_arch,
                       which.variant(), name));
     }
-    return to_segment(found->second, gpu, shuffle_waits);
+    return to_segment(found->second, gpu, rounds);
   };
   const auto baseline_plain = [&] {
     const auto baseline = arch->second.find("baseline");
     return baseline == arch->second.end() || !baseline->second.reduce.contains("plain")
                ? Segment{}
-               : to_segment(baseline->second.reduce.at("plain"), gpu, 0);
+               : to_segment(baseline->second.reduce.at("plain"), gpu, kTogether);
   };
   switch (which.kind) {
     case PolicyKind::kBaseline:
@@ -163,27 +167,27 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
     case PolicyKind::kLab:
     case PolicyKind::kLabIdeal:
     case PolicyKind::kPhi:
-      plain = reduce("plain", 0);
+      plain = reduce("plain", kTogether);
       break;
     case PolicyKind::kSwS:
-      check = reduce("check", 0);
-      plain = reduce("plain", 0);
-      setup = reduce("setup", 0);
-      per_lane = reduce("per_lane", kMostWaits);
-      leader = reduce("leader", 0);
+      check = reduce("check", kTogether);
+      plain = reduce("plain", kTogether);
+      setup = reduce("setup", kTogether);
+      per_lane = reduce("per_lane", kSerialTurn);
+      leader = reduce("leader", kTogether);
       break;
     case PolicyKind::kCccl:
       plain = baseline_plain();
-      butterfly = reduce("butterfly", kButterflyRounds);
-      leader = reduce("leader", 0);
+      butterfly = reduce("butterfly", kButterfly);
+      leader = reduce("leader", kTogether);
       break;
     case PolicyKind::kSwB:
     case PolicyKind::kSkip:
       // skip has no code for lanes that differ in their primitive: they add as the baseline does.
-      plain = which.kind == PolicyKind::kSwB ? reduce("plain", 0) : baseline_plain();
-      check = reduce("check", 0);
-      butterfly = reduce("butterfly", kButterflyRounds);
-      leader = reduce("leader", 0);
+      plain = which.kind == PolicyKind::kSwB ? reduce("plain", kTogether) : baseline_plain();
+      check = reduce("check", kTogether);
+      butterfly = reduce("butterfly", kButterfly);
+      leader = reduce("leader", kTogether);
       break;
   }
 }
@@ -207,8 +211,8 @@ void WarpProgram::add_run(const PolicyTiming::Segment& segment, std::uint64_t ti
   run_.loads += static_cast<std::uint32_t>(segment.loads * times);
 }
 
-// A segment of the kernel. Accesses that are apart split it into equal shares: what follows a share's
-// accesses needs their results.
+// A segment of the kernel. Accesses that are apart split it into equal shares: what follows a
+// share's accesses needs their results.
 void WarpProgram::add(const PolicyTiming::Segment& segment, std::uint64_t times) {
   if (segment.waits == 0) {
     add_run(segment, times);

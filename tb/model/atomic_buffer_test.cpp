@@ -280,7 +280,7 @@ TEST(Phi, EachLaneLooksUpForItself) {
 
 TEST(Phi, LinesOfLoadsSendSumsAway) {
   SmallTrace trace(1, 1, 1, 4, kSectorStride);
-  trace.path_cost(0, {.global_load = 1, .wait_global = 1});
+  trace.path_cost(0, {.global_load = 1, .waits = {{trace::ResultClass::kGlobalLoad, 0, 0}}});
   trace.event(0, 0, kFour, 1);
   trace.work(0, 0, 1);
   GpuConfig gpu = one_sm();
@@ -293,7 +293,7 @@ TEST(Phi, LinesOfLoadsSendSumsAway) {
 
 TEST(Phi, OneLineOfALoadLeavesTheOtherAlone) {
   SmallTrace trace(1, 1, 1, 4, kSectorStride);
-  trace.path_cost(0, {.global_load = 1, .wait_global = 1});
+  trace.path_cost(0, {.global_load = 1, .waits = {{trace::ResultClass::kGlobalLoad, 0, 0}}});
   trace.event(0, 0, kFour, 1);
   trace.work(0, 0, 1);
   GpuConfig gpu = one_sm();

@@ -37,9 +37,10 @@ struct Outcome {
 trace::Header small_trace_header() {
   constexpr std::uint32_t kCtas = 6;
   trace::Header header = trace::test::small_header(kCtas, 64);
-  const trace::InstructionCost cost{.alu = 5, .shared = 1, .stall_cycles = 20, .wait_shared = 1};
+  const trace::InstructionCost cost{
+      .alu = 5, .shared = 1, .stall_cycles = 20, .waits = {{trace::ResultClass::kShared, 0, 0}}};
   const std::vector<trace::InstructionCost> paths(header.paths.size(), cost);
-  const trace::InstructionCost butterfly{.alu = 5, .shuffle = 5, .wait_shuffle = 5};
+  const trace::InstructionCost butterfly{.alu = 5, .shuffle = 5};
   header.costs.clear();
   for (const std::string arch : {"sm_86", "sm_89", "sm_90"}) {
     auto& variants = header.costs[arch];

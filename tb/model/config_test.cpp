@@ -173,7 +173,7 @@ TEST(ConfigToJson, HoldsEveryParameterOfTheFile) {
   for (const auto& [key, value] : json.items()) {
     expected_order += key + " ";
   }
-  EXPECT_EQ(expected_order, "name sass_arch sm latency lsu l1 lab buffer noc l2 ");
+  EXPECT_EQ(expected_order, "name sass_arch sm pipe latency lsu l1 lab buffer noc l2 ");
   // As many as lines of the file that set one.
   std::size_t in_file = 0;
   std::istringstream lines{std::string(builtin_gpus().front().toml)};
@@ -240,7 +240,7 @@ TEST_F(GpuFile, EveryKeyMustBeThere) {
       ++keys;
     }
   }
-  EXPECT_EQ(keys, 52U);
+  EXPECT_EQ(keys, 60U);
 }
 
 TEST_F(GpuFile, MissingTableIsNamedByItsFirstKey) {
@@ -323,6 +323,17 @@ TEST_F(GpuFile, ValuesThatDoNotGoTogetherAreRefused) {
   EXPECT_EQ(error_with("l2", "bytes", "65536"),
             "l2.bytes: is 65536, must be at least slices x ways x line_bytes = 180224");
   set_line("l2", "bytes", "bytes = 75497472");
+  EXPECT_EQ(error_with("l2", "slice_bytes", "384"),
+            "l2.slice_bytes: is 384, must be a power of two");
+  EXPECT_EQ(error_with("l2", "slice_bytes", "64"),
+            "l2.slice_bytes: is 64, less than l2.line_bytes = 128");
+  set_line("l2", "slice_bytes", "slice_bytes = 256");
+  EXPECT_EQ(error_with("l2", "slices_per_port", "3"),
+            "l2.slices: is 88, no multiple of l2.slices_per_port = 3");
+  set_line("l2", "slices_per_port", "slices_per_port = 2");
+  EXPECT_EQ(error_with("l2", "sector_cycles", "1.25"),
+            "l2.sector_cycles: is 1.25, less than l2.rop_cycles = 1.5");
+  set_line("l2", "sector_cycles", "sector_cycles = 3.49");
   EXPECT_EQ(error_with("sm", "max_warps", "3"), "sm.max_warps: is 3, less than sm.subcores = 4");
   set_line("sm", "max_warps", "max_warps = 48");
   EXPECT_EQ(error_with("", "sass_arch", "\"gfx90a\""),

@@ -36,9 +36,9 @@ struct Issued {
   std::uint64_t shuffles = 0;
   std::uint64_t shuffle_waits = 0;
   std::uint64_t accesses = 0;  // of shared memory, waited for
-  std::uint64_t atomics = 0;  // lane by lane
-  std::uint64_t lanes = 0;    // of those
-  std::uint64_t reduced = 0;  // sums
+  std::uint64_t atomics = 0;   // lane by lane
+  std::uint64_t lanes = 0;     // of those
+  std::uint64_t reduced = 0;   // sums
   std::uint64_t barriers = 0;
   std::uint64_t steps = 0;
   std::uint64_t longest = 0;  // slots of one run
@@ -115,6 +115,45 @@ TEST(Program, SerialReductionTakesATurnForEachLaneButTheLeader) {
   EXPECT_EQ(below.slots, 10U + 1000 + 100);
   EXPECT_EQ(below.shuffles, 0U);
   EXPECT_EQ(below.atomics, kParameters);
+}
+
+TEST(Program, WaitsPutOffAllThatComesBehindThem) {
+  const GpuConfig gpu = load_gpu("h200");
+  SmallTrace trace = priced_trace();
+  // Asked for at 10 and wanted at 14: 4 of its cycles pass meanwhile. The second is asked for
+  // behind the first wait, and so as much later. The third is there by then.
+  trace.path_cost(0, {.alu = 5,
+                      .stall_cycles = 100,
+                      .branches = 2,
+                      .waits = {{trace::ResultClass::kUniform, 10, 14},
+                                {trace::ResultClass::kSfu, 20, 22},
+                                {trace::ResultClass::kMatch, 11, 60}}});
+  trace.work(0, 0, 1);
+  const Issued issued = issue(trace, "baseline");
+  EXPECT_EQ(issued.min_cycles,
+            100 + 2 * gpu.latency.branch + (gpu.latency.uniform - 4) + (gpu.latency.sfu - 2));
+  EXPECT_EQ(issued.slots, 5U);
+}
+
+TEST(Program, TheBusiestPipeCountsWhereItTakesLonger) {
+  SmallTrace trace = priced_trace();
+  trace.path_cost(0, {.alu = 1, .integer = 10, .sfu = 1, .stall_cycles = 40});
+  trace.work(0, 0, 1);
+  EXPECT_EQ(issue(trace, "baseline").slots, 20U);
+}
+
+TEST(Program, ResultsOfSharedMemoryComeThroughTheQueue) {
+  const GpuConfig gpu = load_gpu("h200");
+  SmallTrace trace = priced_trace();
+  trace.path_cost(
+      0,
+      {.alu = 10, .shared = 2, .stall_cycles = 60, .waits = {{trace::ResultClass::kShared, 4, 6}}});
+  trace.work(0, 0, 3);
+  const Issued issued = issue(trace, "baseline");
+  EXPECT_EQ(issued.slots, 30U);
+  EXPECT_EQ(issued.accesses, 6U);
+  // Of 60 cycles and the rest of the latency, less what the step of the two accesses takes.
+  EXPECT_EQ(issued.min_cycles, 3 * (60 + gpu.latency.shared - 2 - (gpu.latency.shared + 2)));
 }
 
 TEST(Program, SerialReductionOfALoneLaneNeedsNoTurn) {

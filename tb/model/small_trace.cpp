@@ -189,21 +189,25 @@ SmallTrace random_trace(std::uint64_t seed, std::uint32_t ctas, std::uint32_t wa
       }
     }
   }
-  trace.path_cost(0, {.alu = 7, .sfu = 1, .shared = 2, .stall_cycles = 19, .wait_shared = 1});
-  trace.path_cost(1, {.alu = 30,
-                      .sfu = 2,
-                      .shared = 1,
-                      .global_load = 1,
-                      .stall_cycles = 60,
-                      .wait_sfu = 1,
-                      .wait_global = 1});
+  trace.path_cost(0, {.alu = 7,
+                      .sfu = 1,
+                      .shared = 2,
+                      .stall_cycles = 19,
+                      .branches = 1,
+                      .waits = {{trace::ResultClass::kShared, 4, 6}}});
+  trace.path_cost(
+      1, {.alu = 30,
+          .sfu = 2,
+          .shared = 1,
+          .global_load = 1,
+          .stall_cycles = 60,
+          .waits = {{trace::ResultClass::kGlobalLoad, 2, 20}, {trace::ResultClass::kSfu, 24, 26}}});
   trace.reduce_cost("plain", {.alu = 3, .stall_cycles = 6});
   trace.reduce_cost("check", {.alu = 5, .match = 1, .stall_cycles = 12});
   trace.reduce_cost("setup", {.alu = 2, .stall_cycles = 4});
   trace.reduce_cost("per_lane", {.alu = 12, .shuffle = parameters, .stall_cycles = 20});
-  trace.reduce_cost(
-      "butterfly",
-      {.alu = 5 * parameters, .shuffle = 5 * parameters, .stall_cycles = 40, .wait_shuffle = 5});
+  trace.reduce_cost("butterfly",
+                    {.alu = 5 * parameters, .shuffle = 5 * parameters, .stall_cycles = 40});
   trace.reduce_cost("leader", {.alu = 3, .stall_cycles = 6});
   if (values) {
     trace.add_values(seed + 1);

@@ -46,7 +46,13 @@ Header small_header(std::uint32_t ctas, std::uint32_t threads) {
                        {.name = "y", .base = 0x7f0000000004, .stride_bytes = 8}};
   header.paths = {"prologue", "skipped", "taken"};
   header.taken_path = "taken";
-  const InstructionCost cost{.alu = 11, .sfu = 2, .shared = 3, .stall_cycles = 40, .wait_sfu = 1};
+  const InstructionCost cost{.alu = 11,
+                             .integer = 4,
+                             .sfu = 2,
+                             .shared = 3,
+                             .stall_cycles = 40,
+                             .branches = 1,
+                             .waits = {{ResultClass::kSfu, 3, 9}, {ResultClass::kShared, 8, 9}}};
   header.costs["sm_89"]["baseline"] = {
       .paths = {cost, cost, cost}, .reduce = {{"plain", cost}}, .registers = 48};
   header.costs["sm_90"]["skip"] = {

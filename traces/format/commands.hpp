@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind `warpfold trace info|verify|dump|slice|recost`. Each returns an exit code: 0 done, 1 a
-// check failed. Input that cannot be worked with throws TraceError.
+// What is behind `warpfold trace info|verify|dump|slice|recost`. Each returns an exit code: 0 done,
+// 1 a check failed. Input that cannot be worked with throws TraceError.
 #pragma once
 
 #include <cstdint>

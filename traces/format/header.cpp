@@ -57,8 +57,7 @@ constexpr std::array<CostField, 9> kCostFields = {{
 
 // By ResultClass.
 constexpr std::array<std::string_view, static_cast<std::size_t>(ResultClass::kCount)> kResults = {
-    "sfu",   "shared",  "global_load", "shuffle", "match",
-    "redux", "special", "uniform",     "constant"};
+    "sfu", "shared", "global_load", "shuffle", "match", "redux", "special", "uniform", "constant"};
 
 [[noreturn]] void refuse(std::string_view field, std::string_view why) {
   throw TraceError(fmt::format("header: {}: {}", field, why));
@@ -249,7 +248,8 @@ ordered_json cost_to_json(const InstructionCost& cost) {
   }
   out["waits"] = ordered_json::array();
   for (const ResultWait& wait : cost.waits) {
-    out["waits"].push_back({kResults[static_cast<std::size_t>(wait.kind)], wait.asked, wait.wanted});
+    out["waits"].push_back(
+        {kResults[static_cast<std::size_t>(wait.kind)], wait.asked, wait.wanted});
   }
   return out;
 }

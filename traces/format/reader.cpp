@@ -26,10 +26,7 @@ constexpr std::uint32_t kVersionOfOtherCosts = 1;
 
 struct Reader::State {
   State(const std::filesystem::path& path_in, bool with_costs_in)
-      : path(path_in),
-        shown(path_in.string()),
-        with_costs(with_costs_in),
-        file(path_in.string()) {}
+      : path(path_in), shown(path_in.string()), with_costs(with_costs_in), file(path_in.string()) {}
 
   [[noreturn]] void fail(std::string_view why) const {
     throw TraceError(fmt::format("{}: {}", shown, why));
@@ -283,7 +280,8 @@ void Reader::State::open() {
     }
     if (number == 0) {
       try {
-        header = header_from_json({reinterpret_cast<const char*>(raw.data()), raw.size()}, with_costs);
+        header =
+            header_from_json({reinterpret_cast<const char*>(raw.data()), raw.size()}, with_costs);
       } catch (const TraceError& error) {
         fail(error.what());
       }

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the model's cycles against the kernel times in the headers of traces. Run by correlate.sh.
+
+A point is a trace under a policy that was measured. Errors are modelled over measured time less 1. Of the
+thresholds of sw-b and of sw-s together, the pick is the one that the model has fastest; it costs what its
+measured time is above the least measured.
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = Path(os.environ.get("WARPFOLD", ROOT / "build/release/model/warpfold"))
+SCHEMA = "warpfold.correlation/1"
+POLICIES = ("baseline", "sw-s", "sw-b", "skip", "cccl")
+
+
+class BadInput(Exception):
+    """One line."""
+
+
+# ---- arithmetic -------------------------------------------------------------------------------------
+
+
+def pearson(xs, ys):
+    """Correlation of two lists; None if it is not defined."""
+    if len(xs) < 2:
+        return None
+    mx, my = statistics.fmean(xs), statistics.fmean(ys)
+    xx = sum((x - mx) ** 2 for x in xs)
+    yy = sum((y - my) ** 2 for y in ys)
+    if xx == 0 or yy == 0:
+        return None
+    return sum((x - mx) * (y - my) for x, y in zip(xs, ys)) / math.sqrt(xx * yy)
+
+
+def ranks(values):
+    """Rank of each value from 1; equal ones share the mean of theirs."""
+    order = sorted(range(len(values)), key=lambda i: values[i])
+    result = [0.0] * len(values)
+    start = 0
+    while start < len(order):
+        end = start
+        while end + 1 < len(order) and values[order[end + 1]] == values[order[start]]:
+            end += 1
+        for i in order[start:end + 1]:
+            result[i] = (start + end) / 2 + 1
+        start = end + 1
+    return result
+
+
+def summary(points):
+    """Figures over points, dicts with trace, policy, modelled_ms and measured_ms."""
+    errors = [p["modelled_ms"] / p["measured_ms"] - 1 for p in points]
+    worst = max(range(len(points)), key=lambda i: abs(errors[i]))
+    modelled = [p["modelled_ms"] for p in points]
+    measured = [p["measured_ms"] for p in points]
+    return {
+        "points": len(points),
+        "mean_absolute_error": statistics.fmean(abs(e) for e in errors),
+        "mean_error": statistics.fmean(errors),
+        "worst": {"trace": points[worst]["trace"], "policy": points[worst]["policy"], "error": errors[worst]},
+        "pearson": pearson(modelled, measured),
+        "pearson_log": pearson([math.log(m) for m in modelled], [math.log(m) for m in measured]),
+        "rank_correlation": pearson(ranks(modelled), ranks(measured)),
+    }
+
+
+def picks(points):
+    """For each trace with thresholds: the best one, the model's, and what that costs."""
+    result = []
+    for trace in dict.fromkeys(p["trace"] for p in points):
+        own = [p for p in points if p["trace"] == trace and p["policy"].startswith(("sw-b:", "sw-s:"))]
+        if len(own) < 2:
+            continue
+        best = min(own, key=lambda p: p["measured_ms"])
+        pick = min(own, key=lambda p: p["modelled_ms"])
+        result.append({"trace": trace, "best": best["policy"], "pick": pick["policy"],
+                       "cost": pick["measured_ms"] / best["measured_ms"] - 1})
+    return result
+
+
+# ---- runs -------------------------------------------------------------------------------------------
+
+
+def run(*arguments, **options):
+    try:
+        return subprocess.run([str(COMMAND), *map(str, arguments)], check=True, text=True, stdout=subprocess.PIPE,
+                              **options).stdout
+    except OSError as error:
+        raise BadInput(f"{COMMAND}: {error.strerror}") from error
+    except subprocess.CalledProcessError as error:
+        raise BadInput(f"{' '.join(map(str, error.cmd))}: exit code {error.returncode}") from error
+
+
+def measured_times(trace, gpu_arch, only):
+    """{policy: ms} of what the trace has both times and code of."""
+    header = json.loads(run("trace", "info", "--json", trace))["traces"][0]["header"]
+    code = header["costs"].get(gpu_arch, {})
+    times = {}
+    for time in header["times"]:
+        policy = time["policy"]
+        kind = policy.split(":")[0]
+        if kind in POLICIES and kind in code and (not only or policy in only):
+            times[policy] = time["median_ms"]
+    return times
+
+
+def correlate(trace, args):
+    times = measured_times(trace, args.arch, args.policy)
+    if not times:
+        print(f"correlate.py: {trace}: no measured times of a policy; left out", file=sys.stderr)
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "r.json"
+        run("sim", trace, "--gpu", args.gpu, "--policy", ",".join(times), "--unit", "golden", "--jobs", args.jobs,
+            "--json", out)
+        results = json.loads(out.read_text(encoding="utf-8"))
+    points = []
+    for one in results["runs"]:
+        clock = one["config"]["sm"]["clock_ghz"] if isinstance(one.get("config"), dict) else args.clock
+        points.append({"trace": Path(trace).stem, "policy": one["policy"], "cycles": one["cycles"],
+                       "modelled_ms": one["cycles"] / (clock * 1e6), "measured_ms": times[one["policy"]]})
+    return points
+
+
+# ---- output -----------------------------------------------------------------------------------------
+
+
+def table(points):
+    lines = [f"{'trace':16} {'policy':10} {'modelled ms':>11} {'measured ms':>11} {'error':>8}"]
+    for p in points:
+        error = p["modelled_ms"] / p["measured_ms"] - 1
+        lines.append(f"{p['trace']:16} {p['policy']:10} {p['modelled_ms']:11.4f} {p['measured_ms']:11.4f} {error:+8.1%}")
+    return "\n".join(lines)
+
+
+def number(value):
+    return "-" if value is None else f"{value:.4f}"
+
+
+def text_of(all_points, overall, chosen):
+    lines = [table(all_points), ""]
+    lines.append(f"{overall['points']} points: mean absolute error {overall['mean_absolute_error']:.1%}, "
+                 f"mean error {overall['mean_error']:+.1%}")
+    worst = overall["worst"]
+    lines.append(f"worst: {worst['trace']} {worst['policy']} {worst['error']:+.1%}")
+    lines.append(f"Pearson {number(overall['pearson'])} (of logarithms {number(overall['pearson_log'])}), "
+                 f"ranks {number(overall['rank_correlation'])}")
+    for p in chosen:
+        lines.append(f"{p['trace']}: the best threshold is {p['best']}, the model's {p['pick']}, which costs "
+                     f"{p['cost']:.1%}")
+    return "\n".join(lines)
+
+
+def draw(points, path):
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise BadInput("matplotlib not found; it is in Debian's package python3-matplotlib") from error
+    figure, axes = pyplot.subplots(figsize=(6, 6))
+    for kind in POLICIES:
+        own = [p for p in points if p["policy"].split(":")[0] == kind]
+        if own:
+            axes.scatter([p["measured_ms"] for p in own], [p["modelled_ms"] for p in own], s=14, label=kind)
+    values = [p[k] for p in points for k in ("measured_ms", "modelled_ms")]
+    low, high = min(values) / 1.3, max(values) * 1.3
+    axes.plot([low, high], [low, high], color="black", linewidth=0.8)
+    for factor in (0.75, 1.25):
+        axes.plot([low, high], [low * factor, high * factor], color="grey", linewidth=0.5, linestyle="--")
+    axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), xlabel="measured, ms",
+             ylabel="modelled, ms")
+    axes.set_aspect("equal")
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=150)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description="The model's cycles against measured times.")
+    parser.add_argument("traces", nargs="*", help="default: those of traces/data that have times")
+    parser.add_argument("--gpu", default="h200", help="machine, of the GPU that the times are of (%(default)s)")
+    parser.add_argument("--arch", default="sm_90", help="its code (%(default)s)")
+    parser.add_argument("--clock", type=float, default=1.98, help=argparse.SUPPRESS)
+    parser.add_argument("--policy", type=lambda t: t.split(","), help="only these, comma-separated")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--out", type=Path, help="folder for correlation.json, .csv and .png")
+    args = parser.parse_args(argv)
+    traces = args.traces or sorted(str(p) for p in (ROOT / "traces/data").glob("*.wft"))
+    try:
+        points = [p for trace in traces for p in correlate(trace, args)]
+        if not points:
+            raise BadInput("no trace has measured times")
+        overall, chosen = summary(points), picks(points)
+        print(text_of(points, overall, chosen))
+        if args.out:
+            args.out.mkdir(parents=True, exist_ok=True)
+            result = {"schema": SCHEMA, "gpu": args.gpu, "summary": overall, "thresholds": chosen, "points": points}
+            (args.out / "correlation.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+            rows = ["trace,policy,cycles,modelled_ms,measured_ms"]
+            rows += [f"{p['trace']},{p['policy']},{p['cycles']},{p['modelled_ms']:.6f},{p['measured_ms']:.6f}"
+                     for p in points]
+            (args.out / "correlation.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+            draw(points, args.out / "correlation.png")
+    except (BadInput, OSError) as error:
+        print(f"correlate.py: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
