@@ -341,9 +341,10 @@ TEST(HotSpots, OneLine) {
 }
 
 TEST(HotSpots, SpreadAddressesComeNearThePortsRate) {
-  // An H200 does 53 a clock; 48 ports take one per 0.89 cycles each.
-  const double rate = hot_rate(64 * 1024, 64, 64 * 1024);
-  EXPECT_GT(rate, 35);
+  // An H200 does 53 a clock; 48 ports take one per 0.89 cycles each. Launch, first issue and the way
+  // to the L2 are 800 cycles, in which nothing is added: 400 REDs a warp take five times as long.
+  const double rate = hot_rate(64 * 1024, 400, 64 * 1024);
+  EXPECT_GT(rate, 40);
   EXPECT_LE(rate, 48 / 0.89);
 }
 
