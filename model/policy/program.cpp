@@ -29,6 +29,7 @@ std::uint64_t latency_of(trace::ResultClass kind, const GpuConfig::Latency& late
     case trace::ResultClass::kGlobalLoad:
       return latency.global_load;
     case trace::ResultClass::kShuffle:
+    case trace::ResultClass::kShuffleIndex:
       return latency.shuffle;
     case trace::ResultClass::kMatch:
       return latency.match;

@@ -144,6 +144,18 @@ TEST(Header, AbsurdValuesAreRefused) {
   refused("/costs/sm_89/baseline/registers", 0, "registers: 0 is not in 1..255");
   refused("/costs/sm_89/baseline/paths/2/alu", 1000001, "paths[2].alu: 1000001 is not in");
   refused("/costs/sm_89/baseline/reduce", json::object(), "segment \"plain\" is missing");
+  const char* const waits = "/costs/sm_89/baseline/paths/2/waits";
+  const char* const wait = "/costs/sm_89/baseline/paths/2/waits/1";
+  refused(wait, json::array({"shared", 8}), "paths[2].waits[1]: is not [class, asked, wanted]");
+  refused(wait, json::array({"sharde", 8, 9}), "paths[2].waits[1]: unknown class \"sharde\"");
+  refused(wait, json::array({"shared", 10, 9}),
+          "paths[2].waits[1]: asked for at 10 and wanted at 9, behind a wait at 9");
+  refused(wait, json::array({"shared", 8, 8}),
+          "paths[2].waits[1]: asked for at 8 and wanted at 8, behind a wait at 9");
+  refused(wait, json::array({"shared", 8, 1000001}), "waits[1]: 1000001 is not in 0..1000000");
+  refused(waits, json::array({{"wait_sfu", 1}}), "is not [class, asked, wanted]");
+  refused(waits, std::vector<json>(4097, json::array({"sfu", 1, 1})),
+          "waits: 4097 is not in 0..4096");
   refused("/times/0/runs", 0, "times[0].runs: 0 is not in");
   refused("/times/0/min_ms", 1.75, "are not 0 < min <= median <= max");
   refused("/times/0/min_ms", 0, "are not 0 < min <= median <= max");

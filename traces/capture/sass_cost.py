@@ -53,7 +53,7 @@ CONVERGED = ("sw-b", "skip")
 KERNEL = "warpfold_backward_"
 PARAMETERS = 9  # atomics of a reduction
 WARP_LANES = 32
-ISSUED = ["alu", "integer", "sfu", "shared", "global_load", "shuffle", "match"]
+ISSUED = ["alu", "integer", "sfu", "shared", "shared_wide", "global_load", "shuffle", "shuffle_index", "match", "redux"]
 FIELDS = ISSUED + ["stall_cycles", "branches", "waits"]
 # Thresholds of the policies that `warpfold_capture launch` runs.
 PROFILED_THRESHOLD = 16
@@ -76,7 +76,7 @@ INSTRUCTION_BYTES = 16
 # What an instruction is counted as, if not as alu. Integer: the pipe of half rate, which also compares and
 # selects; products go through that of FFMA.
 CLASSES = {"LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDG": "global_load", "STG": "global_load",
-           "SHFL": "shuffle", "MATCH": "match"}
+           "SHFL": "shuffle", "MATCH": "match", "REDUX": "redux"}
 CLASSES |= dict.fromkeys(("MUFU", "POPC", "FLO", "BREV", "I2F", "F2I", "F2F", "FRND", "FCHK"), "sfu")
 CLASSES |= dict.fromkeys(("IADD3", "VIADD", "LOP3", "SHF", "LEA", "ISETP", "FSETP", "SEL", "FSEL", "FMNMX", "IMNMX",
                           "VIMNMX", "VIADDMNMX", "PRMT", "IABS", "SGXT", "BMSK"), "integer")
@@ -84,6 +84,8 @@ CLASSES |= dict.fromkeys(("IADD3", "VIADD", "LOP3", "SHF", "LEA", "ISETP", "FSET
 RESULTS = {"LDS": "shared", "ATOMS": "shared", "LDG": "global_load", "SHFL": "shuffle", "MATCH": "match",
            "REDUX": "redux", "S2R": "special", "B2R": "special", "S2UR": "uniform", "R2UR": "uniform", "LDC": "constant"}
 RESULTS |= {opcode: kind for opcode, kind in CLASSES.items() if kind == "sfu"}
+# Lanes that are named take longer than those at a distance; 16 bytes a lane longer than 8.
+SLOWER = {"LDS.128": "shared_wide", "STS.128": "shared_wide", "SHFL.IDX": "shuffle_index"}
 COUNTS = {"POPC", "UPOPC"}  # active lanes, for the threshold
 ATOMICS = {"RED", "REDG", "ATOM", "ATOMG"}
 OTHER_MEMORY = {"LD", "ST", "LDL", "STL", "LDSM", "LDGSTS", "TEX", "TLD", "SULD", "SUST"}
@@ -109,8 +111,8 @@ class Instruction:
         self.name, _, operands = body.partition(" ")
         self.opcode = self.name.split(".")[0]
         self.operands = [o.strip() for o in operands.split(",")] if operands.strip() else []
-        self.kind = CLASSES.get(self.opcode, "alu")
-        self.result = RESULTS.get(self.opcode)
+        self.kind = SLOWER.get(self.name, CLASSES.get(self.opcode, "alu"))
+        self.result = "shuffle_index" if self.kind == "shuffle_index" else RESULTS.get(self.opcode)
         self.target = None
         if self.opcode in JUMPS:
             found = re.search(r"0x([0-9a-f]+)\W*$", text)

@@ -43,21 +43,25 @@ struct CostField {
   const char* name;
   std::uint32_t InstructionCost::*member;
 };
-constexpr std::array<CostField, 9> kCostFields = {{
+constexpr std::array<CostField, 12> kCostFields = {{
     {"alu", &InstructionCost::alu},
     {"integer", &InstructionCost::integer},
     {"sfu", &InstructionCost::sfu},
     {"shared", &InstructionCost::shared},
+    {"shared_wide", &InstructionCost::shared_wide},
     {"global_load", &InstructionCost::global_load},
     {"shuffle", &InstructionCost::shuffle},
+    {"shuffle_index", &InstructionCost::shuffle_index},
     {"match", &InstructionCost::match},
+    {"redux", &InstructionCost::redux},
     {"stall_cycles", &InstructionCost::stall_cycles},
     {"branches", &InstructionCost::branches},
 }};
 
 // By ResultClass.
 constexpr std::array<std::string_view, static_cast<std::size_t>(ResultClass::kCount)> kResults = {
-    "sfu", "shared", "global_load", "shuffle", "match", "redux", "special", "uniform", "constant"};
+    "sfu",   "shared", "global_load", "shuffle", "shuffle_index",
+    "match", "redux",  "special",     "uniform", "constant"};
 
 [[noreturn]] void refuse(std::string_view field, std::string_view why) {
   throw TraceError(fmt::format("header: {}: {}", field, why));

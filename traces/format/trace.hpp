@@ -35,6 +35,7 @@ enum class ResultClass : std::uint8_t {
   kShared,      // LDS
   kGlobalLoad,  // LDG
   kShuffle,
+  kShuffleIndex,
   kMatch,
   kRedux,
   kSpecial,   // S2R: a special register
@@ -54,19 +55,23 @@ struct ResultWait {
 
 // Warp instructions issued along one path of the kernel, and what they wait for, from SASS.
 struct InstructionCost {
-  std::uint32_t alu = 0;           // issue slots of everything not counted below, branches included
-  std::uint32_t integer = 0;       // additions, logic, shifts, comparisons, selections
-  std::uint32_t sfu = 0;           // MUFU, POPC, FLO, BREV, conversions
-  std::uint32_t shared = 0;        // LDS, STS
-  std::uint32_t global_load = 0;   // LDG, STG
-  std::uint32_t shuffle = 0;       // SHFL, MATCH, VOTE excluded: those are in alu
-  std::uint32_t match = 0;         // MATCH
-  std::uint32_t stall_cycles = 0;  // sum of the encoded stall counts: least cycles of a lone warp
-  std::uint32_t branches = 0;      // BRA, taken or not, and BSYNC
+  std::uint32_t alu = 0;          // issue slots of everything not counted below, branches included
+  std::uint32_t integer = 0;      // additions, logic, shifts, comparisons, selections
+  std::uint32_t sfu = 0;          // MUFU, POPC, FLO, BREV, conversions
+  std::uint32_t shared = 0;       // LDS, STS, ATOMS of up to 8 bytes a lane
+  std::uint32_t shared_wide = 0;  // of 16
+  std::uint32_t global_load = 0;  // LDG, STG
+  std::uint32_t shuffle = 0;      // SHFL of a lane at a distance
+  std::uint32_t shuffle_index = 0;  // SHFL.IDX
+  std::uint32_t match = 0;          // MATCH
+  std::uint32_t redux = 0;          // REDUX
+  std::uint32_t stall_cycles = 0;   // sum of the encoded stall counts: least cycles of a lone warp
+  std::uint32_t branches = 0;       // BRA, taken or not, and BSYNC
   std::vector<ResultWait> waits = {};  // in the order of `wanted`
   // REDs are not in here: an event issues one RED for each parameter and transaction.
   [[nodiscard]] std::uint32_t issue_slots() const {
-    return alu + integer + sfu + shared + global_load + shuffle + match;
+    return alu + integer + sfu + shared + shared_wide + global_load + shuffle + shuffle_index +
+           match + redux;
   }
   friend bool operator==(const InstructionCost&, const InstructionCost&) = default;
 };
