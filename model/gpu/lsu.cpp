@@ -58,9 +58,7 @@ void Lsu::tick() {
         return !subcore->memory_queue.empty();
       });
   if (!work) {
-    for (Subcore* subcore : subcores_) {
-      subcore->memory_queue.want_entries();
-    }
+    want_entries();
     if (flush_) {
       send_flush();
     }
@@ -70,8 +68,10 @@ void Lsu::tick() {
     wake_at(cycle_of(pipe_.free_at()));
     return;
   }
-  if (!holding_) {
-    take_next();
+  if (!holding_ && !take_next()) {
+    wake_at(cycle_of(pipe_.free_at()));
+    want_entries();  // a RED would not wait for the pipe
+    return;
   }
   if (holding_) {
     if (!sink_.can_push()) {
@@ -94,6 +94,12 @@ void Lsu::tick() {
   wake_next();
 }
 
+void Lsu::want_entries() {
+  for (Subcore* subcore : subcores_) {
+    subcore->memory_queue.want_entries();
+  }
+}
+
 void Lsu::send_flush() {
   if (!sink_.can_push()) {
     sink_.want_room();
@@ -105,18 +111,24 @@ void Lsu::send_flush() {
   flush_ = false;
 }
 
-// Takes the next instruction, sub-cores in turn. A shuffle is done with at once; a RED is held
-// until its transactions have left.
-void Lsu::take_next() {
+// Takes the next instruction that can start, sub-cores in turn; false if there is none, as all wait
+// for the pipe. Shuffles and shared-memory accesses are done with at once; a RED is held until its
+// transactions have left.
+bool Lsu::take_next() {
   for (std::size_t i = 0; i < subcores_.size(); ++i) {
     Subcore& subcore = *subcores_[(turn_ + i) % subcores_.size()];
     if (subcore.memory_queue.empty()) {
       continue;
     }
+    const MemOpKind kind = subcore.memory_queue.front().kind;
+    const bool on_pipe = kind == MemOpKind::kShuffle || kind == MemOpKind::kShared;
+    if (on_pipe && !pipe_.free()) {
+      continue;
+    }
     turn_ = (turn_ + i + 1) % subcores_.size();
     const MemOp op = subcore.memory_queue.front();
     subcore.memory_queue.pop();
-    if (op.kind == MemOpKind::kShuffle || op.kind == MemOpKind::kShared) {
+    if (on_pipe) {
       const Ticks done = pipe_.start(op.lsu_ticks);
       const Cycle latency =
           op.kind == MemOpKind::kShuffle ? config_.latency.shuffle : config_.latency.shared;
@@ -124,8 +136,9 @@ void Lsu::take_next() {
     } else {
       split(op);
     }
-    return;
+    return true;
   }
+  return false;
 }
 
 // Transactions of a RED: one for each 32-byte sector that its lanes touch.

@@ -64,8 +64,9 @@ class Lsu : public Block {
 
  private:
   void tick() override;
+  void want_entries();
   void send_flush();
-  void take_next();
+  bool take_next();
   void split(const MemOp& op);
 
   const GpuConfig& config_;

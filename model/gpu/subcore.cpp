@@ -107,6 +107,10 @@ void Subcore::tick() {
                          !launches.empty() || !barrier_releases.empty() || !shuffles_done.empty() ||
                          wait_due(cycle) || (standing_.queue != 0 && memory_queue.can_push());
   if (!disturbed) {
+    // The room that woke the sub-core may have gone to the unit.
+    if (standing_.queue != 0) {
+      memory_queue.want_room();
+    }
     return;
   }
   close_batch(cycle);

@@ -246,6 +246,22 @@ TEST(LabIdeal, NothingWaitsForThePipe) {
   EXPECT_EQ(counts(result), (Counts{0, 1, 0, 1, 0}));
 }
 
+TEST(LabIdeal, AccessesWaitForThePipeAndRedsPassThem) {
+  // Warps of two sub-cores have 20 accesses in the queue in F+19. The first are on the pipe from
+  // F+20 to F+40 and the others to F+60; a RED of a third comes in between. The results are there
+  // latency.shared later, and the end of the kernel is at the buffer three cycles after that.
+  SmallTrace trace(1, 3, 1, 4, kSectorStride);
+  trace.path_cost(0, {.shared = 20, .waits = {{trace::ResultClass::kShared, 0, 0}}});
+  trace.path_cost(1, {.alu = 21});
+  trace.work(0, 0, 1);
+  trace.work(0, 1, 1);
+  trace.event(0, 2, kFour, 1);
+  const GpuConfig gpu = one_sm();
+  const RunResult result = run(trace, gpu, "lab-ideal");
+  EXPECT_EQ(result.cycles, end_of(gpu, first_issue(gpu) + 60 + gpu.latency.shared + 3 + 2));
+  EXPECT_EQ(counts(result), (Counts{0, 1, 0, 1, 0}));
+}
+
 TEST(LabIdeal, LanesOfOneAddressTakeTheirTurns) {
   // F+2 to F+34: 32 lanes. The end of the kernel has come long before.
   SmallTrace trace(1, 1, 1, 4, kSectorStride);
