@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -339,6 +340,100 @@ TEST_F(Manifest, VerifyTakesTracesAsWell) {
   EXPECT_EQ(trace_verify({folder_ / "a.wft", folder_ / "b.wft"}, out_), 1);
   EXPECT_NE(out_.str().find("a.wft: truncated"), std::string::npos);
   EXPECT_NE(out_.str().find("b.wft: ok"), std::string::npos);
+}
+
+// A file of costs for the small header, after `change`.
+void write_costs(const fs::path& path, const std::function<void(json&)>& change) {
+  const json header = json::parse(header_to_json(small_header(2, 64)));
+  json costs = {{"schema", "warpfold.costs/2"},
+                {"paths", header["paths"]},
+                {"compiler", "release 99"},
+                {"costs", {{"sm_90", header["costs"]["sm_90"]}}}};
+  costs["costs"]["sm_90"]["skip"]["paths"][1]["alu"] = 77;
+  change(costs);
+  std::ofstream(path) << costs;
+}
+
+std::string recost_refusal(const std::function<void(json&)>& change) {
+  const TempFolder folder;
+  write_counted(folder / "t.wft");
+  write_costs(folder / "costs.json", change);
+  std::ostringstream out;
+  try {
+    trace_recost(folder / "t.wft", folder / "costs.json", folder / "new.wft", {}, out);
+  } catch (const TraceError& error) {
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"costs.json", "t.wft"}));
+    const std::string what = error.what();
+    const std::string start = (folder / "costs.json").string() + ": ";
+    EXPECT_TRUE(what.starts_with(start)) << what;
+    return what.substr(start.size());
+  }
+  return "";
+}
+
+TEST(Recost, ChangesTheCostsAlone) {
+  const TempFolder folder;
+  write_counted(folder / "t.wft");
+  write_costs(folder / "costs.json", [](json&) {});
+  std::ostringstream out;
+  EXPECT_EQ(trace_recost(folder / "t.wft", folder / "costs.json", folder / "new.wft", {}, out), 0);
+  EXPECT_EQ(out.str(), (folder / "new.wft").string() + ": 2 CTAs\n");
+  const Reader old(folder / "t.wft");
+  const Reader reader(folder / "new.wft");
+  reader.verify();
+  for (std::size_t i = 0; i < old.cta_count(); ++i) {
+    EXPECT_EQ(reader.read_cta(i), old.read_cta(i));
+  }
+  Header expected = old.header();
+  expected.costs.erase("sm_89");
+  expected.costs["sm_90"]["skip"].paths[1].alu = 77;
+  expected.provenance["compiler"] = "release 99";
+  expected.provenance["recosted_from"] = "xxh64 " + old.file_hash();
+  EXPECT_EQ(header_to_json(reader.header()), header_to_json(expected));
+}
+
+TEST(Recost, ReadsVersion1WhichNothingElseDoes) {
+  const TempFolder folder;
+  write_counted(folder / "t.wft");
+  const Reader original(folder / "t.wft");
+  Bytes bytes = read_bytes(folder / "t.wft");
+  bytes[8] = 1;
+  write_bytes(folder / "t.wft", bytes);
+  EXPECT_EQ(refusal(folder / "t.wft"), "format version 1, this build reads version 2");
+  write_costs(folder / "costs.json", [](json&) {});
+  std::ostringstream out;
+  trace_recost(folder / "t.wft", folder / "costs.json", folder / "new.wft", {}, out);
+  const Reader reader(folder / "new.wft");
+  EXPECT_EQ(reader.read_cta(1), original.read_cta(1));
+  bytes[8] = 3;
+  write_bytes(folder / "t.wft", bytes);
+  EXPECT_THROW(trace_recost(folder / "t.wft", folder / "costs.json", folder / "new.wft", {}, out),
+               TraceError);
+}
+
+TEST(Recost, RefusesCostsOfOtherKernels) {
+  EXPECT_EQ(recost_refusal([](json& costs) { costs["schema"] = "warpfold.costs/1"; }),
+            "is not warpfold.costs/2");
+  EXPECT_EQ(recost_refusal([](json& costs) { costs = json::array(); }), "is not warpfold.costs/2");
+  EXPECT_EQ(recost_refusal([](json& costs) { costs["paths"].push_back("further"); }),
+            "its paths are not those of the trace");
+  EXPECT_EQ(recost_refusal([](json& costs) { costs.erase("costs"); }),
+            "header: costs: is null, not an object");
+  EXPECT_EQ(recost_refusal(
+                [](json& costs) { costs["costs"]["sm_90"]["skip"]["paths"][0].erase("waits"); }),
+            "header: costs[\"sm_90\"][\"skip\"].paths[0]: \"waits\" is missing");
+}
+
+TEST(Recost, StopsWithoutAFile) {
+  const TempFolder folder;
+  write_counted(folder / "t.wft");
+  write_costs(folder / "costs.json", [](json&) {});
+  std::ostringstream out;
+  EXPECT_THROW(
+      trace_recost(
+          folder / "t.wft", folder / "costs.json", folder / "new.wft", [] { return true; }, out),
+      TraceError);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"costs.json", "t.wft"}));
 }
 
 }  // namespace

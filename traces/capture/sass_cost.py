@@ -1228,7 +1228,9 @@ def costs(args):
             except SassError as error:
                 raise SassError(f"{arch} {name}: {error}") from error
     if args.json:
-        write_text(args.json, json.dumps(result, indent=1) + "\n")
+        text = json.dumps(result, indent=1)
+        text = re.sub(r'\[\s+("\w+"),\s+(\d+),\s+(\d+)\s+\]', r"[\1, \2, \3]", text)  # a wait on one line
+        write_text(args.json, text + "\n")
     if not explain:
         print_table(result)
 
