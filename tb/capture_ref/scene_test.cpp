@@ -132,6 +132,7 @@ TEST(Policy, NamesGoBothWays) {
     EXPECT_EQ(parsed.variant, policy.variant);
     EXPECT_EQ(parsed.threshold, policy.threshold);
   }
+  EXPECT_EQ(parse_policy("none").variant, Variant::kNone);
   for (const char* bad :
        {"", "sw-b", "sw-b:", "sw-b:33", "sw-b:-1", "sw-b:1x", "skip:3", "other"}) {
     EXPECT_NE(error_of([&] { (void)parse_policy(bad); }).find("unknown policy"), std::string::npos)

@@ -6,6 +6,7 @@
 // disassembly.
 #include "traces/capture/backward.cuh"
 #include "traces/capture/device_buffer.hpp"
+#include "traces/capture/no_atomics.cuh"
 #include "traces/capture/reduce_arc.cuh"
 #include "traces/capture/reduce_cccl.cuh"
 
@@ -184,6 +185,11 @@ extern "C" __global__ void __launch_bounds__(kTilePixels)
   backward_converged<Cccl>(args, threshold);
 }
 
+extern "C" __global__ void __launch_bounds__(kTilePixels)
+    warpfold_backward_none(const __grid_constant__ BackwardArgs args, int threshold) {
+  backward_divergent<NoAtomics>(args, threshold);
+}
+
 // The baseline with a pen: no lane leaves a pass, and what each would have done is noted for the
 // warp. The values are those of the baseline bit for bit, since the arithmetic is shared.
 extern "C" __global__ void __launch_bounds__(kTilePixels)
@@ -251,7 +257,8 @@ const void* backward_kernel(int variant) {
       reinterpret_cast<const void*>(warpfold_backward_sw_b),
       reinterpret_cast<const void*>(warpfold_backward_skip),
       reinterpret_cast<const void*>(warpfold_backward_sw_b_uniform),
-      reinterpret_cast<const void*>(warpfold_backward_cccl)};
+      reinterpret_cast<const void*>(warpfold_backward_cccl),
+      reinterpret_cast<const void*>(warpfold_backward_none)};
   return kKernels[variant];
 }
 

@@ -14,12 +14,13 @@ struct Name {
   std::string_view name;
   bool has_threshold;
 };
-constexpr std::array<Name, 6> kNames = {{{Variant::kBaseline, "baseline", false},
+constexpr std::array<Name, 7> kNames = {{{Variant::kBaseline, "baseline", false},
                                          {Variant::kSwS, "sw-s", true},
                                          {Variant::kSwB, "sw-b", true},
                                          {Variant::kSkip, "skip", false},
                                          {Variant::kSwBUniform, "sw-b-uniform", true},
-                                         {Variant::kCccl, "cccl", false}}};
+                                         {Variant::kCccl, "cccl", false},
+                                         {Variant::kNone, "none", false}}};
 
 }  // namespace
 
@@ -58,12 +59,12 @@ Policy parse_policy(std::string_view name) {
   }
   throw InputError(
       "unknown policy \"" + std::string(name) +
-      "\"; there are baseline, skip, cccl, sw-s:X, sw-b:X and sw-b-uniform:X with X = 0..32");
+      "\"; there are baseline, skip, cccl, none, sw-s:X, sw-b:X and sw-b-uniform:X with X = 0..32");
 }
 
 std::vector<Policy> timed_policies() {
   std::vector<Policy> policies = {
-      {Variant::kBaseline, 0}, {Variant::kSkip, 0}, {Variant::kCccl, 0}};
+      {Variant::kBaseline, 0}, {Variant::kSkip, 0}, {Variant::kCccl, 0}, {Variant::kNone, 0}};
   for (const Variant variant : {Variant::kSwB, Variant::kSwS, Variant::kSwBUniform}) {
     for (int threshold = 0; threshold <= 32; threshold += 4) {
       policies.push_back({variant, threshold});
@@ -73,11 +74,8 @@ std::vector<Policy> timed_policies() {
 }
 
 std::vector<Policy> profiled_policies() {
-  return {{Variant::kBaseline, 0},
-          {Variant::kSwS, 16},
-          {Variant::kSwB, 16},
-          {Variant::kSkip, 0},
-          {Variant::kCccl, 0}};
+  return {{Variant::kBaseline, 0}, {Variant::kSwS, 16}, {Variant::kSwB, 16},
+          {Variant::kSkip, 0},     {Variant::kCccl, 0}, {Variant::kNone, 0}};
 }
 
 }  // namespace warpfold::capture

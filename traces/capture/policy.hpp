@@ -9,14 +9,15 @@
 namespace warpfold::capture {
 
 // kSwBUniform is sw-b without the test of the index; it is timed for comparison and not in the
-// traces.
+// traces. kNone is the baseline without its atomics: the floor that no reduction can beat.
 enum class Variant : int {
   kBaseline = 0,
   kSwS = 1,
   kSwB = 2,
   kSkip = 3,
   kSwBUniform = 4,
-  kCccl = 5
+  kCccl = 5,
+  kNone = 6
 };
 
 struct Policy {
@@ -28,9 +29,9 @@ struct Policy {
 
 // Throws InputError for an unknown name.
 [[nodiscard]] Policy parse_policy(std::string_view name);
-// baseline, skip, cccl, and sw-b, sw-s and sw-b-uniform at 0, 4, ... 32.
+// baseline, skip, cccl, none, and sw-b, sw-s and sw-b-uniform at 0, 4, ... 32.
 [[nodiscard]] std::vector<Policy> timed_policies();
-// One kernel each for profiling: baseline, sw-s:16, sw-b:16, skip, cccl.
+// One kernel each for profiling: baseline, sw-s:16, sw-b:16, skip, cccl, none.
 [[nodiscard]] std::vector<Policy> profiled_policies();
 
 }  // namespace warpfold::capture
