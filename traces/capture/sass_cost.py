@@ -8,14 +8,13 @@
 
 `costs` follows each way that a warp takes through a kernel and adds up what it issues there.
 
-Ways. The loop around MUFU.EX2 is that over the Gaussians of a batch, the loop around it with BAR.SYNC is
-that over batches. A pass through the inner loop is the way of the lane that comes furthest: a lane that
-leaves earlier goes straight to the place where the warp meets again, and what is there is counted once
-although lanes that come at different times issue its BSYNC each. A branch leaves a pass where one side
-of it can no longer come to an atomic: the divergent kernels have three such branches (position before the
-first LDS, power before MUFU.EX2, alpha behind it), the converged ones two (position; power and alpha
-together behind the ballot), and cccl none: every pass reduces, and one without an active lane leaves out
-no more than the leader's atomics and what comes with them.
+Ways. A kernel is loops around one place that adds; its Shape tells how many there are and what their passes
+are called. A pass through the innermost loop is the way of the lane that comes furthest: a lane that leaves
+earlier goes straight to the place where the warp meets again, and what is there is counted once although
+lanes that come at different times issue its BSYNC each. A branch leaves a pass where one side of it can no
+longer come to an atomic: the divergent kernels of 3DGS have three such branches (position, power, alpha),
+the converged ones two (position; power and alpha together behind the ballot), and cccl none: every pass
+reduces, and one without an active lane leaves out no more than the leader's atomics and what comes with them.
 
 The pass that is taken goes on to the variant's own reduction. Where code of both is mixed in one block, an
 instruction belongs to the reduction if nothing that is added or kept for the next pass depends on it: for
@@ -41,7 +40,6 @@ import sys
 
 SCHEMA = "warpfold.costs/2"
 COUNTS_SCHEMA = "warpfold.path-counts/1"
-PATHS = ["prologue", "batch", "skip_position", "skip_power", "skip_alpha", "taken", "epilogue"]
 SEGMENTS = {
     "baseline": ["plain"],
     "sw-s": ["check", "plain", "setup", "per_lane", "leader"],
@@ -50,8 +48,6 @@ SEGMENTS = {
     "cccl": ["butterfly", "leader"],
 }
 CONVERGED = ("sw-b", "skip")
-KERNEL = "warpfold_backward_"
-PARAMETERS = 9  # atomics of a reduction
 WARP_LANES = 32
 ISSUED = ["alu", "integer", "sfu", "shared", "shared_wide", "global_load", "shuffle", "shuffle_index", "match", "redux"]
 FIELDS = ISSUED + ["stall_cycles", "branches", "waits"]
@@ -356,6 +352,56 @@ IS_ATOMIC = is_opcode(*ATOMICS)
 IS_SHUFFLE = is_opcode("SHFL")
 
 
+# ---- shapes of kernels ------------------------------------------------------------------------------
+
+
+class Shape:
+    """The shape of a kernel: loops around one place that adds.
+
+    levels      names of the loops around the innermost one that adds, from the outside: a pass through one
+                is the path of its name, without what is in the loops within
+    leaves      places where a pass of the innermost loop ends early, in their order: (path, alone). Where
+                `alone`, converged kernels do not vote, and the path is that of the next place that votes.
+                A path of None is never gone by a whole warp.
+    exits       paths that lead past the outermost loop, in the order of their branches
+    turns       loops that do not add, in the order of their addresses: one turn is the path of its name,
+                without what is in the loops within
+    parameters  atomics of a reduction
+    variants    those that there are"""
+
+    def __init__(self, parameters, variants, levels=(), leaves=(), exits=(), turns=()):
+        self.parameters = parameters
+        self.variants = variants
+        self.levels = list(levels)
+        self.leaves = list(leaves)
+        self.exits = list(exits)
+        self.turns = list(turns)
+        named = [name for name, _ in self.leaves if name]
+        self.paths = self.exits + ["prologue"] + self.levels + self.turns + named + ["taken", "epilogue"]
+
+
+DIVERGENT = ("baseline", "sw-s")  # a warp cannot stay together
+SCATTER = ("baseline", "sw-s", "sw-b")  # lanes of a warp may differ in their primitive
+ALL = ("baseline", "sw-s", "sw-b", "skip", "cccl")
+
+# By name; `paths` are in the order of Workload::paths(). 3DGS is that of warpfold_capture.
+GAUSSIANS = "backward"
+WORKLOADS = {
+    GAUSSIANS: Shape(9, ALL, levels=["batch"],
+                     leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
+    "dynibar": Shape(6, ALL, exits=["outside"]),
+    "envmap": Shape(3, SCATTER, exits=["outside"]),
+    "fit_ballot": Shape(9, ALL, leaves=[("skip", False)], turns=["cull", "paint"]),
+    "fit_staged": Shape(9, ALL, leaves=[("skip", False)], turns=["group", "collect", "append", "sort", "paint"]),
+    "four_pixels": Shape(9, ALL, levels=["batch"], leaves=[("skip_position", False), ("skip_alpha", False)]),
+    "gradient_struct": Shape(9, ALL, levels=["batch"],
+                             leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
+    "hexplane": Shape(24, SCATTER, exits=["outside"]),
+    "pagerank": Shape(1, SCATTER, leaves=[(None, False)]),
+    "spheres": Shape(8, DIVERGENT, exits=["outside"], leaves=[("empty", False)]),
+}
+
+
 # ---- costs ------------------------------------------------------------------------------------------
 
 
@@ -373,12 +419,13 @@ class Stretch:
 
 
 class Ways:
-    """Ways of a warp through one kernel, by path and segment."""
+    """Ways of a warp through a kernel that its Shape describes, by path and segment."""
 
-    def __init__(self, flow, variant, parameters=PARAMETERS):
+    def __init__(self, flow, variant, shape):
         self.flow = flow
         self.variant = variant
-        self.parameters = parameters
+        self.shape = shape
+        self.parameters = shape.parameters
         self.converged = variant in CONVERGED
         self.every_pass = variant == "cccl"  # no branch leaves a pass but the leader's
         self._find_loops()
@@ -388,27 +435,74 @@ class Ways:
         self._skips()
         self._taken()
 
-    def _loop_with(self, loops, wanted, what):
-        found = [h for h in loops if any(wanted(self.flow.code[a]) for a in self.flow.loops[h])]
-        if not found:
-            raise SassError(f"found no loop with {what}")
-        return min(found, key=lambda h: len(self.flow.loops[h]))
-
     def _find_loops(self):
         flow = self.flow
-        self.inner = self._loop_with(flow.loops, lambda i: i.name.startswith("MUFU.EX2"), "MUFU.EX2")
+        adding = {h: b for h, b in flow.loops.items() if any(IS_ATOMIC(flow.code[a]) for a in b)}
+        chain = sorted(adding, key=lambda h: len(adding[h]))
+        if len(chain) != 1 + len(self.shape.levels):
+            raise SassError(f"found {len(chain)} loops around the atomics, not {1 + len(self.shape.levels)}")
+        for within, around in zip(chain, chain[1:]):
+            if not flow.loops[within] < flow.loops[around]:
+                raise SassError("the loops around the atomics are not one in the other")
+        self.inner = chain[0]
         body = flow.loops[self.inner]
-        exponentials = [a for a in body if flow.code[a].name.startswith("MUFU.EX2")]
-        if len(exponentials) != 1:
-            raise SassError(f"the loop over Gaussians has {len(exponentials)} MUFU.EX2: it has been unrolled")
-        self.exponential = exponentials[0]
-        if any(flow.code[a].opcode == "BAR" for a in body):
-            raise SassError("the loop over Gaussians has a BAR.SYNC")
-        outer = [h for h in flow.loops if flow.loops[h] > body]
-        self.outer = self._loop_with(outer, is_opcode("BAR"), "BAR.SYNC around that over Gaussians")
-        barriers = [a for a in flow.loops[self.outer] if flow.code[a].opcode == "BAR"]
-        if len(barriers) != 2:
-            raise SassError(f"the loop over batches has {len(barriers)} BAR.SYNC, not 2")
+        if any(IS_ATOMIC(flow.code[a]) and a not in body for a in flow.next):
+            raise SassError("there are atomics outside of the innermost loop")
+        self.outer = list(reversed(chain[1:]))  # from the outside
+        others = [h for h in sorted(flow.loops) if h not in adding]
+        self.serial = [h for h in others if self.variant == "sw-s" and flow.loops[h] < body
+                       and any(IS_SHUFFLE(flow.code[a]) for a in flow.loops[h])]
+        self.turns = [h for h in others if h not in self.serial]
+        if len(self.turns) != len(self.shape.turns):
+            raise SassError(f"found {len(self.turns)} loops without atomics, not {len(self.shape.turns)}")
+        self._find_meet()
+
+    def _find_meet(self):
+        """The first place behind the atomics that every pass of the innermost loop comes by."""
+        flow = self.flow
+        body = flow.loops[self.inner]
+        ends = {a for a in body if any(s == self.inner or s not in body for s in flow.next[a])}
+
+        def is_end(i):
+            return i.address in ends
+
+        places = []
+        for a in body:
+            behind = not IS_ATOMIC(flow.code[a]) and not any(
+                flow.reaches(s, IS_ATOMIC, {self.inner}) for s in flow.next[a] if s in body)
+            if behind and (a in ends or not flow.reaches(self.inner, is_end, {a})):
+                places.append(a)
+        # The one that comes before all the others.
+        first = [a for a in places
+                 if all(b == a or flow.reaches(a, lambda i, b=b: i.address == b, {self.inner}) for b in places)]
+        if not first:
+            raise SassError("found no place behind the atomics that every pass comes by")
+        self.meet = first[0]
+
+    def _through(self, address, successors, wanted, blocked, stay=None):
+        """The side of a branch that a warp takes on its way to `wanted`. Of a body that only some lanes
+        run, it runs the body."""
+        able = [s for s in successors if (stay is None or s in stay) and self.flow.reaches(s, wanted, blocked)]
+        if not able:
+            raise SassError(f"no way on from the branch at {address:#x}")
+        if len(able) == 1:
+            return able[0]
+        around = {h for h in self.turns + self.serial if address in self.flow.loops[h]}
+        away = [s for s in able if s not in around]
+        if len(away) == 1:
+            return away[0]
+        stop = set(blocked) | around
+        body = [s for s in able for t in able
+                if s != t and self.flow.reaches(s, lambda i, t=t: i.address == t, stop - {t})]
+        if len(body) == 1:
+            return body[0]
+        # The test at the head of a loop that does not add, on a way past it.
+        if around:
+            loop = self.flow.loops[min(around, key=lambda h: len(self.flow.loops[h]))]
+            out = [s for s in able if s not in loop]
+            if len(out) == 1:
+                return out[0]
+        raise SassError(f"the sides of the branch at {address:#x} do not pass each other by")
 
     def _side(self, address, successors, wanted, what):
         """The side of a branch that comes to `wanted` within the pass, and the other."""
@@ -418,147 +512,149 @@ class Ways:
         return able[0], [s for s in successors if s != able[0]][0]
 
     def _find_pass(self):
-        """Branches that leave a pass, and where they lead."""
         flow = self.flow
         body = flow.loops[self.inner]
-        self.leaves = []
-        exits = {}
-
-        def choose(address, successors):
-            able = [s for s in successors if s in body and flow.reaches(s, IS_ATOMIC, {self.inner})]
-            if len(able) == len(successors):
-                return None  # the first branch of the reduction
-            if len(able) != 1:
-                raise SassError(f"no way to an atomic from the branch at {address:#x}")
-            other = [s for s in successors if s != able[0]][0]
-            self.leaves.append(address)
-            exits[address] = other
-            return able[0]
-
-        way = flow.walk(self.inner, set(), lambda a, s: choose(a, s) if not self._is_latch(a) else None)
+        wanted = [(name, alone) for name, alone in self.shape.leaves
+                  if (not self.converged and name) or (self.converged and not alone)]
         if self.every_pass:
-            self._find_whole_pass(way, exits)
-            return
-        wanted = 2 if self.converged else 3
-        # Behind those that leave the pass come those of the reduction itself that lead past its atomics.
-        if len(self.leaves) < wanted:
-            raise SassError(f"found {len(self.leaves)} of the {wanted} branches that leave a pass")
-        self.leaves = self.leaves[:wanted]
-        places = [way.index(a) for a in self.leaves]
-        exponential = way.index(self.exponential)
-        first_load = next((n for n, a in enumerate(way) if flow.code[a].opcode == "LDS"), None)
-        if first_load is None or not places[0] < first_load:
-            raise SassError("the branch on the position is not in front of the first LDS")
-        if self.converged:
-            ballot = next((n for n, a in enumerate(way) if flow.code[a].opcode == "VOTE"), None)
-            if ballot is None or not exponential < ballot < places[1]:
-                raise SassError("MUFU.EX2, VOTE and the branch on the ballot are not in this order")
-        elif not first_load < places[1] < exponential < places[2]:
-            raise SassError("LDS, branch on power, MUFU.EX2 and branch on alpha are not in this order")
-        meets = {exits[a] for a in self.leaves}
-        if len(meets) != 1:
-            raise SassError("the branches that leave a pass lead to different places")
-        self.meet = meets.pop()
-        self.exits = exits
-
-    def _find_whole_pass(self, way, exits):
-        """The same where no branch leaves: the leader's, behind the ballot, leads to where the warp meets."""
-        if len(self.leaves) != 1:
-            raise SassError(f"found {len(self.leaves)} branches in front of the atomics, not the leader's alone")
-        ballot = next((n for n, a in enumerate(way) if self.flow.code[a].opcode == "VOTE"), None)
-        if ballot is None or not way.index(self.exponential) < ballot:
-            raise SassError("MUFU.EX2 and VOTE are not in this order")
-        self.meet = exits[self.leaves[0]]
-        self.exits = exits
-
-    def _is_latch(self, address):
-        """Is it the branch that closes or leaves the loop over Gaussians?"""
-        body = self.flow.loops[self.inner]
-        return any(s == self.inner or s not in body for s in self.flow.next[address])
-
-    def _latch(self):
-        """From where the warp meets to the end of the pass, for a warp that goes on."""
-        body = self.flow.loops[self.inner]
+            wanted = [(None, False)]  # the leader's branch: a pass without an event does not go there
+        self.leaves = []
+        self.exits = {}
 
         def choose(address, successors):
             stay = [s for s in successors if s in body]
-            if len(stay) != 1:
-                raise SassError(f"unknown branch at {address:#x} at the end of a pass")
-            return stay[0]
+            if len(stay) == 1:
+                return stay[0]
+            able = [s for s in stay if flow.reaches(s, IS_ATOMIC, {self.inner, self.meet})]
+            if len(able) == 1 and len(self.leaves) < len(wanted):
+                self.leaves.append(address)
+                self.exits[address] = [s for s in stay if s != able[0]][0]
+                return None if self.every_pass else able[0]
+            if len(able) != len(stay) or self._parts_reduction(stay):
+                return None
+            return self._through(address, stay, IS_ATOMIC, {self.inner, self.meet})
 
-        return self.flow.walk(self.meet, {self.inner}, choose)
+        flow.walk(self.inner, {self.meet}, choose)
+        if len(self.leaves) != len(wanted):
+            raise SassError(f"found {len(self.leaves)} of the {len(wanted)} branches that leave a pass")
+        self.leave_names = [name for name, _ in wanted]
+
+    def _parts_reduction(self, successors):
+        """Is it the first branch of the reduction, where some way goes without the shuffles?"""
+        able = [s for s in successors if self.flow.reaches(s, IS_SHUFFLE, {self.inner, self.meet})]
+        return len(able) == 1
+
+    def _until(self, leave):
+        way = self.flow.walk(self.inner, {self.meet}, lambda a, s: None if a == leave else self._onward(a, s))
+        return way, self._onward(leave, self.flow.next[leave])
+
+    def _onward(self, address, successors):
+        if address in self.exits:
+            return [s for s in successors if s != self.exits[address]][0]
+        stay = [s for s in successors if s in self.flow.loops[self.inner]]
+        return self._through(address, stay, IS_ATOMIC, {self.inner, self.meet})
+
+    def _before_reduction(self):
+        if self.leaves:
+            return self._until(self.leaves[-1])
+        return [], self.inner
+
+    def _latch(self):
+        return self._to_header(self.meet, self.inner, self.flow.loops[self.inner])
+
+    def _to_header(self, start, header, within):
+        """From `start` on to the next pass of the loop `header`, by way of nothing that adds."""
+        goal = lambda i: i.address == header
+        return self.flow.walk(start, {header}, lambda a, s: self._through(
+            a, [t for t in s if t in within], goal, set()) if len([t for t in s if t in within]) > 1
+            else [t for t in s if t in within][0])
 
     def _outer(self):
         flow = self.flow
-        outer = flow.loops[self.outer]
+        headers = self.outer + [self.inner]
+        turning = {a for h in self.turns for a in flow.loops[h]}
 
-        def to_batches(address, successors):
-            able = [s for s in successors if flow.reaches(s, lambda i: i.address == self.outer)]
-            if not able:
-                raise SassError(f"no way to the first batch from the branch at {address:#x}")
-            return able[0]
+        def add(name, way):
+            self.parts[name] = [Stretch([], way, {a for a in way if a not in turning})]
 
-        prologue = flow.walk(flow.entry, {self.outer}, to_batches)
+        def to(goal, blocked):
+            return lambda a, s: self._through(a, s, lambda i: i.address == goal, blocked)
 
-        def to_passes(address, successors):
-            # Of the two sides of the fetch that which loads; of an empty batch's test that which loops.
-            loads = [s for s in successors if flow.reaches(s, is_opcode("LDG"), {self.inner, self.outer})]
-            if len(loads) == 1:
-                return loads[0]
-            able = [s for s in successors if flow.reaches(s, lambda i: i.address == self.inner, {self.outer})]
-            if len(able) != 1:
-                raise SassError(f"unknown branch at {address:#x} at the start of a batch")
-            return able[0]
+        # Branches and returns ahead of the outermost loop that lead past it.
+        exits = []
 
-        head = flow.walk(self.outer, {self.inner}, to_passes)
-        if sum(flow.code[a].opcode == "BAR" for a in head) != 2:
-            raise SassError("a batch does not start with two BAR.SYNC")
-        ends = {s for a in flow.loops[self.inner] for s in flow.next[a] if s not in flow.loops[self.inner]}
-        ends = {e for e in ends if e in outer}
-        if len(ends) != 1:
-            raise SassError("the loop over Gaussians does not end in one place")
-        last = []
+        def choose(address, successors):
+            able = [s for s in successors if flow.reaches(s, lambda i: i.address == headers[0])]
+            if len(able) == 1:
+                exits.append((address, [s for s in successors if s != able[0]][0]))
+                return able[0]
+            return self._through(address, successors, lambda i: i.address == headers[0], set())
 
-        def to_next_batch(address, successors):
-            last.append(address)
-            stay = [s for s in successors if s in outer]
-            if len(stay) != 1:
-                raise SassError(f"unknown branch at {address:#x} at the end of a batch")
-            return stay[0]
-
-        tail = flow.walk(ends.pop(), {self.outer}, to_next_batch)
-        if len(last) != 1:
-            raise SassError("a batch does not end with one branch")
-        leave = [s for s in flow.next[last[0]] if s not in outer][0]
-        epilogue = flow.walk(leave, set(), lambda a, s: s[0])
+        prologue = flow.walk(flow.entry, {headers[0]}, choose)
+        for a in prologue:
+            if flow.code[a].opcode == "EXIT":
+                exits.append((a, None))
+        exits.sort(key=lambda e: prologue.index(e[0]))
+        if len(exits) < len(self.shape.exits):
+            raise SassError(f"found {len(exits)} of the {len(self.shape.exits)} early ends")
+        for name, (address, start) in zip(self.shape.exits, exits):
+            way = prologue[:prologue.index(address) + 1]
+            if start is not None:
+                way = way + flow.walk(start, set(), lambda a, s: s[0])
+            add(name, way)
+        add("prologue", prologue)
+        for name, header, within in zip(self.shape.levels, headers, headers[1:]):
+            body = flow.loops[header]
+            head = flow.walk(header, {within}, to(within, {header} - {within}))
+            add(name, head + self._to_header(self._end_of(within), header, body))
+        last = self._end_of(headers[0])
+        epilogue = flow.walk(last, set(), lambda a, s: self._through(a, s, lambda i: i.opcode == "EXIT", set()))
         if flow.code[epilogue[-1]].opcode != "EXIT":
             raise SassError("the kernel does not end with EXIT")
-        self.parts["prologue"] = [Stretch([], prologue)]
-        self.parts["batch"] = [Stretch([], head + tail)]
-        self.parts["epilogue"] = [Stretch([], epilogue)]
+        add("epilogue", epilogue)
+        for name, header in zip(self.shape.turns, self.turns):
+            body = flow.loops[header]
+            goal = lambda i, h=header: i.address == h
+            rest = flow.walk(flow.next[header][0] if len(flow.next[header]) == 1 else [
+                s for s in flow.next[header] if s in body][0], {header}, lambda a, s, b=body, g=goal: self._through(
+                    a, [t for t in s if t in b], g, set()) if len([t for t in s if t in b]) > 1
+                else [t for t in s if t in b][0])
+            within = {a for h in self.turns if flow.loops[h] < body for a in flow.loops[h]}
+            way = [header] + rest
+            self.parts[name] = [Stretch([], way, {a for a in way if a not in within})]
 
-    def _until(self, leave):
-        """From the start of a pass to the branch `leave`, and its continuation towards the atomics."""
-        able = {a: [s for s in self.flow.next[a] if s != self.exits[a]][0] for a in self.leaves}
-        way = self.flow.walk(self.inner, set(), lambda a, s: None if a == leave else able[a])
-        return way, able[leave]
-
-    def _before_reduction(self):
-        return self._until(self.leaves[-1])
+    def _end_of(self, header):
+        """Where the loop goes on when it ends."""
+        body = self.flow.loops[header]
+        ends = {s for a in body for s in self.flow.next[a] if s not in body}
+        if len(ends) != 1:
+            raise SassError(f"the loop at {header:#x} does not end in one place")
+        return ends.pop()
 
     def _skips(self):
-        latch = self._latch()
-        for n, name in enumerate(("skip_position", "skip_power", "skip_alpha")):
-            leave = self.leaves[min(n, len(self.leaves) - 1)]
-            self.parts[name] = [Stretch([], self._until(leave)[0] + latch)]
+        body = self.flow.loops[self.inner]
+        for name, _ in self.shape.leaves:
+            if name is None:
+                continue
+            names = [n for n, _ in self.shape.leaves]
+            later = [None] if self.every_pass else [n for n in names[names.index(name):] if n in self.leave_names]
+            if not later:
+                raise SassError(f"there is no branch for the path {name}")
+            leave = self.leaves[self.leave_names.index(later[0])]
+            way = self._until(leave)[0] + self._to_header(self.exits[leave], self.inner, body)
+            self.parts[name] = [Stretch([], way)]
 
     # The reduction. Each way of it ends where the warp meets.
 
     def _to_branch(self, start, wanted, what):
-        """From `start` to the branch that parts the ways to `wanted`: the way, and both sides."""
+        """From `start` to the branch that parts the ways to `wanted`, past branches around bodies that only some
+        lanes run: the way, and both sides."""
         sides = []
 
         def choose(address, successors):
+            able = [s for s in successors if self.flow.reaches(s, wanted, {self.inner, self.meet})]
+            if len(able) == len(successors):
+                return self._through(address, successors, wanted, {self.inner, self.meet})
             sides.extend(self._side(address, successors, wanted, what))
             return None
 
@@ -568,8 +664,9 @@ class Ways:
         return way, sides[0], sides[1]
 
     def _to_meet(self, start):
-        """From `start` to where the warp meets, by way of the atomics."""
-        way = self.flow.walk(start, {self.meet}, lambda a, s: self._side(a, s, IS_ATOMIC, "the atomics")[0])
+        blocked = {self.inner, self.meet}
+        way = self.flow.walk(start, {self.meet}, lambda a, s: self._through(a, s, IS_ATOMIC, blocked)
+                             if any(self.flow.reaches(t, IS_ATOMIC, blocked) for t in s) else s[0])
         atomics = sum(IS_ATOMIC(self.flow.code[a]) for a in way)
         if atomics != self.parameters:
             raise SassError(f"the way from {start:#x} has {atomics} atomics, not {self.parameters}")
@@ -627,7 +724,7 @@ class Ways:
         """From `start` through the butterfly to the leader's branch, and the leader's way."""
         def parts_leader(address, successors):
             able = [s for s in successors if self.flow.reaches(s, IS_ATOMIC, {self.inner, self.meet})]
-            return None if len(able) == 1 else successors[0]
+            return None if len(able) == 1 else self._through(address, successors, IS_ATOMIC, {self.inner, self.meet})
 
         way = self.flow.walk(start, {self.meet}, parts_leader)
         branch = way[-1]
@@ -665,8 +762,7 @@ class Ways:
         self._add("leader", Stretch(whole + sums, leader))
 
     def _where_counted(self, trunk):
-        """Where the active lanes are counted for the threshold's branch."""
-        return trunk
+        return self.flow.next  # once for all passes where the active lanes stay the same
 
     def _keeps_together(self, address):
         return self.flow.code[address].name.startswith(("BRA.DIV", "BRA.CONV", "WARPSYNC"))
@@ -812,290 +908,6 @@ class Scoreboard:
         return waits, others
 
 
-# ---- kernels of other shapes ------------------------------------------------------------------------
-
-
-class Shape:
-    """The shape of a workload's kernel: loops around one place that adds.
-
-    levels      names of the loops around the innermost one that adds, from the outside: a pass through one
-                is the path of its name, without what is in the loops within
-    leaves      places where a pass of the innermost loop ends early, in their order: (path, alone). Where
-                `alone`, converged kernels do not vote, and the path is that of the next place that votes.
-                A path of None is never gone by a whole warp.
-    exits       paths that lead past the outermost loop, in the order of their branches
-    turns       loops that do not add, in the order of their addresses: one turn is the path of its name,
-                without what is in the loops within
-    parameters  atomics of a reduction
-    variants    those that there are"""
-
-    def __init__(self, parameters, variants, levels=(), leaves=(), exits=(), turns=(), order=None):
-        self.parameters = parameters
-        self.variants = variants
-        self.levels = list(levels)
-        self.leaves = list(leaves)
-        self.exits = list(exits)
-        self.turns = list(turns)
-        named = [name for name, _ in self.leaves if name]
-        self.paths = order or self.exits + ["prologue"] + self.levels + self.turns + named + ["taken", "epilogue"]
-
-
-DIVERGENT = ("baseline", "sw-s")  # a warp cannot stay together
-SCATTER = ("baseline", "sw-s", "sw-b")  # lanes of a warp may differ in their primitive
-ALL = ("baseline", "sw-s", "sw-b", "skip")
-
-# By name; `paths` are in the order of Workload::paths().
-WORKLOADS = {
-    "dynibar": Shape(6, ALL, exits=["outside"]),
-    "envmap": Shape(3, SCATTER, exits=["outside"]),
-    "fit_ballot": Shape(9, ALL, leaves=[("skip", False)], turns=["cull", "paint"]),
-    "fit_staged": Shape(9, ALL, leaves=[("skip", False)], turns=["group", "collect", "append", "sort", "paint"]),
-    "four_pixels": Shape(9, ALL, levels=["batch"], leaves=[("skip_position", False), ("skip_alpha", False)]),
-    "gradient_struct": Shape(9, ALL, levels=["batch"],
-                             leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
-    "hexplane": Shape(24, SCATTER, exits=["outside"]),
-    "pagerank": Shape(1, SCATTER, leaves=[(None, False)]),
-    "spheres": Shape(8, DIVERGENT, exits=["outside"], leaves=[("empty", False)]),
-}
-
-
-class ShapedWays(Ways):
-    """Ways through a kernel that its Shape describes."""
-
-    def __init__(self, flow, variant, shape):
-        self.shape = shape
-        super().__init__(flow, variant, shape.parameters)
-
-    def _find_loops(self):
-        flow = self.flow
-        adding = {h: b for h, b in flow.loops.items() if any(IS_ATOMIC(flow.code[a]) for a in b)}
-        chain = sorted(adding, key=lambda h: len(adding[h]))
-        if len(chain) != 1 + len(self.shape.levels):
-            raise SassError(f"found {len(chain)} loops around the atomics, not {1 + len(self.shape.levels)}")
-        for within, around in zip(chain, chain[1:]):
-            if not flow.loops[within] < flow.loops[around]:
-                raise SassError("the loops around the atomics are not one in the other")
-        self.inner = chain[0]
-        body = flow.loops[self.inner]
-        if any(IS_ATOMIC(flow.code[a]) and a not in body for a in flow.next):
-            raise SassError("there are atomics outside of the innermost loop")
-        self.outer = list(reversed(chain[1:]))  # from the outside
-        others = [h for h in sorted(flow.loops) if h not in adding]
-        self.serial = [h for h in others if self.variant == "sw-s" and flow.loops[h] < body
-                       and any(IS_SHUFFLE(flow.code[a]) for a in flow.loops[h])]
-        self.turns = [h for h in others if h not in self.serial]
-        if len(self.turns) != len(self.shape.turns):
-            raise SassError(f"found {len(self.turns)} loops without atomics, not {len(self.shape.turns)}")
-        self._find_meet()
-
-    def _find_meet(self):
-        """The first place behind the atomics that every pass of the innermost loop comes by."""
-        flow = self.flow
-        body = flow.loops[self.inner]
-        ends = {a for a in body if any(s == self.inner or s not in body for s in flow.next[a])}
-
-        def is_end(i):
-            return i.address in ends
-
-        places = []
-        for a in body:
-            behind = not IS_ATOMIC(flow.code[a]) and not any(
-                flow.reaches(s, IS_ATOMIC, {self.inner}) for s in flow.next[a] if s in body)
-            if behind and (a in ends or not flow.reaches(self.inner, is_end, {a})):
-                places.append(a)
-        # The one that comes before all the others.
-        first = [a for a in places
-                 if all(b == a or flow.reaches(a, lambda i, b=b: i.address == b, {self.inner}) for b in places)]
-        if not first:
-            raise SassError("found no place behind the atomics that every pass comes by")
-        self.meet = first[0]
-
-    def _through(self, address, successors, wanted, blocked, stay=None):
-        """The side of a branch that a warp takes on its way to `wanted`. Of a body that only some lanes
-        run, it runs the body."""
-        able = [s for s in successors if (stay is None or s in stay) and self.flow.reaches(s, wanted, blocked)]
-        if not able:
-            raise SassError(f"no way on from the branch at {address:#x}")
-        if len(able) == 1:
-            return able[0]
-        around = {h for h in self.turns + self.serial if address in self.flow.loops[h]}
-        away = [s for s in able if s not in around]
-        if len(away) == 1:
-            return away[0]
-        stop = set(blocked) | around
-        body = [s for s in able for t in able
-                if s != t and self.flow.reaches(s, lambda i, t=t: i.address == t, stop - {t})]
-        if len(body) == 1:
-            return body[0]
-        # The test at the head of a loop that does not add, on a way past it.
-        if around:
-            loop = self.flow.loops[min(around, key=lambda h: len(self.flow.loops[h]))]
-            out = [s for s in able if s not in loop]
-            if len(out) == 1:
-                return out[0]
-        raise SassError(f"the sides of the branch at {address:#x} do not pass each other by")
-
-    def _find_pass(self):
-        flow = self.flow
-        body = flow.loops[self.inner]
-        wanted = [(name, alone) for name, alone in self.shape.leaves
-                  if (not self.converged and name) or (self.converged and not alone)]
-        self.leaves = []
-        self.exits = {}
-
-        def choose(address, successors):
-            stay = [s for s in successors if s in body]
-            if len(stay) == 1:
-                return stay[0]
-            able = [s for s in stay if flow.reaches(s, IS_ATOMIC, {self.inner, self.meet})]
-            if len(able) == 1 and len(self.leaves) < len(wanted):
-                self.leaves.append(address)
-                self.exits[address] = [s for s in stay if s != able[0]][0]
-                return able[0]
-            if len(able) != len(stay) or self._parts_reduction(stay):
-                return None
-            return self._through(address, stay, IS_ATOMIC, {self.inner, self.meet})
-
-        flow.walk(self.inner, {self.meet}, choose)
-        if len(self.leaves) != len(wanted):
-            raise SassError(f"found {len(self.leaves)} of the {len(wanted)} branches that leave a pass")
-        self.leave_names = [name for name, _ in wanted]
-
-    def _parts_reduction(self, successors):
-        """Is it the first branch of the reduction, where some way goes without the shuffles?"""
-        able = [s for s in successors if self.flow.reaches(s, IS_SHUFFLE, {self.inner, self.meet})]
-        return len(able) == 1
-
-    def _until(self, leave):
-        way = self.flow.walk(self.inner, {self.meet}, lambda a, s: None if a == leave else self._onward(a, s))
-        return way, self._onward(leave, self.flow.next[leave])
-
-    def _onward(self, address, successors):
-        if address in self.exits:
-            return [s for s in successors if s != self.exits[address]][0]
-        stay = [s for s in successors if s in self.flow.loops[self.inner]]
-        return self._through(address, stay, IS_ATOMIC, {self.inner, self.meet})
-
-    def _before_reduction(self):
-        if self.leaves:
-            return self._until(self.leaves[-1])
-        return [], self.inner
-
-    def _to_branch(self, start, wanted, what):
-        """As in Ways, past branches around bodies that only some lanes run."""
-        sides = []
-
-        def choose(address, successors):
-            able = [s for s in successors if self.flow.reaches(s, wanted, {self.inner, self.meet})]
-            if len(able) == len(successors):
-                return self._through(address, successors, wanted, {self.inner, self.meet})
-            sides.extend(self._side(address, successors, wanted, what))
-            return None
-
-        way = self.flow.walk(start, {self.meet}, choose)
-        if not sides:
-            raise SassError(f"found no branch that parts the ways to {what}")
-        return way, sides[0], sides[1]
-
-    def _where_counted(self, trunk):
-        return self.flow.next  # once for all passes where the active lanes stay the same
-
-    def _to_meet(self, start):
-        blocked = {self.inner, self.meet}
-        way = self.flow.walk(start, {self.meet}, lambda a, s: self._through(a, s, IS_ATOMIC, blocked)
-                             if any(self.flow.reaches(t, IS_ATOMIC, blocked) for t in s) else s[0])
-        atomics = sum(IS_ATOMIC(self.flow.code[a]) for a in way)
-        if atomics != self.parameters:
-            raise SassError(f"the way from {start:#x} has {atomics} atomics, not {self.parameters}")
-        return way
-
-    def _to_header(self, start, header, within):
-        """From `start` on to the next pass of the loop `header`, by way of nothing that adds."""
-        goal = lambda i: i.address == header
-        return self.flow.walk(start, {header}, lambda a, s: self._through(
-            a, [t for t in s if t in within], goal, set()) if len([t for t in s if t in within]) > 1
-            else [t for t in s if t in within][0])
-
-    def _latch(self):
-        return self._to_header(self.meet, self.inner, self.flow.loops[self.inner])
-
-    def _skips(self):
-        body = self.flow.loops[self.inner]
-        for name, _ in self.shape.leaves:
-            if name is None:
-                continue
-            names = [n for n, _ in self.shape.leaves]
-            later = [n for n in names[names.index(name):] if n in self.leave_names]
-            if not later:
-                raise SassError(f"there is no branch for the path {name}")
-            leave = self.leaves[self.leave_names.index(later[0])]
-            way = self._until(leave)[0] + self._to_header(self.exits[leave], self.inner, body)
-            self.parts[name] = [Stretch([], way)]
-
-    def _outer(self):
-        flow = self.flow
-        headers = self.outer + [self.inner]
-        turning = {a for h in self.turns for a in flow.loops[h]}
-
-        def add(name, way):
-            self.parts[name] = [Stretch([], way, {a for a in way if a not in turning})]
-
-        def to(goal, blocked):
-            return lambda a, s: self._through(a, s, lambda i: i.address == goal, blocked)
-
-        # Branches and returns ahead of the outermost loop that lead past it.
-        exits = []
-
-        def choose(address, successors):
-            able = [s for s in successors if flow.reaches(s, lambda i: i.address == headers[0])]
-            if len(able) == 1:
-                exits.append((address, [s for s in successors if s != able[0]][0]))
-                return able[0]
-            return self._through(address, successors, lambda i: i.address == headers[0], set())
-
-        prologue = flow.walk(flow.entry, {headers[0]}, choose)
-        for a in prologue:
-            if flow.code[a].opcode == "EXIT":
-                exits.append((a, None))
-        exits.sort(key=lambda e: prologue.index(e[0]))
-        if len(exits) < len(self.shape.exits):
-            raise SassError(f"found {len(exits)} of the {len(self.shape.exits)} early ends")
-        for name, (address, start) in zip(self.shape.exits, exits):
-            way = prologue[:prologue.index(address) + 1]
-            if start is not None:
-                way = way + flow.walk(start, set(), lambda a, s: s[0])
-            add(name, way)
-        add("prologue", prologue)
-        for name, header, within in zip(self.shape.levels, headers, headers[1:]):
-            body = flow.loops[header]
-            head = flow.walk(header, {within}, to(within, {header} - {within}))
-            add(name, head + self._to_header(self._end_of(within), header, body))
-        last = self._end_of(headers[0])
-        epilogue = flow.walk(last, set(), lambda a, s: self._through(a, s, lambda i: i.opcode == "EXIT", set()))
-        if flow.code[epilogue[-1]].opcode != "EXIT":
-            raise SassError("the kernel does not end with EXIT")
-        add("epilogue", epilogue)
-        for name, header in zip(self.shape.turns, self.turns):
-            body = flow.loops[header]
-            goal = lambda i, h=header: i.address == h
-            rest = flow.walk(flow.next[header][0] if len(flow.next[header]) == 1 else [
-                s for s in flow.next[header] if s in body][0], {header}, lambda a, s, b=body, g=goal: self._through(
-                    a, [t for t in s if t in b], g, set()) if len([t for t in s if t in b]) > 1
-                else [t for t in s if t in b][0])
-            within = {a for h in self.turns if flow.loops[h] < body for a in flow.loops[h]}
-            way = [header] + rest
-            self.parts[name] = [Stretch([], way, {a for a in way if a not in within})]
-
-    def _end_of(self, header):
-        """Where the loop goes on when it ends."""
-        body = self.flow.loops[header]
-        ends = {s for a in body for s in self.flow.next[a] if s not in body}
-        if len(ends) != 1:
-            raise SassError(f"the loop at {header:#x} does not end in one place")
-        return ends.pop()
-
-
-
 def ranges(addresses):
     """Addresses in the order of issue, runs as first-last."""
     text = []
@@ -1112,15 +924,14 @@ def ranges(addresses):
     return " ".join(text)
 
 
-def variant_costs(instructions, variant, registers, explain=None, shape=None):
+def variant_costs(instructions, variant, registers, shape, explain=None):
     """trace::VariantCost of a kernel as JSON has it. `explain(line)` gets the addresses of each part."""
     flow = Flow(instructions)
-    ways = ShapedWays(flow, variant, shape) if shape else Ways(flow, variant)
-    paths = shape.paths if shape else PATHS
+    ways = Ways(flow, variant, shape)
     result = {"paths": [], "reduce": {}, "registers": registers}
-    for name in paths + SEGMENTS[variant]:
+    for name in shape.paths + SEGMENTS[variant]:
         cost, unclassed = ways.cost(name)
-        if name in paths:
+        if name in shape.paths:
             result["paths"].append(cost)
         else:
             result["reduce"][name] = cost
@@ -1132,6 +943,10 @@ def variant_costs(instructions, variant, registers, explain=None, shape=None):
                     + (f" (waits of no known class: {unclassed})" if unclassed else ""))
             explain(f"  {'':14} {ranges(ways.addresses(name))}")
     return result
+
+
+def kernel_name(workload, variant):
+    return f"warpfold_{workload}_{variant.replace('-', '_')}"
 
 
 # ---- commands ---------------------------------------------------------------------------------------
@@ -1202,11 +1017,10 @@ def costs(args):
     if not files:
         raise SassError(f"{args.sass}: holds no sm_*.sass; make them with dump")
     registers = parse_registers(read_text(os.path.join(args.sass, "resources.txt")))
-    shape = WORKLOADS[args.workload] if args.workload else None
-    result = {"schema": SCHEMA, "paths": shape.paths if shape else PATHS, "costs": {}}
-    if shape:
+    shape = WORKLOADS[args.workload]
+    result = {"schema": SCHEMA, "paths": shape.paths, "costs": {}}
+    if args.workload != GAUSSIANS:
         result["kernel"] = args.workload
-    kernel = f"warpfold_{args.workload}_" if shape else KERNEL
     compiler = os.path.join(args.sass, "compiler.txt")
     result["compiler"] = read_text(compiler).strip() if os.path.exists(compiler) else "unknown"
     explain = print if args.explain else None
@@ -1214,8 +1028,8 @@ def costs(args):
         arch = file.removesuffix(".sass")
         functions = parse_sass(read_text(os.path.join(args.sass, file)))
         variants = result["costs"][arch] = {}
-        for variant in shape.variants if shape else SEGMENTS:
-            name = kernel + variant.replace("-", "_")
+        for variant in shape.variants:
+            name = kernel_name(args.workload, variant)
             if name not in functions:
                 raise SassError(f"{file}: has no {name}")
             count = registers.get(arch, {}).get(name)
@@ -1224,7 +1038,7 @@ def costs(args):
             if explain:
                 explain(f"{arch} {variant}: {count} registers")
             try:
-                variants[variant] = variant_costs(functions[name], variant, count, explain, shape)
+                variants[variant] = variant_costs(functions[name], variant, count, shape, explain)
             except SassError as error:
                 raise SassError(f"{arch} {name}: {error}") from error
     if args.json:
@@ -1277,9 +1091,10 @@ def predict_variant(cost, counts, variant, threshold):
     return total
 
 
-def read_ncu(path, kernel=KERNEL):
+def read_ncu(path, workload):
     """ncu --csv -> (compute capability, {variant: warp instructions})."""
     lines = [line for line in read_text(path).splitlines() if line.startswith('"')]
+    kernel = kernel_name(workload, "")
     measured = {}
     arch = None
     for row in csv.DictReader(lines):
@@ -1304,7 +1119,7 @@ def predict(args):
     if counts.get("kernel") != table.get("kernel") or list(counts["paths"]) != table["paths"]:
         raise SassError(f"{args.counts}: is of another kernel than {args.costs}")
     if args.ncu:
-        arch, measured = read_ncu(args.ncu, f"warpfold_{table['kernel']}_" if "kernel" in table else KERNEL)
+        arch, measured = read_ncu(args.ncu, table.get("kernel", GAUSSIANS))
         if arch not in table["costs"]:
             raise SassError(f"{args.costs}: has no costs of {arch}, which {args.ncu} was measured on")
         machines = [arch]
@@ -1326,7 +1141,7 @@ def main(argv=None):
     command.set_defaults(run=dump)
     command = commands.add_parser("costs", help="costs of every architecture and variant")
     command.add_argument("--sass", required=True, help="folder that dump has filled")
-    command.add_argument("--workload", choices=sorted(WORKLOADS),
+    command.add_argument("--workload", choices=sorted(WORKLOADS), default=GAUSSIANS,
                          help="which kernels of warpfold_capture_workloads; those of 3DGS if not given")
     command.add_argument("--json", help="write the costs there")
     command.add_argument("--explain", action="store_true", help="list the instructions of each path")
