@@ -91,7 +91,7 @@ struct Backward {
     const int sample = static_cast<int>(threadIdx.x);
     const int direction = static_cast<int>(threadIdx.y);
     const bool active = sample < args.samples;
-    if (mode.leaves(active, kOutside)) {
+    if (mode.ends(active, kOutside)) {
       return;
     }
     const int point = static_cast<int>(blockIdx.x) * args.samples + sample;

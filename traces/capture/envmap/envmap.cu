@@ -56,7 +56,7 @@ struct Scatter {
       d = args.directions[pixel];
     }
     const bool active = d.w != 0.0F;
-    if (mode.leaves(active, kOutside)) {
+    if (mode.ends(active, kOutside)) {
       return;
     }
     float dl[kChannels] = {0.0F, 0.0F, 0.0F};

@@ -52,7 +52,7 @@ struct Scatter {
     const int k = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
     const int p = static_cast<int>(blockIdx.y);
     const bool active = k < args.samples;
-    if (mode.leaves(active, kOutside)) {
+    if (mode.ends(active, kOutside)) {
       return;
     }
     const Plane plane = plane_of(p, args.sizes);

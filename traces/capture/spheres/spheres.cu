@@ -72,7 +72,7 @@ struct Backward {
     const int x = static_cast<int>(blockIdx.x * kTile + threadIdx.x);
     const int y = static_cast<int>(blockIdx.y * kTile + threadIdx.y);
     const bool inside = x < args.camera.width && y < args.camera.height;
-    if (mode.leaves(inside, kOutside)) {
+    if (mode.ends(inside, kOutside)) {
       return;
     }
     const int pixels = args.camera.width * args.camera.height;

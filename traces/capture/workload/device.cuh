@@ -19,6 +19,8 @@
 //                                recorder notes `path` when the warp leaves.
 //   mode.leaves_alone(active, path)   The same at a place where converged kernels do not vote:
 //                                they go on to the next `leaves` with that thread inactive.
+//   mode.ends(active, path)      Does this thread have no part at all? `if (mode.ends(a, kOutside))
+//                                return;`. Like `leaves`, and cccl ends as well.
 //   mode.trips(n)                trips of a loop whose thread has n: the warp's most in converged
 //                                kernels. Follow it with `leaves(i < n, path)` in the loop.
 //   mode.keep(active, x)         x; 0 in threads that are not active
@@ -37,17 +39,11 @@
 // compiler could contract differently.
 #pragma once
 
+#include "traces/capture/no_atomics.cuh"
 #include "traces/capture/reduce_arc.cuh"
+#include "traces/capture/reduce_cccl.cuh"
 #include "traces/capture/workload/log.hpp"
 #include "traces/capture/workload/variant.hpp"
-#if __has_include("traces/capture/reduce_cccl.cuh")
-#include "traces/capture/reduce_cccl.cuh"
-#define WARPFOLD_CCCL_KERNEL(NAME, BODY) WARPFOLD_KERNEL(NAME, cccl, BODY, ::warpfold::Cccl)
-#define WARPFOLD_CCCL_ENTRY(NAME) WARPFOLD_ENTRY(kCccl, NAME, cccl)
-#else
-#define WARPFOLD_CCCL_KERNEL(NAME, BODY)
-#define WARPFOLD_CCCL_ENTRY(NAME)
-#endif
 
 namespace warpfold::capture::workload {
 
@@ -62,10 +58,14 @@ class Adding {
   __device__ __forceinline__ explicit Adding(int threshold) : threshold_(threshold) {}
 
   __device__ __forceinline__ void note(unsigned /*path*/) {}
-  __device__ __forceinline__ bool leaves(bool active, unsigned /*path*/) {
+  __device__ __forceinline__ bool leaves(bool active, unsigned path) {
+    const bool gone = ends(active, path);
+    return !kEveryPass && gone;
+  }
+  __device__ __forceinline__ bool ends(bool active, unsigned /*path*/) {
     if constexpr (kConverged) {
       lanes_ = __ballot_sync(kFullWarp, active);
-      return !kEveryPass && lanes_ == 0;
+      return lanes_ == 0;
     } else {
       return !active;
     }
@@ -103,25 +103,6 @@ class Adding {
   unsigned lanes_ = 0;
 };
 
-// In place of Baseline: a store that hardly ever happens keeps index and values alive. It asks
-// whether their bits, exclusive-ored, are one pattern.
-struct NoAtomics {
-  static constexpr bool kConverged = false;
-
-  template <int N, class Parameters>
-  static __device__ __forceinline__ void reduce(int idx, const Parameters& params,
-                                                const float (&val)[N], int /*threshold*/) {
-    unsigned bits = static_cast<unsigned>(idx);
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-      bits ^= __float_as_uint(val[i]);
-    }
-    if (bits == 0x7fadf00dU) {
-      *params(idx, 0) = val[0];
-    }
-  }
-};
-
 // Writes a log (log.hpp) instead of adding.
 class Recording {
  public:
@@ -153,6 +134,7 @@ class Recording {
     }
     return lanes_ == 0;
   }
+  __device__ __forceinline__ bool ends(bool active, unsigned path) { return leaves(active, path); }
   __device__ __forceinline__ bool leaves_alone(bool active, unsigned path) {
     return leaves(active, path);
   }
@@ -243,11 +225,13 @@ class Recording {
   WARPFOLD_BASIC_KERNELS(NAME, BODY)                        \
   WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)        \
   WARPFOLD_KERNEL(NAME, skip, BODY, ::warpfold::Skip)       \
+  WARPFOLD_KERNEL(NAME, cccl, BODY, ::warpfold::Cccl)       \
   ::warpfold::capture::workload::Kernels NAME##_kernels() { \
     ::warpfold::capture::workload::Kernels kernels;         \
     WARPFOLD_BASIC_ENTRIES(NAME)                            \
     WARPFOLD_ENTRY(kSwB, NAME, sw_b)                        \
     WARPFOLD_ENTRY(kSkip, NAME, skip)                       \
+    WARPFOLD_ENTRY(kCccl, NAME, cccl)                       \
     return kernels;                                         \
   }
 #define WARPFOLD_SCATTER_KERNELS(NAME, BODY)                \
@@ -277,7 +261,7 @@ class Recording {
 #define WARPFOLD_BASIC_KERNELS(NAME, BODY)                                                 \
   WARPFOLD_KERNEL(NAME, baseline, BODY, ::warpfold::Baseline)                              \
   WARPFOLD_KERNEL(NAME, sw_s, BODY, ::warpfold::SwS)                                       \
-  WARPFOLD_KERNEL(NAME, none, BODY, ::warpfold::capture::workload::NoAtomics)              \
+  WARPFOLD_KERNEL(NAME, none, BODY, ::warpfold::capture::NoAtomics)                        \
   extern "C" __global__ void __launch_bounds__(BODY::kThreads) warpfold_##NAME##_recorder( \
       const __grid_constant__ BODY::Args args,                                             \
       const __grid_constant__ ::warpfold::capture::workload::RecorderArgs recorder) {      \
