@@ -78,6 +78,38 @@ __global__ void two_ways(Probe probe, int iterations, std::uint32_t lanes, float
   }
 }
 
+// Lanes below `lanes` come together 16 times a turn, or find those of their value, as divergent
+// code does: with the mask of those that are there.
+template <bool kMatch>
+__global__ void warp_syncs(Probe probe, int iterations, std::uint32_t lanes, std::uint32_t* sink) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  std::uint32_t x = 0;
+  Stopwatch watch;
+  watch.start();
+  if (lane_id() < lanes) {
+#pragma unroll 1
+    for (int i = 0; i < iterations; ++i) {
+#pragma unroll
+      for (int k = 0; k < 16; ++k) {
+        std::uint32_t mask;
+        asm volatile("activemask.b32 %0;" : "=r"(mask)::"memory");
+        if constexpr (kMatch) {
+          asm volatile("match.any.sync.b32 %0, %0, %1;" : "+r"(x) : "r"(mask));
+        } else {
+          asm volatile("bar.warp.sync %0;" ::"r"(mask) : "memory");
+        }
+      }
+    }
+  }
+  watch.stop(probe, warp, false);
+  if (x == 0x12345678U) {
+    *sink = x;
+  }
+}
+
 // Warps of one sub-core that never wait: when does each reach a quarter, half, ... of its work?
 __global__ void issue_order(Probe probe, std::uint64_t* marks, std::uint32_t a,
                             std::uint32_t* sink) {
@@ -188,30 +220,25 @@ class ControlBench {
         if (warps * 4 > harness_.device().max_warps) {
           continue;
         }
-        const Placement placement = harness_.place(warps * subcores, false, subcores);
-        constexpr int kIterations = 2000;
-        const std::string tail =
-            "/subcores=" + std::to_string(subcores) + "/warps_each=" + std::to_string(warps);
-        const Json where = {{"subcores", subcores}, {"warps_of_subcore", warps}};
-        const auto loops = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
-          loop_branch<<<grid, block>>>(probe, kIterations, 0x8001U, uint_sink());
-        });
-        Json parameters = where;
-        parameters["kind"] = "loop";
-        harness_.report().add(window_result("control", "control/loop" + tail, parameters,
-                                            "SM cycles/turn of a sub-core", placement, loops,
-                                            static_cast<double>(kIterations) * warps));
+        in_subcores("loop", subcores, warps, 2000, Json::object(),
+                    [&](const Probe& probe, int grid, int block, int turns) {
+                      loop_branch<<<grid, block>>>(probe, turns, 0x8001U, uint_sink());
+                    });
         for (const std::uint32_t lanes : {0U, 16U, 32U}) {
-          constexpr int kTurns = 200;
-          const auto ways = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
-            two_ways<<<grid, block>>>(probe, kTurns, lanes, 0.999F, sink_.data());
-          });
-          parameters["kind"] = "two_ways";
-          parameters["lanes_of_first_way"] = lanes;
-          harness_.report().add(
-              window_result("control", "control/two_ways/lanes=" + std::to_string(lanes) + tail,
-                            parameters, "SM cycles/turn of a sub-core", placement, ways,
-                            static_cast<double>(kTurns) * warps));
+          in_subcores("two_ways", subcores, warps, 200, {{"lanes_of_first_way", lanes}},
+                      [&](const Probe& probe, int grid, int block, int turns) {
+                        two_ways<<<grid, block>>>(probe, turns, lanes, 0.999F, sink_.data());
+                      });
+        }
+        for (const std::uint32_t lanes : {1U, 16U, 31U, 32U}) {
+          in_subcores("mask_sync", subcores, warps, 40, {{"lanes", lanes}},
+                      [&](const Probe& probe, int grid, int block, int turns) {
+                        warp_syncs<false><<<grid, block>>>(probe, turns, lanes, uint_sink());
+                      });
+          in_subcores("mask_match", subcores, warps, 40, {{"lanes", lanes}},
+                      [&](const Probe& probe, int grid, int block, int turns) {
+                        warp_syncs<true><<<grid, block>>>(probe, turns, lanes, uint_sink());
+                      });
         }
       }
     }
@@ -231,7 +258,7 @@ class ControlBench {
         Json row = Json::array();
         for (int part = 0; part < 8; ++part) {
           row.push_back(
-              static_cast<std::int64_t>(host[static_cast<std::size_t>(w * 4 * 8 + part)]) -
+              static_cast<std::int64_t>(host[static_cast<std::size_t>(w * kSubcores * 8 + part)]) -
               static_cast<std::int64_t>(zero));
         }
         table.push_back(row);
@@ -251,20 +278,11 @@ class ControlBench {
     const DeviceBuffer<CtaRecord> records(static_cast<std::size_t>(total) * 8);
     // All shared memory for one CTA: the next starts when it has ended. Then CTAs of 256 threads
     // beside each other.
-    check(cudaFuncSetAttribute(cta_life, cudaFuncAttributeMaxDynamicSharedMemorySize, kLargeShared),
-          "cudaFuncSetAttribute");
     for (const int threads : {32, 256, 1024}) {
-      std::vector<double> gaps;
-      for (int i = 0; i < harness_.repetitions(); ++i) {
-        cta_life<<<total, threads, kLargeShared>>>(records.data(), 3000);
-        check_launch("cta_life");
-        gaps.push_back(median_gap(records, static_cast<std::size_t>(total)));
-      }
-      Result result = head("control/cta_gap/threads=" + std::to_string(threads),
-                           "SM cycles from a CTA's end to the next one's start", total, threads);
-      result.parameters = {{"kind", "cta_gap"}, {"threads", threads}, {"ctas_of_sm", 1}};
-      result.value = summarize(gaps);
-      harness_.report().add(result);
+      cta_gap(records, total, threads, 1);
+    }
+    for (const int ctas : {2, 4, 7}) {
+      cta_gap(records, total, 256, ctas);
     }
     // Empty kernels: what a launch takes, and a CTA of it.
     Events events;
@@ -291,11 +309,13 @@ class ControlBench {
         harness_.report().add(result);
       }
     }
-    std::vector<double> alone;
+    // One launch between events, as kernels are timed: of nothing, and of a frame's CTAs.
+    launch_alone(events, 1, 32);
+    for (const int per_sm : {1, 4, 16, 64}) {
+      launch_alone(events, per_sm * harness_.device().sms, 256);
+    }
     std::vector<double> host;
     for (int i = -3; i < 4 * harness_.repetitions(); ++i) {
-      check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-      const double ms = events.time([] { empty<<<1, 32>>>(); });
       check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
       const auto begin = std::chrono::steady_clock::now();
       empty<<<1, 32>>>();
@@ -303,24 +323,16 @@ class ControlBench {
       const std::chrono::duration<double, std::micro> took =
           std::chrono::steady_clock::now() - begin;
       if (i >= 0) {
-        alone.push_back(ms * 1e3);
         host.push_back(took.count());
       }
     }
-    Result result = head("control/launch_alone", "us between events around a launch", 1, 32);
-    result.parameters = {{"kind", "launch_alone"}};
-    result.value = summarize(alone);
-    harness_.report().add(result);
-    result.name = "control/launch_and_wait";
+    Result result = head("control/launch_and_wait", "us of the host", 1, 32);
     result.parameters = {{"kind", "launch_and_wait"}};
-    result.unit = "us of the host";
     result.value = summarize(host);
     harness_.report().add(result);
   }
 
  private:
-  static constexpr int kLargeShared = 60 * 1024;  // every GPU since Volta has at least 64 KiB
-
   std::uint32_t* uint_sink() const { return reinterpret_cast<std::uint32_t*>(sink_.data()); }
 
   static Result head(std::string name, std::string unit, int grid, int block) {
@@ -333,6 +345,29 @@ class ControlBench {
     return result;
   }
 
+  // `turns` of a loop in each of `warps` warps of each sub-core.
+  template <class Launch>
+  void in_subcores(const std::string& kind, int subcores, int warps, int turns, Json parameters,
+                   const Launch& launch) {
+    std::string name = "control/" + kind;
+    if (!parameters.empty()) {
+      name += "/lanes=" + parameters.front().dump();
+    }
+    name += "/subcores=" + std::to_string(subcores) + "/warps_each=" + std::to_string(warps);
+    parameters["kind"] = kind;
+    parameters["subcores"] = subcores;
+    parameters["warps_of_subcore"] = warps;
+    Harness::attempt(name, [&] {
+      const Placement placement = harness_.place(warps * subcores, false, subcores);
+      const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
+        launch(probe, grid, block, turns);
+      });
+      harness_.report().add(window_result("control", name, parameters,
+                                          "SM cycles/turn of a sub-core", placement, samples,
+                                          static_cast<double>(turns) * warps));
+    });
+  }
+
   void barrier_case(int ctas, int warps) {
     Placement placement;
     placement.ctas = ctas;
@@ -340,18 +375,73 @@ class ControlBench {
     placement.only_sm = ctas > 1 ? 0 : -1;
     placement.grid = ctas > 1 ? ctas * harness_.device().sms * 2 : 1;
     constexpr int kIterations = 64;
-    const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
-      barriers<<<grid, block>>>(probe, kIterations);
+    const std::string name =
+        "control/barrier/ctas=" + std::to_string(ctas) + "/warps=" + std::to_string(warps);
+    Harness::attempt(name, [&] {
+      const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
+        barriers<<<grid, block>>>(probe, kIterations);
+      });
+      harness_.report().add(window_result(
+          "control", name, {{"kind", "barrier"}, {"ctas_of_sm", ctas}, {"warps_of_cta", warps}},
+          "SM cycles/barrier of a CTA", placement, samples, kIterations * 16.0));
     });
-    harness_.report().add(window_result(
-        "control",
-        "control/barrier/ctas=" + std::to_string(ctas) + "/warps=" + std::to_string(warps),
-        {{"kind", "barrier"}, {"ctas_of_sm", ctas}, {"warps_of_cta", warps}},
-        "SM cycles/barrier of a CTA", placement, samples, kIterations * 16.0));
   }
 
-  // Between CTAs that ran one behind the other on an SM.
-  static double median_gap(const DeviceBuffer<CtaRecord>& records, std::size_t count) {
+  void launch_alone(Events& events, int grid, int threads) {
+    std::vector<double> alone;
+    for (int i = -3; i < 4 * harness_.repetitions(); ++i) {
+      check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+      const double ms = events.time([&] { empty<<<grid, threads>>>(); });
+      if (i >= 0) {
+        alone.push_back(ms * 1e3);
+      }
+    }
+    Result result = head(
+        "control/launch_alone/ctas=" + std::to_string(grid) + "/threads=" + std::to_string(threads),
+        "us between events around a launch", grid, threads);
+    result.parameters = {{"kind", "launch_alone"}, {"ctas", grid}, {"threads", threads}};
+    result.value = summarize(alone);
+    harness_.report().add(result);
+  }
+
+  // CTAs that fill an SM's shared memory, `ctas` at a time.
+  void cta_gap(const DeviceBuffer<CtaRecord>& records, int total, int threads, int ctas) {
+    if (ctas * threads > harness_.device().max_warps * 32) {
+      return;
+    }
+    int device = 0;
+    int of_sm = 0;
+    int of_cta = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&of_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
+          "cudaDeviceGetAttribute");
+    check(cudaDeviceGetAttribute(&of_cta, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "cudaDeviceGetAttribute");
+    // A little is for the static part and what the system takes of each CTA.
+    const int each = std::min(of_cta, of_sm / ctas) / 1024 * 1024 - 2048;
+    check(cudaFuncSetAttribute(cta_life, cudaFuncAttributeMaxDynamicSharedMemorySize, each),
+          "cudaFuncSetAttribute");
+    check(cudaFuncSetAttribute(cta_life, cudaFuncAttributePreferredSharedMemoryCarveout,
+                               cudaSharedmemCarveoutMaxShared),
+          "cudaFuncSetAttribute");
+    std::vector<double> gaps;
+    for (int i = 0; i < harness_.repetitions(); ++i) {
+      cta_life<<<total, threads, each>>>(records.data(), 3000);
+      check_launch("cta_life");
+      gaps.push_back(
+          median_gap(records, static_cast<std::size_t>(total), static_cast<std::size_t>(ctas)));
+    }
+    Result result = head("control/cta_gap/threads=" + std::to_string(threads) +
+                             (ctas > 1 ? "/ctas=" + std::to_string(ctas) : ""),
+                         "SM cycles from a CTA's end to the next one's start", total, threads);
+    result.parameters = {{"kind", "cta_gap"}, {"threads", threads}, {"ctas_of_sm", ctas}};
+    result.value = summarize(gaps);
+    harness_.report().add(result);
+  }
+
+  // From the end of a CTA to the start of that which took its place; `together` are on an SM.
+  static double median_gap(const DeviceBuffer<CtaRecord>& records, std::size_t count,
+                           std::size_t together) {
     auto all = records.to_host();
     all.resize(count);
     std::map<std::uint32_t, std::vector<CtaRecord>> of_sm;
@@ -359,11 +449,17 @@ class ControlBench {
       of_sm[r.sm].push_back(r);
     }
     std::vector<double> gaps;
-    for (auto& [sm, list] : of_sm) {
-      std::sort(list.begin(), list.end(),
-                [](const CtaRecord& a, const CtaRecord& b) { return a.start < b.start; });
-      for (std::size_t i = 1; i < list.size(); ++i) {
-        gaps.push_back(static_cast<double>(list[i].start) - static_cast<double>(list[i - 1].end));
+    for (const auto& [sm, list] : of_sm) {
+      std::vector<std::uint64_t> starts;
+      std::vector<std::uint64_t> ends;
+      for (const CtaRecord& r : list) {
+        starts.push_back(r.start);
+        ends.push_back(r.end);
+      }
+      std::sort(starts.begin(), starts.end());
+      std::sort(ends.begin(), ends.end());
+      for (std::size_t i = together; i < list.size(); ++i) {
+        gaps.push_back(static_cast<double>(starts[i]) - static_cast<double>(ends[i - together]));
       }
     }
     return summarize(gaps).median;

@@ -9,11 +9,11 @@ namespace warpfold::microbench {
 namespace {
 
 constexpr std::size_t kMaxWarps = 256UL * 64;  // SMs times warps
+constexpr std::size_t kCounters = 3;
 
 Sample sample_of(const std::vector<WarpRecord>& records, std::size_t slots) {
   struct Window {
     std::uint64_t start = ~std::uint64_t{0};
-    std::uint64_t last_start = 0;
     std::uint64_t end = 0;
     std::uint64_t drained = 0;
     std::uint64_t first_end = ~std::uint64_t{0};
@@ -30,7 +30,6 @@ Sample sample_of(const std::vector<WarpRecord>& records, std::size_t slots) {
     ++sample.warps;
     Window& w = windows[r.sm];
     w.start = std::min(w.start, r.start);
-    w.last_start = std::max(w.last_start, r.start);
     w.end = std::max(w.end, r.end);
     w.drained = std::max(w.drained, r.drained);
     w.first_end = std::min(w.first_end, r.end);
@@ -44,7 +43,6 @@ Sample sample_of(const std::vector<WarpRecord>& records, std::size_t slots) {
     sample.mean_window += window / sample.sms;
     sample.drained_window =
         std::max(sample.drained_window, static_cast<double>(w.drained - w.start));
-    sample.together = sample.together && w.last_start <= w.first_end;
     if (window > sample.window) {
       sample.window = window;
       sample.first_end = static_cast<double>(w.first_end - w.start);
@@ -77,11 +75,11 @@ Harness::Harness(Report& report, int repetitions)
       repetitions_(repetitions),
       device_(this_device()),
       records_(kMaxWarps),
-      counters_(2) {}
+      counters_(kCounters) {}
 
 Placement Harness::place(int warps, bool whole_gpu, int subcores) const {
   // With some sub-cores idle, the CTA is as large as if all of them worked.
-  const int resident = warps * 4 / subcores;
+  const int resident = warps * kSubcores / subcores;
   const int ctas = resident <= 32 ? 1 : resident / 16;
   Placement placement;
   placement.block = resident / ctas * 32;
@@ -99,8 +97,8 @@ std::vector<Sample> Harness::run(const Placement& placement, int repetitions,
                                  const Launch& launch) {
   const int warps = placement.block / 32;
   const auto slots = static_cast<std::size_t>(placement.ctas) * static_cast<std::size_t>(warps);
-  const int expected =
-      placement.ctas * (warps / 4 * placement.subcores + std::min(warps % 4, placement.subcores));
+  const int expected = placement.ctas * (warps / kSubcores * placement.subcores +
+                                         std::min(warps % kSubcores, placement.subcores));
   if (slots > kMaxWarps) {
     throw capture::CudaError("more warps than there is room for records");
   }
@@ -120,14 +118,18 @@ std::vector<Sample> Harness::run(const Placement& placement, int repetitions,
     if (i < 0) {
       continue;
     }
-    if (sample.warps != expected) {
-      throw capture::CudaError(std::to_string(sample.warps) + " of " + std::to_string(expected) +
-                               " warps worked");
-    }
     const int sms = placement.whole_gpu ? device_.sms : 1;
-    if (placement.ctas > sms && !sample.together) {
-      throw NotTogether(std::to_string(placement.ctas / sms) + " CTAs of " +
-                        std::to_string(placement.block) + " threads did not fit an SM");
+    if (placement.ctas > sms && counters_.to_host()[2] != 0) {
+      throw NotPlaced(std::to_string(placement.ctas / sms) + " CTAs of " +
+                      std::to_string(placement.block) + " threads did not fit an SM");
+    }
+    if (sample.warps != expected) {
+      const std::string message =
+          std::to_string(sample.warps) + " of " + std::to_string(expected) + " warps worked";
+      if (placement.subcores < kSubcores) {
+        throw NotPlaced(message);
+      }
+      throw capture::CudaError(message);
     }
     samples.push_back(sample);
   }

@@ -37,11 +37,13 @@ struct WarpRecord {
 // Handed to every measuring kernel.
 struct Probe {
   WarpRecord* records;
-  std::uint32_t* counters;  // tickets, arrivals
+  std::uint32_t* counters;  // tickets, arrivals, those who waited in vain for all to arrive
   int only_sm;              // -1: CTAs work wherever they are
   int ctas;                 // that work
   int subcores;             // warps of the first so many sub-cores of an SM work
 };
+
+inline constexpr int kSubcores = 4;  // of an SM; a warp's is its hardware number modulo this
 
 // Where the warps are.
 struct Placement {
@@ -49,7 +51,7 @@ struct Placement {
   int block = 32;
   int only_sm = -1;
   int ctas = 1;
-  int subcores = 4;
+  int subcores = kSubcores;
   bool whole_gpu = false;
 };
 
@@ -62,11 +64,11 @@ struct Sample {
   double mhz = 0;
   int warps = 0;
   int sms = 0;
-  bool together = true;  // on no SM did a warp end before another started
 };
 
-// The CTAs that an SM should have had at the same time did not fit it: too many registers.
-class NotTogether : public capture::CudaError {
+// The warps did not come to lie as they should have: CTAs that do not fit an SM at the same time,
+// or a CTA with other numbers of warps in its sub-cores.
+class NotPlaced : public capture::CudaError {
  public:
   using CudaError::CudaError;
 };
@@ -89,12 +91,11 @@ class Harness {
 
   // `warps` on each SM, in one CTA of up to 32 or several of 16; on one SM or on all. With
   // `subcores` below four only the warps of the first so many sub-cores work.
-  [[nodiscard]] Placement place(int warps, bool whole_gpu, int subcores = 4) const;
+  [[nodiscard]] Placement place(int warps, bool whole_gpu, int subcores = kSubcores) const;
 
   using Launch = std::function<void(const Probe&, int grid, int block)>;
   // One warm-up and `repetitions` launches. Throws if a warp that should have worked did
-  // not, and NotTogether where an SM should have had several CTAs and they came one after the
-  // other.
+  // not, and NotPlaced where several CTAs of an SM did not come to lie as asked.
   std::vector<Sample> run(const Placement& placement, int repetitions, const Launch& launch);
   std::vector<Sample> run(const Placement& placement, const Launch& launch) {
     return run(placement, repetitions_, launch);
@@ -105,7 +106,7 @@ class Harness {
   static void attempt(const std::string& name, const Case& work) {
     try {
       work();
-    } catch (const NotTogether& error) {
+    } catch (const NotPlaced& error) {
       std::printf("  left out: %s: %s\n", name.c_str(), error.what());
     }
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Latency of what a warp can wait for in memory: atomics, REDs, fences, loads of the L2 and of
-// DRAM. One warp alone.
+// Latency of what a warp can wait for: atomics, REDs, fences, loads of the L2 and of DRAM, special
+// registers and constants. One warp alone; and the fetch of a batch by all.
 #include <numeric>
+#include <random>
 
 #include "traces/capture/microbench/benches.hpp"
+#include "traces/capture/microbench/kernels_memory.cuh"
 #include "traces/capture/microbench/kernels_red.cuh"
 
 namespace warpfold::microbench {
@@ -107,6 +109,147 @@ __global__ void link(char* base, std::uint64_t count, std::uint64_t stride, std:
   }
 }
 
+// Special registers: a vector register gets one, a uniform register gets one, and one is on the way
+// to a shared load and a special function, as in front of what a kernel has in shared memory.
+enum class Special { kVector, kUniform, kUniformLoadExp };
+constexpr int kSpecials = 16;  // of a turn
+
+// Goes by a uniform register; other special registers are read once for all.
+__device__ inline std::uint32_t uniform_register() {
+  std::uint32_t value;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(value)::"memory");
+  return value;
+}
+
+template <Special kSpecial>
+__global__ void special_chain(Probe probe, int turns, std::uint32_t zero, std::uint32_t* sink) {
+  __shared__ SharedTable table;
+  table.fill();
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  std::uint32_t x = kSpecial == Special::kUniformLoadExp ? table.address(0) : lane_id();
+  Stopwatch watch;
+  watch.start();
+#pragma unroll 1
+  for (int i = 0; i < turns; ++i) {
+#pragma unroll
+    for (int k = 0; k < kSpecials; ++k) {
+      x ^= (kSpecial == Special::kVector ? hardware_warp() : uniform_register()) & zero;
+      if constexpr (kSpecial == Special::kUniformLoadExp) {
+        load_shared<4>(x);
+        // 2^x of what is next to nothing as a float, 1, less its bits.
+        float one = 0;
+        asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=f"(one) : "f"(__uint_as_float(x & 0xffffU)));
+        x += __float_as_uint(one) - 0x3f800000U;
+      }
+    }
+  }
+  watch.stop(probe, warp, false);
+  if (x == 77) {
+    *sink = x;
+  }
+}
+
+// The same as the compiler makes it where a loop goes by shared memory and may leave a turn early.
+__global__ void natural_chain(Probe probe, int turns, std::uint32_t none, std::uint32_t* sink) {
+  __shared__ std::uint32_t table[256];
+  for (std::uint32_t i = threadIdx.x; i < 256; i += blockDim.x) {
+    table[i] = i;
+  }
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  std::uint32_t x = lane_id();
+  auto f = static_cast<float>(x);
+  Stopwatch watch;
+  watch.start();
+#pragma unroll 1
+  for (int i = 0; i < turns; ++i) {
+    if (x == none) {
+      continue;
+    }
+    x = table[x];
+    f = f * __uint_as_float(x) + 1.0F;
+    if (f > 1e30F) {
+      continue;
+    }
+    f = exp2f(f);
+    f *= f;
+    f += f * f;
+    if (f < -1.0F) {
+      *sink = x;
+    }
+  }
+  watch.stop(probe, warp, false);
+  if (x == 1077) {
+    *sink = x + static_cast<std::uint32_t>(f);
+  }
+}
+
+__constant__ std::uint32_t constants[1024];  // zeros
+
+__global__ void constant_chain(Probe probe, int turns, std::uint32_t begin, std::uint32_t* sink) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  std::uint32_t x = begin;
+  Stopwatch watch;
+  watch.start();
+#pragma unroll 1
+  for (int i = 0; i < turns; ++i) {
+#pragma unroll
+    for (int k = 0; k < kSpecials; ++k) {
+      x = constants[x];
+    }
+  }
+  watch.stop(probe, warp, false);
+  if (x == 77) {
+    *sink = x;
+  }
+}
+
+// What a CTA of 3D Gaussian Splatting fetches for a batch: the number of a Gaussian, and with it
+// its mean, its conic and its colour, between barriers.
+struct BatchSource {
+  const std::uint32_t* ids;
+  const float2* mean;
+  const float4* conic;
+  const float* color;
+};
+constexpr int kBatchThreads = 256;
+constexpr int kBatches = 16;
+
+__global__ void __launch_bounds__(kBatchThreads)
+    batch_fetch(Probe probe, BatchSource source, float* sink) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  float sum = 0;
+  Stopwatch watch;
+  watch.start();
+#pragma unroll 1
+  for (int i = 0; i < kBatches; ++i) {
+    __syncthreads();
+    const std::uint32_t id =
+        source
+            .ids[(blockIdx.x * kBatches + static_cast<unsigned>(i)) * kBatchThreads + threadIdx.x];
+    const float2 mean = source.mean[id];
+    const float4 conic = source.conic[id];
+    const float* color = source.color + std::uint64_t{id} * 3;
+    sum += mean.x + mean.y + conic.x + conic.y + conic.z + conic.w + color[0] + color[1] + color[2];
+    __syncthreads();
+  }
+  watch.stop(probe, warp, false);
+  if (sum == 77.5F) {
+    *sink = sum;
+  }
+}
+
 class LatencyBench {
  public:
   explicit LatencyBench(Harness& harness)
@@ -171,6 +314,79 @@ class LatencyBench {
         "SM cycles/step", placement, samples, steps));
   }
 
+  template <class Launch>
+  void special(const std::string& name, int steps, const Launch& launch) {
+    constexpr int kTurns = 200;
+    const DeviceBuffer<std::uint32_t> sink(1);
+    const Placement placement = harness_.place(1, false);
+    const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
+      launch(probe, grid, block, kTurns, sink.data());
+    });
+    harness_.report().add(window_result("latency", "latency/" + name, {{"step", name}},
+                                        "SM cycles/step", placement, samples,
+                                        static_cast<double>(kTurns) * steps));
+  }
+
+  void specials() {
+    special("s2r", kSpecials,
+            [](const Probe& probe, int grid, int block, int turns, std::uint32_t* sink) {
+              special_chain<Special::kVector><<<grid, block>>>(probe, turns, 0, sink);
+            });
+    special("s2ur", kSpecials,
+            [](const Probe& probe, int grid, int block, int turns, std::uint32_t* sink) {
+              special_chain<Special::kUniform><<<grid, block>>>(probe, turns, 0, sink);
+            });
+    special("s2ur_lds_ex2", kSpecials,
+            [](const Probe& probe, int grid, int block, int turns, std::uint32_t* sink) {
+              special_chain<Special::kUniformLoadExp><<<grid, block>>>(probe, turns, 0, sink);
+            });
+    special("shared_ex2_loop", 1,
+            [](const Probe& probe, int grid, int block, int turns, std::uint32_t* sink) {
+              natural_chain<<<grid, block>>>(probe, turns, 1000, sink);
+            });
+    special("ldc_chain", kSpecials,
+            [](const Probe& probe, int grid, int block, int turns, std::uint32_t* sink) {
+              constant_chain<<<grid, block>>>(probe, turns, 0, sink);
+            });
+  }
+
+  // All SMs; `cold`: everything else has been in the L2 since.
+  void batch(int ctas_of_sm, bool cold) {
+    constexpr std::uint32_t kGaussians = 200'000;
+    const int ctas = ctas_of_sm * harness_.device().sms;
+    std::vector<std::uint32_t> ids(static_cast<std::size_t>(ctas) * kBatches * kBatchThreads);
+    std::mt19937 random(1);
+    for (std::uint32_t& id : ids) {
+      id = random() % kGaussians;
+    }
+    const DeviceBuffer<std::uint32_t> device_ids{std::span<const std::uint32_t>(ids)};
+    const DeviceBuffer<float2> mean(kGaussians);
+    const DeviceBuffer<float4> conic(kGaussians);
+    const DeviceBuffer<float> color(std::size_t{3} * kGaussians);
+    mean.clear_async();
+    conic.clear_async();
+    color.clear_async();
+    const DeviceBuffer<char> flush(cold ? 4 * harness_.device().l2_bytes : 0);
+    const DeviceBuffer<float> sink(1);
+    Placement placement;
+    placement.grid = ctas;
+    placement.block = kBatchThreads;
+    placement.ctas = ctas;
+    placement.whole_gpu = true;
+    const std::string name = std::string("latency/batch/") + (cold ? "cold" : "warm") +
+                             "/ctas=" + std::to_string(ctas_of_sm);
+    Harness::attempt(name, [&] {
+      const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
+        flush.clear_async();
+        batch_fetch<<<grid, block>>>(
+            probe, {device_ids.data(), mean.data(), conic.data(), color.data()}, sink.data());
+      });
+      harness_.report().add(window_result(
+          "latency", name, {{"step", "batch"}, {"ctas_of_sm", ctas_of_sm}, {"cold", cold}},
+          "SM cycles/batch of a CTA", placement, samples, kBatches));
+    });
+  }
+
  private:
   Harness& harness_;
   DeviceBuffer<char> buffer_;
@@ -196,6 +412,11 @@ void bench_latency(Harness& harness) {
   bench.chain("load_dram_chain", 4U << 20U, 1024, 1, false, true);
   bench.chain("load_dram_chain", 32U << 20U, 8192, 1, false, true);
   bench.chain("load_dram_chain", 512U << 20U, 1024, 10007, false, true);
+  bench.specials();
+  for (const int ctas : {1, 2, 6}) {
+    bench.batch(ctas, false);
+    bench.batch(ctas, true);
+  }
 }
 
 }  // namespace warpfold::microbench

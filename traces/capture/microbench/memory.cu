@@ -127,6 +127,7 @@ class MemoryBench {
         shared_chains<kWidth, 1>(stride, warps);
         shared_chains<kWidth, 4>(stride, warps);
       }
+      shared_chains<kWidth, 4>(stride, 8, 1);
     }
   }
 
@@ -151,8 +152,8 @@ class MemoryBench {
   static constexpr std::uint32_t kTableBytes = 32U << 20U;
 
   template <int kWidth, int kChains>
-  void shared_chains(std::uint32_t stride, int warps) {
-    const Placement placement = harness_.place(warps, false);
+  void shared_chains(std::uint32_t stride, int warps, int subcores = kSubcores) {
+    const Placement placement = harness_.place(warps, false, subcores);
     constexpr int kIterations = 40;
     const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
       shared_load<kWidth, kChains><<<grid, block>>>(probe, kIterations, stride, sink_.data());
@@ -160,11 +161,13 @@ class MemoryBench {
     harness_.report().add(window_result(
         "memory",
         "memory/shared/bytes=" + std::to_string(kWidth) + "/stride=" + std::to_string(stride) +
-            "/chains=" + std::to_string(kChains) + "/warps=" + std::to_string(warps),
+            "/chains=" + std::to_string(kChains) + "/warps=" + std::to_string(warps) +
+            (subcores < kSubcores ? "/subcores=" + std::to_string(subcores) : ""),
         {{"memory", "shared"},
          {"bytes_of_lane", kWidth},
          {"stride_bytes", stride},
          {"chains", kChains},
+         {"subcores", subcores},
          {"warps_per_sm", warps}},
         "SM cycles/load of an SM", placement, samples, kIterations * 32.0 * warps));
   }

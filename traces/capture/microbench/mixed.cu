@@ -11,13 +11,14 @@ namespace warpfold::microbench {
 namespace {
 
 // Instructions of each class in an iteration.
-template <int kReds_, int kShuffles, int kShared, int kMatches, int kFmas>
+template <int kReds_, int kShuffles, int kShared, int kMatches, int kFmas, int kReductions = 0>
 struct Mix {
   static constexpr int kRed = kReds_;
   static constexpr int kShuffle = kShuffles;
   static constexpr int kLoad = kShared;
   static constexpr int kMatch = kMatches;
   static constexpr int kFma = kFmas;
+  static constexpr int kRedux = kReductions;
 };
 
 struct Lane {
@@ -25,6 +26,7 @@ struct Lane {
   std::uint32_t shuffled[4];
   std::uint32_t loaded[4];
   std::uint32_t matched;
+  std::uint32_t reduced;
   float sum[4];
 };
 
@@ -49,6 +51,11 @@ __device__ inline void mix_step(Lane& lane, bool adds, float value) {
     if (k * M::kMatch / kMost != (k + 1) * M::kMatch / kMost) {
       asm volatile("match.any.sync.b32 %0, %0, 0xffffffff;" : "+r"(lane.matched));
     }
+    if (k * M::kRedux / kMost != (k + 1) * M::kRedux / kMost) {
+#if __CUDA_ARCH__ >= 800
+      asm volatile("redux.sync.add.s32 %0, %0, 0xffffffff;" : "+r"(lane.reduced));
+#endif
+    }
     if (k * M::kFma / kMost != (k + 1) * M::kFma / kMost) {
       asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(lane.sum[k % 4]) : "f"(0.999F));
     }
@@ -56,7 +63,7 @@ __device__ inline void mix_step(Lane& lane, bool adds, float value) {
 }
 
 template <class M>
-inline constexpr int kMost = std::max({1, M::kShuffle, M::kLoad, M::kMatch, M::kFma});
+inline constexpr int kMost = std::max({1, M::kShuffle, M::kLoad, M::kMatch, M::kFma, M::kRedux});
 
 __device__ inline Lane begin_lane(char* base, SharedTable& table, int warp,
                                   std::uint32_t lane_bytes) {
@@ -69,11 +76,12 @@ __device__ inline Lane begin_lane(char* base, SharedTable& table, int warp,
     lane.sum[c] = static_cast<float>(c);
   }
   lane.matched = 0;
+  lane.reduced = 0;
   return lane;
 }
 
 __device__ inline void end_lane(const Lane& lane, std::uint32_t* sink) {
-  std::uint32_t sum = lane.matched;
+  std::uint32_t sum = lane.matched ^ lane.reduced;
 #pragma unroll
   for (int c = 0; c < 4; ++c) {
     sum ^= lane.shuffled[c] ^ lane.loaded[c] ^ __float_as_uint(lane.sum[c]);
@@ -204,12 +212,13 @@ class MixedBench {
   static std::string text() {
     return "red=" + std::to_string(M::kRed) + "/shfl=" + std::to_string(M::kShuffle) +
            "/lds=" + std::to_string(M::kLoad) + "/match=" + std::to_string(M::kMatch) +
-           "/ffma=" + std::to_string(M::kFma);
+           "/ffma=" + std::to_string(M::kFma) +
+           (M::kRedux > 0 ? "/redux=" + std::to_string(M::kRedux) : "");
   }
   template <class M>
   static Json parameters(int lanes, int warps) {
-    return {{"red", M::kRed},  {"shfl", M::kShuffle}, {"lds", M::kLoad},      {"match", M::kMatch},
-            {"ffma", M::kFma}, {"lanes", lanes},      {"warps_per_sm", warps}};
+    return {{"red", M::kRed},  {"shfl", M::kShuffle}, {"lds", M::kLoad}, {"match", M::kMatch},
+            {"ffma", M::kFma}, {"redux", M::kRedux},  {"lanes", lanes},  {"warps_per_sm", warps}};
   }
 
   Harness& harness_;
@@ -236,6 +245,15 @@ void bench_mixed(Harness& harness) {
   bench.mix<Mix<0, 0, 16, 16, 0>>();
   bench.mix<Mix<0, 16, 0, 0, 64>>();
   bench.mix<Mix<0, 0, 16, 0, 64>>();
+  if (harness.device().compute_capability >= 80) {
+    bench.mix<Mix<0, 0, 0, 0, 0, 16>>();
+    bench.mix<Mix<0, 16, 0, 0, 0, 16>>();
+    bench.mix<Mix<0, 0, 16, 0, 0, 16>>();
+    bench.mix<Mix<0, 0, 0, 16, 0, 16>>();
+    bench.mix<Mix<16, 0, 0, 0, 0, 16>>();
+  }
+  // As a turn of a serial reduction has them.
+  bench.mix<Mix<0, 9, 0, 1, 9>>();
   for (const int lanes : {0, 1, 8, 32}) {
     bench.beside<Mix<0, 64, 0, 0, 0>>(lanes);
     bench.beside<Mix<0, 0, 64, 0, 0>>(lanes);

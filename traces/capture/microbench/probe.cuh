@@ -15,6 +15,12 @@ __device__ inline std::uint32_t sm_id() {
   return id;
 }
 
+__device__ inline std::uint32_t hardware_warp() {
+  std::uint32_t warp;
+  asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
+  return warp;
+}
+
 __device__ inline std::uint64_t global_time() {
   std::uint64_t ns;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns)::"memory");
@@ -55,6 +61,9 @@ __device__ inline int enter(const Probe& probe) {
       const std::uint64_t begin = clock_now();
       while (*arrived < static_cast<std::uint32_t>(probe.ctas) && clock_now() - begin < kPatience) {
       }
+      if (*arrived < static_cast<std::uint32_t>(probe.ctas)) {
+        atomicAdd(probe.counters + 2, 1U);
+      }
     }
     shared_cta = cta;
   }
@@ -64,7 +73,10 @@ __device__ inline int enter(const Probe& probe) {
   }
   __syncthreads();
   const int warp = static_cast<int>(threadIdx.x / 32U);
-  if (shared_cta < 0 || warp % 4 >= probe.subcores) {
+  // Warps of a CTA are dealt out to the sub-cores in turns, but CTAs beside each other do not all
+  // begin with the same one.
+  const int turn = probe.only_sm >= 0 ? static_cast<int>(hardware_warp()) : warp;
+  if (shared_cta < 0 || turn % kSubcores >= probe.subcores) {
     return -1;
   }
   return shared_cta * static_cast<int>(blockDim.x / 32U) + warp;
@@ -97,9 +109,8 @@ class Stopwatch {
   __device__ void record(const Probe& probe, int slot, std::uint64_t end, std::uint64_t drained,
                          std::uint64_t time_end) {
     if (lane_id() == 0) {
-      std::uint32_t warp;
-      asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
-      probe.records[slot] = {start_, end, drained, time_start_, time_end, sm_id(), warp, 1, 0};
+      probe.records[slot] = {start_,          end, drained, time_start_, time_end, sm_id(),
+                             hardware_warp(), 1,   0};
     }
   }
 
