@@ -35,11 +35,12 @@ int time_command(const TimeOptions& options);
 
 struct EnergyOptions {
   SceneOptions scene;
-  std::filesystem::path json;  // result, if not empty
-  double seconds = 2.5;        // of each loop
+  std::filesystem::path json;         // result, if not empty
+  double seconds = 2.5;               // of each loop
+  std::vector<std::string> policies;  // beside those that are always measured
 };
-// Joules of a launch: baseline, the fastest sw-b and sw-s, skip; what the idle GPU takes is also
-// given, and subtracted.
+// Joules of a launch: baseline, the fastest sw-b and sw-s, skip, and other policies; what the idle
+// GPU takes is also given, and subtracted.
 int energy_command(const EnergyOptions& options);
 
 struct LaunchOptions {

@@ -50,6 +50,10 @@ std::vector<Policy> best_policies(Rasterizer& rasterizer) {
 }  // namespace
 
 int energy_command(const EnergyOptions& options) {
+  std::vector<Policy> others;
+  for (const std::string& name : options.policies) {
+    others.push_back(parse_policy(name));
+  }
   const Scene scene = load_scene(options.scene.scene, options.scene.cameras, options.scene.name);
   const GpuInfo gpu = gpu_info();
   PowerMeter meter = meter_of_this_gpu();
@@ -57,7 +61,13 @@ int energy_command(const EnergyOptions& options) {
     throw CudaError("NVML reads neither energy nor power here");
   }
   Rasterizer rasterizer(scene.gaussians, scene.camera, scene.loss_gradient);
-  const std::vector<Policy> policies = best_policies(rasterizer);
+  std::vector<Policy> policies = best_policies(rasterizer);
+  for (const Policy& policy : others) {
+    if (std::none_of(policies.begin(), policies.end(),
+                     [&](const Policy& p) { return p.name() == policy.name(); })) {
+      policies.push_back(policy);
+    }
+  }
 
   const auto span = std::chrono::duration<double>(options.seconds);
   std::this_thread::sleep_for(std::chrono::seconds(1));

@@ -76,6 +76,9 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(1.0, 600.0))
       ->capture_default_str();
 
+  energy_app->add_option("--policy", energy.policies, "these as well, such as cccl,sw-b:32")
+      ->delimiter(',');
+
   LaunchOptions launch;
   CLI::App* launch_app = app.add_subcommand("launch", "launch each variant once, for a profiler");
   add_scene(*launch_app, launch.scene, true);
