@@ -130,6 +130,7 @@ struct SimArguments {
   std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
   bool clock_all = false;
   bool bounds = false;
+  bool whole_gpu = false;
 };
 
 std::vector<std::string> split_list(const std::string& list) {
@@ -165,6 +166,7 @@ int run_sim(const SimArguments& arguments) {
   plan.unit = parse_unit_model(arguments.unit);
   plan.unit_kind = parse_unit_kind(arguments.unit_kind);
   plan.clock_all = arguments.clock_all;
+  plan.whole_gpu = arguments.whole_gpu;
   plan.jobs = arguments.jobs;
   const std::vector<std::string> gpu_list = split_list(arguments.gpus);
   for (const std::string& name : gpu_list) {
@@ -256,6 +258,8 @@ void add_sim(CLI::App& app, std::function<int()>& command) {
       ->capture_default_str();
   sim->add_flag("--bounds", arguments->bounds,
                 "Also show how many cycles each kind of unit needs at least");
+  sim->add_flag("--whole-gpu", arguments->whole_gpu,
+                "Simulate all of a GPU for a trace of one CTA in N, too, not an Nth of it");
   sim->add_flag("--clock-all", arguments->clock_all,
                 "Clock every block in every cycle: slow, same results; a check of the simulator");
   sim->footer(

@@ -121,6 +121,11 @@ struct GpuConfig {
 // unknown, missing or mistyped key, or a value outside its allowed range.
 GpuConfig load_gpu(const std::string& name_or_path);
 
+// An Nth of a GPU: as many times fewer SMs and L2 slices, with their cache and DRAM bandwidth. On it
+// a sample of one CTA in N takes about as long as the whole launch on the whole GPU. Throws
+// ConfigError where the parts do not divide.
+GpuConfig part_of_gpu(const GpuConfig& gpu, std::uint32_t n);
+
 // Names of the built-in machines, in the order they are listed.
 std::vector<std::string> gpu_names();
 

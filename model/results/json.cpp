@@ -102,6 +102,7 @@ Json run_to_json(const RunResult& run, const std::optional<double>& speedup) {
   out["max_sum_error"] = run.max_sum_error;
   out["wall_seconds"] = run.wall_seconds;
   out["measured"] = measured_to_json(run);
+  out["gpu_part"] = run.gpu_part;
   out["config"] = config_to_json(run.config);
   return out;
 }

@@ -46,6 +46,7 @@ struct RunResult {
   std::string failure;
 
   double wall_seconds = 0;
+  std::uint32_t gpu_part = 1;  // N: `config` is an Nth of the GPU, for a sample of 1 CTA in N
   // Measured time of the same kernel variant on the traced GPU, from the trace header; 0 if absent.
   double measured_ms = 0;
   std::string measured_gpu;

@@ -53,10 +53,19 @@ PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const
   return task;
 }
 
+GpuConfig part_of(const GpuConfig& gpu, std::uint32_t part, const trace::Reader& trace) {
+  try {
+    return part_of_gpu(gpu, part);
+  } catch (const ConfigError& error) {
+    throw BadInputError(fmt::format("{}: a sample of 1 CTA in {}: {} (--whole-gpu takes all of it)",
+                                    trace.path().string(), part, error.what()));
+  }
+}
+
 // Measured time of the kernel variant that the run simulated, if the trace has one. What was timed
-// is the whole launch, which says nothing about a part of it.
+// is the whole launch, which says nothing about a part of it that does not stand for it.
 void add_measurement(const trace::Header& header, RunResult& run) {
-  if (!header.sampling.empty()) {
+  if (!header.sampling.empty() && run.gpu_part == 1) {
     return;
   }
   for (const trace::VariantTime& time : header.times) {
@@ -88,11 +97,14 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
   std::vector<PoolTask> tasks;
   struct Source {
     const trace::Reader* trace;
-    const GpuConfig* gpu;
+    GpuConfig gpu;
+    std::uint32_t part;
   };
   std::vector<Source> sources;
   for (const trace::Reader& trace : plan.traces) {
-    for (const GpuConfig& gpu : plan.gpus) {
+    const std::uint32_t part = plan.whole_gpu ? 1 : trace.header().sample_every;
+    for (const GpuConfig& whole : plan.gpus) {
+      const GpuConfig gpu = part == 1 ? whole : part_of(whole, part, trace);
       for (const Policy& policy : plan.policies) {
         if (std::find(plan.optional.begin(), plan.optional.end(), policy) != plan.optional.end() &&
             !PolicyTiming::has_code(trace.header(), gpu, policy)) {
@@ -102,7 +114,7 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
           continue;
         }
         tasks.push_back(make_task(plan, trace, gpu, policy, reference));
-        sources.push_back({.trace = &trace, .gpu = &gpu});
+        sources.push_back({.trace = &trace, .gpu = gpu, .part = part});
       }
     }
   }
@@ -115,7 +127,8 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
       continue;
     }
     RunResult& run = *outcomes[i].result;
-    run.config = *sources[i].gpu;
+    run.config = sources[i].gpu;
+    run.gpu_part = sources[i].part;
     add_measurement(sources[i].trace->header(), run);
     if (const std::string failure = failure_of(run); !failure.empty()) {
       report.failures.push_back(fmt::format("{}: {}", tasks[i].name, failure));

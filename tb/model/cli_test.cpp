@@ -445,6 +445,37 @@ TEST_F(Cli, GpuFileOfOnesOwnIsSimulated) {
   EXPECT_TRUE(document["runs"][0]["speedup"].is_null());
 }
 
+TEST_F(Cli, ASampleRunsOnItsPartOfTheGpu) {
+  trace::Header header = small_trace_header();
+  header.times = {{.policy = "baseline", .median_ms = 1, .min_ms = 1, .max_ms = 1, .runs = 10, .sm_clock_mhz = 1980}};
+  write_trace("t.wft", header);
+  EXPECT_EQ(run({"trace", "slice", "t.wft", "half.wft", "--every", "2"}).code, 0);
+  const auto simulate = [this](Words more) {
+    Words words{"sim", "half.wft", "--policy", "baseline", "--unit", "golden", "--json", "o.json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    auto first = nlohmann::json::parse(text_of(folder_ / "o.json"))["runs"][0];
+    first["table"] = outcome.out;
+    return first;
+  };
+  const auto part = simulate({});
+  EXPECT_EQ(part["gpu"], "rtx4090");
+  EXPECT_EQ(part["gpu_part"], 2);
+  EXPECT_EQ(part["config"]["sm"]["count"], 64);
+  EXPECT_EQ(part["measured"]["ms"], 1.0);
+  EXPECT_NE(part["table"].get<std::string>().find("\n1/2 of rtx4090: 64 SMs"), std::string::npos);
+  const auto whole = simulate({"--whole-gpu"});
+  EXPECT_EQ(whole["gpu_part"], 1);
+  EXPECT_EQ(whole["config"]["sm"]["count"], 128);
+  EXPECT_TRUE(whole["measured"].is_null());  // half a launch on a whole GPU was not measured
+
+  EXPECT_EQ(run({"trace", "slice", "t.wft", "third.wft", "--every", "3"}).code, 0);
+  EXPECT_EQ(refusal({"sim", "third.wft", "--json", "p.json"}),
+            "third.wft: a sample of 1 CTA in 3: rtx4090: its 128 SMs and 44 ports of the L2 have no "
+            "1/3 (--whole-gpu takes all of it)");
+}
+
 TEST_F(Cli, TraceWithoutCostsForTheGpuIsRefused) {
   write_trace("t.wft");
   std::string toml(builtin_gpus().front().toml);

@@ -140,7 +140,8 @@ TEST(Json, DocumentIsAsTheSchemaSays) {
     "clock_mhz": 1980.0,
     "cycles": 990000.0,
     "ratio": 0.00202020202020202
-   }
+   },
+   "gpu_part": 1
   }
  ]
 })");

@@ -183,6 +183,29 @@ TEST(Slice, KeepsTheChosenCtas) {
   ASSERT_EQ(again.cta_count(), 2U);
   EXPECT_EQ(again.cta_id(0), 18U);
   EXPECT_EQ(again.header().sampling, "CTAs 10..30, 1 of every 4; of these CTAs 18..22");
+  EXPECT_EQ(again.header().sample_every, 1U);
+}
+
+TEST(Slice, OnlyAnEvenSampleOfTheWholeLaunchStandsForIt) {
+  const TempFolder folder;
+  write_random(folder / "all.wft", small_header(50, 64), 1);
+  std::ostringstream out;
+  const auto every_of = [&](const char* from, const SliceSpec& spec) {
+    trace_slice(folder / from, folder / "out.wft", spec, out);
+    return Reader(folder / "out.wft").header().sample_every;
+  };
+  EXPECT_EQ(every_of("all.wft", {}), 1U);
+  EXPECT_EQ(every_of("all.wft", {.every = 4}), 4U);
+  EXPECT_EQ(every_of("all.wft", {.every = 1000}), 50U);
+  EXPECT_EQ(every_of("all.wft", {.first_cta = 1, .every = 4}), 1U);
+  EXPECT_EQ(every_of("all.wft", {.last_cta = 48}), 1U);
+
+  trace_slice(folder / "all.wft", folder / "fourth.wft", {.every = 4}, out);
+  EXPECT_EQ(every_of("fourth.wft", {}), 4U);
+  EXPECT_EQ(every_of("fourth.wft", {.every = 3}), 12U);
+  EXPECT_EQ(every_of("fourth.wft", {.last_cta = 40}), 1U);
+  trace_slice(folder / "all.wft", folder / "range.wft", {.last_cta = 47}, out);
+  EXPECT_EQ(every_of("range.wft", {.every = 3}), 1U);
 }
 
 TEST(Slice, DropsValuesOnly) {

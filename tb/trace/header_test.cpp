@@ -118,6 +118,9 @@ TEST(Header, AbsurdValuesAreRefused) {
   refused("/grid", json::array({1, 1}), "grid: has 2 entries, not 3");
   refused("/grid/0", 7, "total_ctas: 6, the grid has 7 CTAs");
   refused("/total_ctas", 0, "total_ctas: 0, the grid has 6 CTAs");
+  refused("/sample_every", 0, "sample_every: 0 of 6 CTAs");
+  refused("/sample_every", 7, "sample_every: 7 of 6 CTAs");
+  refused("/sample_every", 2, "sample_every: 2, but \"sampling\" is empty");
   refused("/block/0", 0, "block[0]: 0 is not in 1..1024");
   refused("/block/0", 1025, "block[0]: 1025 is not in 1..1024");
   refused("/block/1", 11, "block: 1056 threads, at most 1024");

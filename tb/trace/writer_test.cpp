@@ -216,6 +216,16 @@ TEST(Writer, OrderAndNumberOfCtasAreChecked) {
                       writer.finish();
                     }),
             "1 of 3 CTAs, but the header names no sampling");
+  Header sample = header;
+  sample.sampling = "1 of every 2";
+  sample.sample_every = 2;
+  EXPECT_EQ(failure(path,
+                    [&] {
+                      Writer writer(path, sample);
+                      writer.add(cta(1));
+                      writer.finish();
+                    }),
+            "1 of 3 CTAs, which is not 1 of each 2");
   EXPECT_TRUE(folder.names().empty());
 
   Writer writer(path, header);

@@ -77,6 +77,9 @@ std::string info_text(const Reader& reader, const TraceStats& stats) {
                    header.grid[1], header.grid[2], header.block[0], header.block[1],
                    header.block[2], header.registers_per_thread, header.shared_bytes_per_cta));
   line("sampling", header.sampling.empty() ? "whole launch" : header.sampling);
+  if (header.sample_every > 1) {
+    line("", fmt::format("stands for the launch on 1/{} of a GPU", header.sample_every));
+  }
   line("values", header.values == ValueMode::kFp32 ? "FP32" : "none");
   line("primitives",
        fmt::format("{}, {} with an event", header.primitive_count, stats.distinct_primitives));
@@ -350,6 +353,11 @@ int trace_slice(const fs::path& in, const fs::path& out_path, const SliceSpec& s
       how += fmt::format(", 1 of every {}", spec.every);
     }
     header.sampling = header.sampling.empty() ? how : header.sampling + "; of these " + how;
+    // A part of a sample's range stands for nothing but itself, nor does a sample of such a part.
+    const bool whole = range.end - range.begin == reader.cta_count();
+    const bool evenly = reader.header().sampling.empty() || header.sample_every > 1;
+    header.sample_every =
+        whole && evenly ? header.sample_every * static_cast<std::uint32_t>(step) : 1;
   }
   if (spec.drop_values) {
     header.values = ValueMode::kNone;

@@ -419,6 +419,12 @@ void validate_header(const Header& header) {
   if (header.total_ctas != ctas) {
     refuse("total_ctas", fmt::format("{}, the grid has {} CTAs", header.total_ctas, ctas));
   }
+  if (header.sample_every == 0 || header.sample_every > ctas) {
+    refuse("sample_every", fmt::format("{} of {} CTAs", header.sample_every, ctas));
+  }
+  if (header.sample_every > 1 && header.sampling.empty()) {
+    refuse("sample_every", fmt::format("{}, but \"sampling\" is empty", header.sample_every));
+  }
   check_range("registers_per_thread", header.registers_per_thread, 1, kMaxRegisters);
   check_range("shared_bytes_per_cta", header.shared_bytes_per_cta, 0, kMaxSharedBytes);
 
@@ -544,6 +550,7 @@ std::string header_to_json(const Header& header, int indent) {
   }
   out["values"] = header.values == ValueMode::kFp32 ? "fp32" : "none";
   out["sampling"] = header.sampling;
+  out["sample_every"] = header.sample_every;
   out["total_ctas"] = header.total_ctas;
   out["provenance"] = ordered_json::object();
   for (const auto& [key, text] : header.provenance) {
@@ -554,6 +561,17 @@ std::string header_to_json(const Header& header, int indent) {
   } catch (const json::exception&) {
     throw TraceError("header: a text is not UTF-8");
   }
+}
+
+std::string sampling_error(const Header& header, std::size_t ctas) {
+  if (header.sampling.empty() && ctas != header.total_ctas) {
+    return fmt::format("{} of {} CTAs, but the header names no sampling", ctas, header.total_ctas);
+  }
+  const std::uint64_t every = header.sample_every;
+  if (every > 1 && ctas != (header.total_ctas + every - 1) / every) {
+    return fmt::format("{} of {} CTAs, which is not 1 of each {}", ctas, header.total_ctas, every);
+  }
+  return "";
 }
 
 void replace_costs(Header& header, std::string_view text) {
@@ -619,6 +637,9 @@ Header header_from_json(std::string_view text, bool with_costs) {
   }
   header.values = values == "fp32" ? ValueMode::kFp32 : ValueMode::kNone;
   header.sampling = object.text("sampling");
+  if (with_costs || parsed.contains("sample_every")) {  // version 1 has none
+    header.sample_every = object.u32("sample_every");
+  }
   header.total_ctas = object.u64("total_ctas");
   Object provenance(object.at("provenance"), "provenance");
   for (const auto& item : object.at("provenance").items()) {

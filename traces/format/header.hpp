@@ -21,6 +21,9 @@ void validate_header(const Header& header);
 [[nodiscard]] std::string header_to_json(const Header& header, int indent = -1);
 
 // Strict: unknown, missing and duplicate keys and wrong types are refused; then validate_header.
+// What is wrong with a file of `ctas` CTAs under this header; empty if nothing is.
+[[nodiscard]] std::string sampling_error(const Header& header, std::size_t ctas);
+
 // Without `with_costs` the costs are left out, whatever they are.
 [[nodiscard]] Header header_from_json(std::string_view text, bool with_costs = true);
 

@@ -219,9 +219,8 @@ void Reader::State::take_index(std::size_t number, const ChunkHead& head, const 
   if (first != count) {
     refuse(fmt::format("it lists {} CTAs, its chunks hold {}", count, first));
   }
-  if (header.sampling.empty() && count != header.total_ctas) {
-    refuse(
-        fmt::format("{} of {} CTAs, but the header names no sampling", count, header.total_ctas));
+  if (const std::string error = sampling_error(header, count); !error.empty()) {
+    refuse(error);
   }
 }
 

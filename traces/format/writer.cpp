@@ -255,9 +255,8 @@ void Writer::finish() {
     if (state.ids.empty()) {
       throw TraceError("a trace of 0 CTAs");
     }
-    if (state.header.sampling.empty() && state.ids.size() != state.header.total_ctas) {
-      throw TraceError(fmt::format("{} of {} CTAs, but the header names no sampling",
-                                   state.ids.size(), state.header.total_ctas));
+    if (const std::string error = sampling_error(state.header, state.ids.size()); !error.empty()) {
+      throw TraceError(error);
     }
     state.flush();
     state.write_end();
