@@ -30,6 +30,10 @@ class Fifo : public sc_core::sc_prim_channel {
   [[nodiscard]] bool can_push(std::size_t entries = 1) const {
     return size_ + pushed_ + entries <= ring_.size();
   }
+  // A writer that leaves the rest of the queue to another's entries.
+  [[nodiscard]] bool can_push_below(std::size_t limit) const {
+    return can_push() && size_ + pushed_ < limit;
+  }
   void push(const T& entry) {
     ARC_CHECK(can_push(), "push into a full queue");
     ring_[(head_ + size_ + pushed_) % ring_.size()] = entry;

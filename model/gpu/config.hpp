@@ -70,6 +70,11 @@ struct GpuConfig {
     double global_load = 0;         // per LDG
   } lsu;
 
+  // The ARC unit of a sub-core (policy arc-hw).
+  struct Arc {
+    std::uint32_t queue_depth = 0;  // of the memory queue, what the unit may fill
+  } arc;
+
   // SRAM of an SM that the L1 cache and shared memory divide, and what an atomic buffer in it or
   // beside it needs (policies lab, lab-ideal and phi).
   struct L1 {

@@ -63,6 +63,8 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("lsu", "shared_access", gpu.lsu.shared_access, kCycles);
   visit("lsu", "global_load", gpu.lsu.global_load, kCycles);
 
+  visit("arc", "queue_depth", gpu.arc.queue_depth, Count{1, 1024});
+
   visit("l1", "bytes", gpu.l1.bytes, Bytes{4096, std::uint64_t{1} << 24U});
   visit("l1", "line_bytes", gpu.l1.line_bytes, Count{32, 128});
   visit("l1", "ways", gpu.l1.ways, Count{1, 1024});

@@ -96,7 +96,9 @@ Subcore::Subcore(const sc_core::sc_module_name& name, Clock& clock, const Contex
 void Subcore::tick() {
   const Cycle cycle = now();
   bool request_left = false;
-  if (unit_held() && (asleep_since_ == kNever || memory_queue.can_push())) {
+  if (asleep_since_ != kNever && !unit_has_room()) {
+    memory_queue.want_room();
+  } else if (unit_held()) {
     account_sleep(cycle);
     const bool request_was_held = request_.req_valid;
     tick_unit(cycle);
@@ -504,9 +506,14 @@ void Subcore::request_unit(const Warp& warp) {
   ++warp.cta->live;
 }
 
+// Anything that waits in front of the load-store unit is a stall to the greedy scheduler.
+bool Subcore::unit_has_room() const {
+  return memory_queue.can_push_below(context_.config.arc.queue_depth);
+}
+
 // One clock of the ARC unit with what stands at its ports.
 void Subcore::tick_unit(Cycle cycle) {
-  request_.lsu_ready = memory_queue.can_push();
+  request_.lsu_ready = unit_has_room();
   request_.rf_ready = true;
   const UnitOutputs out = unit_->tick(request_);
   if (out.lsu_valid && request_.lsu_ready) {

@@ -131,6 +131,7 @@ class Subcore : public Block {
   void release_operands();
   void account_sleep(Cycle cycle);
   [[nodiscard]] bool wait_due(Cycle cycle) const;
+  [[nodiscard]] bool unit_has_room() const;
   [[nodiscard]] bool unit_held() const { return unit_ && (request_.req_valid || unit_->busy()); }
   [[nodiscard]] SlotMask ready_slots() const;
 

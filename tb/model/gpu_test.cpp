@@ -152,6 +152,39 @@ TEST(GpuTiming, AWarpGetsTheRoomThatTheUnitLeaves) {
   EXPECT_EQ(run(trace.read(), gpu, "arc-hw").failure, "");
 }
 
+TEST(GpuTiming, TheUnitFillsNoMoreOfTheMemoryQueueThanItsPart) {
+  // Four warps a sub-core, more lanes than the L2 takes: what may wait in the queue goes on as REDs,
+  // the rest is reduced.
+  SmallTrace trace(1, 16, 9, 1, 36);
+  for (std::uint32_t w = 0; w < 16; ++w) {
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      trace.event(0, w, ~0U, 0);
+    }
+  }
+  const trace::Reader reader = trace.read();
+  std::vector<PoolTask> tasks;
+  for (const std::uint32_t depth : {1U, 4U, 16U, 1024U}) {
+    GpuConfig gpu = small_h200(1);
+    gpu.lsu.queue_depth = 16;
+    gpu.arc.queue_depth = depth;
+    PoolTask task;
+    task.name = std::to_string(depth);
+    task.work = [gpu, &reader](const std::function<void(double)>& /*progress*/) {
+      return run(reader, gpu, "arc-hw");
+    };
+    tasks.push_back(std::move(task));
+  }
+  std::vector<std::uint64_t> sent;
+  for (const PoolOutcome& outcome : run_pool(tasks, {.jobs = 2, .progress = {}})) {
+    ASSERT_TRUE(outcome.result) << outcome.error;
+    EXPECT_EQ(outcome.result->failure, "");
+    sent.push_back(counter(outcome.result->activity, "lanes_as_red"));
+  }
+  EXPECT_LT(sent[0], sent[1]);
+  EXPECT_LT(sent[1], sent[2]);
+  EXPECT_EQ(sent[2], sent[3]);  // no more than there is
+}
+
 TEST(GpuTiming, WarpsOfSmallCtasSpreadOverTheSubcores) {
   // 32 CTAs of one warp on one SM: eight a sub-core, not all on the first.
   SmallTrace trace(32, 1, 1, 4, 4);
@@ -328,6 +361,30 @@ TEST(L2Slices, HaveEvenShares) {
   }
 }
 
+// The ports of a part have what as many of the whole have, the fullest together.
+TEST(L2Slices, OfAPartAreAsUnequalAsThoseOfTheWhole) {
+  constexpr std::uint32_t kPart = 4;
+  const GpuConfig gpu = load_gpu("h200");
+  const SliceMap whole(gpu);
+  std::vector<std::uint64_t> additions(gpu.l2.ports());
+  for (std::size_t p = 0; p < additions.size(); ++p) {
+    additions[p] = p * 29 % additions.size();  // 0 to 47, in no order
+  }
+  const SliceMap part(gpu, kPart, additions);
+  std::map<std::uint32_t, std::map<std::uint32_t, std::uint64_t>> merged;
+  for (Address a = SmallTrace::kBase; a < SmallTrace::kBase + (1U << 20U); a += 256) {
+    EXPECT_EQ(part.place(a).slice, whole.place(a).slice);
+    merged[part.place(a).port][whole.place(a).port] = additions[whole.place(a).port];
+  }
+  ASSERT_EQ(merged.size(), part_of_gpu(gpu, kPart).l2.ports());
+  for (const auto& [port, sources] : merged) {
+    ASSERT_EQ(sources.size(), kPart);
+    for (const auto& [source, count] : sources) {
+      EXPECT_EQ(count / kPart, merged.size() - 1 - port);  // 44 to 47 are in port 0
+    }
+  }
+}
+
 // All SMs on few addresses: additions per SM clock of the whole GPU.
 double hot_rate(std::uint32_t addresses, std::uint32_t reds) {
   constexpr std::uint32_t kWarps = 4;
@@ -390,6 +447,7 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   GpuConfig gpu = small_h200(6);
   // Tight queues and few ROPs, so that everything stalls now and then.
   gpu.lsu.queue_depth = 3;
+  gpu.arc.queue_depth = 2;
   gpu.noc.injection_depth = 2;
   gpu.l2.slices = 6;
   gpu.l2.ingress_packets = 40;
