@@ -126,6 +126,7 @@ struct SimArguments {
   std::string policies = "all";
   std::string unit = "rtl";
   std::string unit_kind = "serial";
+  Overrides overrides;
   std::string json;
   std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
   bool clock_all = false;
@@ -170,7 +171,7 @@ int run_sim(const SimArguments& arguments) {
   plan.jobs = arguments.jobs;
   const std::vector<std::string> gpu_list = split_list(arguments.gpus);
   for (const std::string& name : gpu_list) {
-    GpuConfig gpu = load_gpu(name);
+    GpuConfig gpu = load_gpu(name, arguments.overrides);
     for (const GpuConfig& other : plan.gpus) {
       if (other.name == gpu.name) {
         throw UsageError(fmt::format("{}: another GPU is named '{}' too", name, gpu.name));
@@ -245,6 +246,12 @@ void add_sim(CLI::App& app, std::function<int()>& command) {
       ->type_name(kUnitKindNames)
       ->multi_option_policy(kTakeLast)
       ->capture_default_str();
+  sim->add_option("--set", arguments->overrides,
+                  "Another value for a parameter of every GPU, named as in its file:\n"
+                  "lab.bytes=65536. May be given many times")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
   sim->add_option("--json", arguments->json,
                   "Also write the results to this file; - is stdout, instead of\n"
                   "the table")

@@ -322,7 +322,44 @@ class Loader {
   const toml::table& root_;
 };
 
-GpuConfig parse_gpu(const std::string& file, std::string_view text) {
+// Puts the value of "section.key=value" in the place of the file's. Whether there is such a key and
+// whether it takes the value is for the Loader to say.
+void override_value(toml::table& root, const std::string& text) {
+  const auto fail = [&text](std::string_view what) {
+    throw ConfigError(printable(fmt::format("--set {}: {}", text, what)));
+  };
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) {
+    fail("has no '=', must be KEY=VALUE such as lab.bytes=65536");
+  }
+  const std::string key = text.substr(0, equals);
+  const std::string value = text.substr(equals + 1);
+  if (key.empty() || value.empty()) {
+    fail("must be KEY=VALUE such as lab.bytes=65536");
+  }
+  const std::size_t dot = key.find('.');
+  toml::table* table = &root;
+  if (dot != std::string::npos) {
+    table = root.get_as<toml::table>(key.substr(0, dot));
+    if (table == nullptr) {
+      fail(fmt::format("the machine has no section '{}'", key.substr(0, dot)));
+    }
+  }
+  const std::string name = dot == std::string::npos ? key : key.substr(dot + 1);
+  // A number as TOML writes it, else a word.
+  toml::table parsed;
+  try {
+    parsed = toml::parse("value = " + value);
+  } catch (const toml::parse_error&) {
+    parsed.insert_or_assign("value", value);
+  }
+  if (parsed.size() != 1) {
+    fail("must be one value");
+  }
+  table->insert_or_assign(name, *parsed.get("value"));
+}
+
+GpuConfig parse_gpu(const std::string& file, std::string_view text, const Overrides& overrides) {
   toml::table root;
   try {
     root = toml::parse(text);
@@ -330,6 +367,9 @@ GpuConfig parse_gpu(const std::string& file, std::string_view text) {
     const toml::source_position where = error.source().begin;
     throw ConfigError(printable(fmt::format("{}: line {}, column {}: {}", file, where.line,
                                             where.column, error.description())));
+  }
+  for (const std::string& setting : overrides) {
+    override_value(root, setting);
   }
   return Loader(file, root).load();
 }
@@ -359,14 +399,14 @@ std::string read_file(const std::string& path) {
 
 }  // namespace
 
-GpuConfig load_gpu(const std::string& name_or_path) {
+GpuConfig load_gpu(const std::string& name_or_path, const Overrides& overrides) {
   for (const BuiltinGpu& gpu : builtin_gpus()) {
     if (gpu.name == name_or_path) {
-      return parse_gpu(name_or_path + ".toml", gpu.toml);
+      return parse_gpu(name_or_path + ".toml", gpu.toml, overrides);
     }
   }
   if (name_or_path.ends_with(".toml")) {
-    return parse_gpu(name_or_path, read_file(name_or_path));
+    return parse_gpu(name_or_path, read_file(name_or_path), overrides);
   }
   throw ConfigError(
       printable(fmt::format("unknown GPU '{}': known are {}, or a file that ends in .toml",

@@ -121,10 +121,15 @@ struct GpuConfig {
   } l2;
 };
 
+// Parameters given beside a file: "lab.bytes=65536", "sm.issue_order=gto". Of one that is given
+// twice the last counts.
+using Overrides = std::vector<std::string>;
+
 // Built-in machine by name ("rtx4090"), or a file by path (anything that ends in .toml). Throws
 // ConfigError with one line that names the file and the key for a missing file, malformed TOML, an
-// unknown, missing or mistyped key, or a value outside its allowed range.
-GpuConfig load_gpu(const std::string& name_or_path);
+// unknown, missing or mistyped key, or a value outside its allowed range, in the file or in the
+// overrides.
+GpuConfig load_gpu(const std::string& name_or_path, const Overrides& overrides = {});
 
 // An Nth of a GPU: as many times fewer SMs and L2 slices, with their cache and DRAM bandwidth. On it
 // a sample of one CTA in N takes about as long as the whole launch on the whole GPU. Throws

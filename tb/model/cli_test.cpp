@@ -476,6 +476,22 @@ TEST_F(Cli, ASampleRunsOnItsPartOfTheGpu) {
             "1/3 (--whole-gpu takes all of it)");
 }
 
+TEST_F(Cli, ParametersOfAMachineCanBeSet) {
+  write_trace("t.wft");
+  const Outcome outcome =
+      run({"sim", "--set", "lab.bytes=8192", "--set", "sm.count=7", "t.wft", "--gpu",
+           "rtx4090,h200", "--policy", "lab", "--unit", "golden", "--json", "o.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto document = nlohmann::json::parse(text_of(folder_ / "o.json"));
+  ASSERT_EQ(document["runs"].size(), 2U);
+  for (const auto& run : document["runs"]) {
+    EXPECT_EQ(run["config"]["lab"]["bytes"], 8192);
+    EXPECT_EQ(run["config"]["sm"]["count"], 7);
+  }
+  EXPECT_EQ(refusal({"sim", "t.wft", "--set", "lab.byte=1"}),
+            "rtx4090.toml: lab.byte: unknown key (did you mean lab.bytes?)");
+}
+
 TEST_F(Cli, TraceWithoutCostsForTheGpuIsRefused) {
   write_trace("t.wft");
   std::string toml(builtin_gpus().front().toml);

@@ -185,6 +185,47 @@ TEST(BuiltinGpus, UnknownNameListsTheKnownOnes) {
   }
 }
 
+// What load_gpu says about an override of the first built-in machine; empty if it is accepted.
+std::string override_error(const std::string& setting) {
+  try {
+    load_gpu("rtx4090", {setting});
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Overrides, TakeThePlaceOfTheFile) {
+  const GpuConfig gpu =
+      load_gpu("rtx4090", {"lab.bytes=16_384", "sm.clock_ghz=2", "sm.issue_order=gto",
+                           "name=\"mine\"", "lsu.queue_depth=3", "lsu.queue_depth=5"});
+  EXPECT_EQ(gpu.lab.bytes, 16384U);
+  EXPECT_EQ(gpu.sm.clock_ghz, 2.0);
+  EXPECT_EQ(gpu.sm.issue_order, IssueOrder::kGreedyThenOldest);
+  EXPECT_EQ(gpu.name, "mine");
+  EXPECT_EQ(gpu.lsu.queue_depth, 5U);
+  EXPECT_EQ(gpu.l2.bytes, load_gpu("rtx4090").l2.bytes);
+}
+
+TEST(Overrides, MistakesAreOneLineThatNamesThem) {
+  EXPECT_EQ(override_error("lab.byte=4096"),
+            "rtx4090.toml: lab.byte: unknown key (did you mean lab.bytes?)");
+  EXPECT_EQ(override_error("lab.bytes=0"),
+            "rtx4090.toml: lab.bytes: is 0, must be 128 to 16777216");
+  EXPECT_EQ(override_error("lab.bytes=2.5"),
+            "rtx4090.toml: lab.bytes: is a floating-point number, must be an integer");
+  EXPECT_EQ(override_error("lab.bytes=131072"),
+            "rtx4090.toml: lab.bytes: is 131072, must be less than l1.bytes = 131072");
+  EXPECT_EQ(override_error("lap.bytes=1"), "--set lap.bytes=1: the machine has no section 'lap'");
+  EXPECT_EQ(override_error("lab=1"), "rtx4090.toml: lab: is an integer, must be a table");
+  EXPECT_EQ(override_error("lab.bytes"),
+            "--set lab.bytes: has no '=', must be KEY=VALUE such as lab.bytes=65536");
+  EXPECT_EQ(override_error("lab.bytes="),
+            "--set lab.bytes=: must be KEY=VALUE such as lab.bytes=65536");
+  EXPECT_EQ(override_error("lab.bytes=1\nx=2"), "--set lab.bytes=1?x=2: must be one value");
+}
+
 TEST(ConfigToJson, HoldsEveryParameterOfTheFile) {
   const GpuConfig gpu = load_gpu("rtx4090");
   const auto json = config_to_json(gpu);
