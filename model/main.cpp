@@ -128,6 +128,8 @@ struct SimArguments {
   std::string unit_kind = "serial";
   Overrides overrides;
   std::string json;
+  std::string timeline;
+  std::uint64_t timeline_interval = 10000;
   std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
   bool clock_all = false;
   bool bounds = false;
@@ -145,11 +147,12 @@ std::vector<std::string> split_list(const std::string& list) {
 }
 
 // The results would replace what they were made from.
-void refuse_input_as_output(const std::string& output, const std::vector<std::string>& inputs) {
+void refuse_input_as_output(const std::string& option, const std::string& output,
+                            const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
     std::error_code error;  // a built-in GPU is no file
     if (std::filesystem::equivalent(input, output, error)) {
-      throw UsageError(fmt::format("--json {}: is an input of this simulation", output));
+      throw UsageError(fmt::format("{} {}: is an input of this simulation", option, output));
     }
   }
 }
@@ -183,9 +186,19 @@ int run_sim(const SimArguments& arguments) {
   const bool json_to_stdout = arguments.json == "-";
   std::optional<OutputFile> json;
   if (!arguments.json.empty() && !json_to_stdout) {
-    refuse_input_as_output(arguments.json, arguments.traces);
-    refuse_input_as_output(arguments.json, gpu_list);
+    refuse_input_as_output("--json", arguments.json, arguments.traces);
+    refuse_input_as_output("--json", arguments.json, gpu_list);
     json.emplace(arguments.json);
+  }
+  std::optional<OutputFile> timeline;
+  if (!arguments.timeline.empty()) {
+    refuse_input_as_output("--timeline", arguments.timeline, arguments.traces);
+    refuse_input_as_output("--timeline", arguments.timeline, gpu_list);
+    if (arguments.timeline == arguments.json) {
+      throw UsageError(fmt::format("--timeline {}: is the file of --json", arguments.timeline));
+    }
+    timeline.emplace(arguments.timeline);
+    plan.timeline_interval = arguments.timeline_interval;
   }
 
   ProgressLine line;
@@ -204,13 +217,18 @@ int run_sim(const SimArguments& arguments) {
   for (const std::string& failure : report.failures) {
     complain(failure);
   }
-  if (report.missing != 0 && !arguments.json.empty()) {
-    // A file of results is complete or absent.
-    complain(fmt::format("{}: not written: {} of {} runs gave no result", arguments.json,
-                         report.missing, report.missing + report.runs.size()));
-  } else if (json) {
-    json->write(results_to_json(report.runs));
-  }
+  // A file of results is complete or absent.
+  const auto write = [&report](const std::string& path, std::optional<OutputFile>& file,
+                               std::string (*text)(const std::vector<RunResult>&)) {
+    if (report.missing != 0 && !path.empty()) {
+      complain(fmt::format("{}: not written: {} of {} runs gave no result", path, report.missing,
+                           report.missing + report.runs.size()));
+    } else if (file) {
+      file->write(text(report.runs));
+    }
+  };
+  write(arguments.json, json, results_to_json);
+  write(arguments.timeline, timeline, timelines_to_json);
   if (!json_to_stdout) {
     std::cout << results_table(report.runs, arguments.bounds);
   } else if (report.missing == 0) {
@@ -258,6 +276,17 @@ void add_sim(CLI::App& app, std::function<int()>& command) {
       ->type_name("FILE")
       ->multi_option_policy(kTakeLast)
       ->check(refuse_empty);
+  sim->add_option("--timeline", arguments->timeline,
+                  "Write to this file how busy the units of each kind were over time")
+      ->type_name("FILE")
+      ->multi_option_policy(kTakeLast)
+      ->check(refuse_empty);
+  sim->add_option("--timeline-interval", arguments->timeline_interval,
+                  "Cycles between two samples of --timeline")
+      ->type_name("N")
+      ->multi_option_policy(kTakeLast)
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
+      ->capture_default_str();
   sim->add_option("--jobs", arguments->jobs, "Simulations at once; the results do not depend on it")
       ->type_name("N")
       ->multi_option_policy(kTakeLast)

@@ -80,6 +80,10 @@ class AtomicBuffer : public Block {
            store_.words() == 0;
   }
   [[nodiscard]] const BufferStats& stats() const { return stats_; }
+  // Of adder_busy, what lies before the present cycle.
+  [[nodiscard]] Ticks adder_busy_before() const {
+    return done_before(now(), stats_.adder_busy, adder_free_at_);
+  }
 
  private:
   void tick() override;

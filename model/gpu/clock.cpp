@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/gpu/clock.hpp"
 
+#include <utility>
+
 #include "model/gpu/check.hpp"
 
 namespace warpfold {
@@ -35,6 +37,13 @@ void Clock::schedule(Block& block, Cycle cycle) {
   }
 }
 
+void Clock::sample_every(Cycle interval, std::function<void()> sample) {
+  ARC_CHECK(interval > 0, "samples need an interval");
+  sample_ = std::move(sample);
+  sample_interval_ = interval;
+  next_sample_ = interval;
+}
+
 void Clock::give_edge(Block& block) {
   if (block.last_edge_ != now_) {
     block.last_edge_ = now_;
@@ -52,6 +61,10 @@ void Clock::advance() {
   if (pending_ == 0 && now_ > 0) {
     sc_core::sc_stop();  // nobody has anything left to do
     return;
+  }
+  if (now_ == next_sample_) {
+    sample_();
+    next_sample_ += sample_interval_;
   }
   auto& slot = wheel_[now_ % kWheel];
   pending_ -= slot.size();

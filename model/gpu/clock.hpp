@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <systemc>
 #include <vector>
@@ -55,6 +56,9 @@ class Clock : public sc_core::sc_module {
   Clock(const sc_core::sc_module_name& name, double period_ns, bool clock_all);
 
   [[nodiscard]] Cycle now() const { return now_; }
+  // Calls `sample` at the beginning of every cycle that is a multiple of `interval`, before any
+  // block: what it sees is what the cycles before have left. It must change nothing.
+  void sample_every(Cycle interval, std::function<void()> sample);
 
  private:
   friend class Block;
@@ -72,6 +76,9 @@ class Clock : public sc_core::sc_module {
   bool started_ = false;
   Cycle now_ = 0;
   std::uint64_t pending_ = 0;  // wakes asked for and not yet given
+  std::function<void()> sample_;
+  Cycle sample_interval_ = 0;
+  Cycle next_sample_ = Block::kNever;
 };
 
 inline Cycle Block::now() const {

@@ -77,6 +77,10 @@ class Gpu {
     }
     dispatcher_.connect(sms);
     warm(trace.header());
+    if (options.timeline_interval > 0) {
+      timeline_interval_ = options.timeline_interval;
+      clock_.sample_every(timeline_interval_, [this] { samples_.push_back(busy_before_now()); });
+    }
   }
 
   void run() {
@@ -88,6 +92,13 @@ class Gpu {
   [[nodiscard]] RunResult collect(const ReferenceSums& reference);
 
  private:
+  // What the units of each kind have been busy for, together.
+  struct Busy {
+    Ticks issue = 0, unit = 0, lsu = 0, adder = 0, port = 0, rop = 0;
+  };
+  [[nodiscard]] Busy busy_before_now() const;
+  [[nodiscard]] Timeline timeline(Cycle end, const Busy& total) const;
+
   // The arrays were cleared just before the kernel, in address order: as much of them as fits is in
   // the L2, the last lines first.
   void warm(const trace::Header& header) {
@@ -118,10 +129,64 @@ class Gpu {
   Dispatcher dispatcher_;
   std::vector<std::unique_ptr<Sm>> sms_;
   std::vector<std::unique_ptr<L2Port>> l2_;
+  Cycle timeline_interval_ = 0;
+  std::vector<Busy> samples_;  // one for each interval that is over
 };
 
 double share(double part, double whole) {
   return whole > 0 ? part / whole : 0.0;
+}
+
+Gpu::Busy Gpu::busy_before_now() const {
+  Busy busy;
+  for (const auto& sm : sms_) {
+    for (const auto& subcore : sm->subcores) {
+      busy.issue += at_cycle(subcore->issued_before(clock_.now()));
+      busy.unit += at_cycle(subcore->stats().unit_read_cycles);
+    }
+    busy.lsu += sm->pipe.busy_before();
+    busy.adder += sm->buffer ? sm->buffer->adder_busy_before() : 0;
+    busy.port += sm->port.busy_before();
+  }
+  for (const auto& port : l2_) {
+    busy.rop += port->rop_busy_before();
+  }
+  return busy;
+}
+
+// The differences of the samples; what is done after the last of them is the last interval's.
+Timeline Gpu::timeline(Cycle end, const Busy& total) const {
+  Timeline out;
+  out.interval = timeline_interval_;
+  const std::uint64_t sms = config_.sm.count;
+  const std::uint64_t subcores = sms * config_.sm.subcores;
+  struct Kind {
+    const char* name;
+    std::uint64_t units;
+    Ticks Busy::*busy;
+  };
+  for (const Kind& kind : {Kind{"issue", subcores, &Busy::issue},
+                           {"arc_unit", subcores, &Busy::unit},
+                           {"lsu", sms, &Busy::lsu},
+                           {"buffer", sms, &Busy::adder},
+                           {"noc", sms, &Busy::port},
+                           {"rop", config_.l2.slices, &Busy::rop}}) {
+    out.units.emplace_back(kind.name, kind.units);
+    std::vector<double> differences;
+    Ticks before = 0;
+    const auto add = [&](const Busy& busy) {
+      const Ticks now = busy.*kind.busy;
+      differences.push_back(static_cast<double>(now - before) /
+                            static_cast<double>(kTicksPerCycle));
+      before = now;
+    };
+    for (std::size_t i = 0; i < samples_.size() && (i + 1) * out.interval < end; ++i) {
+      add(samples_[i]);
+    }
+    add(total);
+    out.busy.emplace_back(kind.name, std::move(differences));
+  }
+  return out;
 }
 
 RunResult Gpu::collect(const ReferenceSums& reference) {
@@ -248,6 +313,15 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
       {"noc", share(static_cast<double>(port_busy), cycles * sms * ticks)},
       {"rop", share(static_cast<double>(l2.rop_busy), cycles * slices * ticks)},
   };
+
+  if (timeline_interval_ > 0) {
+    result.timeline = timeline(end, {.issue = at_cycle(cores.issued),
+                                     .unit = at_cycle(cores.unit_read_cycles),
+                                     .lsu = lsu_busy,
+                                     .adder = buffers.adder_busy,
+                                     .port = port_busy,
+                                     .rop = l2.rop_busy});
+  }
 
   // A unit that is busy for so long keeps the run from ending sooner. Rounded down.
   const auto even = [](std::uint64_t work, double units) {

@@ -35,6 +35,8 @@ struct SimOptions {
   bool clock_all = false;
   // A fault for tests of the checks: each atomic buffer loses so many sectors when it is flushed.
   std::uint64_t lose_flushed = 0;
+  // Record how busy the units were in every so many cycles; 0: do not.
+  std::uint64_t timeline_interval = 0;
   // Called now and then with the share of CTAs that have finished, 0..1; may be empty.
   std::function<void(double)> progress;
 };

@@ -198,6 +198,23 @@ void L2Port::set_round() {
   round_ = std::max(round_, port);
 }
 
+Ticks L2Port::rop_busy_before() const {
+  Ticks busy = stats_.rop_busy;
+  if (streams_.empty()) {
+    return busy;
+  }
+  // Every stream has got as far as the rounds have.
+  const Fine time = now() << kFineBits;
+  const std::uint64_t rounds =
+      rounds_ + (time > time_ ? ((time - time_) << kRoundBits) / round_ : 0);
+  for (const Stream& stream : streams_) {
+    const std::uint64_t packets = queues_[stream.sm].front().packets;
+    const std::uint64_t rest = stream.end > rounds ? stream.end - rounds : 0;
+    busy += rop_ticks_ * packets - ((rop_ticks_ * rest) >> kRoundBits);
+  }
+  return busy;
+}
+
 std::size_t L2Port::next_to_end() const {
   const auto least =
       std::min_element(streams_.begin(), streams_.end(), [](const Stream& a, const Stream& b) {

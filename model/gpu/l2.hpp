@@ -73,6 +73,8 @@ class L2Port : public Block {
   // Marks a line as present before the kernel begins: the arrays were just cleared.
   void warm(Address address) { tags_.access(address); }
   [[nodiscard]] const L2Stats& stats() const { return stats_; }
+  // rop_busy, and of what is being served what was done before the present cycle.
+  [[nodiscard]] Ticks rop_busy_before() const;
   [[nodiscard]] bool empty() const;
 
  private:

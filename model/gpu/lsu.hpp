@@ -36,6 +36,8 @@ class LsuPipe : public sc_core::sc_prim_channel {
   Ticks charge(Ticks occupancy);
 
   [[nodiscard]] Ticks busy() const { return busy_; }
+  // Of that, what lies before the present cycle.
+  [[nodiscard]] Ticks busy_before() const { return done_before(clock_.now(), busy_, free_at_); }
 
  private:
   void update() override;

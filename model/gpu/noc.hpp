@@ -98,6 +98,8 @@ class InjectionPort : public Block {
   [[nodiscard]] const Transaction& head() const { return queue.front(); }
   [[nodiscard]] std::uint64_t packets() const { return packets_; }
   [[nodiscard]] Ticks busy() const { return busy_; }
+  // Of that, what lies before the present cycle.
+  [[nodiscard]] Ticks busy_before() const { return done_before(now(), busy_, free_at_); }
   [[nodiscard]] bool idle() const { return !waiting_ && queue.empty(); }
 
  private:

@@ -616,6 +616,11 @@ void Subcore::release_operands() {
   }
 }
 
+std::uint64_t Subcore::issued_before(Cycle cycle) const {
+  const bool in_batch = batch_slots_ != 0 && cycle > batch_begin_;
+  return stats_.issued + (in_batch ? std::min(cycle, batch_end_ + 1) - batch_begin_ : 0);
+}
+
 void Subcore::finish(Cycle end) {
   close_batch(end);
   account(end);

@@ -92,6 +92,8 @@ class Subcore : public Block {
   // Brings the statistics up to `end`, the first cycle that no longer counts.
   void finish(Cycle end);
   [[nodiscard]] const SubcoreStats& stats() const { return stats_; }
+  // Instructions issued in the cycles before that one, which is not ahead of the clock.
+  [[nodiscard]] std::uint64_t issued_before(Cycle cycle) const;
   [[nodiscard]] bool empty() const { return resident_ == 0 && !unit_held(); }
 
  private:

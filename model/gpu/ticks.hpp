@@ -28,4 +28,10 @@ inline constexpr Cycle cycle_after(Ticks ticks) {
   return (ticks + kTicksPerCycle - 1) / kTicksPerCycle;
 }
 
+// Of a unit that has been given so much work and does the last of it without a pause until
+// free_at, what it had done by the beginning of that cycle.
+inline constexpr Ticks done_before(Cycle cycle, Ticks work, Ticks free_at) {
+  return free_at > at_cycle(cycle) ? work - (free_at - at_cycle(cycle)) : work;
+}
+
 }  // namespace warpfold

@@ -53,6 +53,9 @@ void visit_result(Archive& archive, Run& run) {
   archive("warp_cycles", run.warp_cycles);
   archive("activity", run.activity);
   archive("utilization", run.utilization);
+  archive("timeline_interval", run.timeline.interval);
+  archive("timeline_units", run.timeline.units);
+  archive("timeline_busy", run.timeline.busy);
   archive("bounds", run.bounds);
   archive("even_bounds", run.even_bounds);
   archive("sums_match", run.sums_match);
@@ -77,6 +80,8 @@ struct Sender {
       list.push_back({name, std::bit_cast<std::uint64_t>(value)});
     }
   }
+  // Finite, and JSON gives each back as it was.
+  void operator()(const char* key, const decltype(Timeline::busy)& values) { out[key] = values; }
 };
 
 struct Receiver {

@@ -15,6 +15,16 @@ namespace warpfold {
 using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
 using Fractions = std::vector<std::pair<std::string, double>>;
 
+// How busy units were in every interval of a run, the last of which ends with the run. Empty unless
+// asked for.
+struct Timeline {
+  std::uint64_t interval = 0;  // cycles
+  Counters units;              // units of each kind
+  // Of each kind, busy cycles of all its units together, by interval. In multiples of 2^-8, so that
+  // their sum is exact: it is the kind's utilization x its units x the run's cycles.
+  std::vector<std::pair<std::string, std::vector<double>>> busy;
+};
+
 struct RunResult {
   std::string trace;       // path as given
   std::string trace_hash;  // XXH64 of the file
@@ -34,6 +44,7 @@ struct RunResult {
   Counters warp_cycles;     // where resident warp cycles went
   Counters activity;        // instructions issued, REDs, shuffles, reductions, lanes by route
   Fractions utilization;    // 0..1 per unit kind, over the whole run
+  Timeline timeline;
   // Cycles that no run with this work can be under, for each kind of unit: those of the unit that
   // had most to do, and of each if all had the same.
   Counters bounds;

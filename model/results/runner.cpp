@@ -36,6 +36,7 @@ PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const
                            .unit = plan.unit,
                            .unit_kind = plan.unit_kind,
                            .clock_all = plan.clock_all,
+                           .timeline_interval = plan.timeline_interval,
                            .progress = {}};
   PoolTask task;
   task.name = fmt::format("{} {} {}", trace.path().string(), gpu.name, policy.name());

@@ -492,6 +492,34 @@ TEST_F(Cli, ParametersOfAMachineCanBeSet) {
             "rtx4090.toml: lab.byte: unknown key (did you mean lab.bytes?)");
 }
 
+TEST_F(Cli, TimelinesAreWritten) {
+  write_trace("t.wft");
+  const Outcome outcome =
+      run({"sim", "t.wft", "--policy", "baseline,arc-hw", "--unit", "golden", "--json", "o.json",
+           "--timeline", "t.json", "--timeline-interval", "50"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto results = nlohmann::json::parse(text_of(folder_ / "o.json"))["runs"];
+  const auto timelines = nlohmann::json::parse(text_of(folder_ / "t.json"));
+  EXPECT_EQ(timelines["schema"], "warpfold.timeline/1");
+  ASSERT_EQ(timelines["runs"].size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& timeline = timelines["runs"][i];
+    EXPECT_EQ(timeline["policy"], results[i]["policy"]);
+    EXPECT_EQ(timeline["interval"], 50);
+    EXPECT_EQ(timeline["cycles"], results[i]["cycles"]);
+    double issued = 0;
+    for (const double busy : timeline["busy"]["issue"]) {
+      issued += busy;
+    }
+    EXPECT_EQ(issued, results[i]["activity"]["instructions"]);
+    EXPECT_EQ(timeline["units"]["issue"], 512);
+  }
+  EXPECT_EQ(refusal({"sim", "t.wft", "--timeline", "t.wft"}),
+            "--timeline t.wft: is an input of this simulation");
+  EXPECT_EQ(refusal({"sim", "t.wft", "--json", "a", "--timeline", "a"}),
+            "--timeline a: is the file of --json");
+}
+
 TEST_F(Cli, TraceWithoutCostsForTheGpuIsRefused) {
   write_trace("t.wft");
   std::string toml(builtin_gpus().front().toml);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -611,6 +612,103 @@ TEST(Errors, AMachineWithoutCostsInTheTraceIsNamed) {
         }
       },
       SimulationError);
+}
+
+class Timelines : public ::testing::TestWithParam<std::string> {};
+
+// In every interval a kind is busy for no longer than its units could be, and all intervals
+// together make what the run reports; recording them changes nothing, and what is recorded does not
+// depend on which blocks are clocked.
+TEST_P(Timelines, SumsAreTheTotalsOfTheRun) {
+  constexpr std::uint64_t kInterval = 97;
+  const trace::Reader trace = random_trace(7, 12, 8, 3, 0.7, false).read();
+  const ReferenceSums reference = ReferenceSums::compute(trace);
+  std::vector<PoolTask> tasks;
+  for (int i = 0; i < 3; ++i) {
+    SimOptions options;
+    options.gpu = small_h200(3);
+    options.policy = parse_policy(GetParam());
+    options.unit = UnitModel::kGolden;
+    options.clock_all = i == 1;
+    options.timeline_interval = i == 2 ? 0 : kInterval;
+    tasks.push_back({.name = GetParam() + std::to_string(i),
+                     .work = [&trace, &reference,
+                              options](const auto&) { return simulate(options, trace, reference); },
+                     .prepare = {}});
+  }
+  std::vector<RunResult> runs;
+  for (const PoolOutcome& outcome : run_pool(tasks, {.jobs = 2, .progress = {}})) {
+    ASSERT_TRUE(outcome.result) << outcome.error;
+    runs.push_back(*outcome.result);
+    runs.back().wall_seconds = 0;
+  }
+  EXPECT_EQ(results_to_json({runs[0]}), results_to_json({runs[2]}));
+  EXPECT_EQ(runs[0].timeline.busy, runs[1].timeline.busy);
+  EXPECT_EQ(runs[2].timeline.interval, 0U);
+  EXPECT_TRUE(runs[2].timeline.busy.empty());
+
+  const RunResult& run = runs[0];
+  const Timeline& timeline = run.timeline;
+  EXPECT_EQ(timeline.interval, kInterval);
+  ASSERT_EQ(timeline.busy.size(), run.utilization.size());
+  for (std::size_t kind = 0; kind < timeline.busy.size(); ++kind) {
+    const auto& [name, busy] = timeline.busy[kind];
+    EXPECT_EQ(name, run.utilization[kind].first);
+    EXPECT_EQ(busy.size(), (run.cycles + kInterval - 1) / kInterval);
+    const auto units = static_cast<double>(timeline.units[kind].second);
+    double sum = 0;
+    for (const double cycles : busy) {
+      EXPECT_GE(cycles, 0) << name;
+      // A packet's time at an injection port counts from the cycle after it was let in.
+      EXPECT_LE(cycles, units * (kInterval + 1)) << name;
+      sum += cycles;
+    }
+    EXPECT_DOUBLE_EQ(sum, run.utilization[kind].second * units * static_cast<double>(run.cycles))
+        << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpu, Timelines,
+                         ::testing::Values("baseline", "sw-s:4", "sw-b:8", "arc-hw", "lab",
+                                           "lab-ideal", "phi"),
+                         [](const auto& parameter) {
+                           std::string name = parameter.param;
+                           std::replace_if(
+                               name.begin(), name.end(),
+                               [](char c) { return c == ':' || c == '-'; }, '_');
+                           return name;
+                         });
+
+TEST(GpuTimeline, ShowsWhenAUnitIsBusy) {
+  // One warp: 100 issue slots, then one RED of four lanes on one address.
+  SmallTrace trace(1, 1, 1, 4, 4);
+  trace.path_cost(0, {.alu = 100});
+  trace.work(0, 0, 1);
+  trace.event(0, 0, 0xf, 2);
+  SimOptions options;
+  options.gpu = small_h200(1);
+  options.policy = parse_policy("baseline");
+  options.unit = UnitModel::kGolden;
+  options.timeline_interval = 10;
+  const trace::Reader reader = trace.read();
+  const RunResult run = simulate(options, reader, ReferenceSums::compute(reader));
+  const auto busy = [&run](std::size_t kind, Cycle from, Cycle to) {
+    double sum = 0;
+    for (Cycle cycle = from; cycle < to; cycle += 10) {
+      sum += run.timeline.busy[kind].second.at(cycle / 10);
+    }
+    return sum;
+  };
+  const Cycle first = first_issue(options.gpu);
+  const Cycle begin = first / 10 * 10;
+  // issue: from the first issue on, one a cycle.
+  EXPECT_EQ(busy(0, 0, begin), 0.0);
+  EXPECT_EQ(busy(0, begin, begin + 10), static_cast<double>(begin + 10 - first));
+  EXPECT_EQ(busy(0, begin + 10, begin + 100), 90.0);
+  // rop: four additions of 1.5 cycles each.
+  const Cycle arrival = (first + 100 + 2 + options.gpu.noc.latency) / 10 * 10;
+  EXPECT_EQ(busy(5, 0, arrival), 0.0);
+  EXPECT_EQ(busy(5, arrival, run.cycles), 4 * options.gpu.l2.rop_cycles);
 }
 
 }  // namespace
