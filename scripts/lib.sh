@@ -4,6 +4,9 @@
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 jobs=$(nproc)
+# The Python that Debian's packages are for, whatever else PATH has.
+debian_python=/usr/bin/python3
+[[ -x $debian_python ]] || debian_python=python3
 
 die() {
   echo "${0##*/}: $*" >&2
@@ -29,9 +32,12 @@ packages_run=(
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libzstd-dev libxxhash-dev libfmt-dev
   python3
 )
+packages_sweep=(snakemake python3-yaml python3-jsonschema)
+packages_figures=("${packages_sweep[@]}" python3-matplotlib python3-numpy)
 packages_test=(
-  "${packages_run[@]}"
+  "${packages_run[@]}" "${packages_figures[@]}"
   libgtest-dev iverilog opensta qflow-tech-osu018 clang-format-14 z3
+  slurmctld slurmd slurm-client munge
 )
 
 # Installs those of the named packages that are missing; asks for nothing when none is.
@@ -61,4 +67,14 @@ ensure_packages() {
     die "installing packages failed"
   fi
   rm -f "$log"
+}
+
+# Builds the simulator, with what it and the named packages bring; not where WARPFOLD names one.
+prepare_simulator() {
+  [[ -z ${WARPFOLD:-} ]] || return 0
+  ensure_packages "${packages_run[@]}" "$@"
+  if [[ ! -f $repo/build/release/build.ninja ]]; then
+    (cd "$repo" && cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null)
+  fi
+  cmake --build "$repo/build/release" --target warpfold -j "$jobs" >/dev/null
 }

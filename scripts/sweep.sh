@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Simulates every combination of traces, machines, policies and parameters that a sweep file asks for, on this
+# machine or on a Slurm cluster, and puts the results into one table. Installs what is missing on Debian 12 and
+# builds the simulator. An interrupted sweep goes on where it was.
+#   scripts/sweep.sh [--cores N | --slurm] FILE.yaml      scripts/sweep.sh --help; scripts/sweep/README.md
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# With WARPFOLD set, that simulator is used and nothing is installed or built.
+prepare_simulator "${packages_sweep[@]}"
+PYTHONDONTWRITEBYTECODE=1 exec "$debian_python" "$repo/scripts/sweep/sweep.py" "$@"

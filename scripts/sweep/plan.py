@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a sweep file to its points, each with a name that says all that its result depends on: the trace, the
+machine, the policy, the options, and the simulator itself. A result under that name never goes stale."""
+
+import fnmatch
+import hashlib
+import itertools
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import jsonschema
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SCHEMA = Path(__file__).resolve().parent / "schema.yaml"
+DATA = ROOT / "traces/data"
+# One of each kind, as `warpfold sim --policy all`.
+ALL_POLICIES = ["baseline", "sw-s:16", "sw-b:16", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"]
+RANGE = re.compile(r"^(.+):(\d+)\.\.(\d+)(?:\.\.(\d+))?$")
+MAX_POINTS = 100_000
+
+
+class PlanError(Exception):
+    """What is wrong with a sweep file, in one line."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One simulation."""
+    trace: str      # path
+    workload: str   # label of the manifest, empty for a trace of one's own
+    machine: str    # name or path
+    policy: str
+    unit: str = "golden"
+    unit_kind: str = "serial"
+    set: tuple = field(default_factory=tuple)  # (key, value) pairs
+    timeline: int = 0
+    id: str = ""
+
+    def arguments(self):
+        """Of `warpfold sim`, without outputs."""
+        out = ["--gpu", self.machine, "--policy", self.policy, "--unit", self.unit, "--unit-kind", self.unit_kind]
+        for key, value in self.set:
+            out += ["--set", f"{key}={value}"]
+        return [*out, self.trace]
+
+
+def load(path):
+    """The sweep file, checked, with its defaults filled in."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path}: {getattr(error, 'strerror', None) or 'is not text'}") from None
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise PlanError(f"{path}: {where}{getattr(error, 'problem', None) or 'is no YAML'}") from None
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    errors = jsonschema.Draft7Validator(schema).iter_errors(document)
+    worst = jsonschema.exceptions.best_match(errors)
+    if worst is not None:
+        where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in worst.absolute_path)
+        raise PlanError(" ".join(f"{path}: {where.lstrip('.') or 'the file'}: {worst.message}".split()))
+    properties = schema["properties"]
+    document.setdefault("memory_mb", properties["memory_mb"]["default"])
+    for sweep in document["sweeps"]:
+        for key, rule in properties["sweeps"]["items"]["properties"].items():
+            if "default" in rule:
+                sweep.setdefault(key, rule["default"])
+    return document
+
+
+def manifest():
+    return json.loads((DATA / "MANIFEST.json").read_text(encoding="utf-8"))["traces"]
+
+
+def find_traces(pattern, folder):
+    """(path, workload) of the traces that one entry of `traces` names."""
+    shipped = manifest()
+    if pattern.startswith("workload:"):
+        found = [entry for entry in shipped if fnmatch.fnmatchcase(entry["workload"], pattern.partition(":")[2])]
+        if not found:
+            raise PlanError(f"traces: no shipped trace has a label like '{pattern.partition(':')[2]}'")
+    elif pattern.endswith(".wft"):
+        path = (folder / pattern).resolve()
+        if not path.is_file():
+            raise PlanError(f"traces: no file {path}")
+        labels = {DATA / entry["file"]: entry["workload"] for entry in shipped}
+        return [(str(path), labels.get(path, ""))]
+    else:
+        found = [entry for entry in shipped if fnmatch.fnmatchcase(Path(entry["file"]).stem, pattern)]
+        if not found:
+            raise PlanError(f"traces: no shipped trace is called '{pattern}'; a file of your own ends in .wft")
+    return [(str(DATA / entry["file"]), entry["workload"]) for entry in found]
+
+
+def select_traces(patterns, folder):
+    """(path, workload) of all that the entries of `traces` name, each once, less those that a ! names."""
+    found = dict.fromkeys(trace for pattern in patterns if not pattern.startswith("!")
+                          for trace in find_traces(pattern, folder))
+    left_out = {trace for pattern in patterns if pattern.startswith("!") for trace in find_traces(pattern[1:], folder)}
+    chosen = [trace for trace in found if trace not in left_out]
+    if not chosen:
+        raise PlanError(f"traces: nothing is left of {', '.join(patterns)}")
+    return chosen
+
+
+def expand_policies(names):
+    out = []
+    for name in names:
+        match = RANGE.match(name)
+        if name == "all":
+            out += ALL_POLICIES
+        elif match:
+            kind, first, last, step = match.group(1), int(match.group(2)), int(match.group(3)), match.group(4)
+            if last < first or step == "0":
+                raise PlanError(f"policies: '{name}' is an empty range")
+            out += [f"{kind}:{x}" for x in range(first, last + 1, int(step or 1))]
+        else:
+            out.append(name)
+    return list(dict.fromkeys(out))
+
+
+def find_machine(name, folder):
+    if not name.endswith(".toml"):
+        return name
+    path = (folder / name).resolve()
+    if not path.is_file():
+        raise PlanError(f"machines: no file {path}")
+    return str(path)
+
+
+class Digests:
+    """SHA-256 of files, each read once."""
+
+    def __init__(self):
+        self.known = {}
+
+    def of(self, path):
+        if path not in self.known:
+            self.known[path] = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        return self.known[path]
+
+
+def point_id(point, simulator, digests):
+    machine = digests.of(point.machine) if point.machine.endswith(".toml") else point.machine
+    what = [digests.of(simulator), digests.of(point.trace), machine, point.policy, point.unit,
+            point.unit_kind, point.set, point.timeline]
+    tail = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
+    words = [Path(point.trace).stem, Path(point.machine).stem, point.policy]
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", "_".join(words)) + "_" + tail
+
+
+def expand(document, folder, simulator):
+    """The points of a checked sweep file, in its order, each once."""
+    digests = Digests()
+    points = {}
+    for sweep in document["sweeps"]:
+        traces = select_traces(sweep["traces"], folder)
+        machines = list(dict.fromkeys(find_machine(name, folder) for name in sweep["machines"]))
+        policies = expand_policies(sweep["policies"])
+        keys = list(sweep.get("set", {}))
+        values = [[(key, value) for value in sweep["set"][key]] for key in keys]
+        for (trace, workload), machine, settings, policy in itertools.product(
+                traces, machines, itertools.product(*values), policies):
+            # Only arc-hw has a reduction unit.
+            for kind in sweep["unit_kinds"] if policy == "arc-hw" else ["serial"]:
+                point = Point(trace, workload, machine, policy, sweep["unit"], kind, tuple(settings),
+                              sweep.get("timeline", 0))
+                name = point_id(point, simulator, digests)
+                points[name] = Point(**{**asdict(point), "set": point.set, "id": name})
+                if len(points) > MAX_POINTS:
+                    raise PlanError(f"more than {MAX_POINTS:,} points")
+    return list(points.values())
+
+
+def from_json(entry):
+    return Point(**{**entry, "set": tuple(tuple(pair) for pair in entry["set"])})
