@@ -128,6 +128,7 @@ struct SimArguments {
   std::string unit_kind = "serial";
   Overrides overrides;
   std::string json;
+  std::string energy;
   std::string timeline;
   std::uint64_t timeline_interval = 10000;
   std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
@@ -184,22 +185,33 @@ int run_sim(const SimArguments& arguments) {
   }
   plan.traces = open_traces(arguments.traces);
   const bool json_to_stdout = arguments.json == "-";
-  std::optional<OutputFile> json;
-  if (!arguments.json.empty() && !json_to_stdout) {
-    refuse_input_as_output("--json", arguments.json, arguments.traces);
-    refuse_input_as_output("--json", arguments.json, gpu_list);
-    json.emplace(arguments.json);
-  }
-  std::optional<OutputFile> timeline;
-  if (!arguments.timeline.empty()) {
-    refuse_input_as_output("--timeline", arguments.timeline, arguments.traces);
-    refuse_input_as_output("--timeline", arguments.timeline, gpu_list);
-    if (arguments.timeline == arguments.json) {
-      throw UsageError(fmt::format("--timeline {}: is the file of --json", arguments.timeline));
+  struct Output {
+    std::string option;
+    std::string path;
+    std::string (*text)(const std::vector<RunResult>&);
+    std::optional<OutputFile> file;
+  };
+  std::vector<Output> outputs;
+  const auto add_output = [&](const char* option, const std::string& path, auto text) {
+    if (path.empty()) {
+      return;
     }
-    timeline.emplace(arguments.timeline);
-    plan.timeline_interval = arguments.timeline_interval;
-  }
+    refuse_input_as_output(option, path, arguments.traces);
+    refuse_input_as_output(option, path, gpu_list);
+    for (const Output& other : outputs) {
+      if (other.path == path) {
+        throw UsageError(fmt::format("{} {}: is the file of {}", option, path, other.option));
+      }
+    }
+    outputs.push_back({option, path, text, std::nullopt});
+    if (!json_to_stdout || path != arguments.json) {
+      outputs.back().file.emplace(path);
+    }
+  };
+  add_output("--json", arguments.json, results_to_json);
+  add_output("--energy", arguments.energy, energies_to_json);
+  add_output("--timeline", arguments.timeline, timelines_to_json);
+  plan.timeline_interval = arguments.timeline.empty() ? 0 : arguments.timeline_interval;
 
   ProgressLine line;
   if (line.enabled()) {
@@ -218,17 +230,14 @@ int run_sim(const SimArguments& arguments) {
     complain(failure);
   }
   // A file of results is complete or absent.
-  const auto write = [&report](const std::string& path, std::optional<OutputFile>& file,
-                               std::string (*text)(const std::vector<RunResult>&)) {
-    if (report.missing != 0 && !path.empty()) {
-      complain(fmt::format("{}: not written: {} of {} runs gave no result", path, report.missing,
-                           report.missing + report.runs.size()));
-    } else if (file) {
-      file->write(text(report.runs));
+  for (const Output& output : outputs) {
+    if (report.missing != 0) {
+      complain(fmt::format("{}: not written: {} of {} runs gave no result", output.path,
+                           report.missing, report.missing + report.runs.size()));
+    } else if (output.file) {
+      output.file->write(output.text(report.runs));
     }
-  };
-  write(arguments.json, json, results_to_json);
-  write(arguments.timeline, timeline, timelines_to_json);
+  }
   if (!json_to_stdout) {
     std::cout << results_table(report.runs, arguments.bounds);
   } else if (report.missing == 0) {
@@ -273,6 +282,11 @@ void add_sim(CLI::App& app, std::function<int()>& command) {
   sim->add_option("--json", arguments->json,
                   "Also write the results to this file; - is stdout, instead of\n"
                   "the table")
+      ->type_name("FILE")
+      ->multi_option_policy(kTakeLast)
+      ->check(refuse_empty);
+  sim->add_option("--energy", arguments->energy,
+                  "Write to this file what the energy of each run is made of")
       ->type_name("FILE")
       ->multi_option_policy(kTakeLast)
       ->check(refuse_empty);

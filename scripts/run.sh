@@ -14,14 +14,14 @@ for ((i = 0; i < $#; i++)); do
   case ${options[i]} in
     -h | --help)
       sed -n '/^# The main job/,/^[^#]/{s/^# \{0,1\}//p}' "$0"
-      echo "Options of \`warpfold sim\`: --gpu, --policy, --unit, --set, --json, --timeline, --timeline-interval, --jobs,"
+      echo "Options of \`warpfold sim\`: --gpu, --policy, --unit, --set, --json, --energy, --timeline, --timeline-interval, --jobs,"
       echo "--bounds, --clock-all."
       exit 0
       ;;
     --json) results=${options[i + 1]:-} ;;
     --json=*) results=${options[i]#--json=} ;;
-    --gpu | --policy | --unit | --jobs | --set | --timeline | --timeline-interval) ;;
-    --gpu=* | --policy=* | --unit=* | --jobs=* | --set=* | --timeline=* | --timeline-interval=*) continue ;;
+    --gpu | --policy | --unit | --jobs | --set | --energy | --timeline | --timeline-interval) ;;
+    --gpu=* | --policy=* | --unit=* | --jobs=* | --set=* | --energy=* | --timeline=* | --timeline-interval=*) continue ;;
     --bounds | --clock-all) continue ;;
     *) die "unknown option '${options[i]}' (--help lists them)" ;;
   esac

@@ -119,6 +119,21 @@ struct GpuConfig {
     std::uint32_t dram_latency = 0;
     double dram_bytes_per_cycle = 0;  // whole GPU
   } l2;
+
+  // What events and time cost (model/results/energy.hpp). No effect on timing.
+  struct Energy {
+    double instruction_pj = 0;    // a warp instruction, fetched, issued and executed in 32 lanes
+    double shuffle_pj = 0;        // a warp shuffle, beside that
+    double register_lane_pj = 0;  // 32 bits read from the register file
+    double unit_lane_pj = 0;      // a lane summed in the reduction unit
+    double add_lane_pj = 0;       // a lane summed in an atomic buffer
+    double buffer_access_pj = 0;  // a sector of an atomic buffer read and written
+    double noc_byte_pj = 0;       // a byte from an SM to the L2
+    double rop_pj = 0;            // a sector operation: L2 read, additions, L2 write
+    double dram_byte_pj = 0;      // a byte between DRAM and L2
+    double active_watts = 0;      // while a kernel runs, whatever it does, beyond the idle GPU
+    double idle_watts = 0;        // idle GPU
+  } energy;
 };
 
 // Parameters given beside a file: "lab.bytes=65536", "sm.issue_order=gto". Of one that is given

@@ -98,6 +98,20 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("l2", "line_bytes", gpu.l2.line_bytes, Count{32, 4096});
   visit("l2", "dram_latency", gpu.l2.dram_latency, kLatency);
   visit("l2", "dram_bytes_per_cycle", gpu.l2.dram_bytes_per_cycle, Real{0.01, 1e6});
+
+  constexpr Real kPicojoules{.min = 0, .max = 1e6};
+  constexpr Real kWatts{.min = 0, .max = 10000};
+  visit("energy", "instruction_pj", gpu.energy.instruction_pj, kPicojoules);
+  visit("energy", "shuffle_pj", gpu.energy.shuffle_pj, kPicojoules);
+  visit("energy", "register_lane_pj", gpu.energy.register_lane_pj, kPicojoules);
+  visit("energy", "unit_lane_pj", gpu.energy.unit_lane_pj, kPicojoules);
+  visit("energy", "add_lane_pj", gpu.energy.add_lane_pj, kPicojoules);
+  visit("energy", "buffer_access_pj", gpu.energy.buffer_access_pj, kPicojoules);
+  visit("energy", "noc_byte_pj", gpu.energy.noc_byte_pj, kPicojoules);
+  visit("energy", "rop_pj", gpu.energy.rop_pj, kPicojoules);
+  visit("energy", "dram_byte_pj", gpu.energy.dram_byte_pj, kPicojoules);
+  visit("energy", "active_watts", gpu.energy.active_watts, kWatts);
+  visit("energy", "idle_watts", gpu.energy.idle_watts, kWatts);
 }
 
 }  // namespace warpfold

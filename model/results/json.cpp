@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "model/gpu/config_fields.hpp"
+#include "model/results/energy.hpp"
 
 namespace warpfold {
 namespace {
@@ -74,6 +75,15 @@ Json bounds_to_json(const RunResult& run) {
   return out;
 }
 
+Json energy_to_json(const std::vector<EnergyPart>& parts) {
+  Json out;
+  for (const EnergyPart& part : parts) {
+    out[part.name] = part.nj();
+  }
+  out["total"] = total_nj(parts);
+  return out;
+}
+
 Json run_to_json(const RunResult& run, const std::optional<double>& speedup) {
   Json out;
   out["trace"] = run.trace;
@@ -95,7 +105,7 @@ Json run_to_json(const RunResult& run, const std::optional<double>& speedup) {
   out["utilization"] = named_values(run.utilization);
   out["bounds"] = bounds_to_json(run);
   out["activity"] = named_values(run.activity);
-  out["energy_nj"] = Json::object();
+  out["energy_nj"] = energy_to_json(energy_parts(run));
   out["sums_match"] = run.sums_match;
   out["conserved"] = run.conserved;
   out["sum_check"] = run.sum_check;
@@ -195,6 +205,32 @@ std::string timelines_to_json(const std::vector<RunResult>& runs) {
     separator = ",\n";
   }
   return out + "\n]}\n";
+}
+
+std::string energies_to_json(const std::vector<RunResult>& runs) {
+  Json out;
+  out["schema"] = "warpfold.energy-model/1";
+  out["runs"] = Json::array();
+  for (const RunResult& run : runs) {
+    Json entry;
+    entry["trace"] = run.trace;
+    entry["gpu"] = run.gpu;
+    entry["policy"] = run.policy;
+    entry["unit_kind"] = run.unit_kind;
+    entry["cycles"] = run.cycles;
+    entry["parts"] = Json::array();
+    const std::vector<EnergyPart> parts = energy_parts(run);
+    for (const EnergyPart& part : parts) {
+      entry["parts"].push_back({{"part", part.name},
+                                {"count", part.count},
+                                {"per", part.per},
+                                {"pj", part.pj},
+                                {"nj", part.nj()}});
+    }
+    entry["total_nj"] = total_nj(parts);
+    out["runs"].push_back(std::move(entry));
+  }
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string results_to_json(const std::vector<RunResult>& runs) {

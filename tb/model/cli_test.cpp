@@ -492,11 +492,11 @@ TEST_F(Cli, ParametersOfAMachineCanBeSet) {
             "rtx4090.toml: lab.byte: unknown key (did you mean lab.bytes?)");
 }
 
-TEST_F(Cli, TimelinesAreWritten) {
+TEST_F(Cli, TimelinesAndEnergiesAreWritten) {
   write_trace("t.wft");
   const Outcome outcome =
       run({"sim", "t.wft", "--policy", "baseline,arc-hw", "--unit", "golden", "--json", "o.json",
-           "--timeline", "t.json", "--timeline-interval", "50"});
+           "--timeline", "t.json", "--timeline-interval", "50", "--energy", "e.json"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   const auto results = nlohmann::json::parse(text_of(folder_ / "o.json"))["runs"];
   const auto timelines = nlohmann::json::parse(text_of(folder_ / "t.json"));
@@ -514,6 +514,9 @@ TEST_F(Cli, TimelinesAreWritten) {
     EXPECT_EQ(issued, results[i]["activity"]["instructions"]);
     EXPECT_EQ(timeline["units"]["issue"], 512);
   }
+  const auto energies = nlohmann::json::parse(text_of(folder_ / "e.json"))["runs"];
+  ASSERT_EQ(energies.size(), 2U);
+  EXPECT_EQ(energies[1]["total_nj"], results[1]["energy_nj"]["total"]);
   EXPECT_EQ(refusal({"sim", "t.wft", "--timeline", "t.wft"}),
             "--timeline t.wft: is an input of this simulation");
   EXPECT_EQ(refusal({"sim", "t.wft", "--json", "a", "--timeline", "a"}),

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fits the energies of a machine file ([energy]) to measured launches, and says how far the model is off.
+
+    scripts/energy_fit.py [--measured FILE.json]... RESULTS.json...
+
+RESULTS.json are results of `warpfold sim` on the measured machine, for the traces and policies that were measured
+(warpfold_capture energy; default: model/gpus/h200-energy.json). Times are the measured ones, counts the simulated
+ones. Fitted, none below zero, for the least squares of relative errors above idle: energy of a warp instruction,
+of a shuffle beside that, of a sector operation, and power of a running GPU. Bytes of the interconnect come 40 to an
+operation, so that only the sum can be seen; what they take is as the machine file has it. Needs Debian's
+python3-numpy.
+"""
+
+import argparse
+import itertools
+import json
+import sys
+from pathlib import Path
+
+import numpy
+
+ROOT = Path(__file__).resolve().parent.parent
+FITTED = ["instruction_pj", "shuffle_pj", "rop_pj", "active_watts"]
+
+
+def nonnegative_least_squares(matrix, target):
+    """Exact for so few unknowns: the best of all choices of those that are not zero."""
+    best, best_error = numpy.zeros(matrix.shape[1]), float(target @ target)
+    for size in range(1, matrix.shape[1] + 1):
+        for chosen in itertools.combinations(range(matrix.shape[1]), size):
+            solution, *_ = numpy.linalg.lstsq(matrix[:, chosen], target, rcond=None)
+            if (solution < 0).any():
+                continue
+            error = float(((matrix[:, chosen] @ solution - target) ** 2).sum())
+            if error < best_error - 1e-12:
+                best, best_error = numpy.zeros(matrix.shape[1]), error
+                best[list(chosen)] = solution
+    return best
+
+
+def row_of(run, milliseconds):
+    """(what each fitted coefficient is multiplied by, the rest), in millijoules."""
+    energy, activity = run["config"]["energy"], run["activity"]
+    fitted = [activity["instructions"] * 1e-9, activity["shuffles"] * 1e-9, run["rop_ops"] * 1e-9, milliseconds]
+    rest = (run["noc_bytes"] * energy["noc_byte_pj"] +
+            activity["l2_misses"] * run["config"]["l2"]["line_bytes"] * energy["dram_byte_pj"]) * 1e-9
+    return fitted, rest
+
+
+def fit(points):
+    """points: [(run, milliseconds, millijoules above idle)] -> ({coefficient: value}, [modelled millijoules])."""
+    rows = [row_of(run, milliseconds) for run, milliseconds, _ in points]
+    target = numpy.array([millijoules for *_, millijoules in points])
+    matrix = numpy.array([fitted for fitted, _ in rows])
+    rest = numpy.array([rest for _, rest in rows])
+    solution = nonnegative_least_squares(matrix / target[:, None], 1 - rest / target)
+    return dict(zip(FITTED, solution)), matrix @ solution + rest
+
+
+def read_points(measured_files, result_files):
+    runs = {}
+    for file in result_files:
+        for run in json.loads(Path(file).read_text(encoding="utf-8"))["runs"]:
+            runs[Path(run["trace"]).stem, run["policy"]] = run
+    points, missing = [], []
+    for file in measured_files:
+        for scene in json.loads(Path(file).read_text(encoding="utf-8"))["scenes"]:
+            for entry in scene["energy"]:
+                key = scene["scene"], entry["policy"]
+                if key not in runs:
+                    missing.append(" ".join(key))
+                    continue
+                points.append((runs[key], entry["kernel_ms"], 1e3 * entry["joules_per_launch_above_idle"]))
+    return points, missing
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description="Fit the energies of a machine to measured launches.")
+    parser.add_argument("results", nargs="+", metavar="RESULTS.json", help="of warpfold sim --json")
+    parser.add_argument("--measured", action="append", metavar="FILE.json", help="[model/gpus/h200-energy.json]")
+    options = parser.parse_args(arguments)
+    points, missing = read_points(options.measured or [ROOT / "model/gpus/h200-energy.json"], options.results)
+    for name in missing:
+        print(f"energy_fit.py: {name}: measured, but not among the results", file=sys.stderr)
+    if len(points) <= len(FITTED):
+        print(f"energy_fit.py: {len(points)} points are too few for {len(FITTED)} unknowns", file=sys.stderr)
+        return 2
+    coefficients, modelled = fit(points)
+    for name, value in coefficients.items():
+        print(f"{name} = {value:.1f}")
+    print("\n| trace | policy | measured mJ | modelled mJ | ratio |\n|---|---|---|---|---|")
+    errors = []
+    for (run, _, millijoules), ours in zip(points, modelled):
+        errors.append(abs(ours / millijoules - 1))
+        print(f"| {Path(run['trace']).stem} | {run['policy']} | {millijoules:.0f} | {ours:.0f} | {ours / millijoules:.2f} |")
+    print(f"\nmean absolute error {100 * sum(errors) / len(errors):.1f} %, worst {100 * max(errors):.1f} %")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
