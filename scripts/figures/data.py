@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the figures show, computed from the rows of a sweep's table. No drawing."""
+
+import math
+
+# The groups of ARC's workloads (its table 2), over which its means are taken.
+GROUPS = ("3D", "NV", "PS")
+SOFTWARE = ("sw-b", "sw-s")
+# Warp-cycle counters by the names that profilers give such stalls; what is not "issued" is a stall.
+STALLS = {"LSU": ["memory_queue"], "ARC unit": ["arc_unit"], "shuffle": ["shuffle"], "dependency": ["dependency"],
+          "barrier": ["barrier"], "not selected": ["not_selected"]}
+
+
+def group_of(workload):
+    return workload.partition("-")[0]
+
+
+def mean(values):
+    """Arithmetic, as "on average" of the paper; None of nothing."""
+    values = [value for value in values if value is not None]
+    return sum(values) / len(values) if values else None
+
+
+def largest(values):
+    return max((value for value in values if value is not None), default=None)
+
+
+def ratio(above, below):
+    """None where one is not known; infinite over nothing."""
+    if above is None or below is None:
+        return None
+    return above / below if below else (math.inf if above else 1.0)
+
+
+class Runs:
+    """The rows of a sweep without parameters, found by trace, machine and policy."""
+
+    def __init__(self, rows):
+        self.rows = {}
+        self.thresholds = {}
+        self.workloads = {}
+        for row in rows:
+            if row["set"]:
+                continue
+            key = (row["trace"], row["gpu"], row["policy"], row["unit_kind"])
+            if row["threshold"] == "":
+                self.rows[key] = row
+            else:
+                self.thresholds.setdefault(key[:3], {})[row["threshold"]] = row
+            self.workloads[row["trace"]] = row["workload"] or row["trace"]
+
+    def traces(self):
+        """In the order of the groups, others last; by label within a group."""
+        def place(trace):
+            group = group_of(self.workloads[trace])
+            return (GROUPS.index(group) if group in GROUPS else len(GROUPS), self.workloads[trace], trace)
+        return sorted(self.workloads, key=place)
+
+    def of_paper(self):
+        """Those that means are taken over: of the paper's groups, or all if there are none."""
+        found = [trace for trace in self.traces() if group_of(self.workloads[trace]) in GROUPS]
+        return found or self.traces()
+
+    def label(self, trace):
+        """The workload, with the trace's own name where others have the same."""
+        workload = self.workloads[trace]
+        alone = list(self.workloads.values()).count(workload) == 1
+        return workload if alone else f"{workload} {trace}"
+
+    def get(self, trace, gpu, policy, unit_kind="serial"):
+        if policy == "arc-sw":
+            return self.best(trace, gpu, SOFTWARE)
+        if policy in SOFTWARE:
+            return self.best(trace, gpu, [policy])
+        return self.rows.get((trace, gpu, policy, unit_kind))
+
+    def best(self, trace, gpu, kinds):
+        """The run of the threshold that takes the fewest cycles."""
+        candidates = [row for kind in kinds for row in self.thresholds.get((trace, gpu, kind), {}).values()]
+        return min(candidates, key=lambda row: (row["cycles"], row["threshold"]), default=None)
+
+    def over_thresholds(self, trace, gpu, policy):
+        """(threshold, row), from the lowest."""
+        return sorted(self.thresholds.get((trace, gpu, policy), {}).items())
+
+    def compare(self, gpu, value, policy, unit_kind="serial", over="baseline"):
+        """{trace: value of `over` / value of the policy}, for traces that have both."""
+        out = {}
+        for trace in self.traces():
+            ours, theirs = self.get(trace, gpu, policy, unit_kind), self.get(trace, gpu, over)
+            if ours is not None and theirs is not None:
+                out[trace] = ratio(value(theirs), value(ours))
+        return out
+
+    def summary(self, by_trace):
+        """{"mean": ..., "max": ...} over the paper's groups."""
+        values = [by_trace[trace] for trace in self.of_paper() if trace in by_trace]
+        return {"mean": mean(values), "max": largest(values)}
+
+
+def cycles(row):
+    return row["cycles"]
+
+
+def atomic_stalls(row):
+    """Sub-core cycles that nothing issued in because the memory path took no atomic. Under arc-hw a warp that
+    waits for that path stands in front of the unit."""
+    return row["stalls.subcore_cycles.memory_queue"] + row["stalls.subcore_cycles.arc_unit"]
+
+
+def stalls_per_instruction(row):
+    """{kind: warp cycles for each instruction issued}."""
+    instructions = row["activity.instructions"]
+    return {kind: sum(row[f"stalls.warp_cycles.{name}"] for name in names) / instructions
+            for kind, names in STALLS.items()}
+
+
+def energy(row):
+    """Of the whole GPU, idle power included, as a power meter sees it."""
+    return row["energy_nj.total"]
+
+
+def flatten_summary(values):
+    """{"arc-hw": {"mean": 2}} -> {"arc-hw.mean": 2}."""
+    return {f"{name}.{key}": value for name, entry in values.items() for key, value in entry.items()}
+
+
+class Comparison:
+    """One number of the paper beside ours."""
+
+    TOLERANCE = 0.15
+
+    def __init__(self, key, paper, ours):
+        self.key, self.ours = key, ours
+        self.paper, self.what, self.where = paper["value"], paper["what"], paper["where"]
+        self.at_least = paper.get("at_least", False)
+
+    @property
+    def difference(self):
+        """Ours over the paper's, less one; None if ours is not known."""
+        return None if self.ours is None else self.ours / self.paper - 1
+
+    @property
+    def differs(self):
+        if self.difference is None:
+            return False
+        return self.difference < -self.TOLERANCE or (not self.at_least and self.difference > self.TOLERANCE)
+
+
+def compare(paper, ours):
+    """Comparisons of a figure, in the paper's order."""
+    return [Comparison(key, entry, ours.get(key)) for key, entry in paper.get("numbers", {}).items()]
+
+
+def check_remarks(remarks, paper):
+    """Lines on remarks that name nothing of the paper's."""
+    return [f"remarks.yaml: {figure}.{key}: paper.yaml has no such number"
+            for figure, entries in remarks.items() for key in entries
+            if key not in paper.get(figure, {}).get("numbers", {})]
+
+
+def histogram(stats):
+    """Events with 1 to 32 active lanes, from the statistics of `warpfold trace info --json`."""
+    return list(stats["active_histogram"])[1:]
+
+
+def utilization(timeline, kind):
+    """[(cycle in the middle of an interval, busy share of the units of that kind)]."""
+    interval, total, units = timeline["interval"], timeline["cycles"], timeline["units"][kind]
+    out = []
+    for index, busy in enumerate(timeline["busy"][kind]):
+        begin, end = index * interval, min((index + 1) * interval, total)
+        out.append(((begin + end) / 2, busy / (units * (end - begin))))
+    return out

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of scripts/energy_fit.py: it finds the energies that made-up measurements were made with."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+import energy_fit  # noqa: E402
+
+TRUTH = {"instruction_pj": 400.0, "shuffle_pj": 300.0, "rop_pj": 1200.0, "active_watts": 50.0}
+# Millions of instructions, shuffles, sector operations; milliseconds.
+LAUNCHES = [(160, 0, 90, 1.4), (220, 20, 15, 0.6), (330, 54, 37, 0.7), (240, 34, 7, 0.9), (1300, 0, 800, 5.0),
+            (1700, 136, 77, 2.0)]
+
+
+def launch(number, instructions, shuffles, rop, ms, truth):
+    run = {"trace": f"t{number}.wft", "policy": "skip", "rop_ops": rop * 1e6, "noc_bytes": rop * 40e6,
+           "activity": {"instructions": instructions * 1e6, "shuffles": shuffles * 1e6, "l2_misses": 1e4},
+           "config": {"l2": {"line_bytes": 128}, "energy": {"noc_byte_pj": 8.0, "dram_byte_pj": 32.0}}}
+    # 1e6 x 1 pJ = 1e-3 mJ; 1 W x 1 ms = 1 mJ.
+    mj = (instructions * truth["instruction_pj"] + shuffles * truth["shuffle_pj"] + rop * (truth["rop_pj"] + 40 * 8)) * 1e-3
+    return run, ms, mj + ms * truth["active_watts"] + 1e4 * 128 * 32e-9
+
+
+class Fit(unittest.TestCase):
+    def test_energies_are_found_again(self):
+        points = [launch(number, *counts, TRUTH) for number, counts in enumerate(LAUNCHES)]
+        coefficients, modelled = energy_fit.fit(points)
+        for name, value in TRUTH.items():
+            self.assertAlmostEqual(coefficients[name], value, places=3)
+        for ours, (_, _, mj) in zip(modelled, points):
+            self.assertAlmostEqual(ours, mj, places=6)
+
+    def test_none_is_below_zero(self):
+        points = [launch(number, *counts, {**TRUTH, "active_watts": -5.0}) for number, counts in enumerate(LAUNCHES)]
+        coefficients, _ = energy_fit.fit(points)
+        self.assertEqual(coefficients["active_watts"], 0)
+        self.assertTrue(all(value >= 0 for value in coefficients.values()))
+
+    def test_from_files(self):
+        with tempfile.TemporaryDirectory() as name:
+            points = [launch(number, *counts, TRUTH) for number, counts in enumerate(LAUNCHES)]
+            results, measured = Path(name) / "r.json", Path(name) / "m.json"
+            results.write_text(json.dumps({"runs": [run for run, *_ in points]}), encoding="utf-8")
+            measured.write_text(json.dumps({"scenes": [
+                {"scene": f"t{number}", "energy": [{"policy": "skip", "kernel_ms": ms,
+                                                    "joules_per_launch_above_idle": mj / 1e3}]}
+                for number, (_, ms, mj) in enumerate(points)] + [
+                {"scene": "other", "energy": [{"policy": "skip", "kernel_ms": 1, "joules_per_launch_above_idle": 1}]}]}),
+                encoding="utf-8")
+            done = subprocess.run([sys.executable, ROOT / "scripts/energy_fit.py", "--measured", measured, results],
+                                  capture_output=True, text=True, check=True)
+        self.assertIn("rop_pj = 1200.0", done.stdout)
+        self.assertIn("worst 0.0 %", done.stdout)
+        self.assertEqual(done.stderr, "energy_fit.py: other skip: measured, but not among the results\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
