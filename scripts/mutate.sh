@@ -86,16 +86,17 @@ write_aig() {  # kind, mutant, file
     aigmap; write_aiger $3"
 }
 
-# Prints "<mutant> equivalent HOW" or "<mutant> survived HOW".
+# Prints "<mutant> equivalent HOW" or "<mutant> survived HOW". The limit is of processor time, so that
+# what is proved does not depend on what else the machine does.
 prove_equal() {  # kind, mutant, most seconds for each proof (200)
   local kind=$1 mutant=$2 work=$folder/$1.$2
   rm -rf "$work"
   mkdir "$work"
   write_aig "$kind" "$mutant" "$work/mutant.aig" >"$work/log" 2>&1
   # comb makes inputs and outputs of the registers.
-  timeout "${3:-200}" berkeley-abc -c "read $folder/$kind.unchanged.aig; comb; write $work/a.aig;
+  (ulimit -t "${3:-200}"; berkeley-abc -c "read $folder/$kind.unchanged.aig; comb; write $work/a.aig;
     read $work/mutant.aig; comb; write $work/b.aig;
-    cec $work/a.aig $work/b.aig" >>"$work/log" 2>&1 || true
+    cec $work/a.aig $work/b.aig") >>"$work/log" 2>&1 || true
   if grep -q 'Networks are equivalent' "$work/log"; then
     echo "$mutant equivalent in all states"
     rm -r "$work"
@@ -109,7 +110,8 @@ prove_equal() {  # kind, mutant, most seconds for each proof (200)
     proc; flatten; opt -full; async2sync; dffunmap; techmap; simplemap; dffunmap; opt_clean
     setundef -zero; zinit -all; aigmap; opt_clean
     write_aiger $work/contract.aig" >>"$work/log" 2>&1
-  timeout "${3:-200}" berkeley-abc -c "read $work/contract.aig; scorr; dc2; scorr -F 3; dprove" \
+  (ulimit -t "${3:-200}"
+    berkeley-abc -c "read $work/contract.aig; scorr; dc2; scorr -F 3; dprove") \
     >"$work/contract.log" 2>&1 || true
   if grep -q '^UNSATISFIABLE\|Networks are equivalent' "$work/contract.log" &&
      ! grep -q 'NOT EQUIVALENT\|not equivalent\|asserted' "$work/contract.log"; then
