@@ -96,7 +96,7 @@ prove_equal() {  # kind, mutant, most seconds for each proof (200)
   # comb makes inputs and outputs of the registers.
   (ulimit -t "${3:-200}"; berkeley-abc -c "read $folder/$kind.unchanged.aig; comb; write $work/a.aig;
     read $work/mutant.aig; comb; write $work/b.aig;
-    cec $work/a.aig $work/b.aig") >>"$work/log" 2>&1 || true
+    cec $work/a.aig $work/b.aig" || true) >>"$work/log" 2>&1
   if grep -q 'Networks are equivalent' "$work/log"; then
     echo "$mutant equivalent in all states"
     rm -r "$work"
@@ -111,8 +111,8 @@ prove_equal() {  # kind, mutant, most seconds for each proof (200)
     setundef -zero; zinit -all; aigmap; opt_clean
     write_aiger $work/contract.aig" >>"$work/log" 2>&1
   (ulimit -t "${3:-200}"
-    berkeley-abc -c "read $work/contract.aig; scorr; dc2; scorr -F 3; dprove") \
-    >"$work/contract.log" 2>&1 || true
+    berkeley-abc -c "read $work/contract.aig; scorr; dc2; scorr -F 3; dprove" || true) \
+    >"$work/contract.log" 2>&1
   if grep -q '^UNSATISFIABLE\|Networks are equivalent' "$work/contract.log" &&
      ! grep -q 'NOT EQUIVALENT\|not equivalent\|asserted' "$work/contract.log"; then
     echo "$mutant equivalent under the contract"
