@@ -21,7 +21,7 @@
 module arc_reduction_fused #(
   // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
   parameter int FlushSubnormals = 1,
-  // Bits kept of a value, from the top of the largest bin down: more than 32.
+  // Bits kept of a value, from the top of the largest bin down: 33 to 58.
   parameter int WindowWidth = 44
 ) (
   input  logic                                        clk_i,
@@ -549,5 +549,33 @@ module arc_reduction_fused #(
   `ARC_ASSERT(AtMostTwoTransactions,
               txns_q == {1'b0, front_valid_q} + {1'b0, back_valid_q})
   `ARC_ASSERT(NoLaneLostOrDoubled, lanes_in_q == lanes_here)
+
+`ifndef SYNTHESIS
+  // The register file gives words and bins of one operand: no word that was read has a larger bin
+  // than the largest. Otherwise it would be shifted out unseen.
+  logic [Banks-1:0] bin_too_large;
+  logic [BinWidth-1:0] limit;
+
+  always_comb begin
+    limit = unpack_first_q ? max_bin : max_bin_q;
+    for (int b = 0; b < Banks; b++) begin
+      bin_too_large[b] = unpack_valid_q && unpack_bank_q[b] &&
+                         rf_data_i[DataWidth*b+FracWidth+BinShift +: BinWidth] > limit;
+    end
+  end
+`ifndef FORMAL
+  // The proof of the control logic leaves words and bins free.
+  `ARC_ASSUME(WordsAreWithinTheBinsOfTheirOperand, bin_too_large == '0)
+`endif
+`endif
+
+  // Icarus has no messages at elaboration.
+`ifndef SYNTHESIS
+`ifndef __ICARUS__
+  if (WindowWidth < 33 || WindowWidth > 58) begin : g_window
+    $error("WindowWidth %0d: must be 33 to 58", WindowWidth);
+  end
+`endif
+`endif
 
 endmodule

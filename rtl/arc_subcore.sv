@@ -233,5 +233,19 @@ module arc_subcore #(
 
   `ARC_ASSERT(NoLaneLostOrDoubled, !(req_valid_i && req_ready_o) ||
               sent_q + sent_now == 6'($countones(req_mask_i)))
+  // Mask and addresses are watched where they are used, in the coalescer.
+  `ARC_ASSUME_NEXT(TagHeldUntilReady, req_valid_i && !req_ready_o, $stable(req_tag_i))
+
+  // Icarus has no messages at elaboration.
+`ifndef SYNTHESIS
+`ifndef __ICARUS__
+  if (UnitKind < arc_pkg::UnitSerial || UnitKind > arc_pkg::UnitFused) begin : g_no_such_kind
+    $error("UnitKind %0d: there are 0 serial, 1 pipelined and 2 fused", UnitKind);
+  end
+  if (ReadLanes != (UnitKind == arc_pkg::UnitFused ? arc_pkg::Banks : 1)) begin : g_read_lanes
+    $error("ReadLanes follows from UnitKind and is not to be set");
+  end
+`endif
+`endif
 
 endmodule

@@ -72,4 +72,38 @@ for file in "${files[@]}"; do
   esac
 done
 
+# Other sizes of addresses and tags: nothing may depend on the numbers in arc_pkg.sv.
+sizes=$(mktemp -d)
+trap 'rm -rf "$sizes"' EXIT
+for widths in 32:8 40:1 64:16; do
+  cp ./*.sv ./*.svh lint.vlt "$sizes"
+  sed -i "s/AddrWidth = 48/AddrWidth = ${widths%:*}/; s/TagWidth = 12/TagWidth = ${widths#*:}/" \
+    "$sizes/arc_pkg.sv"
+  if cmp -s arc_pkg.sv "$sizes/arc_pkg.sv"; then
+    echo "FAIL  arc_pkg.sv has other widths than lint_rtl.sh looks for"
+    status=1
+  fi
+  for kind in "${kinds[@]}"; do
+    (cd "$sizes" && check "AddrWidth:TagWidth $widths, UnitKind $kind" \
+      verilator --lint-only -Wall --assert "-GUnitKind=$kind" -I. lint.vlt --top-module arc_subcore \
+      "${files[@]}" && exit "$status") || status=1
+  done
+  printf 'lint  arc_subcore AddrWidth:TagWidth=%s\n' "$widths"
+done
+
+# Parameters that have no meaning are refused when the design is elaborated.
+refuses() {  # module, parameter, value
+  if verilator --lint-only --assert "-G$2=$3" -I. lint.vlt --top-module "$1" "${files[@]}" \
+    >/dev/null 2>&1; then
+    echo "FAIL  $1 takes $2=$3"
+    status=1
+  fi
+  printf 'lint  %s refuses %s=%s\n' "$1" "$2" "$3"
+}
+refuses arc_subcore UnitKind 3
+refuses arc_subcore UnitKind -1
+refuses arc_subcore ReadLanes 2
+refuses arc_reduction_fused WindowWidth 32
+refuses arc_reduction_fused WindowWidth 59
+
 exit "$status"

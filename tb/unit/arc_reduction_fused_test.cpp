@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fused reduction unit between a transaction source, a register file of four banks and a result
-// sink that the bench plays, with subnormals flushed and without. Timing is checked tightly: every
-// output of every cycle is foretold.
+// sink that the bench plays, with subnormals flushed and without, and with other windows. Timing is
+// checked tightly: every output of every cycle is foretold.
 
 #include <gtest/gtest.h>
 
@@ -19,6 +19,8 @@
 
 #include "Varc_reduction_fused_flush.h"
 #include "Varc_reduction_fused_gradual.h"
+#include "Varc_reduction_fused_narrow.h"
+#include "Varc_reduction_fused_wide.h"
 #include "model/types.hpp"
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/fp32.hpp"
@@ -32,19 +34,34 @@ using Operand = std::array<Fp32Bits, kLanes>;
 struct Flush {
   using Top = Varc_reduction_fused_flush;
   static constexpr bool kFlush = true;
+  static constexpr int kWindow = kFusedWindow;
 };
 struct Gradual {
   using Top = Varc_reduction_fused_gradual;
   static constexpr bool kFlush = false;
+  static constexpr int kWindow = kFusedWindow;
+};
+struct Narrow {
+  using Top = Varc_reduction_fused_narrow;
+  static constexpr bool kFlush = true;
+  static constexpr int kWindow = 33;
+};
+struct Wide {
+  using Top = Varc_reduction_fused_wide;
+  static constexpr bool kFlush = false;
+  static constexpr int kWindow = 58;
 };
 
-// As fused_reference, but for subnormals, which count at the inputs and in the sum. In double
-// precision every step is exact but the last, which rounds.
-Fp32Bits gradual_reference(LaneMask mask, const Operand& operand) {
+// As fused_reference, for any window, and with subnormals that count at the inputs and in the sum
+// unless they are flushed. Sums are of integers; the conversion rounds.
+Fp32Bits windowed_reference(LaneMask mask, Operand operand, int window, bool flush) {
   Fp32Bits largest = 0;
   bool any_nan = false;
   bool all_negative = true;
   std::array<bool, 2> any_infinity{};
+  for (Fp32Bits& value : operand) {
+    value = flush ? fp32_flush_subnormal(value) : value;
+  }
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     if ((mask >> lane & 1U) != 0) {
       const Fp32Bits magnitude = operand[lane] & ~kFp32Sign;
@@ -60,22 +77,28 @@ Fp32Bits gradual_reference(LaneMask mask, const Operand& operand) {
   if (any_infinity[0] || any_infinity[1]) {
     return kFp32Infinity | (any_infinity[1] ? kFp32Sign : 0);
   }
-  const int lowest = static_cast<int>(largest >> 23 | 7U) - 127 - (kFusedWindow - 1);
-  double sum = 0;
+  const int lowest = static_cast<int>(largest >> 23 | 7U) - 127 - (window - 1);
+  std::int64_t sum = 0;  // 32 values below 2^58 at most
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     if ((mask >> lane & 1U) != 0) {
-      sum += std::trunc(std::ldexp(double{std::bit_cast<float>(operand[lane])}, -lowest));
+      const auto value = static_cast<long double>(std::bit_cast<float>(operand[lane]));
+      sum += static_cast<std::int64_t>(std::trunc(std::ldexp(value, -lowest)));
     }
   }
   if (sum == 0) {
     return all_negative ? kFp32Sign : 0;
   }
-  return std::bit_cast<Fp32Bits>(static_cast<float>(std::ldexp(sum, lowest)));
+  if (flush && std::abs(std::ldexp(static_cast<long double>(sum), lowest)) < 0x1p-126L) {
+    return sum < 0 ? kFp32Sign : 0;
+  }
+  return std::bit_cast<Fp32Bits>(std::ldexp(static_cast<float>(sum), lowest));
 }
 
 template <typename Config>
 Fp32Bits reference(LaneMask mask, const Operand& operand) {
-  return Config::kFlush ? fused_reference(mask, operand) : gradual_reference(mask, operand);
+  return Config::kFlush && Config::kWindow == kFusedWindow
+             ? fused_reference(mask, operand)
+             : windowed_reference(mask, operand, Config::kWindow, Config::kFlush);
 }
 
 struct Txn {
@@ -289,7 +312,7 @@ class FusedUnit : public testing::Test {
   std::int64_t lanes_emitted_ = 0;
 };
 
-using Configs = testing::Types<Flush, Gradual>;
+using Configs = testing::Types<Flush, Gradual, Narrow, Wide>;
 TYPED_TEST_SUITE(FusedUnit, Configs);
 
 // ------------------------------------------------------------------------------------------------
@@ -646,6 +669,9 @@ TYPED_TEST(FusedUnit, SumsOfEveryClassOfValues) {
 }
 
 TYPED_TEST(FusedUnit, DirectedSums) {
+  if (TypeParam::kWindow != kFusedWindow) {
+    GTEST_SKIP() << "some of these sums are of values at the end of the window";
+  }
   struct Case {
     std::vector<Fp32Bits> lanes;
     Fp32Bits flushed;

@@ -9,13 +9,26 @@
 #include <cstdint>
 #include <optional>
 
+#ifdef WARPFOLD_GRADUAL
+#include "Varc_reduction_pipelined_gradual.h"
+#else
 #include "Varc_reduction_pipelined.h"
+#endif
 #include "model/types.hpp"
 #include "model/unit/fp32.hpp"
 #include "tb/unit/bench.hpp"
 
 namespace warpfold {
 namespace {
+
+// Compiled once for each value of the parameter FlushSubnormals.
+#ifdef WARPFOLD_GRADUAL
+using Top = Varc_reduction_pipelined_gradual;
+constexpr bool kFlush = false;
+#else
+using Top = Varc_reduction_pipelined;
+constexpr bool kFlush = true;
+#endif
 
 struct Txn {
   LaneMask mask = 0;
@@ -49,7 +62,7 @@ Fp32Bits expected_sum(const Txn& txn) {
   Fp32Bits sum = kFp32MinusZero;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     if ((txn.mask >> lane & 1U) != 0) {
-      sum = fp32_add_integer(sum, register_value(txn.tag, lane), true);
+      sum = fp32_add_integer(sum, register_value(txn.tag, lane), kFlush);
     }
   }
   return sum;
@@ -155,7 +168,7 @@ class PipelinedReduction : public testing::Test {
     EXPECT_EQ(lanes_accepted_, lanes_emitted_);
   }
 
-  bench::ClockedDut<Varc_reduction_pipelined> dut_;
+  bench::ClockedDut<Top> dut_;
   std::array<std::optional<Place>, 4> places_;  // read, add, align, last
   std::optional<Txn> result_;
   bench::Rng noise_{7};
@@ -297,6 +310,26 @@ TEST_F(PipelinedReduction, RandomTrafficAndBackPressure) {
   }
   ASSERT_NO_FATAL_FAILURE(drain());
   EXPECT_GT(lanes_emitted_, 10'000);
+}
+
+// Values that tell the two ways of underflow apart: whole chains of subnormals and least normals.
+TEST_F(PipelinedReduction, UnderflowIsAsTheParameterSays) {
+  int differ = 0;
+  for (Tag tag = 3; tag < 1'000; tag = static_cast<Tag>(tag + 16)) {
+    const Txn txn{.mask = 0xffffffffU >> tag % 29, .addr = 0x40, .tag = tag};
+    Fp32Bits other = kFp32MinusZero;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      if ((txn.mask >> lane & 1U) != 0) {
+        other = fp32_add_integer(other, register_value(tag, lane), !kFlush);
+      }
+    }
+    differ += other != expected_sum(txn) ? 1 : 0;
+    Events events;
+    for (const Txn* offered = &txn; !events.taken; offered = nullptr) {
+      ASSERT_NO_FATAL_FAILURE(step(offered, true, true, &events));
+    }
+  }
+  EXPECT_GT(differ, 30);
 }
 
 }  // namespace

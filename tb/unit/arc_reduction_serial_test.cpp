@@ -7,13 +7,26 @@
 #include <bit>
 #include <cstdint>
 
+#ifdef WARPFOLD_GRADUAL
+#include "Varc_reduction_serial_gradual.h"
+#else
 #include "Varc_reduction_serial.h"
+#endif
 #include "model/types.hpp"
 #include "model/unit/fp32.hpp"
 #include "tb/unit/bench.hpp"
 
 namespace warpfold {
 namespace {
+
+// Compiled once for each value of the parameter FlushSubnormals.
+#ifdef WARPFOLD_GRADUAL
+using Top = Varc_reduction_serial_gradual;
+constexpr bool kFlush = false;
+#else
+using Top = Varc_reduction_serial;
+constexpr bool kFlush = true;
+#endif
 
 struct Txn {
   LaneMask mask = 0;
@@ -25,7 +38,8 @@ struct Txn {
 constexpr Tag kTagOfZeros = 0xff0;
 
 // Contents of the register file: a fixed function, so that a wrong lane or tag gives a wrong value.
-// Magnitudes lie close together, so that the order of the additions matters.
+// Most magnitudes lie close together, so that the order of the additions matters; some tags hold
+// special values, subnormals among them.
 Fp32Bits register_value(Tag tag, unsigned lane) {
   if (tag >= kTagOfZeros) {
     return kFp32MinusZero;
@@ -34,14 +48,21 @@ Fp32Bits register_value(Tag tag, unsigned lane) {
   x ^= x >> 29;
   x *= 0xbf58476d1ce4e5b9U;
   x ^= x >> 32;
-  return static_cast<Fp32Bits>((x & 0x807fffffU) | (118U + (x >> 40) % 16U) << 23);
+  const auto bits = static_cast<Fp32Bits>(x & 0x807fffffU);
+  if (tag % 16 == 3) {
+    return bits | static_cast<Fp32Bits>((x >> 40) % 4 << 23);
+  }
+  if (tag % 64 == 5) {
+    return static_cast<Fp32Bits>(x >> 16);
+  }
+  return bits | static_cast<Fp32Bits>((118U + (x >> 40) % 16U) << 23);
 }
 
 Fp32Bits expected_sum(const Txn& txn) {
   Fp32Bits sum = kFp32MinusZero;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     if ((txn.mask >> lane & 1U) != 0) {
-      sum = fp32_add_integer(sum, register_value(txn.tag, lane), true);
+      sum = fp32_add_integer(sum, register_value(txn.tag, lane), kFlush);
     }
   }
   return sum;
@@ -134,7 +155,7 @@ class ReductionUnit : public testing::Test {
     ASSERT_EQ(lanes_accepted_, lanes_emitted_ + pending);
   }
 
-  bench::ClockedDut<Varc_reduction_serial> dut_;
+  bench::ClockedDut<Top> dut_;
   bool here_ = false;  // a transaction has been accepted and its result has not been taken
   Txn txn_;            // that one
   LaneMask left_ = 0;  // its lanes still to read
@@ -326,6 +347,26 @@ TEST_F(ReductionUnit, RandomTrafficAndBackPressure) {
   }
   EXPECT_EQ(lanes_accepted_, lanes_emitted_);
   EXPECT_GT(lanes_emitted_, 10'000);
+}
+
+// Values that tell the two ways of underflow apart: whole chains of subnormals and least normals.
+TEST_F(ReductionUnit, UnderflowIsAsTheParameterSays) {
+  int differ = 0;
+  for (Tag tag = 3; tag < 1'000; tag = static_cast<Tag>(tag + 16)) {
+    const Txn txn{.mask = 0xffffffffU >> tag % 29, .addr = 0x40, .tag = tag};
+    Fp32Bits other = kFp32MinusZero;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      if ((txn.mask >> lane & 1U) != 0) {
+        other = fp32_add_integer(other, register_value(tag, lane), !kFlush);
+      }
+    }
+    differ += other != expected_sum(txn) ? 1 : 0;
+    Events events;
+    for (const Txn* offered = &txn; !events.taken; offered = nullptr) {
+      ASSERT_NO_FATAL_FAILURE(step(offered, true, true, &events));
+    }
+  }
+  EXPECT_GT(differ, 30);
 }
 
 }  // namespace
