@@ -487,6 +487,36 @@ void add_trace_slice(CLI::App& trace_app, std::function<int()>& command) {
   });
 }
 
+void add_trace_sample(CLI::App& trace_app, std::function<int()>& command) {
+  struct Arguments {
+    std::filesystem::path in;
+    std::filesystem::path out;
+    std::uint32_t every = 4;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* sample = trace_app.add_subcommand(
+      "sample", "Write CTAs that stand for the whole launch on a part of a GPU");
+  sample->add_option("TRACE", arguments->in, "Trace to read, of a whole launch")->required();
+  sample->add_option("OUT", arguments->out, "Trace to write")->required();
+  sample->add_option("--every", arguments->every, "Keep the middle one of every N CTAs in a row")
+      ->type_name("N")
+      ->check(CLI::Range(2, 1024))
+      ->capture_default_str();
+  sample->footer(
+      "`warpfold sim` runs the sample on an Nth of a GPU, in about the cycles of the whole.\n\n"
+      "Example: a quarter of a frame\n"
+      "  warpfold trace sample truck.wft truck-4th.wft --every 4");
+  sample->callback([arguments, &command] {
+    command = [arguments] {
+      return write_trace(arguments->in, arguments->out, [&] {
+        return trace::trace_sample(
+            arguments->in, arguments->out, arguments->every, [] { return stop_signal != 0; },
+            std::cout);
+      });
+    };
+  });
+}
+
 void add_trace_recost(CLI::App& trace_app, std::function<int()>& command) {
   struct Arguments {
     std::filesystem::path in;
@@ -525,6 +555,7 @@ void add_trace(CLI::App& app, std::function<int()>& command) {
   add_trace_verify(*trace_app, command);
   add_trace_dump(*trace_app, command);
   add_trace_slice(*trace_app, command);
+  add_trace_sample(*trace_app, command);
   add_trace_recost(*trace_app, command);
   trace_app->footer("Example:\n  warpfold trace info truck.wft");
 }

@@ -414,15 +414,14 @@ GpuConfig load_gpu(const std::string& name_or_path, const Overrides& overrides) 
 }
 
 GpuConfig part_of_gpu(const GpuConfig& gpu, std::uint32_t n) {
-  const auto divides = [n](std::uint32_t count) { return n != 0 && count != 0 && count % n == 0; };
-  if (!divides(gpu.sm.count) || !divides(gpu.l2.ports())) {
-    throw ConfigError(fmt::format("{}: its {} SMs and {} ports of the L2 have no 1/{}", gpu.name,
-                                  gpu.sm.count, gpu.l2.ports(), n));
+  if (n == 0 || gpu.sm.count % n != 0) {
+    throw ConfigError(fmt::format("{}: its {} SMs have no 1/{}", gpu.name, gpu.sm.count, n));
   }
   GpuConfig part = gpu;
   part.sm.count /= n;
-  part.l2.slices /= n;
-  part.l2.bytes /= n;
+  part.l2.port_cycles *= n;
+  part.l2.rop_cycles *= n;
+  part.l2.sector_cycles *= n;
   part.l2.dram_bytes_per_cycle /= n;
   return part;
 }

@@ -146,9 +146,10 @@ using Overrides = std::vector<std::string>;
 // overrides.
 GpuConfig load_gpu(const std::string& name_or_path, const Overrides& overrides = {});
 
-// An Nth of a GPU: as many times fewer SMs and L2 slices, with their cache and DRAM bandwidth. On it
-// a sample of one CTA in N takes about as long as the whole launch on the whole GPU. Throws
-// ConfigError where the parts do not divide.
+// An Nth of a GPU, for a sample of one CTA in N: as many times fewer SMs, and an L2 of which every
+// place takes as many times longer. It keeps its slices, over which the additions of the sample are
+// spread as unevenly as those of the launch, and its buffers, in front of which N times fewer SMs
+// send an Nth as much. Throws ConfigError where N does not divide the SMs.
 GpuConfig part_of_gpu(const GpuConfig& gpu, std::uint32_t n);
 
 // Names of the built-in machines, in the order they are listed.

@@ -21,32 +21,16 @@ namespace warpfold {
 
 namespace {
 
-SliceMap make_slice_map(const SimOptions& options, const trace::Header& header,
-                        const AddressMap& addresses, const ReferenceSums& reference) {
-  SliceMap whole(options.gpu);
-  if (options.part == 1) {
-    return whole;
-  }
-  std::vector<std::uint64_t> additions(options.gpu.l2.ports(), 0);
-  for (std::uint32_t i = 0; i < header.primitive_count; ++i) {
-    for (std::uint32_t p = 0; p < addresses.parameter_count(); ++p) {
-      additions[whole.place(addresses.address(i, p)).port] +=
-          reference.additions(addresses.element(i, p));
-    }
-  }
-  return {options.gpu, options.part, additions};
-}
-
 // All blocks of the GPU and what they share, in the order in which they must be built.
 class Gpu {
  public:
   Gpu(const SimOptions& options, const trace::Reader& trace, const PolicyTiming& timing,
-      std::uint32_t resident_ctas, const BufferShape& buffer, const ReferenceSums& reference)
-      : config_(part_of_gpu(options.gpu, options.part)),
+      std::uint32_t resident_ctas, const BufferShape& buffer)
+      : config_(options.gpu),
         has_values_(trace.header().values == trace::ValueMode::kFp32),
         addresses_(trace.header()),
         memory_(addresses_.element_count(), 0),
-        map_(make_slice_map(options, trace.header(), addresses_, reference)),
+        map_(config_),
         clock_("clock", 1.0 / config_.sm.clock_ghz, options.clock_all),
         dispatcher_("dispatcher", clock_, trace, ctas_, resident_ctas, options.progress) {
     const Subcore::Context context{
@@ -431,7 +415,7 @@ RunResult simulate(const SimOptions& options, const trace::Reader& trace,
     throw SimulationError(fmt::format("{}: {}", trace.path().string(), error.what()));
   }
   buffer.lose_flushed = options.lose_flushed;
-  Gpu gpu(options, trace, *timing, resident, buffer, reference);
+  Gpu gpu(options, trace, *timing, resident, buffer);
   gpu.run();
   RunResult result = gpu.collect(reference);
   result.trace = trace.path().string();

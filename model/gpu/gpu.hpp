@@ -26,7 +26,6 @@ class SimulationError : public std::runtime_error {
 
 struct SimOptions {
   GpuConfig gpu;
-  std::uint32_t part = 1;  // N: simulate an Nth of it, for a trace of one CTA in N
   Policy policy;
   UnitModel unit = UnitModel::kRtl;
   UnitKind unit_kind = UnitKind::kSerial;

@@ -18,19 +18,6 @@ SliceMap::SliceMap(const GpuConfig& config)
   }
 }
 
-SliceMap::SliceMap(const GpuConfig& config, std::uint32_t n,
-                   const std::vector<std::uint64_t>& additions)
-    : SliceMap(config) {
-  std::vector<std::uint32_t> fullest_first(ports_);
-  std::iota(fullest_first.begin(), fullest_first.end(), 0U);
-  std::stable_sort(fullest_first.begin(), fullest_first.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return additions[a] > additions[b]; });
-  merged_.resize(ports_);
-  for (std::uint32_t i = 0; i < ports_; ++i) {
-    merged_[fullest_first[i]] = i / n;
-  }
-}
-
 SliceMap::Place SliceMap::place(Address address) const {
   const std::uint64_t piece = address / interleave_;
   std::uint64_t hash = piece / ports_;
@@ -42,8 +29,8 @@ SliceMap::Place SliceMap::place(Address address) const {
   const std::uint64_t turn = (address / slice_bytes_ + (hash >> 40U)) % slices_per_port_;
   // The slices of a group lie behind different ports.
   const std::uint64_t apart = steps_[steps_.size() / 3];
-  const auto port = static_cast<std::uint32_t>((group + turn * apart) % ports_);
-  return {merged_.empty() ? port : merged_[port], static_cast<std::uint32_t>(turn)};
+  return {static_cast<std::uint32_t>((group + turn * apart) % ports_),
+          static_cast<std::uint32_t>(turn)};
 }
 
 SliceIngress::SliceIngress(const char* name, Clock& clock, const GpuConfig& config)

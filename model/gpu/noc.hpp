@@ -31,15 +31,9 @@ class SliceMap {
     std::uint32_t slice;  // among those of the port
   };
   explicit SliceMap(const GpuConfig& config);
-  // The map of an Nth of that GPU, N ports in one. Those that have most to do share one, then the
-  // next, and so the fullest port of the part has an Nth of what the fullest of the whole GPU has,
-  // or nearly: merged at random, full and empty ones would even out. `additions[p]` is what port p
-  // of the whole GPU has to do, in any unit.
-  SliceMap(const GpuConfig& config, std::uint32_t n, const std::vector<std::uint64_t>& additions);
   [[nodiscard]] Place place(Address address) const;
 
  private:
-  std::vector<std::uint32_t> merged_;  // by port of the whole GPU; empty if this is the whole
   std::uint32_t ports_;
   std::uint32_t slices_per_port_;
   std::uint64_t interleave_;

@@ -27,10 +27,6 @@ class ReferenceSums {
   // n * 2^-24 * sum|v| plus one smallest normal number for each flush.
   [[nodiscard]] Comparison compare(const std::vector<Fp32Bits>& memory) const;
 
-  // Lane values that are added to an element.
-  [[nodiscard]] std::uint64_t additions(std::uint64_t element) const {
-    return elements_[element].additions;
-  }
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t lane_atomics() const { return lane_atomics_; }
 

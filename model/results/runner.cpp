@@ -29,9 +29,8 @@ struct SharedReference {
 };
 
 PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const GpuConfig& gpu,
-                   std::uint32_t part, const Policy& policy, SharedReference& reference) {
+                   const Policy& policy, SharedReference& reference) {
   const SimOptions options{.gpu = gpu,
-                           .part = part,
                            .policy = policy,
                            .unit = plan.unit,
                            .unit_kind = plan.unit_kind,
@@ -115,7 +114,7 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
                           trace.path().string(), policy.name(), gpu.sass_arch, policy.variant()));
           continue;
         }
-        tasks.push_back(make_task(plan, trace, whole, part, policy, reference));
+        tasks.push_back(make_task(plan, trace, gpu, policy, reference));
         sources.push_back({.trace = &trace, .gpu = gpu, .part = part});
       }
     }

@@ -447,9 +447,14 @@ TEST_F(Cli, GpuFileOfOnesOwnIsSimulated) {
 
 TEST_F(Cli, ASampleRunsOnItsPartOfTheGpu) {
   trace::Header header = small_trace_header();
-  header.times = {{.policy = "baseline", .median_ms = 1, .min_ms = 1, .max_ms = 1, .runs = 10, .sm_clock_mhz = 1980}};
+  header.times = {{.policy = "baseline",
+                   .median_ms = 1,
+                   .min_ms = 1,
+                   .max_ms = 1,
+                   .runs = 10,
+                   .sm_clock_mhz = 1980}};
   write_trace("t.wft", header);
-  EXPECT_EQ(run({"trace", "slice", "t.wft", "half.wft", "--every", "2"}).code, 0);
+  EXPECT_EQ(run({"trace", "sample", "t.wft", "half.wft", "--every", "2"}).code, 0);
   const auto simulate = [this](Words more) {
     Words words{"sim", "half.wft", "--policy", "baseline", "--unit", "golden", "--json", "o.json"};
     words.insert(words.end(), more.begin(), more.end());
@@ -470,10 +475,13 @@ TEST_F(Cli, ASampleRunsOnItsPartOfTheGpu) {
   EXPECT_EQ(whole["config"]["sm"]["count"], 128);
   EXPECT_TRUE(whole["measured"].is_null());  // half a launch on a whole GPU was not measured
 
-  EXPECT_EQ(run({"trace", "slice", "t.wft", "third.wft", "--every", "3"}).code, 0);
-  EXPECT_EQ(refusal({"sim", "third.wft", "--json", "p.json"}),
-            "third.wft: a sample of 1 CTA in 3: rtx4090: its 128 SMs and 44 ports of the L2 have no "
-            "1/3 (--whole-gpu takes all of it)");
+  EXPECT_EQ(run({"trace", "sample", "t.wft", "third.wft", "--every", "3"}).code, 0);
+  EXPECT_EQ(
+      refusal({"sim", "third.wft", "--json", "p.json"}),
+      "third.wft: a sample of 1 CTA in 3: rtx4090: its 128 SMs have no 1/3 (--whole-gpu takes "
+      "all of it)");
+  EXPECT_EQ(refusal({"trace", "sample", "half.wft", "o.wft"}),
+            "half.wft: is no whole launch: the middle one of every 2 CTAs");
 }
 
 TEST_F(Cli, ParametersOfAMachineCanBeSet) {

@@ -103,23 +103,23 @@ TEST(BuiltinGpus, AreAsPublished) {
   EXPECT_EQ(hopper.l2.bytes, 60U << 20U);
 }
 
-TEST(PartOfGpu, HasFewerSmsAndSlicesWithTheirShareOfTheMemory) {
+TEST(PartOfGpu, HasFewerSmsAndASlowerL2) {
   const GpuConfig gpu = load_gpu("rtx4090");
   const GpuConfig part = part_of_gpu(gpu, 4);
   EXPECT_EQ(part.sm.count, 32U);
-  EXPECT_EQ(part.l2.slices, 22U);
-  EXPECT_EQ(part.l2.ports(), 11U);
-  EXPECT_EQ(part.l2.bytes, 18U << 20U);
+  EXPECT_EQ(part.l2.slices, gpu.l2.slices);
+  EXPECT_EQ(part.l2.port_cycles, 4 * gpu.l2.port_cycles);
+  EXPECT_EQ(part.l2.rop_cycles, 4 * gpu.l2.rop_cycles);
+  EXPECT_EQ(part.l2.sector_cycles, 4 * gpu.l2.sector_cycles);
   EXPECT_EQ(part.l2.dram_bytes_per_cycle, gpu.l2.dram_bytes_per_cycle / 4);
-  EXPECT_EQ(part.sm.max_warps, gpu.sm.max_warps);
   EXPECT_EQ(part.l2.ingress_packets, gpu.l2.ingress_packets);
+  EXPECT_EQ(part.l2.bytes, gpu.l2.bytes);
+  EXPECT_EQ(part.sm.max_warps, gpu.sm.max_warps);
   for (const std::string& name : gpu_names()) {  // by which shipped traces are sampled
-    EXPECT_NO_THROW(part_of_gpu(load_gpu(name), 2)) << name;
     EXPECT_NO_THROW(part_of_gpu(load_gpu(name), 4)) << name;
   }
   EXPECT_THROW(part_of_gpu(gpu, 0), ConfigError);
   EXPECT_THROW(part_of_gpu(gpu, 3), ConfigError);
-  EXPECT_THROW(part_of_gpu(gpu, 8), ConfigError);  // 44 ports
 }
 
 // What was measured on one sector, on one slice, and on a slice and its partner, in operations per

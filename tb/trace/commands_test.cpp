@@ -2,6 +2,7 @@
 // Statistics against a trace counted by hand, and what the trace commands print and write.
 #include "traces/format/commands.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -183,29 +184,35 @@ TEST(Slice, KeepsTheChosenCtas) {
   ASSERT_EQ(again.cta_count(), 2U);
   EXPECT_EQ(again.cta_id(0), 18U);
   EXPECT_EQ(again.header().sampling, "CTAs 10..30, 1 of every 4; of these CTAs 18..22");
-  EXPECT_EQ(again.header().sample_every, 1U);
 }
 
-TEST(Slice, OnlyAnEvenSampleOfTheWholeLaunchStandsForIt) {
+TEST(Sample, KeepsTheMiddleOfEveryFew) {
   const TempFolder folder;
-  write_random(folder / "all.wft", small_header(50, 64), 1);
+  const auto written = write_random(folder / "all.wft", small_header(50, 64), 1);
   std::ostringstream out;
-  const auto every_of = [&](const char* from, const SliceSpec& spec) {
-    trace_slice(folder / from, folder / "out.wft", spec, out);
-    return Reader(folder / "out.wft").header().sample_every;
+  const auto ids_of = [&](std::uint32_t every) {
+    trace_sample(folder / "all.wft", folder / "out.wft", every, nullptr, out);
+    const Reader reader(folder / "out.wft");
+    reader.verify();
+    EXPECT_EQ(reader.header().sample_every, every);
+    EXPECT_EQ(reader.header().sampling, fmt::format("the middle one of every {} CTAs", every));
+    std::vector<std::uint64_t> ids;
+    for (std::size_t i = 0; i < reader.cta_count(); ++i) {
+      ids.push_back(reader.cta_id(i));
+      EXPECT_EQ(reader.read_cta(i), written[reader.cta_id(i)]);
+    }
+    return ids;
   };
-  EXPECT_EQ(every_of("all.wft", {}), 1U);
-  EXPECT_EQ(every_of("all.wft", {.every = 4}), 4U);
-  EXPECT_EQ(every_of("all.wft", {.every = 1000}), 50U);
-  EXPECT_EQ(every_of("all.wft", {.first_cta = 1, .every = 4}), 1U);
-  EXPECT_EQ(every_of("all.wft", {.last_cta = 48}), 1U);
+  EXPECT_EQ(ids_of(16), (std::vector<std::uint64_t>{8, 24, 40}));
+  EXPECT_EQ(ids_of(11), (std::vector<std::uint64_t>{5, 16, 27, 38, 49}));
+  EXPECT_EQ(ids_of(12), (std::vector<std::uint64_t>{6, 18, 30, 42}));
+  EXPECT_EQ(ids_of(2).size(), 25U);
 
-  trace_slice(folder / "all.wft", folder / "fourth.wft", {.every = 4}, out);
-  EXPECT_EQ(every_of("fourth.wft", {}), 4U);
-  EXPECT_EQ(every_of("fourth.wft", {.every = 3}), 12U);
-  EXPECT_EQ(every_of("fourth.wft", {.last_cta = 40}), 1U);
-  trace_slice(folder / "all.wft", folder / "range.wft", {.last_cta = 47}, out);
-  EXPECT_EQ(every_of("range.wft", {.every = 3}), 1U);
+  EXPECT_THROW(trace_sample(folder / "out.wft", folder / "again.wft", 2, nullptr, out), TraceError);
+  EXPECT_THROW(trace_sample(folder / "all.wft", folder / "again.wft", 51, nullptr, out),
+               TraceError);
+  trace_slice(folder / "out.wft", folder / "again.wft", {.last_cta = 20}, out);
+  EXPECT_EQ(Reader(folder / "again.wft").header().sample_every, 1U);  // stands for itself
 }
 
 TEST(Slice, DropsValuesOnly) {

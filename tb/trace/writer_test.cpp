@@ -223,9 +223,10 @@ TEST(Writer, OrderAndNumberOfCtasAreChecked) {
                     [&] {
                       Writer writer(path, sample);
                       writer.add(cta(1));
+                      writer.add(cta(2));
                       writer.finish();
                     }),
-            "1 of 3 CTAs, which is not 1 of each 2");
+            "2 of 3 CTAs, a sample of 1 in 2 has 1");
   EXPECT_TRUE(folder.names().empty());
 
   Writer writer(path, header);

@@ -225,6 +225,27 @@ std::string dump_record(const Header& header, const WarpTrace& warp, const Recor
   return text;
 }
 
+// Writes a trace of some CTAs of another, by their position in it. Values are left out if the
+// header has none.
+void copy_ctas(const Reader& reader, const std::vector<std::size_t>& chosen, const Header& header,
+               const fs::path& out_path, const std::function<bool()>& stop, std::ostream& out) {
+  Writer writer(out_path, header);
+  for (const std::size_t i : chosen) {
+    if (stop && stop()) {
+      throw TraceError(fmt::format("{}: not written: interrupted", out_path.string()));
+    }
+    CtaTrace cta = reader.read_cta(i);
+    if (header.values == ValueMode::kNone) {
+      for (WarpTrace& warp : cta.warps) {
+        warp.values.clear();
+      }
+    }
+    writer.add(cta);
+  }
+  writer.finish();
+  out << fmt::format("{}: {} of {} CTAs\n", out_path.string(), chosen.size(), reader.cta_count());
+}
+
 // Positions of the CTAs first..last in the file.
 struct Positions {
   std::size_t begin = 0;
@@ -353,32 +374,38 @@ int trace_slice(const fs::path& in, const fs::path& out_path, const SliceSpec& s
       how += fmt::format(", 1 of every {}", spec.every);
     }
     header.sampling = header.sampling.empty() ? how : header.sampling + "; of these " + how;
-    // A part of a sample's range stands for nothing but itself, nor does a sample of such a part.
-    const bool whole = range.end - range.begin == reader.cta_count();
-    const bool evenly = reader.header().sampling.empty() || header.sample_every > 1;
-    header.sample_every =
-        whole && evenly ? header.sample_every * static_cast<std::uint32_t>(step) : 1;
+    header.sample_every = 1;
   }
   if (spec.drop_values) {
     header.values = ValueMode::kNone;
   }
   header.provenance["sliced_from"] = fmt::format("xxh64 {}", reader.file_hash());
 
-  Writer writer(out_path, header);
+  std::vector<std::size_t> chosen;
   for (std::size_t i = range.begin; i < range.end; i += step) {
-    if (spec.stop && spec.stop()) {
-      throw TraceError(fmt::format("{}: not written: interrupted", out_path.string()));
-    }
-    CtaTrace cta = reader.read_cta(i);
-    if (spec.drop_values) {
-      for (WarpTrace& warp : cta.warps) {
-        warp.values.clear();
-      }
-    }
-    writer.add(cta);
+    chosen.push_back(i);
   }
-  writer.finish();
-  out << fmt::format("{}: {} of {} CTAs\n", out_path.string(), kept, reader.cta_count());
+  copy_ctas(reader, chosen, header, out_path, spec.stop, out);
+  return 0;
+}
+
+int trace_sample(const fs::path& in, const fs::path& out_path, std::uint32_t every,
+                 const std::function<bool()>& stop, std::ostream& out) {
+  const Reader reader(in);
+  Header header = reader.header();
+  if (!header.sampling.empty()) {
+    throw TraceError(fmt::format("{}: is no whole launch: {}", in.string(), header.sampling));
+  }
+  header.sampling = fmt::format("the middle one of every {} CTAs", every);
+  header.sample_every = every;
+  header.provenance["sampled_from"] = fmt::format("xxh64 {}", reader.file_hash());
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < reader.cta_count(); ++i) {
+    if (sampled_below(i + 1, every) > sampled_below(i, every)) {
+      chosen.push_back(i);
+    }
+  }
+  copy_ctas(reader, chosen, header, out_path, stop, out);
   return 0;
 }
 

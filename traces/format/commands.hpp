@@ -49,4 +49,9 @@ int trace_recost(const std::filesystem::path& in, const std::filesystem::path& c
                  const std::filesystem::path& out_path, const std::function<bool()>& stop,
                  std::ostream& out);
 
+// Writes a sample that stands for the launch on a part of a GPU: of each `every` CTAs the middle
+// one (Header::sample_every). `in` must have the whole launch.
+int trace_sample(const std::filesystem::path& in, const std::filesystem::path& out_path,
+                 std::uint32_t every, const std::function<bool()>& stop, std::ostream& out);
+
 }  // namespace warpfold::trace

@@ -567,11 +567,16 @@ std::string sampling_error(const Header& header, std::size_t ctas) {
   if (header.sampling.empty() && ctas != header.total_ctas) {
     return fmt::format("{} of {} CTAs, but the header names no sampling", ctas, header.total_ctas);
   }
-  const std::uint64_t every = header.sample_every;
-  if (every > 1 && ctas != (header.total_ctas + every - 1) / every) {
-    return fmt::format("{} of {} CTAs, which is not 1 of each {}", ctas, header.total_ctas, every);
+  const std::uint64_t sampled = sampled_below(header.total_ctas, header.sample_every);
+  if (header.sample_every > 1 && ctas != sampled) {
+    return fmt::format("{} of {} CTAs, a sample of 1 in {} has {}", ctas, header.total_ctas,
+                       header.sample_every, sampled);
   }
   return "";
+}
+
+std::uint64_t sampled_below(std::uint64_t index, std::uint64_t every) {
+  return (index + every - 1 - every / 2) / every;
 }
 
 void replace_costs(Header& header, std::string_view text) {

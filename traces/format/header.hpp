@@ -21,6 +21,9 @@ void validate_header(const Header& header);
 [[nodiscard]] std::string header_to_json(const Header& header, int indent = -1);
 
 // Strict: unknown, missing and duplicate keys and wrong types are refused; then validate_header.
+// How many of the first `index` CTAs are in a sample of the middle one of each `every`.
+[[nodiscard]] std::uint64_t sampled_below(std::uint64_t index, std::uint64_t every);
+
 // What is wrong with a file of `ctas` CTAs under this header; empty if nothing is.
 [[nodiscard]] std::string sampling_error(const Header& header, std::size_t ctas);
 

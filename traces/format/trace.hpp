@@ -120,9 +120,9 @@ struct Header {
   ValueMode values = ValueMode::kNone;  // kFp32: every event of the file has its values
   // How the trace was sampled; empty for a whole launch.
   std::string sampling;
-  // N where the file has one CTA of each N consecutive ones of the launch, and so stands for the
-  // launch on an Nth of a GPU; 1 for a whole launch, and for CTAs that stand for nothing but
-  // themselves.
+  // N where the file has one of each N consecutive CTAs of the launch, the middle one, and so
+  // stands for the launch on an Nth of a GPU; 1 for a whole launch, and for CTAs that stand for
+  // nothing but themselves.
   std::uint32_t sample_every = 1;
   std::uint64_t total_ctas = 0;  // of the launch, sampled or not: the grid's product
   std::map<std::string, std::string> provenance;  // free text: date, command, source hash
