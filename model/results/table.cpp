@@ -81,8 +81,8 @@ std::string heading(const RunResult& run) {
       "{}\n{}{}: {} SMs at {:.2f} GHz, {} L2 slices; {} {} unit; {} events, {} warp-atomics, "
       "{} lane-atomics\n",
       run.trace, run.gpu_part == 1 ? "" : fmt::format("1/{} of ", run.gpu_part), run.gpu,
-      run.config.sm.count, run.config.sm.clock_ghz, run.config.l2.slices,
-      run.unit, run.unit_kind, with_separators(run.events), with_separators(run.warp_atomics),
+      run.config.sm.count, run.config.sm.clock_ghz, run.config.l2.slices, run.unit, run.unit_kind,
+      with_separators(run.events), with_separators(run.warp_atomics),
       with_separators(run.lane_atomics));
 }
 
