@@ -48,14 +48,17 @@ struct GpuConfig {
     std::uint32_t shared = 0;
     std::uint32_t sfu = 0;
     std::uint32_t shuffle = 0;
+    std::uint32_t shuffle_index = 0;
     std::uint32_t match = 0;
+    std::uint32_t match_group = 0;  // of MATCH, for each value but the first
     std::uint32_t redux = 0;
     std::uint32_t special = 0;   // a special register (S2R)
     std::uint32_t uniform = 0;   // into a uniform register (S2UR, R2UR)
     std::uint32_t constant = 0;  // constant memory through a register's address (LDC)
     std::uint32_t global_load = 0;
     std::uint32_t branch = 0;      // beyond its stall count, taken or not
-    std::uint32_t barrier = 0;     // from the last warp's arrival
+    std::uint32_t barrier = 0;     // of a CTA of one warp, from its arrival
+    double barrier_warp = 0;       // of an SM, for each warp that arrives at one
     std::uint32_t cta_launch = 0;  // from dispatch to the first instruction
   } latency;
 
@@ -66,8 +69,16 @@ struct GpuConfig {
     double red_lane = 0;            // per lane on one and the same address
     double red_sector = 0;          // per distinct 32-byte sector
     double shuffle = 0;             // per warp shuffle
+    double match = 0;               // per MATCH or REDUX
     double shared_access = 0;       // per LDS/STS without bank conflicts
+    double shared_wide = 0;         // the same, of 16 bytes a lane
     double global_load = 0;         // per LDG
+    double match_unit = 0;          // of the SM's unit for MATCH and REDUX, for each value
+    // What a sub-core takes to hand an instruction over.
+    double hand_red = 0;
+    double hand_shuffle = 0;
+    double hand_shuffle_index = 0;
+    double hand_match = 0;  // or REDUX
   } lsu;
 
   // The ARC unit of a sub-core (policy arc-hw).

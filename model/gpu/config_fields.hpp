@@ -45,7 +45,9 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("latency", "shared", gpu.latency.shared, kLatency);
   visit("latency", "sfu", gpu.latency.sfu, kLatency);
   visit("latency", "shuffle", gpu.latency.shuffle, kLatency);
+  visit("latency", "shuffle_index", gpu.latency.shuffle_index, kLatency);
   visit("latency", "match", gpu.latency.match, kLatency);
+  visit("latency", "match_group", gpu.latency.match_group, Count{0, 1000});
   visit("latency", "redux", gpu.latency.redux, kLatency);
   visit("latency", "special", gpu.latency.special, kLatency);
   visit("latency", "uniform", gpu.latency.uniform, kLatency);
@@ -53,6 +55,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("latency", "global_load", gpu.latency.global_load, kLatency);
   visit("latency", "branch", gpu.latency.branch, Count{0, 1000});
   visit("latency", "barrier", gpu.latency.barrier, kLatency);
+  visit("latency", "barrier_warp", gpu.latency.barrier_warp, Real{.min = 0, .max = 1000});
   visit("latency", "cta_launch", gpu.latency.cta_launch, kLatency);
 
   visit("lsu", "queue_depth", gpu.lsu.queue_depth, Count{1, 1024});
@@ -60,8 +63,15 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("lsu", "red_lane", gpu.lsu.red_lane, kCycles);
   visit("lsu", "red_sector", gpu.lsu.red_sector, kCycles);
   visit("lsu", "shuffle", gpu.lsu.shuffle, kCycles);
+  visit("lsu", "match", gpu.lsu.match, kCycles);
   visit("lsu", "shared_access", gpu.lsu.shared_access, kCycles);
+  visit("lsu", "shared_wide", gpu.lsu.shared_wide, kCycles);
   visit("lsu", "global_load", gpu.lsu.global_load, kCycles);
+  visit("lsu", "match_unit", gpu.lsu.match_unit, kCycles);
+  visit("lsu", "hand_red", gpu.lsu.hand_red, kCycles);
+  visit("lsu", "hand_shuffle", gpu.lsu.hand_shuffle, kCycles);
+  visit("lsu", "hand_shuffle_index", gpu.lsu.hand_shuffle_index, kCycles);
+  visit("lsu", "hand_match", gpu.lsu.hand_match, kCycles);
 
   visit("arc", "queue_depth", gpu.arc.queue_depth, Count{1, 1024});
 

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "model/gpu/sector_sums.hpp"
+#include "model/gpu/sm.hpp"
 #include "model/gpu/subcore.hpp"
+#include "model/policy/program.hpp"
 
 namespace warpfold {
 
@@ -37,17 +38,22 @@ void LsuPipe::update() {
 }
 
 Lsu::Lsu(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
-         const AddressMap& addresses, LsuPipe& pipe, Fifo<Transaction>& sink, bool beside_pipe)
+         const AddressMap& addresses, bool has_values, LsuPipe& pipe, Fifo<Transaction>& sink,
+         bool beside_pipe, SectorSumsPool& sums, Tally& tally, CtaStore& ctas)
     : Block(name, clock),
       flushes("flushes"),
-      config_(config),
       addresses_(addresses),
+      has_values_(has_values),
       pipe_(pipe),
       sink_(sink),
       beside_pipe_(beside_pipe),
+      sums_(sums),
+      tally_(tally),
+      ctas_(ctas),
       red_min_(to_ticks(config.lsu.red_min)),
       red_lane_(to_ticks(config.lsu.red_lane)),
-      red_sector_(to_ticks(config.lsu.red_sector)) {
+      red_sector_(to_ticks(config.lsu.red_sector)),
+      hand_red_(to_ticks(config.lsu.hand_red)) {
   flushes.bind(*this);
 }
 
@@ -69,8 +75,7 @@ void Lsu::tick() {
     return;
   }
   if (!holding_ && !take_next()) {
-    wake_at(cycle_of(pipe_.free_at()));
-    want_entries();  // a RED would not wait for the pipe
+    want_entries();  // of a sub-core that could hand over at once
     return;
   }
   if (holding_) {
@@ -112,32 +117,37 @@ void Lsu::send_flush() {
 }
 
 // Takes the next instruction that can start, sub-cores in turn; false if there is none, as all wait
-// for the pipe. Shuffles and shared-memory accesses are done with at once; a RED is held until its
-// transactions have left.
+// for the pipe or to be handed over. Shuffles and shared-memory accesses are done with at once; a
+// RED is held until its transactions have left.
 bool Lsu::take_next() {
+  Ticks soonest = ~Ticks{0};
   for (std::size_t i = 0; i < subcores_.size(); ++i) {
-    Subcore& subcore = *subcores_[(turn_ + i) % subcores_.size()];
+    const std::size_t index = (turn_ + i) % subcores_.size();
+    Subcore& subcore = *subcores_[index];
     if (subcore.memory_queue.empty()) {
       continue;
     }
     const MemOpKind kind = subcore.memory_queue.front().kind;
     const bool on_pipe = kind == MemOpKind::kShuffle || kind == MemOpKind::kShared;
-    if (on_pipe && !pipe_.free()) {
+    const Ticks start = std::max(handed_[index], on_pipe ? pipe_.free_at() : 0);
+    if (start >= at_cycle(now() + 1)) {
+      soonest = std::min(soonest, start);
       continue;
     }
-    turn_ = (turn_ + i + 1) % subcores_.size();
+    turn_ = (index + 1) % subcores_.size();
     const MemOp op = subcore.memory_queue.front();
     subcore.memory_queue.pop();
     if (on_pipe) {
-      const Ticks done = pipe_.start(op.lsu_ticks);
-      const Cycle latency =
-          op.kind == MemOpKind::kShuffle ? config_.latency.shuffle : config_.latency.shared;
-      subcore.shuffles_done.post({op.warp_slot, cycle_after(done) + latency});
+      handed_[index] = std::max(handed_[index], at_cycle(op.begun)) + op.hand_ticks;
+      const Ticks done = std::max(pipe_.start(op.lsu_ticks), handed_[index]);
+      subcore.shuffles_done.post({op.warp_slot, cycle_after(done) + op.latency});
     } else {
+      handed_[index] = std::max(handed_[index], at_cycle(now())) + hand_red_;
       split(op);
     }
     return true;
   }
+  wake_at(cycle_of(soonest));
   return false;
 }
 
@@ -149,6 +159,10 @@ void Lsu::split(const MemOp& op) {
   sent_ = 0;
   count_ = 0;
   holding_ = true;
+  if (op.kind == MemOpKind::kReduced && op.event.cta != nullptr) {
+    split_sums(op);
+    return;
+  }
   if (op.kind == MemOpKind::kReduced) {
     transaction.reduced = true;
     transaction.packets = 1;
@@ -207,6 +221,54 @@ void Lsu::split(const MemOp& op) {
       ++op.event.cta->live;  // one for each transaction; the instruction brought the first
     }
   }
+}
+
+// A RED by one lane of each primitive, of sums formed in software: one transaction for each sector.
+void Lsu::split_sums(const MemOp& op) {
+  const trace::WarpTrace& trace = op.event.warp_trace();
+  const trace::Record& event = op.event.event();
+  std::array<Fp32Bits, kLanes> values{};
+  for (LaneMask rest = op.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    values[lane] = lane_value(trace, event, op.event.key(), has_values_, op.parameter, lane);
+  }
+  std::array<SectorSums, kLanes> sectors;
+  for (LaneMask rest = op.mask; rest != 0;) {
+    const auto primitive_of = [&](LaneMask lanes) {
+      return lane_primitive(trace, event, static_cast<std::uint32_t>(std::countr_zero(lanes)));
+    };
+    const std::uint32_t primitive = primitive_of(rest);
+    LaneMask group = 0;
+    for (LaneMask m = rest; m != 0; m &= m - 1) {
+      group |= primitive_of(m) == primitive ? m & (~m + 1) : 0;
+    }
+    rest &= ~group;
+    const Address address = addresses_.address(primitive, op.parameter);
+    const auto end = transactions_.begin() + static_cast<std::ptrdiff_t>(count_);
+    const auto found = std::find_if(transactions_.begin(), end, [address](const Transaction& t) {
+      return t.address >> kSectorShift == address >> kSectorShift;
+    });
+    const auto index = static_cast<std::size_t>(found - transactions_.begin());
+    if (found == end) {
+      transactions_[count_] = Transaction{};
+      transactions_[count_].parameter = op.parameter;
+      transactions_[count_].packets = 1;
+      transactions_[count_].address = address >> kSectorShift << kSectorShift;
+      occupancy_[count_] = red_sector_;
+      ++count_;
+    }
+    const std::size_t word = address % kSectorBytes / sizeof(Fp32Bits);
+    transactions_[index].mask |= LaneMask{1} << word;
+    sectors[index][word] = software_sum(values.data(), group, SumOrder::kSerial);
+    ++tally_.software_reduced;
+  }
+  for (std::size_t i = 0; i < count_; ++i) {
+    transactions_[i].partial = true;
+    transactions_[i].data = sums_.put(sectors[i]);
+  }
+  const Ticks total = red_sector_ * count_;
+  occupancy_[count_ - 1] += red_min_ - std::min(red_min_, total);
+  ctas_.release(op.event.cta);
 }
 
 }  // namespace warpfold

@@ -13,11 +13,13 @@
 #include "model/gpu/channel.hpp"
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
+#include "model/gpu/sector_sums.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/gpu/traffic.hpp"
 
 namespace warpfold {
 
+class CtaStore;
 class Subcore;
 
 // Until when the pipe is taken. The LSU starts instructions on it; sub-cores charge it with the
@@ -54,12 +56,16 @@ class Lsu : public Block {
   // `sink`: where transactions go, the injection port or an atomic buffer. `beside_pipe`: REDs do
   // not occupy the pipe on their way there, one transaction a cycle.
   Lsu(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
-      const AddressMap& addresses, LsuPipe& pipe, Fifo<Transaction>& sink, bool beside_pipe);
+      const AddressMap& addresses, bool has_values, LsuPipe& pipe, Fifo<Transaction>& sink,
+      bool beside_pipe, SectorSumsPool& sums, Tally& tally, CtaStore& ctas);
 
   // The kernel has ended: a transaction that says so follows the last RED into the sink.
   Mailbox<bool> flushes;
 
-  void connect(std::vector<Subcore*> subcores) { subcores_ = std::move(subcores); }
+  void connect(std::vector<Subcore*> subcores) {
+    subcores_ = std::move(subcores);
+    handed_.assign(subcores_.size(), 0);
+  }
   [[nodiscard]] bool empty() const { return !holding_ && !flush_; }
   // Cycles in which an instruction waited for the injection port or the atomic buffer.
   [[nodiscard]] std::uint64_t blocked_cycles() const { return blocked_cycles_; }
@@ -70,17 +76,22 @@ class Lsu : public Block {
   void send_flush();
   bool take_next();
   void split(const MemOp& op);
+  void split_sums(const MemOp& op);
 
-  const GpuConfig& config_;
   const AddressMap& addresses_;
+  const bool has_values_;
   LsuPipe& pipe_;
   Fifo<Transaction>& sink_;
   const bool beside_pipe_;
+  SectorSumsPool& sums_;
+  Tally& tally_;
+  CtaStore& ctas_;
   bool flush_ = false;
   std::vector<Subcore*> subcores_;
+  std::vector<Ticks> handed_;  // by sub-core: when it has handed over what was taken
   std::size_t turn_ = 0;
 
-  const Ticks red_min_, red_lane_, red_sector_;
+  const Ticks red_min_, red_lane_, red_sector_, hand_red_;
   // Transactions of the RED in hand that have not left yet, and their occupancies.
   bool holding_ = false;
   std::array<Transaction, kLanes> transactions_;

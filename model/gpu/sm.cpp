@@ -33,6 +33,7 @@ std::vector<std::uint32_t> SmControl::place(CtaContext* cta) {
   Resident resident{.cta = cta,
                     .running = static_cast<std::uint32_t>(cta->trace.warps.size()),
                     .at_barrier = 0,
+                    .arrived = 0,
                     .placed = std::vector<std::uint32_t>(held_.size(), 0)};
   for (std::size_t warp = 0; warp < cta->trace.warps.size(); ++warp) {
     std::size_t best = turn_;
@@ -63,12 +64,23 @@ void SmControl::warp_finished(CtaContext* cta) {
   request_update();
 }
 
-void SmControl::barrier_arrived(CtaContext* cta) {
-  ++resident(cta).at_barrier;
+void SmControl::barrier_arrived(CtaContext* cta, Cycle cycle) {
+  arrivals_.push_back(cta);
+  arrived_in_ = cycle;
   request_update();
 }
 
 void SmControl::update() {
+  // Those of one cycle are taken in the order of their CTAs.
+  std::sort(arrivals_.begin(), arrivals_.end(),
+            [](const CtaContext* a, const CtaContext* b) { return a->sequence < b->sequence; });
+  for (const CtaContext* cta : arrivals_) {
+    arrived_ = std::max(arrived_, at_cycle(arrived_in_)) + barrier_warp_;
+    Resident& arrived = resident(cta);
+    ++arrived.at_barrier;
+    arrived.arrived = arrived_;
+  }
+  arrivals_.clear();
   for (std::size_t i = 0; i < residents_.size();) {
     Resident& resident = residents_[i];
     if (resident.running == 0) {
@@ -86,7 +98,7 @@ void SmControl::update() {
     if (resident.at_barrier == resident.running) {
       resident.at_barrier = 0;
       for (Subcore* subcore : subcores_) {
-        subcore->barrier_releases.deliver(resident.cta);
+        subcore->barrier_releases.deliver({resident.cta, resident.arrived});
       }
     }
     ++i;
@@ -97,19 +109,20 @@ Sm::Sm(const sc_core::sc_module_name& name, Clock& clock, const Subcore::Context
        CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit,
        const BufferShape& shape, SectorSumsPool& sums)
     : sc_module(name),
-      control("control", ctas),
+      control("control", ctas, context.config),
       pipe("pipe", clock),
+      match_pipe("match_pipe", clock),
       port("port", clock, context.config, index),
       buffer(shape.present() ? std::make_unique<AtomicBuffer>(
                                    "buffer", clock, shape, context.addresses, context.has_values,
                                    pipe, port.queue, sums, context.tally, ctas)
                              : nullptr),
-      lsu("lsu", clock, context.config, context.addresses, pipe,
-          buffer ? buffer->input : port.queue, shape.beside_pipe) {
+      lsu("lsu", clock, context.config, context.addresses, context.has_values, pipe,
+          buffer ? buffer->input : port.queue, shape.beside_pipe, sums, context.tally, ctas) {
   std::vector<Subcore*> list;
   for (std::uint32_t i = 0; i < context.config.sm.subcores; ++i) {
     subcores.push_back(std::make_unique<Subcore>(fmt::format("subcore{}", i).c_str(), clock,
-                                                 context, control, pipe, unit()));
+                                                 context, control, pipe, match_pipe, unit()));
     list.push_back(subcores.back().get());
     list.back()->memory_queue.bind(*list.back(), lsu);
     if (shape.load_lines > 0) {

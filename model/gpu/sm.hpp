@@ -41,7 +41,8 @@ class Dispatcher;
 // the update phase, for the next cycle.
 class SmControl : public sc_core::sc_prim_channel {
  public:
-  SmControl(const char* name, CtaStore& ctas) : sc_prim_channel(name), ctas_(ctas) {}
+  SmControl(const char* name, CtaStore& ctas, const GpuConfig& config)
+      : sc_prim_channel(name), ctas_(ctas), barrier_warp_(to_ticks(config.latency.barrier_warp)) {}
   void connect(std::vector<Subcore*> subcores, Dispatcher& dispatcher) {
     subcores_ = std::move(subcores);
     dispatcher_ = &dispatcher;
@@ -52,7 +53,7 @@ class SmControl : public sc_core::sc_prim_channel {
   // slots, the next in turn among equals.
   std::vector<std::uint32_t> place(CtaContext* cta);
   void warp_finished(CtaContext* cta);
-  void barrier_arrived(CtaContext* cta);
+  void barrier_arrived(CtaContext* cta, Cycle cycle);
   void release(CtaContext* cta) { ctas_.release(cta); }
   [[nodiscard]] bool empty() const { return residents_.empty(); }
 
@@ -61,12 +62,17 @@ class SmControl : public sc_core::sc_prim_channel {
     CtaContext* cta;
     std::uint32_t running;  // warps
     std::uint32_t at_barrier;
+    Ticks arrived;                      // when its last arrival has been taken
     std::vector<std::uint32_t> placed;  // warps by sub-core
   };
   void update() override;
   Resident& resident(const CtaContext* cta);
 
   CtaStore& ctas_;
+  const Ticks barrier_warp_;
+  std::vector<const CtaContext*> arrivals_;  // in this cycle, which is
+  Cycle arrived_in_ = 0;
+  Ticks arrived_ = 0;  // when the SM has taken the last arrival
   std::vector<Subcore*> subcores_;
   Dispatcher* dispatcher_ = nullptr;
   std::vector<Resident> residents_;
@@ -89,6 +95,7 @@ class Sm : public sc_core::sc_module {
 
   SmControl control;
   LsuPipe pipe;
+  LsuPipe match_pipe;
   InjectionPort port;
   std::unique_ptr<AtomicBuffer> buffer;  // null unless the policy has one
   std::vector<std::unique_ptr<Subcore>> subcores;

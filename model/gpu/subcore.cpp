@@ -75,7 +75,8 @@ const char* cycle_cause_name(CycleCause cause) {
 }
 
 Subcore::Subcore(const sc_core::sc_module_name& name, Clock& clock, const Context& context,
-                 SmControl& control, LsuPipe& pipe, std::unique_ptr<ArcUnit> unit)
+                 SmControl& control, LsuPipe& pipe, LsuPipe& match_pipe,
+                 std::unique_ptr<ArcUnit> unit)
     : Block(name, clock),
       memory_queue("memory_queue", context.config.lsu.queue_depth),
       launches("launches"),
@@ -84,6 +85,7 @@ Subcore::Subcore(const sc_core::sc_module_name& name, Clock& clock, const Contex
       context_(context),
       control_(control),
       pipe_(pipe),
+      match_pipe_(match_pipe),
       unit_(std::move(unit)),
       warps_(context.config.sm.max_warps / context.config.sm.subcores),
       all_slots_(static_cast<SlotMask>((std::uint64_t{1} << warps_.size()) - 1)),
@@ -205,11 +207,15 @@ void Subcore::take_messages(Cycle cycle) {
     resident_ |= SlotMask{1} << slot;
     wait_until(slot, cycle + context_.config.latency.cta_launch);
   });
-  barrier_releases.take([&](const CtaContext* cta) {
+  barrier_releases.take([&](const BarrierRelease& release) {
+    // The latency holds the taking of one arrival, in the cycle before this one.
+    const Ticks one = at_cycle(cycle - 1) + to_ticks(context_.config.latency.barrier_warp);
+    const Cycle ready = cycle + context_.config.latency.barrier +
+                        cycle_after(release.arrived - std::min(release.arrived, one));
     for_each_bit(barrier_, [&](std::uint32_t slot) {
-      if (warps_[slot].cta == cta) {
+      if (warps_[slot].cta == release.cta) {
         barrier_ &= ~(SlotMask{1} << slot);
-        wait_until(slot, cycle + context_.config.latency.barrier);
+        wait_until(slot, ready);
       }
     });
   });
@@ -243,7 +249,8 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
   switch (warp.step.kind) {
     case StepKind::kRun:
       warp.slots_left = warp.step.slots;
-      warp.accesses_done = cycle_after(pipe_.charge(warp.step.lsu_ticks));
+      warp.accesses_done = cycle_after(
+          std::max(pipe_.charge(warp.step.lsu_ticks), match_pipe_.charge(warp.step.match_ticks)));
       if (loads_ != nullptr && warp.step.loads > 0) {
         loads_->post(warp.step.loads);
       }
@@ -412,6 +419,9 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
       op.kind = shuffle ? MemOpKind::kShuffle : MemOpKind::kShared;
       op.warp_slot = static_cast<std::uint8_t>(slot);
       op.lsu_ticks = warp.step.lsu_ticks;
+      op.hand_ticks = warp.step.hand_ticks;
+      op.begun = warp.step_began;
+      op.latency = warp.step.latency;
       memory_queue.push(op);
       stats_.shuffles += shuffle ? warp.step.slots : 0;
       break;
@@ -419,7 +429,7 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
     case StepKind::kBarrier:
       want_issue_ &= ~bit;
       barrier_ |= bit;
-      control_.barrier_arrived(warp.cta);
+      control_.barrier_arrived(warp.cta, cycle);
       break;
     case StepKind::kRun:
     case StepKind::kEnd:
@@ -435,7 +445,11 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
   op.mask = warp.step.mask;
   op.event = {warp.cta, warp.warp, warp.step.record};
   const auto lanes = static_cast<std::uint64_t>(lane_count(op.mask));
-  if (op.kind == MemOpKind::kReduced) {
+  if (op.kind == MemOpKind::kReduced &&
+      op.event.event().lane_primitives != trace::Record::kUniform) {
+    ++warp.cta->live;
+    context_.tally.lanes_software += lanes;
+  } else if (op.kind == MemOpKind::kReduced) {
     const trace::WarpTrace& trace = op.event.warp_trace();
     const trace::Record& event = op.event.event();
     std::array<Fp32Bits, kLanes> values{};

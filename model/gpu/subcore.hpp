@@ -56,6 +56,12 @@ struct SubcoreStats {
   std::uint64_t unit_blocked_cycles = 0;  // cycles in which its sum waited for the LSU path
 };
 
+// All warps of a CTA have arrived at a barrier; the SM has taken the last arrival at that time.
+struct BarrierRelease {
+  const CtaContext* cta = nullptr;
+  Ticks arrived = 0;
+};
+
 struct WarpLaunch {
   CtaContext* cta = nullptr;
   std::uint32_t warp = 0;
@@ -76,11 +82,11 @@ class Subcore : public Block {
   };
 
   Subcore(const sc_core::sc_module_name& name, Clock& clock, const Context& context,
-          SmControl& control, LsuPipe& pipe, std::unique_ptr<ArcUnit> unit);
+          SmControl& control, LsuPipe& pipe, LsuPipe& match_pipe, std::unique_ptr<ArcUnit> unit);
 
   Fifo<MemOp> memory_queue;
   Mailbox<WarpLaunch> launches;
-  Mailbox<const CtaContext*> barrier_releases;
+  Mailbox<BarrierRelease> barrier_releases;
   struct ShuffleDone {
     std::uint8_t warp_slot = 0;
     Cycle ready = 0;
@@ -140,6 +146,7 @@ class Subcore : public Block {
   const Context context_;
   SmControl& control_;
   LsuPipe& pipe_;
+  LsuPipe& match_pipe_;
   std::unique_ptr<ArcUnit> unit_;
   Mailbox<std::uint32_t>* loads_ = nullptr;
 

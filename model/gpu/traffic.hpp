@@ -36,8 +36,8 @@ struct EventRef {
 
 enum class MemOpKind : std::uint8_t {
   kRed,      // the lanes of `mask` add their own values
-  kReduced,  // one addition of `data` at `address`
-  kShuffle,  // occupies the pipe for `lsu_ticks`, then answers warp `warp_slot`
+  kReduced,  // one addition of `data` at `address`; with `event` of sums of the lanes of `mask`
+  kShuffle,  // occupies the pipe for `lsu_ticks`, answers warp `warp_slot` `latency` later
   kShared,   // the same, accesses of shared memory
 };
 
@@ -48,12 +48,15 @@ struct MemOp {
   std::uint16_t parameter = 0;
   std::uint8_t warp_slot = 0;
   Ticks lsu_ticks = 0;
+  Ticks hand_ticks = 0;  // kShuffle, kShared: that the sub-core takes from `begun` on
+  Cycle begun = 0;
+  std::uint32_t latency = 0;
   LaneMask mask = 0;
   Fp32Bits data = 0;
   Address address = 0;       // kReduced, kRed if uniform
   ElementIndex element = 0;  // kRed, if uniform
   std::uint64_t seed = 0;    // kRed, if uniform: synthetic_seed of the event
-  EventRef event;            // kRed
+  EventRef event;            // kRed, kReduced with several sums
 };
 
 // Additions to one 32-byte sector: what the load-store unit sends to an L2 slice. `packets` counts

@@ -29,8 +29,9 @@ std::uint64_t latency_of(trace::ResultClass kind, const GpuConfig::Latency& late
     case trace::ResultClass::kGlobalLoad:
       return latency.global_load;
     case trace::ResultClass::kShuffle:
-    case trace::ResultClass::kShuffleIndex:
       return latency.shuffle;
+    case trace::ResultClass::kShuffleIndex:
+      return latency.shuffle_index;
     case trace::ResultClass::kMatch:
       return latency.match;
     case trace::ResultClass::kRedux:
@@ -47,17 +48,19 @@ std::uint64_t latency_of(trace::ResultClass kind, const GpuConfig::Latency& late
   return 0;
 }
 
+bool is_shuffle(trace::ResultClass kind) {
+  return kind == trace::ResultClass::kShuffle || kind == trace::ResultClass::kShuffleIndex;
+}
+bool is_shared(trace::ResultClass kind) {
+  return kind == trace::ResultClass::kShared;
+}
+
 // How much later than by its stall counts alone a lone warp is through: each wait puts off all that
 // comes behind it, requests of later waits included.
-struct Waiting {
-  std::uint64_t cycles = 0;
-  std::uint32_t shuffles = 0;  // times that it is put off by shuffles, by shared-memory accesses
-  std::uint32_t shared = 0;
-};
-
-Waiting waiting(const std::vector<trace::ResultWait>& waits, const GpuConfig::Latency& latency) {
+std::uint64_t waiting(const std::vector<trace::ResultWait>& waits,
+                      const GpuConfig::Latency& latency) {
   std::vector<std::uint64_t> delays;  // behind each wait
-  Waiting all;
+  std::uint64_t delay = 0;
   for (const trace::ResultWait& wait : waits) {
     // The request was put off by the waits ahead of it.
     std::uint64_t then = 0;
@@ -65,60 +68,86 @@ Waiting waiting(const std::vector<trace::ResultWait>& waits, const GpuConfig::La
       then = delays[i];
     }
     const std::uint64_t there = wait.asked + then + latency_of(wait.kind, latency);
-    if (there > wait.wanted + all.cycles) {
-      all.cycles = there - wait.wanted;
-      all.shuffles += wait.kind == trace::ResultClass::kShuffle ? 1U : 0U;
-      all.shared += wait.kind == trace::ResultClass::kShared ? 1U : 0U;
-    }
-    delays.push_back(all.cycles);
+    delay = std::max(delay, there - std::min<std::uint64_t>(there, wait.wanted));
+    delays.push_back(delay);
   }
-  return all;
+  return delay;
 }
 
-// How often a warp waits for the shuffles of a segment; at most 0: they stay with the rest.
+// How often results of a kind are waited for one after the other: the next is asked for when the
+// one before is there.
+std::uint32_t in_turn(const std::vector<trace::ResultWait>& waits,
+                      bool (*counts)(trace::ResultClass)) {
+  std::uint32_t turns = 0;
+  std::uint32_t last = 0;
+  for (const trace::ResultWait& wait : waits) {
+    if (counts(wait.kind) && (turns == 0 || wait.asked >= last)) {
+      ++turns;
+      last = wait.wanted;
+    }
+  }
+  return turns;
+}
+
+// How often a warp waits for the shuffles of a segment at least and at most.
 struct Rounds {
   std::uint32_t least = 0;
   std::uint32_t most = 0;
 };
-constexpr Rounds kTogether{};
+constexpr Rounds kAsWaits{.least = 0, .most = 32};
 constexpr Rounds kSerialTurn{.least = 1, .most = 32};
 constexpr Rounds kButterfly{.least = 5, .most = 5};
 
 PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuConfig& gpu,
                                  const Rounds& rounds) {
-  const Waiting wait = waiting(cost.waits, gpu.latency);
+  const std::uint32_t shuffles = cost.shuffle + cost.shuffle_index;
+  const std::uint32_t matches = cost.match + cost.redux;
+  const double shuffle_cycles = shuffles * gpu.lsu.shuffle + matches * gpu.lsu.match;
+  const double shared_cycles =
+      cost.shared * gpu.lsu.shared_access + cost.shared_wide * gpu.lsu.shared_wide;
+  const std::uint32_t shared_turns = in_turn(cost.waits, is_shared);
   PolicyTiming::Segment segment;
-  double latency = 0;
   double access = 0;
-  if (rounds.most > 0 && cost.shuffle > 0) {
-    segment.accesses = cost.shuffle;
-    segment.waits = std::clamp(wait.shuffles, rounds.least, rounds.most);
-    access = gpu.lsu.shuffle;
-    latency = gpu.latency.shuffle;
-  } else if (wait.shared > 0 && cost.shared > 0) {
-    segment.apart = StepKind::kShared;
-    segment.accesses = cost.shared;
-    segment.waits = std::min(wait.shared, cost.shared);
-    access = gpu.lsu.shared_access;
-    latency = gpu.latency.shared;
+  double hand = 0;
+  double beside = cost.global_load * gpu.lsu.global_load;
+  const std::uint32_t shuffle_turns =
+      std::clamp(in_turn(cost.waits, is_shuffle), rounds.least, rounds.most);
+  if (shuffles > 0 && shuffle_turns > 0) {
+    segment.accesses = shuffles;
+    segment.waits = shuffle_turns;
+    segment.latency = cost.shuffle_index > 0 ? gpu.latency.shuffle_index : gpu.latency.shuffle;
+    access = shuffle_cycles;
+    hand = cost.shuffle * gpu.lsu.hand_shuffle + cost.shuffle_index * gpu.lsu.hand_shuffle_index +
+           matches * gpu.lsu.hand_match;
+    beside += shared_cycles;
+  } else {
+    beside += shuffle_cycles;
+    if (shared_turns > 0 && cost.shared + cost.shared_wide > 0) {
+      segment.apart = StepKind::kShared;
+      segment.accesses = cost.shared + cost.shared_wide;
+      segment.waits = std::min(shared_turns, segment.accesses);
+      segment.latency = gpu.latency.shared;
+      access = shared_cycles;
+    } else {
+      beside += shared_cycles;
+    }
   }
   segment.access_ticks = to_ticks(access);
+  segment.hand_ticks = to_ticks(hand);
+  segment.lsu_ticks = to_ticks(beside);
+  segment.match_ticks = to_ticks(matches * gpu.lsu.match_unit);
+  segment.matches = cost.match;
+  segment.loads = cost.global_load;
   const double pipes = std::max(cost.integer * gpu.pipe.integer, cost.sfu * gpu.pipe.sfu);
   segment.slots = std::max<std::uint64_t>(cost.issue_slots() - segment.accesses,
                                           static_cast<std::uint64_t>(std::llround(pipes)));
-  segment.loads = cost.global_load;
   // What the accesses take of a lone warp's time comes with them.
-  const auto apart = static_cast<std::uint64_t>(
-      std::llround(segment.waits * latency + segment.accesses * std::max(1.0, access)));
-  segment.min_cycles =
-      cost.stall_cycles + std::uint64_t{cost.branches} * gpu.latency.branch + wait.cycles;
+  const double handed = std::max(hand, segment.accesses + access);
+  const auto apart =
+      static_cast<std::uint64_t>(std::llround(segment.waits * segment.latency + handed));
+  segment.min_cycles = cost.stall_cycles + std::uint64_t{cost.branches} * gpu.latency.branch +
+                       waiting(cost.waits, gpu.latency);
   segment.min_cycles -= std::min(segment.min_cycles, apart);
-  double occupancy = cost.global_load * gpu.lsu.global_load;
-  occupancy += segment.apart == StepKind::kShared ? 0.0 : cost.shared * gpu.lsu.shared_access;
-  occupancy += segment.apart == StepKind::kShuffle && segment.accesses > 0
-                   ? 0.0
-                   : cost.shuffle * gpu.lsu.shuffle;
-  segment.lsu_ticks = to_ticks(occupancy);
   return segment;
 }
 
@@ -130,7 +159,10 @@ bool PolicyTiming::has_code(const trace::Header& header, const GpuConfig& gpu, P
 }
 
 PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy which)
-    : policy(which), parameters(static_cast<std::uint32_t>(header.parameters.size())) {
+    : policy(which),
+      parameters(static_cast<std::uint32_t>(header.parameters.size())),
+      match_group(gpu.latency.match_group),
+      match_group_ticks(to_ticks(gpu.lsu.match_unit)) {
   const auto arch = header.costs.find(gpu.sass_arch);
   if (arch == header.costs.end()) {
     throw std::invalid_argument(
@@ -143,7 +175,7 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
                     which.variant(), which.name()));
   }
   for (const trace::InstructionCost& cost : variant->second.paths) {
-    paths_.push_back(to_segment(cost, gpu, kTogether));
+    paths_.push_back(to_segment(cost, gpu, kAsWaits));
   }
   const auto taken = std::find(header.paths.begin(), header.paths.end(), header.taken_path);
   taken_ = static_cast<std::size_t>(taken - header.paths.begin());
@@ -160,7 +192,7 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
     const auto baseline = arch->second.find("baseline");
     return baseline == arch->second.end() || !baseline->second.reduce.contains("plain")
                ? Segment{}
-               : to_segment(baseline->second.reduce.at("plain"), gpu, kTogether);
+               : to_segment(baseline->second.reduce.at("plain"), gpu, kAsWaits);
   };
   switch (which.kind) {
     case PolicyKind::kBaseline:
@@ -168,27 +200,27 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
     case PolicyKind::kLab:
     case PolicyKind::kLabIdeal:
     case PolicyKind::kPhi:
-      plain = reduce("plain", kTogether);
+      plain = reduce("plain", kAsWaits);
       break;
     case PolicyKind::kSwS:
-      check = reduce("check", kTogether);
-      plain = reduce("plain", kTogether);
-      setup = reduce("setup", kTogether);
+      check = reduce("check", kAsWaits);
+      plain = reduce("plain", kAsWaits);
+      setup = reduce("setup", kAsWaits);
       per_lane = reduce("per_lane", kSerialTurn);
-      leader = reduce("leader", kTogether);
+      leader = reduce("leader", kAsWaits);
       break;
     case PolicyKind::kCccl:
       plain = baseline_plain();
       butterfly = reduce("butterfly", kButterfly);
-      leader = reduce("leader", kTogether);
+      leader = reduce("leader", kAsWaits);
       break;
     case PolicyKind::kSwB:
     case PolicyKind::kSkip:
       // skip has no code for lanes that differ in their primitive: they add as the baseline does.
-      plain = which.kind == PolicyKind::kSwB ? reduce("plain", kTogether) : baseline_plain();
-      check = reduce("check", kTogether);
+      plain = which.kind == PolicyKind::kSwB ? reduce("plain", kAsWaits) : baseline_plain();
+      check = reduce("check", kAsWaits);
       butterfly = reduce("butterfly", kButterfly);
-      leader = reduce("leader", kTogether);
+      leader = reduce("leader", kAsWaits);
       break;
   }
 }
@@ -209,6 +241,7 @@ void WarpProgram::add_run(const PolicyTiming::Segment& segment, std::uint64_t ti
   run_.slots += segment.slots * times;
   run_.min_cycles += segment.min_cycles * times;
   run_.lsu_ticks += segment.lsu_ticks * times;
+  run_.match_ticks += segment.match_ticks * times;
   run_.loads += static_cast<std::uint32_t>(segment.loads * times);
 }
 
@@ -229,10 +262,17 @@ void WarpProgram::add(const PolicyTiming::Segment& segment, std::uint64_t times)
       own.slots = share(segment.slots);
       own.min_cycles = share(segment.min_cycles);
       own.lsu_ticks = share(segment.lsu_ticks);
+      own.match_ticks = share(segment.match_ticks);
       own.loads = share(segment.loads);
       add_run(own);
       flush_run();
-      add_accesses(segment, share(segment.accesses));
+      Step accesses;
+      accesses.kind = segment.apart;
+      accesses.slots = share(std::uint64_t{segment.accesses});
+      accesses.lsu_ticks = share(segment.access_ticks);
+      accesses.hand_ticks = share(segment.hand_ticks);
+      accesses.latency = segment.latency;
+      add_accesses(accesses);
     }
   }
 }
@@ -269,6 +309,7 @@ void WarpProgram::flush_run() {
     run_.slots = 0;
     run_.min_cycles = 0;
     run_.lsu_ticks = 0;
+    run_.match_ticks = 0;
     run_.loads = 0;
   }
 }
@@ -284,15 +325,19 @@ void WarpProgram::add_atomics(StepKind kind, LaneMask mask, SumOrder order, std:
   steps_.push_back(step);
 }
 
-void WarpProgram::add_accesses(const PolicyTiming::Segment& segment, std::uint32_t count) {
-  if (count == 0) {
-    return;
+void WarpProgram::add_accesses(const Step& accesses) {
+  if (accesses.slots > 0) {
+    steps_.push_back(accesses);
   }
-  Step step;
-  step.kind = segment.apart;
-  step.slots = count;
-  step.lsu_ticks = count * segment.access_ticks;
-  steps_.push_back(step);
+}
+
+// What a segment's MATCHes take longer as the lanes that they compare have several values.
+void WarpProgram::add_groups(const PolicyTiming::Segment& segment, std::size_t groups) {
+  if (groups > 1) {
+    const std::uint64_t further = segment.matches * (groups - 1);
+    run_.min_cycles += further * timing_->match_group;
+    run_.match_ticks += further * timing_->match_group_ticks;
+  }
 }
 
 void WarpProgram::expand_event(std::uint32_t record) {
@@ -336,6 +381,7 @@ void WarpProgram::expand_event(std::uint32_t record) {
 
     case PolicyKind::kSwS: {
       add(t.check);
+      add_groups(t.check, group_count);
       // Groups at or above the threshold run the serial loop together; the rest add directly. A
       // group's leader holds its own value already and takes one turn for each other lane.
       LaneMask direct = 0;
@@ -355,11 +401,7 @@ void WarpProgram::expand_event(std::uint32_t record) {
         }
         add(t.leader);
         flush_run();
-        for (std::size_t g = 0; g < group_count; ++g) {
-          if ((groups[g] & direct) == 0) {
-            add_atomics(StepKind::kReduced, groups[g], SumOrder::kSerial, record);
-          }
-        }
+        add_atomics(StepKind::kReduced, event.mask & ~direct, SumOrder::kSerial, record);
       }
       if (direct != 0) {
         add(t.plain);

@@ -18,7 +18,7 @@ namespace warpfold {
 enum class StepKind : std::uint8_t {
   kRun,      // `slots` issue slots, done no sooner than `min_cycles` after its begin
   kAtomic,   // one RED (or atomred) of `parameter` by the lanes in `mask`, each its own value
-  kReduced,  // one RED of `parameter` by one lane: the lanes in `mask` were summed in software
+  kReduced,  // one RED of `parameter`: the lanes in `mask` were summed in software by primitive
   kShuffle,  // `slots` shuffles whose results the warp waits for
   kShared,   // `slots` shared-memory accesses whose results the warp waits for
   kBarrier,
@@ -36,7 +36,10 @@ struct Step {
   std::uint32_t loads = 0;  // ordinary global loads of a kRun
   std::uint64_t slots = 0;
   std::uint64_t min_cycles = 0;
-  Ticks lsu_ticks = 0;  // occupancy of the load-store unit beside REDs
+  Ticks lsu_ticks = 0;        // occupancy of the load-store unit beside REDs
+  Ticks match_ticks = 0;      // kRun: of the SM's unit for MATCH and REDUX
+  Ticks hand_ticks = 0;       // kShuffle, kShared: what the sub-core takes to hand them over
+  std::uint32_t latency = 0;  // kShuffle, kShared: of the last one's result
   LaneMask mask = 0;
   std::uint32_t record = 0;  // index of the event in its warp
 };
@@ -55,12 +58,16 @@ class PolicyTiming {
     std::uint64_t slots = 0;
     std::uint64_t min_cycles = 0;
     Ticks lsu_ticks = 0;
+    Ticks match_ticks = 0;
+    std::uint32_t matches = 0;  // MATCH, which take longer with several values
     std::uint32_t loads = 0;
     // Instructions whose results come from the load-store unit, apart from the rest: `waits` times
     // the warp waits for what it has asked for by then.
     StepKind apart = StepKind::kShuffle;  // or kShared
     std::uint32_t accesses = 0;
-    Ticks access_ticks = 0;  // occupancy of one
+    Ticks access_ticks = 0;  // occupancy of the load-store unit, of all
+    Ticks hand_ticks = 0;    // what the sub-core takes to hand them over, all
+    std::uint32_t latency = 0;
     std::uint32_t waits = 0;
   };
   [[nodiscard]] const Segment& path(std::uint16_t index) const { return paths_[index]; }
@@ -68,6 +75,9 @@ class PolicyTiming {
 
   Policy policy;
   std::uint32_t parameters;
+  // What a MATCH takes longer for each value but the first.
+  std::uint64_t match_group = 0;
+  Ticks match_group_ticks = 0;
   Segment check, plain, setup, per_lane, butterfly, leader;
 
  private:
@@ -87,10 +97,11 @@ class WarpProgram {
   void expand_event(std::uint32_t record);
   void add(const PolicyTiming::Segment& segment, std::uint64_t times = 1);
   void add_run(const PolicyTiming::Segment& segment, std::uint64_t times = 1);
+  void add_groups(const PolicyTiming::Segment& segment, std::size_t groups);
   bool add_work(const trace::Record& record);
   void flush_run();
   void add_atomics(StepKind kind, LaneMask mask, SumOrder order, std::uint32_t record);
-  void add_accesses(const PolicyTiming::Segment& segment, std::uint32_t count);
+  void add_accesses(const Step& accesses);
 
   const PolicyTiming* timing_ = nullptr;
   const trace::WarpTrace* warp_ = nullptr;

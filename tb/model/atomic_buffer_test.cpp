@@ -112,9 +112,10 @@ TEST(Lab, AHitAddsToTheSameSum) {
   trace.event(0, 0, kFour, 1);
   const GpuConfig gpu = one_sm();
   const RunResult result = run(trace, gpu, "lab");
-  // The second RED starts when the pipe is free of the first and of its look-up: F+6 to F+10. Its
-  // own look-up: F+10 to F+11. The adder, free since F+10: F+11 to F+15, when the sum is sent.
-  EXPECT_EQ(result.cycles, end_of(gpu, first_issue(gpu) + 17));
+  // The sub-core hands the second RED over 6 cycles after the first, when the pipe is free of that
+  // and of its look-up: F+7 to F+11. Its own look-up: F+11 to F+12. The adder, free since F+10:
+  // F+12 to F+16, when the sum is sent.
+  EXPECT_EQ(result.cycles, end_of(gpu, first_issue(gpu) + 18));
   EXPECT_EQ(counts(result), (Counts{1, 1, 0, 1, 0}));
   EXPECT_EQ(result.rop_ops, 1U);
 }
@@ -127,10 +128,11 @@ TEST(Lab, AMissInAFullBufferSendsTheOldSum) {
   gpu.lab.bytes = 32;
   gpu.lab.ways = 1;
   const RunResult result = run(trace, gpu, "lab");
-  // The second RED comes in F+7 and has to wait until the adder is done with the only entry, in
-  // F+10. Then two accesses, for the look-up and the old sum: F+10 to F+12. Adder: F+12 to F+16.
-  EXPECT_EQ(result.cycles, end_of(gpu, first_issue(gpu) + 18));
-  EXPECT_EQ(counts(result), (Counts{0, 2, 1, 1, 3}));
+  // The second RED comes in F+8 and has to wait until the adder is done with the only entry, in
+  // F+10, and the pipe with the RED itself, in F+11. Then two accesses, for the look-up and the old
+  // sum: F+11 to F+13. Adder: F+13 to F+17.
+  EXPECT_EQ(result.cycles, end_of(gpu, first_issue(gpu) + 19));
+  EXPECT_EQ(counts(result), (Counts{0, 2, 1, 1, 2}));
   EXPECT_EQ(result.rop_ops, 2U);
 }
 

@@ -300,7 +300,7 @@ TEST_F(GpuFile, EveryKeyMustBeThere) {
       ++keys;
     }
   }
-  EXPECT_EQ(keys, 72U);
+  EXPECT_EQ(keys, 82U);
 }
 
 TEST_F(GpuFile, MissingTableIsNamedByItsFirstKey) {

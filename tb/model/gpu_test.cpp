@@ -122,6 +122,83 @@ TEST(GpuTiming, BarrierWaitsForTheLastWarp) {
   EXPECT_EQ(result.cycles, arrival + 1 + gpu.latency.barrier + 5 + 1);
 }
 
+TEST(GpuTiming, BarrierTakesArrivalsInTurn) {
+  // Four warps, one of each sub-core, that arrive together: the last is taken three turns later.
+  SmallTrace trace(1, 4, 1, 4, 4);
+  for (std::size_t w = 0; w < 4; ++w) {
+    trace.barrier(0, w);
+  }
+  const GpuConfig gpu = small_h200(1);
+  const RunResult result = run(trace.read(), gpu, "baseline");
+  EXPECT_EQ(result.failure, "");
+  const auto turns = static_cast<Cycle>(3 * gpu.latency.barrier_warp);
+  EXPECT_EQ(result.cycles, first_issue(gpu) + 1 + gpu.latency.barrier + turns + 1);
+}
+
+// Nine REDs of one lane to sectors of their own: cycles of the last one's addition.
+Cycle red_cycles(std::uint32_t warps) {
+  SmallTrace trace(1, warps, 9, 64, 32 * 37);
+  for (std::uint32_t p = 0; p < 9; ++p) {
+    trace.header.parameters[p].base = SmallTrace::kBase + 1'048'576 * p;
+  }
+  for (std::uint32_t w = 0; w < warps; ++w) {
+    trace.event(0, w, 1, w);
+  }
+  return run(trace.read(), small_h200(1), "baseline").cycles;
+}
+
+TEST(GpuTiming, ASubcoreHandsRedsOverOneAfterTheOther) {
+  // One warp: six cycles from one to the next, as seen on an H200.
+  const GpuConfig gpu = small_h200(1);
+  const Cycle first = first_issue(gpu) + 2 + gpu.noc.latency;
+  EXPECT_EQ(red_cycles(1), first + 8 * 6 + 4);
+}
+
+TEST(GpuTiming, FourSubcoresAreHeldByTheLoadStoreUnit) {
+  // Two cycles a RED, less than the six cycles over four.
+  const GpuConfig gpu = small_h200(1);
+  const Cycle first = first_issue(gpu) + 2 + gpu.noc.latency;
+  EXPECT_EQ(red_cycles(4), first + 35 * 2 + 4);
+}
+
+// Cycles of a turn of nine SHFL.IDX in each warp.
+Cycle shuffle_cycles(const std::vector<std::uint32_t>& warps) {
+  SmallTrace trace(1, 8, 1, 4, 4);
+  trace.path_cost(0, {.shuffle_index = 9, .waits = {{trace::ResultClass::kShuffleIndex, 0, 0}}});
+  for (const std::uint32_t w : warps) {
+    trace.work(0, w, 1);
+  }
+  return run(trace.read(), small_h200(1), "baseline").cycles - first_issue(small_h200(1)) - 1;
+}
+
+TEST(GpuTiming, AWarpWaitsForItsShufflesToBeHandedOver) {
+  EXPECT_EQ(shuffle_cycles({0}), 9U * 4 + 26);
+}
+
+TEST(GpuTiming, WarpsOfASubcoreHandShufflesOverInTurn) {
+  EXPECT_EQ(shuffle_cycles({0, 4}), 2U * 9 * 4 + 26);
+}
+
+TEST(GpuTiming, SubcoresHandShufflesOverSideBySide) {
+  // The pipe takes nine in 9.09 cycles: the second ends as the first, but for a fraction.
+  EXPECT_NEAR(static_cast<double>(shuffle_cycles({0, 1})), 9 * 4 + 26, 1);
+}
+
+TEST(GpuTiming, SumsOfASectorGoTogether) {
+  // Eight groups of four lanes, neighbours in two sectors: two operations of the L2 instead of 32.
+  SmallTrace trace(1, 1, 1, 64, 4);
+  std::vector<std::uint32_t> primitives(kLanes);
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+    primitives[lane] = 4 + lane % 8;
+  }
+  trace.event(0, 0, ~0U, primitives);
+  const GpuConfig gpu = small_h200(1);
+  const RunResult result = run(trace.read(), gpu, "sw-s:0");
+  EXPECT_EQ(result.failure, "");
+  EXPECT_EQ(result.rop_ops, 2U);
+  EXPECT_EQ(counter(result.activity, "sums_from_software"), 8U);
+}
+
 TEST(GpuTiming, SharedMemoryAccessesTakeTheirTurnOnThePipe) {
   // 32 warps, 50 passes of 8 accesses each: 12,800 cycles of the LSU, four sub-cores issuing far
   // less.

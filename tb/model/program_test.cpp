@@ -35,6 +35,10 @@ struct Issued {
   std::uint64_t min_cycles = 0;
   std::uint64_t shuffles = 0;
   std::uint64_t shuffle_waits = 0;
+  Ticks lsu_ticks = 0;         // of shuffles and of accesses of shared memory that are waited for
+  Ticks hand_ticks = 0;        // the same
+  Ticks match_ticks = 0;       // of runs
+  std::uint32_t latency = 0;   // of the last of them
   std::uint64_t accesses = 0;  // of shared memory, waited for
   std::uint64_t atomics = 0;   // lane by lane
   std::uint64_t lanes = 0;     // of those
@@ -56,14 +60,20 @@ Issued issue(const SmallTrace& trace, const std::string& policy) {
       case StepKind::kRun:
         issued.slots += step.slots;
         issued.min_cycles += step.min_cycles;
+        issued.match_ticks += step.match_ticks;
         issued.longest = std::max(issued.longest, step.slots);
         break;
       case StepKind::kShared:
-        issued.accesses += step.slots;
-        break;
       case StepKind::kShuffle:
-        issued.shuffles += step.slots;
-        ++issued.shuffle_waits;
+        issued.lsu_ticks += step.lsu_ticks;
+        issued.hand_ticks += step.hand_ticks;
+        issued.latency = step.latency;
+        if (step.kind == StepKind::kShared) {
+          issued.accesses += step.slots;
+        } else {
+          issued.shuffles += step.slots;
+          ++issued.shuffle_waits;
+        }
         break;
       case StepKind::kAtomic:
       case StepKind::kReduced:
@@ -152,8 +162,67 @@ TEST(Program, ResultsOfSharedMemoryComeThroughTheQueue) {
   const Issued issued = issue(trace, "baseline");
   EXPECT_EQ(issued.slots, 30U);
   EXPECT_EQ(issued.accesses, 6U);
-  // Of 60 cycles and the rest of the latency, less what the step of the two accesses takes.
-  EXPECT_EQ(issued.min_cycles, 3 * (60 + gpu.latency.shared - 2 - (gpu.latency.shared + 2)));
+  // Of 60 cycles and the rest of the latency, less what the step of the two accesses takes: two
+  // slots, two cycles of the pipe, the latency.
+  EXPECT_EQ(issued.min_cycles, 3 * (60 + gpu.latency.shared - 2 - (gpu.latency.shared + 4)));
+}
+
+TEST(Program, WideAccessesTakeThePipeForLonger) {
+  const GpuConfig gpu = load_gpu("h200");
+  SmallTrace trace = priced_trace();
+  trace.path_cost(0,
+                  {.shared = 1, .shared_wide = 2, .waits = {{trace::ResultClass::kShared, 0, 0}}});
+  trace.work(0, 0, 1);
+  const Issued issued = issue(trace, "baseline");
+  EXPECT_EQ(issued.accesses, 3U);
+  EXPECT_EQ(issued.lsu_ticks, to_ticks(gpu.lsu.shared_access + 2 * gpu.lsu.shared_wide));
+  EXPECT_EQ(issued.hand_ticks, 0U);
+}
+
+TEST(Program, ShufflesWaitAsOftenAsOneNeedsAnother) {
+  const GpuConfig gpu = load_gpu("h200");
+  SmallTrace trace = priced_trace();
+  // The third is asked for when the first has come, the others earlier: two waits in turn. A MATCH
+  // goes the same way.
+  trace.reduce_cost("per_lane", {.alu = 10,
+                                 .shuffle = 1,
+                                 .shuffle_index = 2,
+                                 .match = 1,
+                                 .stall_cycles = 10,
+                                 .waits = {{trace::ResultClass::kShuffleIndex, 0, 6},
+                                           {trace::ResultClass::kShuffle, 2, 8},
+                                           {trace::ResultClass::kShuffleIndex, 6, 9}}});
+  trace.event(0, 0, 0x3, 5);
+  const Issued issued = issue(trace, "sw-s:0");
+  EXPECT_EQ(issued.shuffles, 3U);
+  EXPECT_EQ(issued.shuffle_waits, 2U);
+  EXPECT_EQ(issued.latency, gpu.latency.shuffle_index);
+  EXPECT_EQ(issued.lsu_ticks, to_ticks(3 * gpu.lsu.shuffle + gpu.lsu.match));
+  EXPECT_EQ(issued.hand_ticks,
+            to_ticks(gpu.lsu.hand_shuffle + 2 * gpu.lsu.hand_shuffle_index + gpu.lsu.hand_match));
+  EXPECT_EQ(issued.match_ticks, to_ticks(gpu.lsu.match_unit));
+}
+
+TEST(Program, AMatchTakesLongerWithEachValue) {
+  const GpuConfig gpu = load_gpu("h200");
+  SmallTrace trace = priced_trace();
+  trace.reduce_cost("check", {.match = 1});
+  SmallTrace mixed = trace;
+  trace.event(0, 0, 0xff, 5);
+  mixed.event(0, 0, 0xff, {1, 2, 3, 1, 2, 3, 1, 2});
+  const Issued one = issue(trace, "sw-s:32");
+  const Issued three = issue(mixed, "sw-s:32");
+  EXPECT_EQ(three.min_cycles, one.min_cycles + 2 * gpu.latency.match_group);
+  EXPECT_EQ(one.match_ticks, to_ticks(gpu.lsu.match_unit));
+  EXPECT_EQ(three.match_ticks, 3 * one.match_ticks);
+}
+
+TEST(Program, SumsOfSeveralGroupsAreOneInstruction) {
+  SmallTrace trace = priced_trace();
+  trace.event(0, 0, 0xff, {1, 2, 3, 1, 2, 3, 1, 2});
+  const Issued issued = issue(trace, "sw-s:0");
+  EXPECT_EQ(issued.reduced, kParameters);
+  EXPECT_EQ(issued.atomics, 0U);
 }
 
 TEST(Program, SerialReductionOfALoneLaneNeedsNoTurn) {
