@@ -27,7 +27,7 @@ struct SimulationPlan {
   UnitModel unit = UnitModel::kRtl;
   UnitKind unit_kind = UnitKind::kSerial;
   bool clock_all = false;
-  bool whole_gpu = false;  // for samples too, which else run on their part of it
+  bool whole_gpu = false;               // for samples too, which else run on their part of it
   std::uint64_t timeline_interval = 0;  // SimOptions::timeline_interval
   std::size_t jobs = 1;
   std::function<void(const PoolProgress&)> progress;  // may be empty
