@@ -234,19 +234,17 @@ class Dynibar final : public workload::Workload {
     verdict.expect("trajectories", relative_error(dl_.to_host(), trajectories), 1e-6);
     dl_ = DeviceBuffer<float>(std::span<const float>(dl));
     args_.dl = dl_.data();
-    const auto launched = launch();
-    const dim3 block(launched.block[0], launched.block[1]);
     const auto expected = reference::coefficient_gradient(scene_, dl);
-    coefficient_gradient_.clear_async();
-    warpfold_dynibar_baseline<<<launched.grid[0], block>>>(args_, 0);
-    check_launch("backward kernel");
-    verdict.expect("dL/dcoefficients, baseline",
-                   relative_error(coefficient_gradient_.to_host(), expected), 1e-6);
-    coefficient_gradient_.clear_async();
-    warpfold_dynibar_sw_b<<<launched.grid[0], block>>>(args_, 0);
-    check_launch("backward kernel");
-    verdict.expect("dL/dcoefficients, sw-b:0",
-                   relative_error(coefficient_gradient_.to_host(), expected), 1e-6);
+    const auto expect = [&](const char* what, auto kernel) {
+      gradient_.clear_async();
+      coefficient_gradient_.clear_async();
+      const auto launched = launch();
+      kernel<<<launched.grid[0], dim3(launched.block[0], launched.block[1])>>>(args_, 0);
+      check_launch("backward kernel");
+      verdict.expect(what, relative_error(coefficient_gradient_.to_host(), expected), 1e-6);
+    };
+    expect("dL/dcoefficients, baseline", warpfold_dynibar_baseline);
+    expect("dL/dcoefficients, sw-b:0", warpfold_dynibar_sw_b);
   }
   [[nodiscard]] std::map<std::string, std::string> provenance() const override {
     return {

@@ -60,12 +60,17 @@ class RowBuffer {
     }
     data_ = DeviceBuffer<float>(std::span<const float>(host));
   }
-  [[nodiscard]] Model download(std::size_t count) const {
-    const std::vector<float> host = data_.to_host();
+  // The first `rows` rows of `count` Gaussians, which must have been written; zero in the others.
+  [[nodiscard]] Model download(std::size_t count, std::size_t rows = kRows) const {
+    std::vector<float> host(rows * count);
+    const std::size_t width = count * sizeof(float);
+    check(cudaMemcpy2D(host.data(), width, data_.data(), stride_ * sizeof(float), width, rows,
+                       cudaMemcpyDeviceToHost),
+          "copy to the host");
     Model model(count);
     for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t row = 0; row < kRows; ++row) {
-        model[i].row[row] = host[row * stride_ + i];
+      for (std::size_t row = 0; row < rows; ++row) {
+        model[i].row[row] = host[row * count + i];
       }
     }
     return model;
@@ -701,11 +706,8 @@ std::vector<int> Trainer::radii() const {
 }
 
 Model Trainer::gradients() const {
-  Model model = state_->gradients.download(state_->count);
-  for (Parameters<float>& p : model) {
-    std::fill(p.row + active_rows(state_->degree), p.row + kRows, 0.0F);
-  }
-  return model;
+  const auto rows = static_cast<std::size_t>(active_rows(state_->degree));
+  return state_->gradients.download(state_->count, rows);
 }
 
 Model Trainer::model() const {

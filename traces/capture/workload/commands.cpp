@@ -462,6 +462,7 @@ bool time_command(Workload& workload, const TimeOptions& options) {
                 policy.name().c_str(), fact.registers, fact.shared_bytes, fact.ctas_per_sm);
   }
   // Brings the clocks up before the first policy is timed.
+  clear(workload);
   for (int i = 0; i < 50; ++i) {
     launch_policy(workload, {Variant::kBaseline, 0});
   }
