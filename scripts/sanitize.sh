@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs every capture program under NVIDIA's compute-sanitizer, on small inputs that it makes itself: the
 # checks of 3DGS, of its training and of every workload, which launch each kernel variant and the recorder,
-# under memcheck, racecheck, synccheck and initcheck. Ends with 1 when one of them finds something. Needs a
-# GPU, compute-sanitizer (CUDA 12 or newer), python3, and what capture.sh needs unless --build has programs.
+# and the README's example of reduce_arc.cuh, under memcheck, racecheck, synccheck and initcheck. Ends with 1
+# when one of them finds something. Needs a GPU, compute-sanitizer (CUDA 12 or newer), python3, and what
+# capture.sh needs unless --build has the programs.
 set -euo pipefail
 
 usage() {
@@ -50,12 +51,17 @@ sanitizer=$(command -v compute-sanitizer || true)
 [ -n "$sanitizer" ] || [ ! -x /usr/local/cuda/compute-sanitizer/compute-sanitizer ] ||
   sanitizer=/usr/local/cuda/compute-sanitizer/compute-sanitizer
 [ -n "$sanitizer" ] || die "no compute-sanitizer: install it"
-if ! [ -x "$build/warpfold_capture" ] || ! [ -x "$build/warpfold_capture_workloads" ]; then
+programs=(warpfold_capture warpfold_capture_workloads warpfold_reduce_arc_example)
+missing=0
+for program in "${programs[@]}"; do
+  [ -x "$build/$program" ] || missing=1
+done
+if [ $missing = 1 ]; then
   command -v nvcc >/dev/null || die "no nvcc: install the CUDA toolkit"
   mkdir -p "$build"
   cmake -S "$root/traces/capture" -B "$build" >"$build/configure.log" 2>&1 || die "see $build/configure.log"
-  cmake --build "$build" --parallel --target warpfold_capture warpfold_capture_workloads \
-    >"$build/build.log" 2>&1 || die "see $build/build.log"
+  cmake --build "$build" --parallel --target "${programs[@]}" >"$build/build.log" 2>&1 ||
+    die "see $build/build.log"
 fi
 mkdir -p "$out"
 
@@ -111,6 +117,9 @@ workload() {  # workload [options]
   echo "$1 $build/warpfold_capture_workloads $1 --name small ${*:2} check"
 }
 {
+  for policy in 0 1 2; do
+    echo "example_$policy $build/warpfold_reduce_arc_example $policy"
+  done
   echo "3dgs $build/warpfold_capture check"
   if "$build/warpfold_capture" --help | grep -q check-training; then
     echo "training $build/warpfold_capture check-training"

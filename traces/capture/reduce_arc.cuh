@@ -1,50 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 // ARC-SW: atomic reduction of several parameters of one primitive within a warp, for any kernel
-// whose threads atomically add gradients. After ARC (ASPLOS '25), section 5.5, figures 15 to 17.
-// Header only; CUDA 12 or newer, compute capability 7.0 or newer, no other include needed.
+// whose threads atomically add gradients. After ARC (ASPLOS '25), section 5.5, figures 13 to 17.
+// Header only, no other include needed. C++17; CUDA 12 and 13; compute capability 7.0 and up, as
+// far down as the toolkit goes (CUDA 13: 7.5). A complete program: examples/reduce_arc_example.cu.
 //
 // A reduce call stands where a kernel has N atomicAdds, one for each parameter of primitive `idx`:
 //
 //     float val[N] = {...};                                   // this thread's gradients
-//     warpfold::reduce_arc<warpfold::SwS>(idx, params, val, threshold);
+//     warpfold::reduce_arc<warpfold::SwS>(idx, params, val, threshold);              // divergent
+//     warpfold::reduce_arc<warpfold::SwB>(idx, params, val, threshold, was_active);  // converged
+//     warpfold::reduce_arc(policy, idx, params, val, threshold, was_active);  // chosen at run time
 //
-// Policies:
-//   Baseline  N atomicAdds by every calling thread.
-//   SwS       Serialized (figure 15). The calling threads of a warp that hold the same idx form a
-//   group.
-//             Where a group has at least `threshold` threads, its lowest lane takes the values of
-//             the others one by one with shuffles and adds the sums: N atomicAdds for the group. A
-//             smaller group does what Baseline does. Callable in divergent code.
-//   SwB       Butterfly (figure 16). Where at least `threshold` lanes are active and all of them
-//   hold
-//             the same idx, the warp sums by butterfly and its lowest active lane adds: N
+// After the kernel, parameter i of primitive idx has grown by the val[i] of all calls with that
+// idx, whatever the policy.
+//
+// Policies, and who may call (X is `threshold`):
+//
+//   Baseline  Divergent. N atomicAdds by every calling thread (ARC, figure 5).
+//   SwS       Divergent. Serialized (5.5.1, figure 15). The calling threads of a warp that hold the
+//             same idx form a group. Where a group has at least X threads, its lowest lane takes
+//             the values of the others one by one with shuffles and adds the sums: N atomicAdds for
+//             the group. A smaller group does what Baseline does.
+//   SwB       Converged. Butterfly (5.5.2, figure 16). Where at least X lanes are active and all of
+//             them hold the same idx, the warp sums by butterfly and its lowest active lane adds: N
 //             atomicAdds for the warp. Otherwise the active lanes do what Baseline does.
-//   Skip      As SwB at threshold 0, without looking at idx (Atomic Aggregation for 3DGS, figure
-//   8):
-//             all active lanes must hold the same idx.
+//   Skip      Converged. As SwB at threshold 0, without looking at idx: all active lanes of a warp
+//             must hold the same (Atomic Aggregation for 3DGS, figure 8).
 //
-// SwB and Skip need all 32 lanes of the warp at the call, converged: instead of leaving the
-// iteration early a thread calls with was_active = false, with zero in every val (figure 17). A
-// warp without an active lane adds nothing. A kernel that has the ballot of its active lanes
-// already, to leave the iteration together, passes it to reduce_arc_ballot.
+//   Divergent: called by the threads that have something to add, in any control flow. Lanes of a
+//             warp that come at different times are reduced apart.
+//   Converged: called by all 32 lanes of the warp together, so the threads of a block are a
+//             multiple of 32 and none has returned. A thread with nothing to add does not leave
+//             early: it calls with was_active = false and zero in every val (figure 17); its idx is
+//             not looked at. A warp without an active lane adds nothing. A kernel that has the
+//             ballot of its active lanes already passes it to reduce_arc_ballot.
 //
-// `threshold` is the balancing threshold X, 0 to 32 (33 never reduces): it splits the work between
-// the SM, which reduces, and the atomic units behind L2. It is uniform over the warp. Good values
-// differ from scene to scene: time a few.
+// `threshold` is the balancing threshold (4.4), 0 to 32 (33 never reduces): it splits the work
+// between the SM, which reduces, and the atomic units behind the L2. It is the same in all lanes of
+// a warp. Good values differ from scene to scene: time a few, or let reduce_arc_tuner.hpp do it.
 //
 // `params` says where the parameters lie: any object with `float* operator()(int idx, int
-// parameter)`, called with constants for `parameter` once loops are unrolled. StridedParameters is
-// a ready one.
+// parameter) const`, called with constants for `parameter` once loops are unrolled, and only for
+// the idx of active lanes. It gives any address that atomicAdd takes, in global or shared memory.
+// StridedParameters is a ready one.
 //
-// Float addition is not associative, so the policies differ in the last bits of a sum, as atomicAdd
-// does from run to run.
+// Errors: the wrong form of the call for a policy does not compile. At run time nothing is checked:
+// an idx out of range, lanes missing at a converged call, and a threshold or policy that differs
+// within a warp are undefined behaviour, as for atomicAdd and the warp shuffles.
+//
+// Limits: FP32 only. N is a compile-time constant; val and its sums take 2 N registers. Nothing is
+// returned. Ordering is that of atomicAdd: relaxed, at the scope of the GPU. Float addition is not
+// associative, so the policies differ in the last bits of a sum, as atomicAdd does from run to run.
+// atomicAdd takes subnormal numbers in global memory as zero; the sums within a warp keep them
+// unless the program is compiled with -ftz=true.
 #pragma once
 
 namespace warpfold {
 
 inline constexpr unsigned kFullWarp = 0xffffffffU;
 
-// Parameter p of primitive idx is the float at base[p] + idx * stride[p].
+// Parameter p of primitive idx is the float at base[p] + idx * stride[p]: one array for each
+// parameter, or the fields of one struct.
 template <int N>
 struct StridedParameters {
   float* base[N];
@@ -186,8 +202,8 @@ struct Skip {
   }
 };
 
-// Divergent policies (Baseline, SwS): called by the threads that have something to add, and only
-// them.
+// Adds val[i] to *params(idx, i), for i below N, by a divergent policy (Baseline, SwS): called by
+// the threads that have something to add, and only them.
 template <class Policy, int N, class Parameters>
 __device__ __forceinline__ void reduce_arc(int idx, const Parameters& params, const float (&val)[N],
                                            int threshold) {
@@ -195,7 +211,8 @@ __device__ __forceinline__ void reduce_arc(int idx, const Parameters& params, co
   Policy::reduce(idx, params, val, threshold);
 }
 
-// Converged policies (SwB, Skip): called by all 32 lanes, val zero where was_active is false.
+// The same by a converged policy (SwB, Skip): called by all 32 lanes, val zero where was_active is
+// false.
 template <class Policy, int N, class Parameters>
 __device__ __forceinline__ void reduce_arc(int idx, const Parameters& params, const float (&val)[N],
                                            int threshold, bool was_active) {
@@ -203,12 +220,32 @@ __device__ __forceinline__ void reduce_arc(int idx, const Parameters& params, co
   Policy::reduce(__ballot_sync(kFullWarp, was_active), idx, params, val, threshold);
 }
 
-// The same with the ballot of was_active, for kernels that have it.
+// The same with the ballot of was_active over the warp, for kernels that have it.
 template <class Policy, int N, class Parameters>
 __device__ __forceinline__ void reduce_arc_ballot(unsigned lanes, int idx, const Parameters& params,
                                                   const float (&val)[N], int threshold) {
   static_assert(Policy::kConverged, "this policy takes no ballot: only active threads call");
   Policy::reduce(lanes, idx, params, val, threshold);
+}
+
+// A policy that is chosen at run time.
+enum class ReducePolicy { kBaseline, kSwS, kSwB, kSkip };
+
+// Adds by `policy`: called by all 32 lanes whichever it is, val zero where was_active is false.
+// The kernel holds the code of all four; one kernel for each policy, chosen on the host, takes
+// fewer registers.
+template <int N, class Parameters>
+__device__ __forceinline__ void reduce_arc(ReducePolicy policy, int idx, const Parameters& params,
+                                           const float (&val)[N], int threshold, bool was_active) {
+  if (policy == ReducePolicy::kSwB) {
+    reduce_arc<SwB>(idx, params, val, threshold, was_active);
+  } else if (policy == ReducePolicy::kSkip) {
+    reduce_arc<Skip>(idx, params, val, threshold, was_active);
+  } else if (was_active && policy == ReducePolicy::kSwS) {
+    reduce_arc<SwS>(idx, params, val, threshold);
+  } else if (was_active) {
+    reduce_arc<Baseline>(idx, params, val, threshold);
+  }
 }
 
 }  // namespace warpfold

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Automatic choice of ARC-SW's balancing threshold while a program runs, after ARC (ASPLOS '25),
 // section 5.5.3: one iteration of the gradient kernel is run with every candidate, the fastest is
-// used from then on, and this is repeated every `period` iterations. Host only; header only; no
-// CUDA needed.
+// used from then on, and this is repeated every `period` iterations (2,000 in ARC). Host only;
+// header only; C++17; no CUDA needed.
 //
 //     warpfold::ReduceArcTuner tuner(warpfold::balancing_thresholds(), 2000);
 //     for (...) {
@@ -15,7 +15,8 @@
 //     }
 //
 // After run() the gradients are those of one launch: in an iteration that tries the candidates,
-// those of the last one.
+// those of the last one. What the functions throw passes through run(), after which the tuner must
+// not be used.
 #pragma once
 
 #include <cstddef>
