@@ -5,6 +5,8 @@
 # reads the traces back. Needs nvcc and cuobjdump (CUDA 12 or newer), cmake, python3 and a C++20 compiler;
 # headers that are not installed (nlohmann/json, CLI11, fmt, xxhash, zstd) are found in CPATH.
 set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'END'
@@ -23,20 +25,12 @@ usage: scripts/capture.sh --scene FILE.splat --camera cameras.json --name NAME [
 END
 }
 
-die() {
-  echo "capture.sh: $*" >&2
-  exit 2
-}
-
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-scene='' camera='' name='' out=$root/results/capture workload=3D build=$root/build/capture program=''
+scene='' camera='' name='' out=$repo/results/capture workload=3D build=$repo/build/capture program=''
 value_bytes=2000000 costs=yes profile=yes
 while [ $# -gt 0 ]; do
   case $1 in
     --scene | --camera | --name | --out | --workload | --build | --program | --value-bytes)
-      [ $# -ge 2 ] || die "$1 needs a value"
-      key=${1#--}
-      printf -v "${key//-/_}" '%s' "$2"
+      set_option "$@"
       shift 2
       ;;
     --no-costs)
@@ -60,26 +54,10 @@ fi
 [ -r "$scene" ] || die "$scene: no such scene"
 [[ $name =~ ^[A-Za-z0-9_.-]+$ ]] || die "\"$name\" is no name of a view"
 
-# CUDA is often installed beside PATH.
-if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
-  PATH=$PATH:/usr/local/cuda/bin
-fi
-if command -v nvidia-smi >/dev/null; then
-  nvidia-smi -L >/dev/null 2>&1 || die "no NVIDIA GPU on this machine"
-fi
-
+find_cuda
+need_gpu
 if [ -z "$program" ]; then
-  command -v nvcc >/dev/null || die "no nvcc: install the CUDA toolkit"
-  generator=()
-  if command -v ninja >/dev/null; then
-    generator=(-G Ninja)
-  fi
-  echo "== build"
-  mkdir -p "$build"
-  cmake "${generator[@]}" -S "$root/traces/capture" -B "$build" >"$build/configure.log" 2>&1 ||
-    die "cannot configure: $(grep -m1 -A3 'CMake Error' "$build/configure.log" | tr '\n' ' ')"
-  cmake --build "$build" --parallel >"$build/build.log" 2>&1 ||
-    die "cannot build: $(grep -m1 -i 'error' "$build/build.log") (all in $build/build.log)"
+  build_capture "$build" warpfold_capture
   program=$build/warpfold_capture
 fi
 [ -x "$program" ] || die "$program: no such program"
@@ -98,10 +76,7 @@ echo "== time"
 
 record=(--times "$out/$name-times.json")
 if [ "$costs" = yes ]; then
-  echo "== instruction costs"
-  command -v cuobjdump >/dev/null || die "no cuobjdump: install it or give --no-costs"
-  "$root/traces/capture/sass_cost.py" dump --program "$program" --out "$out/sass"
-  "$root/traces/capture/sass_cost.py" costs --sass "$out/sass" --json "$out/$name-costs.json"
+  take_costs "$program" "$out/sass" "$out/$name-costs.json"
   record+=(--costs "$out/$name-costs.json")
 fi
 echo "== record"
@@ -109,17 +84,7 @@ echo "== record"
   --manifest "$out/MANIFEST.json" "${record[@]}"
 
 if [ "$costs" = yes ] && [ "$profile" = yes ]; then
-  if command -v ncu >/dev/null; then
-    echo "== predicted against measured warp instructions"
-    if ncu --clock-control none --metrics smsp__inst_executed.sum -k regex:warpfold_backward \
-      --csv --log-file "$out/$name-ncu.csv" "$program" launch "${view[@]}" >/dev/null 2>&1; then
-      "$root/traces/capture/sass_cost.py" predict --costs "$out/$name-costs.json" \
-        --counts "$out/$name-counts.json" --ncu "$out/$name-ncu.csv"
-    else
-      echo "ncu cannot read the counters here: not compared"
-    fi
-  else
-    echo "no ncu: predicted and measured warp instructions not compared"
-  fi
+  compare_with_ncu "$out/$name-costs.json" "$out/$name-counts.json" "$out/$name-ncu.csv" warpfold_backward \
+    "$program" launch "${view[@]}"
 fi
 echo "== done: $out/$name.wft $out/$name-values.wft"

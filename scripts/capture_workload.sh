@@ -5,6 +5,8 @@
 # the input, and compares predicted with measured warp instructions where ncu may read the counters. Needs
 # what capture.sh needs.
 set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'END'
@@ -22,20 +24,12 @@ usage: scripts/capture_workload.sh WORKLOAD --name NAME --label LABEL [options] 
 END
 }
 
-die() {
-  echo "capture_workload.sh: $*" >&2
-  exit 2
-}
-
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-name='' label='' out=$root/results/capture build=$root/build/capture program='' ctas=0 value_bytes=1600000
+name='' label='' out=$repo/results/capture build=$repo/build/capture program='' ctas=0 value_bytes=1600000
 costs=yes profile=yes workload=''
 while [ $# -gt 0 ]; do
   case $1 in
     --name | --label | --out | --build | --program | --ctas | --value-bytes)
-      [ $# -ge 2 ] || die "$1 needs a value"
-      key=${1#--}
-      printf -v "${key//-/_}" '%s' "$2"
+      set_option "$@"
       shift 2
       ;;
     --no-costs)
@@ -67,26 +61,10 @@ if [ -z "$workload" ] || [ -z "$name" ] || [ -z "$label" ]; then
 fi
 [[ $name =~ ^[A-Za-z0-9_.-]+$ ]] || die "\"$name\" is no name of a file"
 
-# CUDA is often installed beside PATH.
-if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
-  PATH=$PATH:/usr/local/cuda/bin
-fi
-if command -v nvidia-smi >/dev/null; then
-  nvidia-smi -L >/dev/null 2>&1 || die "no NVIDIA GPU on this machine"
-fi
-
+find_cuda
+need_gpu
 if [ -z "$program" ]; then
-  command -v nvcc >/dev/null || die "no nvcc: install the CUDA toolkit"
-  generator=()
-  if command -v ninja >/dev/null; then
-    generator=(-G Ninja)
-  fi
-  echo "== build"
-  mkdir -p "$build"
-  cmake "${generator[@]}" -S "$root/traces/capture" -B "$build" >"$build/configure.log" 2>&1 ||
-    die "cannot configure: $(grep -m1 -A3 'CMake Error' "$build/configure.log" | tr '\n' ' ')"
-  cmake --build "$build" --parallel --target warpfold_capture_workloads >"$build/build.log" 2>&1 ||
-    die "cannot build: $(grep -m1 -i 'error' "$build/build.log") (all in $build/build.log)"
+  build_capture "$build" warpfold_capture_workloads
   program=$build/warpfold_capture_workloads
 fi
 [ -x "$program" ] || die "$program: no such program"
@@ -95,29 +73,14 @@ mkdir -p "$out"
 record=(--label "$label" --out "$out" --ctas "$ctas" --value-bytes "$value_bytes"
   --times "$out/$name-times.json" --manifest "$out/MANIFEST.json")
 if [ "$costs" = yes ]; then
-  echo "== instruction costs"
-  command -v cuobjdump >/dev/null || die "no cuobjdump: install it or give --no-costs"
-  "$root/traces/capture/sass_cost.py" dump --program "$program" --out "$out/sass-workloads"
-  "$root/traces/capture/sass_cost.py" costs --workload "$workload" --sass "$out/sass-workloads" \
-    --json "$out/$workload-costs.json"
+  take_costs "$program" "$out/sass-workloads" "$out/$workload-costs.json" --workload "$workload"
   record+=(--costs "$out/$workload-costs.json")
 fi
 echo "== check, time, record"
 "$program" "$workload" --name "$name" "$@" check time --json "$out/$name-times.json" record "${record[@]}"
 
 if [ "$costs" = yes ] && [ "$profile" = yes ]; then
-  if command -v ncu >/dev/null; then
-    echo "== predicted against measured warp instructions"
-    if ncu --clock-control none --metrics smsp__inst_executed.sum -k "regex:warpfold_${workload}_" \
-      --csv --log-file "$out/$name-ncu.csv" "$program" "$workload" --name "$name" "$@" launch \
-      >/dev/null 2>&1; then
-      "$root/traces/capture/sass_cost.py" predict --costs "$out/$workload-costs.json" \
-        --counts "$out/$name-counts.json" --ncu "$out/$name-ncu.csv"
-    else
-      echo "ncu cannot read the counters here: not compared"
-    fi
-  else
-    echo "no ncu: predicted and measured warp instructions not compared"
-  fi
+  compare_with_ncu "$out/$workload-costs.json" "$out/$name-counts.json" "$out/$name-ncu.csv" \
+    "warpfold_${workload}_" "$program" "$workload" --name "$name" "$@" launch
 fi
 echo "== done: $out/$name.wft $out/$name-values.wft"

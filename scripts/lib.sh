@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Shared by the scripts: where the repository is, and what has to be installed. Source it.
+# Shared by the scripts: where the repository is, what has to be installed, and the steps of a capture.
+# Source it.
 # shellcheck shell=bash disable=SC2034
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -11,6 +12,13 @@ debian_python=/usr/bin/python3
 die() {
   echo "${0##*/}: $*" >&2
   exit 2
+}
+
+# The value of an option into the variable of its name: --value-bytes 5 sets value_bytes.
+set_option() {  # option value [what follows them]
+  (($# >= 2)) || die "$1 needs a value"
+  local key=${1#--}
+  printf -v "${key//-/_}" '%s' "$2"
 }
 
 # Names of the kinds of unit, in the order of their numbers (UnitKind in the RTL).
@@ -77,4 +85,57 @@ prepare_simulator() {
     (cd "$repo" && cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null)
   fi
   cmake --build "$repo/build/release" --target warpfold -j "$jobs" >/dev/null
+}
+
+# CUDA is often installed beside PATH.
+find_cuda() {
+  if [[ -d /usr/local/cuda/bin ]]; then
+    PATH=$PATH:/usr/local/cuda/bin
+  fi
+}
+
+# Where nothing tells of GPUs, the programs themselves will.
+need_gpu() {
+  if command -v nvidia-smi >/dev/null; then
+    nvidia-smi -L >/dev/null 2>&1 || die "no NVIDIA GPU on this machine"
+  fi
+}
+
+# Builds programs of traces/capture, with the other dependencies of that folder alone.
+build_capture() {  # folder program...
+  local build=$1 generator=()
+  shift
+  command -v nvcc >/dev/null || die "no nvcc: install the CUDA toolkit"
+  if [[ ! -f $build/CMakeCache.txt ]] && command -v ninja >/dev/null; then
+    generator=(-G Ninja)
+  fi
+  echo "== build"
+  mkdir -p "$build"
+  cmake "${generator[@]}" -S "$repo/traces/capture" -B "$build" >"$build/configure.log" 2>&1 ||
+    die "cannot configure: $(grep -m1 -A3 'CMake Error' "$build/configure.log" | tr '\n' ' ')"
+  cmake --build "$build" --parallel --target "$@" >"$build/build.log" 2>&1 ||
+    die "cannot build: $(grep -m1 -i 'error' "$build/build.log") (all in $build/build.log)"
+}
+
+# Costs of a program's kernels from its machine code, which is left in a folder.
+take_costs() {  # program folder costs.json [option of sass_cost.py]...
+  echo "== instruction costs"
+  command -v cuobjdump >/dev/null || die "no cuobjdump: install it or give --no-costs"
+  "$repo/traces/capture/sass_cost.py" dump --program "$1" --out "$2"
+  "$repo/traces/capture/sass_cost.py" costs "${@:4}" --sass "$2" --json "$3"
+}
+
+# Warp instructions that the costs predict beside those that ncu counts while the command runs, where it may.
+compare_with_ncu() {  # costs.json counts.json ncu.csv kernels command...
+  if ! command -v ncu >/dev/null; then
+    echo "no ncu: predicted and measured warp instructions not compared"
+    return
+  fi
+  echo "== predicted against measured warp instructions"
+  if ncu --clock-control none --metrics smsp__inst_executed.sum -k "regex:$4" --csv --log-file "$3" \
+    "${@:5}" >/dev/null 2>&1; then
+    "$repo/traces/capture/sass_cost.py" predict --costs "$1" --counts "$2" --ncu "$3"
+  else
+    echo "ncu cannot read the counters here: not compared"
+  fi
 }

@@ -6,6 +6,8 @@
 # when one of them finds something. Needs a GPU, compute-sanitizer (CUDA 12 or newer), python3, and what
 # capture.sh needs unless --build has the programs.
 set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'END'
@@ -18,18 +20,11 @@ usage: scripts/sanitize.sh [options]
 END
 }
 
-die() {
-  echo "sanitize.sh: $*" >&2
-  exit 2
-}
-
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=$root/build/capture out=$root/results/sanitize tools=memcheck,racecheck,synccheck,initcheck only='' jobs=4
+build=$repo/build/capture out=$repo/results/sanitize tools=memcheck,racecheck,synccheck,initcheck only='' jobs=4
 while [ $# -gt 0 ]; do
   case $1 in
     --build | --out | --tools | --only | --jobs)
-      [ $# -ge 2 ] || die "$1 needs a value"
-      printf -v "${1#--}" '%s' "$2"
+      set_option "$@"
       shift 2
       ;;
     -h | --help)
@@ -43,26 +38,18 @@ for tool in ${tools//,/ }; do
   case $tool in memcheck | racecheck | synccheck | initcheck) ;; *) die "no tool $tool" ;; esac
 done
 
-# CUDA is often installed beside PATH.
-if [ -d /usr/local/cuda/bin ]; then
-  PATH=$PATH:/usr/local/cuda/bin
-fi
+find_cuda
 sanitizer=$(command -v compute-sanitizer || true)
 [ -n "$sanitizer" ] || [ ! -x /usr/local/cuda/compute-sanitizer/compute-sanitizer ] ||
   sanitizer=/usr/local/cuda/compute-sanitizer/compute-sanitizer
 [ -n "$sanitizer" ] || die "no compute-sanitizer: install it"
 programs=(warpfold_capture warpfold_capture_workloads warpfold_reduce_arc_example)
-missing=0
 for program in "${programs[@]}"; do
-  [ -x "$build/$program" ] || missing=1
+  if [ ! -x "$build/$program" ]; then
+    build_capture "$build" "${programs[@]}"
+    break
+  fi
 done
-if [ $missing = 1 ]; then
-  command -v nvcc >/dev/null || die "no nvcc: install the CUDA toolkit"
-  mkdir -p "$build"
-  cmake -S "$root/traces/capture" -B "$build" >"$build/configure.log" 2>&1 || die "see $build/configure.log"
-  cmake --build "$build" --parallel --target "${programs[@]}" >"$build/build.log" 2>&1 ||
-    die "see $build/build.log"
-fi
 mkdir -p "$out"
 
 # Inputs: a graph, cameras, a mesh, a panorama, a picture, splats. Small, and the same each time.
