@@ -5,38 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 
+#include "tb/capture_ref/input_file.hpp"
 #include "traces/capture/policy.hpp"
 
 namespace warpfold::capture {
 namespace {
-
-class TempFile {
- public:
-  TempFile(const std::string& name, const std::string& content)
-      : path_(std::filesystem::path(testing::TempDir()) / name) {
-    std::ofstream(path_, std::ios::binary) << content;
-  }
-  ~TempFile() { std::filesystem::remove(path_); }
-  TempFile(const TempFile&) = delete;
-  TempFile& operator=(const TempFile&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-template <class Function>
-std::string error_of(const Function& function) {
-  try {
-    function();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 constexpr const char* kCameras = R"({"scenes": {
   "a": {"width": 64, "height": 48, "fov_x": 90, "eye": [1, 2, 3], "target": [1, 2, 7],
@@ -47,7 +21,7 @@ constexpr const char* kCameras = R"({"scenes": {
 TEST(Scene, SplatsComeBackAsWritten) {
   const auto splats = random_splats(5, 1);
   std::string bytes(reinterpret_cast<const char*>(splats.data()), splats.size() * sizeof(Splat));
-  const TempFile file("capture_ref.splat", bytes);
+  const TempFile file("scene.splat", bytes);
   const auto read = load_splats(file.path());
   ASSERT_EQ(read.size(), 5U);
   EXPECT_EQ(read[3].position[2], splats[3].position[2]);
@@ -73,16 +47,16 @@ TEST(Scene, SplatsAreDecoded) {
 TEST(Scene, BadScenesGetOneLine) {
   EXPECT_EQ(error_of([] { (void)load_splats("/nonexistent/x.splat"); }),
             "/nonexistent/x.splat: cannot read the scene: No such file or directory");
-  const TempFile cut("capture_ref_cut.splat", std::string(33, 'x'));
+  const TempFile cut("cut.splat", std::string(33, 'x'));
   EXPECT_NE(error_of([&] { (void)load_splats(cut.path()); }).find("33 bytes"), std::string::npos);
-  const TempFile packed("capture_ref.splat.gz", std::string(32, 'x'));
+  const TempFile packed("scene.splat.gz", std::string(32, 'x'));
   EXPECT_NE(error_of([&] { (void)load_splats(packed.path()); }).find("gunzip"), std::string::npos);
-  const TempFile nan("capture_ref_nan.splat", std::string(32, '\xff'));
+  const TempFile nan("nan.splat", std::string(32, '\xff'));
   EXPECT_NE(error_of([&] { (void)load_splats(nan.path()); }).find("not finite"), std::string::npos);
 }
 
 TEST(Scene, TheCameraLooksAtItsTargetWithYDown) {
-  const TempFile file("capture_ref_cameras.json", kCameras);
+  const TempFile file("cameras.json", kCameras);
   const Viewpoint viewpoint = load_viewpoint(file.path(), "a");
   EXPECT_EQ(viewpoint.published_ms.at("baseline"), 1.5);
   EXPECT_EQ(viewpoint.published_ms.at("sw-b:8"), 0.5);
@@ -99,14 +73,14 @@ TEST(Scene, TheCameraLooksAtItsTargetWithYDown) {
 }
 
 TEST(Scene, BadCamerasGetOneLine) {
-  const TempFile file("capture_ref_cameras.json", kCameras);
+  const TempFile file("cameras.json", kCameras);
   EXPECT_NE(error_of([&] {
               (void)load_viewpoint(file.path(), "c");
             }).find("no camera named \"c\"; it has a, b"),
             std::string::npos);
   EXPECT_NE(error_of([&] { (void)load_viewpoint(file.path(), "b"); }).find("\"eye\" is not a list"),
             std::string::npos);
-  const TempFile broken("capture_ref_broken.json", "{");
+  const TempFile broken("broken.json", "{");
   EXPECT_NE(error_of([&] { (void)load_viewpoint(broken.path(), "a"); }), "no error");
   Viewpoint viewpoint = load_viewpoint(file.path(), "a");
   viewpoint.target[2] = 3;

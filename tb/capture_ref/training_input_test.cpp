@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <random>
 
+#include "tb/capture_ref/input_file.hpp"
 #include "traces/capture/reduce_arc_tuner.hpp"
 #include "traces/capture/scene_file.hpp"
 #include "traces/capture/training/densify.cuh"
@@ -19,31 +19,6 @@
 
 namespace warpfold::capture::training {
 namespace {
-
-class TempFile {
- public:
-  TempFile(const std::string& name, const std::string& content)
-      : path_(std::filesystem::path(testing::TempDir()) / name) {
-    std::ofstream(path_, std::ios::binary) << content;
-  }
-  ~TempFile() { std::filesystem::remove(path_); }
-  TempFile(const TempFile&) = delete;
-  TempFile& operator=(const TempFile&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-template <class Function>
-std::string error_of(const Function& function) {
-  try {
-    function();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Scene small_scene() {
   const TrainingScene training = random_training_scene(7, 20, 10, 1);
@@ -59,7 +34,7 @@ Scene small_scene() {
 }
 
 TEST(GaussiansFile, ComesBackAsWritten) {
-  const TempFile file("capture_ref.gaussians", "");
+  const TempFile file("scene.gaussians", "");
   const Scene scene = small_scene();
   write_gaussians(file.path(), scene);
   const Scene read = load_scene(file.path(), {}, "");
@@ -87,7 +62,7 @@ TEST(GaussiansFile, ComesBackAsWritten) {
 }
 
 TEST(GaussiansFile, BadOnesGetOneLine) {
-  const TempFile file("capture_ref_bad.gaussians", "");
+  const TempFile file("bad.gaussians", "");
   const auto message = [&] { return error_of([&] { (void)read_gaussians(file.path()); }); };
   EXPECT_NE(message().find("does not start as one"), std::string::npos);
   write_gaussians(file.path(), small_scene());
@@ -126,7 +101,7 @@ constexpr const char* kTransforms = R"({"camera_angle_x": 1.5707963267948966, "f
    [[1, 0, 0, 2], [0, 1, 0, 3], [0, 0, 1, 4], [0, 0, 0, 1]]}]})";
 
 TEST(Views, TransformsBecomeCamerasThatLookForward) {
-  const TempFile file("capture_ref_transforms.json", kTransforms);
+  const TempFile file("transforms.json", kTransforms);
   const std::vector<View> views = read_transforms(file.path(), 64, 32);
   ASSERT_EQ(views.size(), 1U);
   EXPECT_EQ(views[0].name, "r_7");
@@ -148,7 +123,7 @@ TEST(Views, TransformsBecomeCamerasThatLookForward) {
 
 TEST(Views, CameraListsHaveTheirAxesInColumns) {
   // Turned by a quarter about y: looks along +x of the world.
-  const TempFile file("capture_ref_list.json",
+  const TempFile file("list.json",
                       R"([{"img_name": "00001.jpg", "width": 100, "height": 50, "fx": 80, "fy": 90,
       "position": [1, 2, 3], "rotation": [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]}])");
   const std::vector<View> views = read_camera_list(file.path());
@@ -165,7 +140,7 @@ TEST(Views, CameraListsHaveTheirAxesInColumns) {
 
 TEST(Views, BadOnesGetOneLine) {
   const auto message = [](const std::string& text) {
-    const TempFile file("capture_ref_bad_views.json", text);
+    const TempFile file("bad_views.json", text);
     return error_of([&] { (void)read_transforms(file.path(), 8, 8); });
   };
   EXPECT_NE(message("{"), "no error");
@@ -198,19 +173,19 @@ TEST(PointCloud, ReadsWhatItNeedsAndSkipsTheRest) {
   };
   add({1, 2, 3, 9}, {'\xff', '\0', '\x33'});
   add({4, 5, 6, 9}, {'\0', '\xff', '\0'});
-  const TempFile file("capture_ref.ply", ply);
+  const TempFile file("scene.ply", ply);
   const std::vector<ColoredPoint> points = read_point_cloud(file.path());
   ASSERT_EQ(points.size(), 2U);
   EXPECT_EQ(points[1].position[2], 6);
   EXPECT_EQ(points[0].color[0], 1);
   EXPECT_FLOAT_EQ(points[0].color[2], 0.2F);
-  const TempFile cut("capture_ref_cut.ply", ply.substr(0, ply.size() - 1));
+  const TempFile cut("cut.ply", ply.substr(0, ply.size() - 1));
   EXPECT_NE(error_of([&] { (void)read_point_cloud(cut.path()); }).find("cut off"),
             std::string::npos);
-  const TempFile text("capture_ref_text.ply", "ply\nformat ascii 1.0\nend_header\n");
+  const TempFile text("text.ply", "ply\nformat ascii 1.0\nend_header\n");
   EXPECT_NE(error_of([&] { (void)read_point_cloud(text.path()); }).find("binary"),
             std::string::npos);
-  const TempFile other("capture_ref_other.ply", "solid\n");
+  const TempFile other("other.ply", "solid\n");
   EXPECT_NE(error_of([&] { (void)read_point_cloud(other.path()); }).find("not a PLY"),
             std::string::npos);
 }
