@@ -12,15 +12,10 @@
 
 #include "traces/capture/backward.cuh"
 #include "traces/capture/device_buffer.hpp"
+#include "traces/capture/linear_grid.hpp"
 #include "traces/capture/scene.hpp"
 
 namespace warpfold::capture {
-
-inline constexpr unsigned kLinearBlock = 256;
-
-[[nodiscard]] inline unsigned linear_grid(std::size_t count) {
-  return static_cast<unsigned>((count + kLinearBlock - 1) / kLinearBlock);
-}
 
 // Makes room for `count`: exactly as much at first, half as much again later. Loses the content.
 template <class T>

@@ -9,6 +9,8 @@
 #include "traces/capture/device_buffer.hpp"
 #include "traces/capture/dynibar/trajectory.hpp"
 #include "traces/capture/dynibar/trajectory_math.cuh"
+#include "traces/capture/linear_grid.hpp"
+#include "traces/capture/relative_error.hpp"
 #include "traces/capture/workload/device.cuh"
 #include "traces/capture/workload/workload.hpp"
 
@@ -134,17 +136,6 @@ WARPFOLD_PRIMITIVE_KERNELS(dynibar, Backward)
 
 namespace {
 
-// Norm of the difference over norm.
-double relative_error(std::span<const float> values, std::span<const double> expected) {
-  double difference = 0;
-  double norm = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    difference += std::pow(static_cast<double>(values[i]) - expected[i], 2);
-    norm += std::pow(expected[i], 2);
-  }
-  return std::sqrt(difference / norm);
-}
-
 class Dynibar final : public workload::Workload {
  public:
   [[nodiscard]] std::string name() const override { return "dynibar"; }
@@ -188,10 +179,8 @@ class Dynibar final : public workload::Workload {
     run_forward();
     const DeviceBuffer<float> targets{std::span<const float>(scene_.targets)};
     const DeviceBuffer<float> weights{std::span<const float>(scene_.weights)};
-    constexpr unsigned kLinear = 256;
-    const unsigned values = static_cast<unsigned>(scene_.points()) * kDirections;
-    compare<<<(values + kLinear - 1) / kLinear, kLinear>>>(args_.points, targets.data(),
-                                                           weights.data(), dl_.data());
+    compare<<<linear_grid(scene_.points() * kDirections), kLinearBlock>>>(
+        args_.points, targets.data(), weights.data(), dl_.data());
     check_launch("loss kernel");
     capture::check(cudaDeviceSynchronize(), "loss kernel");
   }

@@ -11,6 +11,7 @@
 #include "traces/capture/device_buffer.hpp"
 #include "traces/capture/envmap/cube_math.cuh"
 #include "traces/capture/envmap/scene.hpp"
+#include "traces/capture/linear_grid.hpp"
 #include "traces/capture/scene.hpp"
 #include "traces/capture/workload/device.cuh"
 #include "traces/capture/workload/workload.hpp"
@@ -19,7 +20,6 @@ namespace warpfold::capture::envmap {
 namespace {
 
 constexpr int kTile = 8;  // pixels on a side of a CTA
-constexpr int kLinear = 256;
 constexpr int kCorners = 4;
 constexpr int kChannels = 3;
 
@@ -88,10 +88,6 @@ WARPFOLD_SCATTER_KERNELS(envmap, Scatter)
 namespace {
 
 // ---- what comes before and after it -----------------------------------------------------------
-
-unsigned linear_grid(std::size_t count) {
-  return static_cast<unsigned>((count + kLinear - 1) / kLinear);
-}
 
 // Pixels from the middle of pixel (0, 0), and the depth.
 __global__ void project(int count, const float* positions, View view, float3* screen) {
@@ -336,9 +332,9 @@ class EnvironmentMap final : public workload::Workload {
       power2 *= 0.999;
       const AdamArgs step = {rate_, static_cast<float>(1 / (1 - power1)),
                              static_cast<float>(1 / (1 - power2))};
-      adam<<<linear_grid(grey.size()), kLinear>>>(static_cast<int>(grey.size()), step,
-                                                  gradient_.data(), mean_.data(), square_.data(),
-                                                  cubemap_.data());
+      adam<<<linear_grid(grey.size()), kLinearBlock>>>(static_cast<int>(grey.size()), step,
+                                                       gradient_.data(), mean_.data(),
+                                                       square_.data(), cubemap_.data());
       check_launch("Adam kernel");
     }
     capture::check(cudaDeviceSynchronize(), "optimisation");
@@ -448,19 +444,20 @@ class EnvironmentMap final : public workload::Workload {
     const View view = make_view(seed_, i, pixels_);
     const auto pixels = directions_.size();
     const auto triangles = triangles_.size() / 3;
-    project<<<linear_grid(screen_.size()), kLinear>>>(static_cast<int>(screen_.size()),
-                                                      positions_.data(), view, screen_.data());
+    project<<<linear_grid(screen_.size()), kLinearBlock>>>(static_cast<int>(screen_.size()),
+                                                           positions_.data(), view, screen_.data());
     check_launch("projection kernel");
     capture::check(cudaMemsetAsync(nearest_.data(), 0xff, nearest_.bytes()), "cudaMemset");
-    rasterize<<<linear_grid(triangles), kLinear>>>(static_cast<int>(triangles), triangles_.data(),
-                                                   screen_.data(), pixels_, nearest_.data());
+    rasterize<<<linear_grid(triangles), kLinearBlock>>>(
+        static_cast<int>(triangles), triangles_.data(), screen_.data(), pixels_, nearest_.data());
     check_launch("rasterizer kernel");
-    mirror<<<linear_grid(pixels), kLinear>>>(triangles_.data(), screen_.data(), normals_.data(),
-                                             view, nearest_.data(), directions_.data());
+    mirror<<<linear_grid(pixels), kLinearBlock>>>(triangles_.data(), screen_.data(),
+                                                  normals_.data(), view, nearest_.data(),
+                                                  directions_.data());
     check_launch("mirror kernel");
-    compare<<<linear_grid(pixels), kLinear>>>(static_cast<int>(pixels), directions_.data(), texels_,
-                                              cubemap_.data(), target_.data(), dl_dpicture_.data(),
-                                              loss_.data() + i);
+    compare<<<linear_grid(pixels), kLinearBlock>>>(static_cast<int>(pixels), directions_.data(),
+                                                   texels_, cubemap_.data(), target_.data(),
+                                                   dl_dpicture_.data(), loss_.data() + i);
     check_launch("comparison kernel");
   }
 

@@ -14,6 +14,8 @@
 #include "traces/capture/device_buffer.hpp"
 #include "traces/capture/hexplane/plane_math.cuh"
 #include "traces/capture/hexplane/samples.hpp"
+#include "traces/capture/linear_grid.hpp"
+#include "traces/capture/relative_error.hpp"
 #include "traces/capture/scene.hpp"
 #include "traces/capture/workload/device.cuh"
 #include "traces/capture/workload/workload.hpp"
@@ -90,10 +92,6 @@ WARPFOLD_SCATTER_KERNELS(hexplane, Scatter)
 namespace {
 
 // ---- what comes before and after it -----------------------------------------------------------
-
-unsigned linear_grid(std::size_t count) {
-  return static_cast<unsigned>((count + kThreads - 1) / kThreads);
-}
 
 struct Model {
   const float* planes;  // [channel][texel]
@@ -187,17 +185,6 @@ __global__ void adam(int count, AdamStep step, const float* gradient, float2* mo
   values[i] -= step.rate * m.x * step.first_scale / (sqrtf(m.y * step.second_scale) + 1e-8F);
 }
 
-// Norm of the difference over norm.
-double relative_error(std::span<const float> values, std::span<const double> expected) {
-  double difference = 0;
-  double norm = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    difference += std::pow(static_cast<double>(values[i]) - expected[i], 2);
-    norm += std::pow(expected[i], 2);
-  }
-  return std::sqrt(difference / norm);
-}
-
 class HexPlane final : public workload::Workload {
  public:
   [[nodiscard]] std::string name() const override { return "hexplane"; }
@@ -274,7 +261,7 @@ class HexPlane final : public workload::Workload {
       check_launch("scatter kernel");
       const AdamStep step = {0.02F, static_cast<float>(1 / (1 - std::pow(0.9, i))),
                              static_cast<float>(1 / (1 - std::pow(0.99, i)))};
-      adam<<<linear_grid(planes.size()), kThreads>>>(
+      adam<<<linear_grid(planes.size()), kLinearBlock>>>(
           static_cast<int>(planes.size()), step, gradient_.data(), moments_.data(), planes_.data());
       check_launch("Adam kernel");
       last_loss_ = forward();
@@ -284,7 +271,7 @@ class HexPlane final : public workload::Workload {
                 iterations_ > 0 ? last_loss_ : first_loss_);
   }
   [[nodiscard]] Launch launch() const override {
-    return {{linear_grid(batch_.samples.size()), kPlanes, 1}, {kThreads, 1, 1}, &args_};
+    return {{linear_grid(batch_.samples.size(), kThreads), kPlanes, 1}, {kThreads, 1, 1}, &args_};
   }
   [[nodiscard]] std::uint64_t primitive_count() const override {
     return gradient_.size() / kChannels;
@@ -343,13 +330,13 @@ class HexPlane final : public workload::Workload {
     const auto rays = static_cast<int>(batch_.rays());
     const Model model{planes_.data(), sizes_};
     const unsigned grid = linear_grid(batch_.samples.size());
-    densities<<<grid, kThreads>>>(model, count, xyzt_.data(), features_.data());
+    densities<<<grid, kLinearBlock>>>(model, count, xyzt_.data(), features_.data());
     check_launch("density kernel");
-    render<<<linear_grid(batch_.rays()), kThreads>>>(
+    render<<<linear_grid(batch_.rays()), kLinearBlock>>>(
         rays, begin_.data(), lengths_.data(), target_.data(), features_.data(), errors_.data());
     check_launch("render kernel");
-    spread<<<dim3(grid, kPlanes), kThreads>>>(model, count, order_of_planes_.data(), xyzt_.data(),
-                                              features_.data(), dl_.data());
+    spread<<<dim3(grid, kPlanes), kLinearBlock>>>(model, count, order_of_planes_.data(),
+                                                  xyzt_.data(), features_.data(), dl_.data());
     check_launch("spread kernel");
     double sum = 0;
     for (const float error : errors_.to_host()) {

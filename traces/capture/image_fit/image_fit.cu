@@ -10,6 +10,7 @@
 
 #include "traces/capture/device_buffer.hpp"
 #include "traces/capture/image_fit/picture.hpp"
+#include "traces/capture/linear_grid.hpp"
 #include "traces/capture/scene.hpp"
 #include "traces/capture/workload/device.cuh"
 #include "traces/capture/workload/workload.hpp"
@@ -18,7 +19,6 @@ namespace warpfold::capture::image_fit {
 namespace {
 
 constexpr int kLanes = trace::kWarpLanes;
-constexpr int kLinear = 256;
 constexpr int kChannels = 3;
 constexpr int kMaxBlobs = 65536;  // indices of 16 bits in the balloted form
 static_assert(kTileX * kTileY == kLanes);
@@ -258,10 +258,6 @@ namespace {
 
 // ---- what comes before and after them -----------------------------------------------------------
 
-unsigned linear_grid(std::size_t count) {
-  return static_cast<unsigned>((count + kLinear - 1) / kLinear);
-}
-
 struct RawBlobs {
   float* raw;
   int count;
@@ -417,8 +413,8 @@ class ImageFit final : public workload::Workload {
     double power1 = 1;
     double power2 = 1;
     for (int i = 0; i < iterations_; ++i) {
-      prepare<<<linear_grid(n), kLinear>>>(raw, mean_.data(), conic_.data(), color_.data(),
-                                           box_.data());
+      prepare<<<linear_grid(n), kLinearBlock>>>(raw, mean_.data(), conic_.data(), color_.data(),
+                                                box_.data());
       check_launch("preparation kernel");
       if (i % kLossEvery == 0 || i + 1 == iterations_) {
         draw<<<grid, block>>>(args_, picture_.data(), loss.data() + i);
@@ -436,10 +432,11 @@ class ImageFit final : public workload::Workload {
       check_launch("gradient kernel");
       power1 *= 0.9;
       power2 *= 0.999;
-      adam<<<linear_grid(n), kLinear>>>(raw,
-                                        {rate_, mean_rate_, static_cast<float>(1 / (1 - power1)),
-                                         static_cast<float>(1 / (1 - power2))},
-                                        gradient_.data(), moment1.data(), moment2.data());
+      adam<<<linear_grid(n), kLinearBlock>>>(
+          raw,
+          {rate_, mean_rate_, static_cast<float>(1 / (1 - power1)),
+           static_cast<float>(1 / (1 - power2))},
+          gradient_.data(), moment1.data(), moment2.data());
       check_launch("Adam kernel");
     }
     capture::check(cudaDeviceSynchronize(), "fit");

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "traces/capture/device_buffer.hpp"
+#include "traces/capture/linear_grid.hpp"
 #include "traces/capture/pagerank/graph.hpp"
 #include "traces/capture/scene.hpp"
 #include "traces/capture/workload/device.cuh"
@@ -118,8 +119,7 @@ class PageRank final : public workload::Workload {
     capture::check(cudaDeviceSynchronize(), "iterations");
   }
   [[nodiscard]] Launch launch() const override {
-    const auto ctas = static_cast<std::uint32_t>((graph_.vertices() + kThreads - 1) / kThreads);
-    return {{ctas, 1, 1}, {kThreads, 1, 1}, &args_};
+    return {{linear_grid(graph_.vertices(), kThreads), 1, 1}, {kThreads, 1, 1}, &args_};
   }
   [[nodiscard]] std::uint64_t primitive_count() const override { return graph_.vertices(); }
   [[nodiscard]] std::vector<trace::Parameter> parameters() const override {

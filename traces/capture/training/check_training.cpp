@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "traces/capture/relative_error.hpp"
 #include "traces/capture/training/adam.cuh"
 #include "traces/capture/training/commands.hpp"
 #include "traces/capture/training/densify.cuh"
@@ -49,18 +50,6 @@ std::vector<double> exact_photo(const View& view) {
     photo.push_back(value / 255.0);
   }
   return photo;
-}
-
-template <class A, class B>
-double relative_error(const A& values, const B& reference) {
-  double difference = 0;
-  double norm = 0;
-  for (std::size_t i = 0; i < reference.size(); ++i) {
-    const double d = static_cast<double>(values[i]) - static_cast<double>(reference[i]);
-    difference += d * d;
-    norm += static_cast<double>(reference[i]) * static_cast<double>(reference[i]);
-  }
-  return norm == 0 ? std::sqrt(difference) : std::sqrt(difference / norm);
 }
 
 void check_gradients(const Model& values, const ExactModel& reference, const std::string& what,

@@ -23,7 +23,7 @@ constexpr int kFields = 3;           // derivatives of SSIM that the second pass
 constexpr std::size_t kClocks = 64;  // launches that may be queued before times are read
 
 unsigned gaussian_grid(std::size_t count) {
-  return static_cast<unsigned>((count + kGaussianBlock - 1) / kGaussianBlock);
+  return linear_grid(count, kGaussianBlock);
 }
 
 // kRows rows of one value for each Gaussian.

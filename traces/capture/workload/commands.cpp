@@ -9,9 +9,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
 
 #include "traces/capture/device_buffer.hpp"
 #include "traces/capture/rasterizer.hpp"
+#include "traces/capture/relative_error.hpp"
 #include "traces/capture/scene.hpp"
 #include "traces/capture/trace_file.hpp"
 #include "traces/capture/workload/log.hpp"
@@ -117,16 +119,10 @@ std::vector<Place> places(const Workload& workload) {
   return result;
 }
 
-template <class Value, class Reference>
-double relative_error(const Value* values, const Reference* reference, std::size_t count) {
-  double difference = 0;
-  double norm = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double d = static_cast<double>(values[i]) - static_cast<double>(reference[i]);
-    difference += d * d;
-    norm += static_cast<double>(reference[i]) * static_cast<double>(reference[i]);
-  }
-  return norm == 0 ? std::sqrt(difference) : std::sqrt(difference / norm);
+// Those of `array`, which begins at `at`.
+template <class Value>
+std::span<const Value> slice(const std::vector<Value>& values, std::size_t at, const Array& array) {
+  return std::span(values).subspan(at, array.floats);
 }
 
 // Launches the recorder for `ctas`. `counts`: words of each warp of them, without values.
@@ -286,7 +282,7 @@ void check_recording(const Workload& workload, Verdict& verdict) {
   std::size_t at = 0;
   for (const Array& array : workload.arrays()) {
     verdict.expect("sum of recorded values, " + array.name,
-                   relative_error(added.data() + at, sums.data() + at, array.floats),
+                   relative_error(slice(added, at, array), slice(sums, at, array)),
                    workload.reorder_tolerance());
     at += array.floats;
   }
@@ -437,7 +433,7 @@ bool check_command(Workload& workload) {
     std::size_t at = 0;
     for (const Array& array : workload.arrays()) {
       verdict.expect(policy.name() + ", " + array.name,
-                     relative_error(result.data() + at, reference.data() + at, array.floats),
+                     relative_error(slice(result, at, array), slice(reference, at, array)),
                      workload.tolerance());
       at += array.floats;
     }
