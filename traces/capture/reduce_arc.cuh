@@ -51,7 +51,7 @@
 // Limits: FP32 only. N is a compile-time constant; val and its sums take 2 N registers. Nothing is
 // returned. Ordering is that of atomicAdd: relaxed, at the scope of the GPU. Float addition is not
 // associative, so the policies differ in the last bits of a sum, as atomicAdd does from run to run.
-// atomicAdd takes subnormal numbers in global memory as zero; the sums within a warp keep them
+// atomicAdd flushes subnormal numbers to zero in global memory; the sums within a warp keep them
 // unless the program is compiled with -ftz=true.
 #pragma once
 
