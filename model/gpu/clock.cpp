@@ -9,9 +9,6 @@ namespace warpfold {
 
 Block::Block(const sc_core::sc_module_name& name, Clock& clock)
     : sc_core::sc_module(name), clock_(clock) {
-  SC_METHOD(run);
-  sensitive << edge_;
-  dont_initialize();
   clock_.blocks_.push_back(this);
 }
 
@@ -30,7 +27,9 @@ void Clock::schedule(Block& block, Cycle cycle) {
   }
   block.last_asked_ = cycle;
   ++pending_;
-  if (cycle - now_ < kWheel) {
+  if (cycle == now_ + 1) {
+    next_.push_back(&block);
+  } else if (cycle - now_ < kWheel) {
     wheel_[cycle % kWheel].push_back(&block);
   } else {
     beyond_[cycle].push_back(&block);
@@ -44,18 +43,21 @@ void Clock::sample_every(Cycle interval, std::function<void()> sample) {
   next_sample_ = interval;
 }
 
-void Clock::give_edge(Block& block) {
-  if (block.last_edge_ != now_) {
-    block.last_edge_ = now_;
-    block.edge_.notify(sc_core::SC_ZERO_TIME);
+void Clock::tick(const std::vector<Block*>& blocks) {
+  for (Block* block : blocks) {
+    if (block->last_tick_ != now_) {
+      block->last_tick_ = now_;
+      block->tick();
+    }
   }
 }
 
-// One activation a cycle: hands out the edges of this cycle, which run in the next delta cycle,
-// when now() already stands on this cycle.
+// One activation a cycle, which ticks the blocks of this cycle.
 void Clock::advance() {
+  present_.clear();
   if (started_) {
     ++now_;
+    present_.swap(next_);
   }
   started_ = true;
   if (pending_ == 0 && now_ > 0) {
@@ -67,22 +69,16 @@ void Clock::advance() {
     next_sample_ += sample_interval_;
   }
   auto& slot = wheel_[now_ % kWheel];
-  pending_ -= slot.size();
-  for (Block* block : slot) {
-    give_edge(*block);
-  }
+  present_.insert(present_.end(), slot.begin(), slot.end());
   slot.clear();
   if (!beyond_.empty() && beyond_.begin()->first == now_) {
-    pending_ -= beyond_.begin()->second.size();
-    for (Block* block : beyond_.begin()->second) {
-      give_edge(*block);
-    }
+    present_.insert(present_.end(), beyond_.begin()->second.begin(), beyond_.begin()->second.end());
     beyond_.erase(beyond_.begin());
   }
+  pending_ -= present_.size();
+  tick(present_);
   if (clock_all_) {
-    for (Block* block : blocks_) {
-      give_edge(*block);
-    }
+    tick(blocks_);
   }
   next_trigger(period_);
 }

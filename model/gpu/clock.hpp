@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gated clock of the simulated GPU. Every block is an sc_module whose one SC_METHOD runs in the
-// cycles for which somebody asked for it; a block that nobody wakes costs nothing. All blocks of a
-// cycle run in one delta cycle of SystemC and talk only through channels that change in the update
-// phase, so their order within the cycle cannot show.
+// The gated clock of the simulated GPU. Every block is an sc_module that the clock's SC_METHOD ticks
+// in the cycles for which somebody asked for it; a block that nobody wakes costs nothing. All blocks
+// of a cycle run in one delta cycle of SystemC and talk only through channels that change in the
+// update phase, so their order within the cycle cannot show.
 //
 // Contract of a block: tick() may be called in any cycle, wanted or not, and does then exactly what
 // clocking it in every cycle would have done. SimOptions::clock_all tests that.
@@ -24,7 +24,6 @@ class Clock;
 // A clocked part of the GPU. Owned by its parent block; ticked by the Clock.
 class Block : public sc_core::sc_module {
  public:
-  SC_HAS_PROCESS(Block);
   Block(const sc_core::sc_module_name& name, Clock& clock);
 
   // Asks for a tick in that cycle, which must lie ahead. Asking twice is harmless.
@@ -39,10 +38,8 @@ class Block : public sc_core::sc_module {
 
  private:
   friend class Clock;
-  void run() { tick(); }
 
-  sc_core::sc_event edge_;
-  Cycle last_edge_ = kNever;
+  Cycle last_tick_ = kNever;
   Cycle last_asked_ = kNever;  // cycle of the last wake_at()
 
  public:
@@ -64,10 +61,13 @@ class Clock : public sc_core::sc_module {
   friend class Block;
   void schedule(Block& block, Cycle cycle);
   void advance();
-  void give_edge(Block& block);
+  void tick(const std::vector<Block*>& blocks);
 
-  // Cycles up to kWheel ahead are a ring of lists; the few beyond wait in a map.
-  static constexpr std::size_t kWheel = 8192;
+  // Most ask for the next cycle. Cycles up to kWheel ahead are a ring of lists; the few beyond wait
+  // in a map.
+  static constexpr std::size_t kWheel = 1024;
+  std::vector<Block*> next_;
+  std::vector<Block*> present_;
   std::vector<std::vector<Block*>> wheel_;
   std::map<Cycle, std::vector<Block*>> beyond_;
   std::vector<Block*> blocks_;
