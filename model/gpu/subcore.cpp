@@ -88,6 +88,7 @@ Subcore::Subcore(const sc_core::sc_module_name& name, Clock& clock, const Contex
       match_pipe_(match_pipe),
       unit_(std::move(unit)),
       warps_(context.config.sm.max_warps / context.config.sm.subcores),
+      ready_at_(warps_.size(), 0),
       all_slots_(static_cast<SlotMask>((std::uint64_t{1} << warps_.size()) - 1)),
       in_flight_(kInFlight) {
   launches.bind(*this);
@@ -125,7 +126,7 @@ void Subcore::tick() {
 
 bool Subcore::wait_due(Cycle cycle) const {
   for (SlotMask rest = wait_; rest != 0; rest &= rest - 1) {
-    if (warps_[static_cast<std::size_t>(std::countr_zero(rest))].ready_at <= cycle) {
+    if (ready_at_[static_cast<std::size_t>(std::countr_zero(rest))] <= cycle) {
       return true;
     }
   }
@@ -203,6 +204,7 @@ void Subcore::take_messages(Cycle cycle) {
     warp.cta = launch.cta;
     warp.warp = launch.warp;
     warp.age = launch.cta->sequence * 64 + launch.warp;
+    warp.step = Step{};
     warp.program.start(context_.timing, launch.cta->trace.warps[launch.warp]);
     resident_ |= SlotMask{1} << slot;
     wait_until(slot, cycle + context_.config.latency.cta_launch);
@@ -224,7 +226,7 @@ void Subcore::take_messages(Cycle cycle) {
     wait_until(done.warp_slot, std::max(done.ready, cycle));
   });
   for_each_bit(wait_, [&](std::uint32_t slot) {
-    if (warps_[slot].ready_at <= cycle) {
+    if (ready_at_[slot] <= cycle) {
       wait_ &= ~(SlotMask{1} << slot);
       begin_step(slot, cycle);
     }
@@ -233,7 +235,7 @@ void Subcore::take_messages(Cycle cycle) {
 
 // The warp does nothing before that cycle; then its next step begins.
 void Subcore::wait_until(std::uint32_t slot, Cycle cycle) {
-  warps_[slot].ready_at = cycle;
+  ready_at_[slot] = cycle;
   wait_ |= SlotMask{1} << slot;
   if (cycle > now() && cycle != decide_at_) {
     wake_at(cycle);
@@ -244,7 +246,7 @@ void Subcore::wait_until(std::uint32_t slot, Cycle cycle) {
 void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
   Warp& warp = warps_[slot];
   const SlotMask bit = SlotMask{1} << slot;
-  warp.step = warp.program.next();
+  warp.program.next(warp.step);
   warp.step_began = cycle;
   switch (warp.step.kind) {
     case StepKind::kRun:
@@ -445,8 +447,7 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
   op.mask = warp.step.mask;
   op.event = {warp.cta, warp.warp, warp.step.record};
   const auto lanes = static_cast<std::uint64_t>(lane_count(op.mask));
-  if (op.kind == MemOpKind::kReduced &&
-      op.event.event().lane_primitives != trace::Record::kUniform) {
+  if (op.kind == MemOpKind::kReduced && !warp.step.uniform) {
     ++warp.cta->live;
     context_.tally.lanes_software += lanes;
   } else if (op.kind == MemOpKind::kReduced) {
@@ -458,9 +459,7 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
           lane_value(trace, event, op.event.key(), context_.has_values, op.parameter, lane);
     });
     op.data = software_sum(values.data(), op.mask, warp.step.order);
-    op.address = context_.addresses.address(
-        lane_primitive(trace, event, static_cast<std::uint32_t>(std::countr_zero(op.mask))),
-        op.parameter);
+    op.address = context_.addresses.address(warp.step.primitive, op.parameter);
     op.event = {};  // the sum and its address are all that travels
     context_.tally.lanes_software += lanes;
     ++context_.tally.software_reduced;
@@ -470,11 +469,10 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
       context_.tally.lanes_as_red += lanes;
     }
     ++warp.cta->live;
-    const trace::Record& event = op.event.event();
-    if (event.lane_primitives == trace::Record::kUniform) {
+    if (warp.step.uniform) {
       op.uniform = true;
-      op.address = context_.addresses.address(event.primitive, op.parameter);
-      op.element = context_.addresses.element(event.primitive, op.parameter);
+      op.address = context_.addresses.address(warp.step.primitive, op.parameter);
+      op.element = context_.addresses.element(warp.step.primitive, op.parameter);
       op.seed = context_.has_values ? 0 : synthetic_seed(op.event.key());
     }
   }
@@ -483,9 +481,7 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
 
 // Puts the warp's atomred into the request register of the ARC unit.
 void Subcore::request_unit(const Warp& warp) {
-  const EventRef ref{warp.cta, warp.warp, warp.step.record};
-  const trace::Record& event = ref.event();
-  const trace::WarpTrace& trace = ref.warp_trace();
+  const Step& step = warp.step;
   // A tag is free again once all lanes of its operand have been read or sent: a sum on its way out
   // needs no operand.
   Tag tag = 0;
@@ -497,26 +493,28 @@ void Subcore::request_unit(const Warp& warp) {
   if (operand.event.cta != nullptr) {
     control_.release(operand.event.cta);
   }
-  operand.event = ref;
-  operand.parameter = warp.step.parameter;
-  operand.lanes_left = event.mask;
+  operand.event = {warp.cta, warp.warp, step.record};
+  operand.parameter = step.parameter;
+  operand.lanes_left = step.mask;
   if (answered_ == &operand) {
     answered_ = nullptr;
   }
   account_sleep(now() + 1);
   unit_settled_ = 0;
   request_.req_valid = true;
-  request_.req_mask = event.mask;
+  request_.req_mask = step.mask;
   request_.req_tag = tag;
-  if (event.lane_primitives == trace::Record::kUniform) {
-    request_.req_addr.fill(context_.addresses.address(event.primitive, operand.parameter));
+  if (step.uniform) {
+    request_.req_addr.fill(context_.addresses.address(step.primitive, step.parameter));
   } else {
-    for_each_bit(event.mask, [&](std::uint32_t lane) {
+    const trace::WarpTrace& trace = operand.event.warp_trace();
+    const trace::Record& event = operand.event.event();
+    for_each_bit(step.mask, [&](std::uint32_t lane) {
       request_.req_addr[lane] =
-          context_.addresses.address(lane_primitive(trace, event, lane), operand.parameter);
+          context_.addresses.address(lane_primitive(trace, event, lane), step.parameter);
     });
   }
-  context_.tally.lanes_issued += static_cast<std::uint64_t>(lane_count(event.mask));
+  context_.tally.lanes_issued += static_cast<std::uint64_t>(lane_count(step.mask));
   ++warp.cta->live;
 }
 

@@ -108,13 +108,12 @@ class Subcore : public Block {
     CtaContext* cta = nullptr;
     std::uint32_t warp = 0;
     std::uint64_t age = 0;
-    WarpProgram program;
     Step step;
     std::uint64_t slots_left = 0;
     Cycle accesses_done =
         0;  // of the kRun step: shared-memory accesses and loads have left the LSU
     Cycle step_began = 0;
-    Cycle ready_at = 0;
+    WarpProgram program;
   };
   // Operand of an atomred on its way through the ARC unit.
   struct InFlight {
@@ -151,13 +150,14 @@ class Subcore : public Block {
   Mailbox<std::uint32_t>* loads_ = nullptr;
 
   std::vector<Warp> warps_;
+  std::vector<Cycle> ready_at_;  // by slot, of those in wait_
   SlotMask all_slots_;
   // Each resident warp is in exactly one of these.
   SlotMask run_ = 0;         // has issue slots left of a kRun step
   SlotMask want_queue_ = 0;  // next instruction goes to the memory queue
   SlotMask want_unit_ = 0;   // next instruction is an atomred
   SlotMask want_issue_ = 0;  // next instruction needs no more than an issue slot (barrier)
-  SlotMask wait_ = 0;        // until ready_at
+  SlotMask wait_ = 0;        // until ready_at_
   SlotMask shuffle_ = 0;     // for shuffles or shared-memory accesses
   SlotMask barrier_ = 0;
   std::uint32_t resident_ = 0;

@@ -314,7 +314,7 @@ void WarpProgram::flush_run() {
   }
 }
 
-// One entry for all parameters: next() hands it out once for each.
+// One entry for all parameters: next() makes a step of each.
 void WarpProgram::add_atomics(StepKind kind, LaneMask mask, SumOrder order, std::uint32_t record) {
   Step step;
   step.kind = kind;
@@ -322,6 +322,9 @@ void WarpProgram::add_atomics(StepKind kind, LaneMask mask, SumOrder order, std:
   step.slots = 1;
   step.mask = mask;
   step.record = record;
+  const trace::Record& event = warp_->records[record];
+  step.primitive = event.primitive;
+  step.uniform = event.lane_primitives == trace::Record::kUniform;
   steps_.push_back(step);
 }
 
@@ -434,7 +437,7 @@ void WarpProgram::expand_event(std::uint32_t record) {
   }
 }
 
-Step WarpProgram::next() {
+Step WarpProgram::next_entry() {
   if (position_ == steps_.size()) {
     steps_.clear();
     position_ = 0;
@@ -467,13 +470,7 @@ Step WarpProgram::next() {
       return Step{};
     }
   }
-  Step& step = steps_[position_];
-  const Step next = step;
-  const bool atomic = step.kind == StepKind::kAtomic || step.kind == StepKind::kReduced;
-  if (!atomic || ++step.parameter == timing_->parameters) {
-    ++position_;
-  }
-  return next;
+  return steps_[position_++];
 }
 
 Fp32Bits software_sum(const std::uint32_t* lane_values, LaneMask mask, SumOrder order) {

@@ -33,15 +33,17 @@ struct Step {
   StepKind kind = StepKind::kEnd;
   SumOrder order = SumOrder::kSerial;
   std::uint16_t parameter = 0;
-  std::uint32_t loads = 0;  // ordinary global loads of a kRun
+  LaneMask mask = 0;
+  std::uint32_t record = 0;     // index of the event in its warp
+  std::uint32_t primitive = 0;  // of every lane, if uniform
+  bool uniform = false;
+  std::uint32_t loads = 0;    // ordinary global loads of a kRun
+  std::uint32_t latency = 0;  // kShuffle, kShared: of the last one's result
   std::uint64_t slots = 0;
   std::uint64_t min_cycles = 0;
-  Ticks lsu_ticks = 0;        // occupancy of the load-store unit beside REDs
-  Ticks match_ticks = 0;      // kRun: of the SM's unit for MATCH and REDUX
-  Ticks hand_ticks = 0;       // kShuffle, kShared: what the sub-core takes to hand them over
-  std::uint32_t latency = 0;  // kShuffle, kShared: of the last one's result
-  LaneMask mask = 0;
-  std::uint32_t record = 0;  // index of the event in its warp
+  Ticks lsu_ticks = 0;    // occupancy of the load-store unit beside REDs
+  Ticks match_ticks = 0;  // kRun: of the SM's unit for MATCH and REDUX
+  Ticks hand_ticks = 0;   // kShuffle, kShared: what the sub-core takes to hand them over
 };
 
 // Instruction costs of the variant that a policy runs, in the units of one machine. Shared by all
@@ -88,12 +90,21 @@ class PolicyTiming {
 class WarpProgram {
  public:
   void start(const PolicyTiming& timing, const trace::WarpTrace& warp);
-  // The next step in program order; kEnd for ever after the last.
-  Step next();
+  // Puts the next step in program order in place of the last, which is a new Step at the start;
+  // kEnd for ever after the last.
+  void next(Step& step) {
+    const bool atomic = step.kind == StepKind::kAtomic || step.kind == StepKind::kReduced;
+    if (atomic && step.parameter + 1U < timing_->parameters) {
+      ++step.parameter;
+    } else {
+      step = next_entry();
+    }
+  }
   // Events expanded so far.
   [[nodiscard]] std::uint32_t events() const { return events_; }
 
  private:
+  Step next_entry();
   void expand_event(std::uint32_t record);
   void add(const PolicyTiming::Segment& segment, std::uint64_t times = 1);
   void add_run(const PolicyTiming::Segment& segment, std::uint64_t times = 1);

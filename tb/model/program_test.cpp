@@ -54,7 +54,8 @@ Issued issue(const SmallTrace& trace, const std::string& policy) {
   program.start(timing, trace.ctas[0].warps[0]);
   Issued issued;
   std::uint32_t next_parameter = 0;
-  for (Step step = program.next(); step.kind != StepKind::kEnd; step = program.next()) {
+  Step step;
+  for (program.next(step); step.kind != StepKind::kEnd; program.next(step)) {
     ++issued.steps;
     switch (step.kind) {
       case StepKind::kRun:
@@ -94,7 +95,8 @@ Issued issue(const SmallTrace& trace, const std::string& policy) {
         break;
     }
   }
-  EXPECT_EQ(program.next().kind, StepKind::kEnd);
+  program.next(step);
+  EXPECT_EQ(step.kind, StepKind::kEnd);
   return issued;
 }
 
