@@ -190,19 +190,14 @@ std::optional<std::uint32_t> AtomicBuffer::make_room(SumStore::Line line) {
 void AtomicBuffer::absorb(const Transaction& transaction, SumStore::Slot slot) {
   const EventRef& ref = transaction.event;
   const std::uint32_t p = transaction.parameter;
-  const std::uint64_t seed = transaction.uniform ? transaction.seed
-                             : has_values_       ? 0
-                                                 : synthetic_seed(ref.key());
+  const EventValues values(ref, has_values_);
   for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-    const Fp32Bits value = has_values_
-                               ? lane_value(ref.warp_trace(), ref.event(), ref.key(), true, p, lane)
-                               : synthetic_value(seed, p, lane);
     const Address address =
         transaction.uniform
             ? transaction.address
             : addresses_.address(lane_primitive(ref.warp_trace(), ref.event(), lane), p);
-    tally_.buffer_sums_begun += store_.add(slot, address, value) ? 1U : 0U;
+    tally_.buffer_sums_begun += store_.add(slot, address, values.of(p, lane)) ? 1U : 0U;
   }
   tally_.lanes_buffered += static_cast<std::uint64_t>(lane_count(transaction.mask));
   ctas_.release(ref.cta);

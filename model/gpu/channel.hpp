@@ -36,7 +36,7 @@ class Fifo : public sc_core::sc_prim_channel {
   }
   void push(const T& entry) {
     ARC_CHECK(can_push(), "push into a full queue");
-    ring_[(head_ + size_ + pushed_) % ring_.size()] = entry;
+    ring_[place(size_ + pushed_)] = entry;
     ++pushed_;
     request_update();
   }
@@ -47,7 +47,7 @@ class Fifo : public sc_core::sc_prim_channel {
   // Wakes the reader in the first cycle in which a new entry can be popped. Holds at the start.
   void want_entries() { reader_waits_ = true; }
   [[nodiscard]] bool empty() const { return size_ == popped_; }
-  [[nodiscard]] const T& front() const { return ring_[(head_ + popped_) % ring_.size()]; }
+  [[nodiscard]] const T& front() const { return ring_[place(popped_)]; }
   void pop() {
     ARC_CHECK(!empty(), "pop from an empty queue");
     ++popped_;
@@ -58,8 +58,13 @@ class Fifo : public sc_core::sc_prim_channel {
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
+  // In the ring, of the entry so far behind the head.
+  [[nodiscard]] std::size_t place(std::size_t behind) const {
+    const std::size_t index = head_ + behind;
+    return index < ring_.size() ? index : index - ring_.size();
+  }
   void update() override {
-    head_ = (head_ + popped_) % ring_.size();
+    head_ = place(popped_);
     size_ = size_ - popped_ + pushed_;
     if (pushed_ > 0 && reader_waits_) {
       reader_waits_ = false;

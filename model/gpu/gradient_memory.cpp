@@ -37,15 +37,4 @@ std::uint64_t synthetic_seed(const EventKey& key) {
   return x ^ (x >> 32U);
 }
 
-Fp32Bits lane_value(const trace::WarpTrace& warp, const trace::Record& event, const EventKey& key,
-                    bool has_values, std::uint32_t parameter, std::uint32_t lane) {
-  if (!has_values) {
-    return synthetic_value(synthetic_seed(key), parameter, lane);
-  }
-  const auto active = static_cast<std::uint32_t>(lane_count(event.mask));
-  const auto rank =
-      static_cast<std::uint32_t>(lane_count(event.mask & ((LaneMask{1} << lane) - 1)));
-  return warp.values[event.values + std::uint64_t{parameter} * active + rank];
-}
-
 }  // namespace warpfold

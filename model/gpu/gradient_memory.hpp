@@ -66,9 +66,14 @@ inline Fp32Bits synthetic_value(std::uint64_t seed, std::uint32_t parameter, std
   return std::bit_cast<Fp32Bits>(static_cast<float>(static_cast<int>(x & 127U) - 64));
 }
 
-// Value that `lane` (an active one) adds to `parameter` in this event.
-Fp32Bits lane_value(const trace::WarpTrace& warp, const trace::Record& event, const EventKey& key,
-                    bool has_values, std::uint32_t parameter, std::uint32_t lane);
+// Value that `lane`, an active one, adds to `parameter` in an event with these lanes, whose values
+// begin at `values`.
+inline Fp32Bits traced_value(const Fp32Bits* values, LaneMask mask, std::uint32_t parameter,
+                             std::uint32_t lane) {
+  const auto active = static_cast<std::size_t>(lane_count(mask));
+  const auto rank = static_cast<std::size_t>(lane_count(mask & ((LaneMask{1} << lane) - 1)));
+  return values[parameter * active + rank];
+}
 
 // Primitive that `lane` adds to in this event.
 inline std::uint32_t lane_primitive(const trace::WarpTrace& warp, const trace::Record& event,

@@ -242,20 +242,16 @@ void L2Port::add(const Transaction& transaction) {
   }
   const std::uint32_t p = transaction.parameter;
   const EventRef& ref = transaction.event;
-  std::uint64_t seed = transaction.seed;
-  if (!transaction.uniform && !has_values_) {
-    seed = synthetic_seed(ref.key());
-  }
+  const EventValues values(ref, has_values_);
+  const ElementIndex shared =
+      transaction.uniform ? addresses_.element_at(transaction.address, p) : 0;
   for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-    const Fp32Bits value = has_values_
-                               ? lane_value(ref.warp_trace(), ref.event(), ref.key(), true, p, lane)
-                               : synthetic_value(seed, p, lane);
     Fp32Bits& cell =
         memory_[transaction.uniform
-                    ? transaction.element
+                    ? shared
                     : addresses_.element(lane_primitive(ref.warp_trace(), ref.event(), lane), p)];
-    cell = fp32_add(cell, value);
+    cell = fp32_add(cell, values.of(p, lane));
   }
   tally_.lanes_added += static_cast<std::uint64_t>(lane_count(transaction.mask));
   ctas_.release(ref.cta);

@@ -178,8 +178,6 @@ void Lsu::split(const MemOp& op) {
     transaction.uniform = true;
     transaction.packets = static_cast<std::uint16_t>(lanes);
     transaction.mask = op.mask;
-    transaction.seed = op.seed;
-    transaction.element = op.element;
     transaction.address = op.address;
     transactions_[count_++] = transaction;
     occupancy_[0] = std::max({red_min_, red_lane_ * lanes, red_sector_});
@@ -227,10 +225,11 @@ void Lsu::split(const MemOp& op) {
 void Lsu::split_sums(const MemOp& op) {
   const trace::WarpTrace& trace = op.event.warp_trace();
   const trace::Record& event = op.event.event();
+  const EventValues event_values(op.event, has_values_);
   std::array<Fp32Bits, kLanes> values{};
   for (LaneMask rest = op.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-    values[lane] = lane_value(trace, event, op.event.key(), has_values_, op.parameter, lane);
+    values[lane] = event_values.of(op.parameter, lane);
   }
   std::array<SectorSums, kLanes> sectors;
   for (LaneMask rest = op.mask; rest != 0;) {

@@ -451,12 +451,10 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
     ++warp.cta->live;
     context_.tally.lanes_software += lanes;
   } else if (op.kind == MemOpKind::kReduced) {
-    const trace::WarpTrace& trace = op.event.warp_trace();
-    const trace::Record& event = op.event.event();
+    const EventValues event_values(op.event, context_.has_values);
     std::array<Fp32Bits, kLanes> values{};
     for_each_bit(op.mask, [&](std::uint32_t lane) {
-      values[lane] =
-          lane_value(trace, event, op.event.key(), context_.has_values, op.parameter, lane);
+      values[lane] = event_values.of(op.parameter, lane);
     });
     op.data = software_sum(values.data(), op.mask, warp.step.order);
     op.address = context_.addresses.address(warp.step.primitive, op.parameter);
@@ -472,8 +470,6 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
     if (warp.step.uniform) {
       op.uniform = true;
       op.address = context_.addresses.address(warp.step.primitive, op.parameter);
-      op.element = context_.addresses.element(warp.step.primitive, op.parameter);
-      op.seed = context_.has_values ? 0 : synthetic_seed(op.event.key());
     }
   }
   memory_queue.push(op);
@@ -494,6 +490,7 @@ void Subcore::request_unit(const Warp& warp) {
     control_.release(operand.event.cta);
   }
   operand.event = {warp.cta, warp.warp, step.record};
+  operand.values = EventValues(operand.event, context_.has_values);
   operand.parameter = step.parameter;
   operand.lanes_left = step.mask;
   if (answered_ == &operand) {
@@ -545,8 +542,6 @@ void Subcore::tick_unit(Cycle cycle) {
       ++op.event.cta->live;
       // Where it goes is what the unit says.
       op.uniform = true;
-      op.element = context_.addresses.element_at(op.address, op.parameter);
-      op.seed = context_.has_values ? 0 : synthetic_seed(op.event.key());
       ARC_CHECK((left.lanes_left & out.lsu_mask) == out.lsu_mask,
                 "the ARC unit sent a lane twice or one that was not asked for");
       left.lanes_left &= ~out.lsu_mask;
@@ -585,8 +580,7 @@ void Subcore::tick_unit(Cycle cycle) {
 // values are fetched with the first read, and stay at hand until another operand is read.
 void Subcore::answer(const InFlight& operand, LaneMask lanes) {
   const auto value_of = [&](std::uint32_t lane) {
-    return lane_value(operand.event.warp_trace(), operand.event.event(), operand.event.key(),
-                      context_.has_values, operand.parameter, lane);
+    return operand.values.of(operand.parameter, lane);
   };
   if (context_.unit_kind != UnitKind::kFused) {
     for_each_bit(lanes, [&](std::uint32_t lane) { request_.rf_data[0] = value_of(lane); });

@@ -118,6 +118,7 @@ class Subcore : public Block {
   // Operand of an atomred on its way through the ARC unit.
   struct InFlight {
     EventRef event;
+    EventValues values;
     std::uint16_t parameter = 0;
     LaneMask lanes_left = 0;
   };

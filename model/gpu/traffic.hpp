@@ -34,6 +34,30 @@ struct EventRef {
   [[nodiscard]] EventKey key() const { return {cta->trace.cta, warp, record}; }
 };
 
+// What the lanes of an event add. Valid as long as its CTA.
+class EventValues {
+ public:
+  EventValues() = default;
+  EventValues(const EventRef& ref, bool has_values) {
+    if (has_values) {
+      mask_ = ref.event().mask;
+      values_ = &ref.warp_trace().values[ref.event().values];
+    } else {
+      seed_ = synthetic_seed(ref.key());
+    }
+  }
+  // By `lane`, an active one, to `parameter`.
+  [[nodiscard]] Fp32Bits of(std::uint32_t parameter, std::uint32_t lane) const {
+    return values_ == nullptr ? synthetic_value(seed_, parameter, lane)
+                              : traced_value(values_, mask_, parameter, lane);
+  }
+
+ private:
+  const Fp32Bits* values_ = nullptr;
+  LaneMask mask_ = 0;
+  std::uint64_t seed_ = 0;
+};
+
 enum class MemOpKind : std::uint8_t {
   kRed,      // the lanes of `mask` add their own values
   kReduced,  // one addition of `data` at `address`; with `event` of sums of the lanes of `mask`
@@ -44,26 +68,24 @@ enum class MemOpKind : std::uint8_t {
 // An instruction in a sub-core's memory queue.
 struct MemOp {
   MemOpKind kind = MemOpKind::kRed;
-  bool uniform = false;  // kRed: all lanes of `mask` add to `address`, which is `element`
+  bool uniform = false;  // kRed: all lanes of `mask` add to `address`
   std::uint16_t parameter = 0;
   std::uint8_t warp_slot = 0;
+  LaneMask mask = 0;
+  Fp32Bits data = 0;
+  std::uint32_t latency = 0;
+  Address address = 0;  // kReduced, kRed if uniform
+  EventRef event;       // kRed, kReduced with several sums
   Ticks lsu_ticks = 0;
   Ticks hand_ticks = 0;  // kShuffle, kShared: that the sub-core takes from `begun` on
   Cycle begun = 0;
-  std::uint32_t latency = 0;
-  LaneMask mask = 0;
-  Fp32Bits data = 0;
-  Address address = 0;       // kReduced, kRed if uniform
-  ElementIndex element = 0;  // kRed, if uniform
-  std::uint64_t seed = 0;    // kRed, if uniform: synthetic_seed of the event
-  EventRef event;            // kRed, kReduced with several sums
 };
 
 // Additions to one 32-byte sector: what the load-store unit sends to an L2 slice. `packets` counts
 // the sector operations: lanes on one and the same address need one each.
 struct Transaction {
   bool reduced = false;
-  bool uniform = false;  // all lanes of `mask` add to `element`
+  bool uniform = false;  // all lanes of `mask` add to `address`
   bool partial =
       false;           // sums of the words in `mask` of the sector, at `data` in the SectorSumsPool
   bool flush = false;  // no addition: the end of the kernel, for an atomic buffer
@@ -71,10 +93,8 @@ struct Transaction {
   std::uint16_t packets = 0;
   LaneMask mask = 0;
   Fp32Bits data = 0;
-  Address address = 0;       // of the sector's first lane, or of the reduced addition
-  ElementIndex element = 0;  // if uniform
-  std::uint64_t seed = 0;    // if uniform
-  EventRef event;            // unless reduced
+  Address address = 0;  // of the sector's first lane, or of the reduced addition
+  EventRef event;       // unless reduced
 };
 
 // Counters of a run that are not one block's own. Incremented by the blocks; read at the end.

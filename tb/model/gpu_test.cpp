@@ -603,7 +603,7 @@ TEST(Checks, AWrongSumIsNoticed) {
               Fp32Bits& cell = memory[map.element(lane_primitive(warp, event, lane), p)];
               const float sum =
                   std::bit_cast<float>(cell) +
-                  std::bit_cast<float>(lane_value(warp, event, {cta.cta, w, r}, true, p, lane));
+                  std::bit_cast<float>(traced_value(&warp.values[event.values], event.mask, p, lane));
               cell = std::bit_cast<Fp32Bits>(sum);
             }
           }
