@@ -2,9 +2,17 @@
 #include "model/gpu/noc.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace warpfold {
+
+namespace {
+constexpr std::uint32_t kWordBits = 64;
+constexpr std::uint64_t bit_of(std::uint32_t sm) {
+  return std::uint64_t{1} << sm % kWordBits;
+}
+}  // namespace
 
 SliceMap::SliceMap(const GpuConfig& config)
     : ports_(config.l2.ports()),
@@ -42,7 +50,7 @@ SliceIngress::SliceIngress(const char* name, Clock& clock, const GpuConfig& conf
 void SliceIngress::connect(Block& l2, const std::vector<InjectionPort*>& ports) {
   l2_ = &l2;
   ports_ = ports;
-  waiting_.assign(ports.size(), false);
+  waiting_.assign((ports.size() + kWordBits - 1) / kWordBits, 0);
 }
 
 void SliceIngress::request(std::uint32_t sm) {
@@ -62,13 +70,16 @@ const SliceIngress::Arrival* SliceIngress::arrived() const {
   return &arrivals_.front();
 }
 
+// One of them is waiting: the search ends in the word in which it began at the latest.
 std::uint32_t SliceIngress::next_waiting(std::uint32_t from) const {
-  const auto begin = waiting_.begin();
-  auto found = std::find(begin + from, waiting_.end(), true);
-  if (found == waiting_.end()) {
-    found = std::find(begin, waiting_.end(), true);
+  std::size_t word = from / kWordBits;
+  std::uint64_t bits = waiting_[word] & ~(bit_of(from) - 1);
+  while (bits == 0) {
+    word = (word + 1) % waiting_.size();
+    bits = waiting_[word];
   }
-  return static_cast<std::uint32_t>(found - begin);
+  return static_cast<std::uint32_t>(word) * kWordBits +
+         static_cast<std::uint32_t>(std::countr_zero(bits));
 }
 
 // Lets in waiting transactions, SMs in turn, until one does not fit.
@@ -76,7 +87,7 @@ void SliceIngress::update() {
   room_ += given_back_;
   given_back_ = 0;
   for (const std::uint32_t sm : requested_) {
-    waiting_[sm] = true;
+    waiting_[sm / kWordBits] |= bit_of(sm);
     ++waiting_count_;
   }
   requested_.clear();
@@ -87,9 +98,9 @@ void SliceIngress::update() {
       break;
     }
     room_ -= head.packets;
-    waiting_[sm] = false;
+    waiting_[sm / kWordBits] &= ~bit_of(sm);
     --waiting_count_;
-    turn_ = (sm + 1) % static_cast<std::uint32_t>(waiting_.size());
+    turn_ = (sm + 1) % static_cast<std::uint32_t>(ports_.size());
     const Cycle arrival = clock_.now() + latency_;
     arrivals_.push_back({arrival, sm, head});
     l2_->wake_at(arrival);
