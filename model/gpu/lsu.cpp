@@ -96,7 +96,12 @@ void Lsu::tick() {
     }
     holding_ = ++sent_ < count_;
   }
-  wake_next();
+  // The end of the kernel does not wait for the pipe.
+  if (beside_pipe_ || flush_) {
+    wake_next();
+  } else {
+    wake_at(std::max(now() + 1, cycle_of(pipe_.started_until())));
+  }
 }
 
 void Lsu::want_entries() {

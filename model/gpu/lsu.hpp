@@ -33,6 +33,8 @@ class LsuPipe : public sc_core::sc_prim_channel {
   [[nodiscard]] Ticks free_at() const { return free_at_; }
   // Starts an instruction; returns when it leaves the pipe.
   Ticks start(Ticks occupancy);
+  // When that which has been started in this cycle leaves.
+  [[nodiscard]] Ticks started_until() const { return started_until_; }
   // Sub-cores' side: that much occupancy after what is there already. Returns when it will be over,
   // what others charge in the same cycle left aside.
   Ticks charge(Ticks occupancy);
