@@ -32,6 +32,29 @@ L2Tags::Access L2Tags::access(Address address) {
   return access;
 }
 
+void TransactionQueues::push(std::uint32_t queue, const Transaction& transaction) {
+  if (free_ == kNone) {
+    free_ = static_cast<Index>(store_.size());
+    store_.emplace_back();
+  }
+  const Index place = free_;
+  free_ = store_[place].next;
+  store_[place] = {.transaction = transaction, .next = kNone};
+  Queue& q = queues_[queue];
+  (q.size == 0 ? q.first : store_[q.last].next) = place;
+  q.last = place;
+  ++q.size;
+}
+
+void TransactionQueues::pop(std::uint32_t queue) {
+  Queue& q = queues_[queue];
+  const Index place = q.first;
+  q.first = store_[place].next;
+  --q.size;
+  store_[place].next = free_;
+  free_ = place;
+}
+
 namespace {
 std::uint64_t fine(double cycles, unsigned bits) {
   return static_cast<std::uint64_t>(std::llround(std::ldexp(cycles, static_cast<int>(bits))));
@@ -113,8 +136,8 @@ void L2Port::accept(const Arrival& arrival) {
 }
 
 void L2Port::enqueue(const Arrival& arrival, Fine time) {
-  queues_[arrival.sm].push_back(arrival.transaction);
-  if (queues_[arrival.sm].size() == 1) {
+  queues_.push(arrival.sm, arrival.transaction);
+  if (queues_.size(arrival.sm) == 1) {
     advance(time);
     begin(arrival.sm);
     set_round();
@@ -123,7 +146,7 @@ void L2Port::enqueue(const Arrival& arrival, Fine time) {
 
 // Serves the first transaction of an SM from now on.
 void L2Port::begin(std::uint32_t sm) {
-  const Transaction& transaction = queues_[sm].front();
+  const Transaction& transaction = queues_.front(sm);
   Stream stream{};
   stream.sm = sm;
   stream.slice = map_.place(transaction.address).slice;
@@ -147,18 +170,18 @@ void L2Port::finish(std::size_t stream, Fine time) {
   }
   --slice.streams;
 
-  const Transaction& transaction = queues_[done.sm].front();
+  const Transaction& transaction = queues_.front(done.sm);
   const std::uint32_t packets = transaction.packets;
   stats_.rop_ops += packets;
   stats_.rop_busy += rop_ticks_ * packets;
   slice.served += rop_ticks_ * packets;
   stats_.rop_busiest = std::max({stats_.rop_busiest, slice.served, port_ticks_ * stats_.rop_ops});
   add(transaction);
-  queues_[done.sm].pop_front();
+  queues_.pop(done.sm);
   ingress.give_back(packets);
   stats_.last_done =
       std::max<Cycle>(stats_.last_done, (time + (Fine{1} << kFineBits) - 1) >> kFineBits);
-  if (!queues_[done.sm].empty()) {
+  if (queues_.size(done.sm) > 0) {
     begin(done.sm);
   }
   set_round();
@@ -208,7 +231,7 @@ Ticks L2Port::rop_busy_before() const {
   const std::uint64_t rounds =
       rounds_ + (time > time_ ? ((time - time_) << kRoundBits) / round_ : 0);
   for (const Stream& stream : streams_) {
-    const std::uint64_t packets = queues_[stream.sm].front().packets;
+    const std::uint64_t packets = queues_.front(stream.sm).packets;
     const std::uint64_t rest = stream.end > rounds ? stream.end - rounds : 0;
     busy += rop_ticks_ * packets - ((rop_ticks_ * rest) >> kRoundBits);
   }
@@ -243,15 +266,21 @@ void L2Port::add(const Transaction& transaction) {
   const std::uint32_t p = transaction.parameter;
   const EventRef& ref = transaction.event;
   const EventValues values(ref, has_values_);
-  const ElementIndex shared =
-      transaction.uniform ? addresses_.element_at(transaction.address, p) : 0;
-  for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-    Fp32Bits& cell =
-        memory_[transaction.uniform
-                    ? shared
-                    : addresses_.element(lane_primitive(ref.warp_trace(), ref.event(), lane), p)];
-    cell = fp32_add(cell, values.of(p, lane));
+  if (transaction.uniform) {
+    Fp32Bits& cell = memory_[addresses_.element_at(transaction.address, p)];
+    Fp32Bits sum = cell;
+    for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
+      sum = fp32_add(sum, values.of(p, static_cast<std::uint32_t>(std::countr_zero(rest))));
+    }
+    cell = sum;
+  } else {
+    const trace::WarpTrace& trace = ref.warp_trace();
+    const trace::Record& event = ref.event();
+    for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+      Fp32Bits& cell = memory_[addresses_.element(lane_primitive(trace, event, lane), p)];
+      cell = fp32_add(cell, values.of(p, lane));
+    }
   }
   tally_.lanes_added += static_cast<std::uint64_t>(lane_count(transaction.mask));
   ctas_.release(ref.cta);

@@ -18,7 +18,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -52,6 +51,33 @@ class L2Tags {
   std::uint32_t line_bytes_;
   std::uint64_t sets_;
   std::vector<std::uint64_t> store_;  // lines, set by set, the most recently used of a set first
+};
+
+// First-in, first-out queues that share one store: there are many, and few hold anything at a time.
+class TransactionQueues {
+ public:
+  explicit TransactionQueues(std::size_t queues) : queues_(queues) {}
+  void push(std::uint32_t queue, const Transaction& transaction);
+  void pop(std::uint32_t queue);
+  [[nodiscard]] const Transaction& front(std::uint32_t queue) const {
+    return store_[queues_[queue].first].transaction;
+  }
+  [[nodiscard]] std::uint32_t size(std::uint32_t queue) const { return queues_[queue].size; }
+
+ private:
+  using Index = std::uint32_t;
+  static constexpr Index kNone = ~Index{0};
+  struct Entry {
+    Transaction transaction;
+    Index next = kNone;  // in its queue, or free
+  };
+  struct Queue {
+    Index first = kNone, last = kNone;
+    std::uint32_t size = 0;
+  };
+  std::vector<Entry> store_;
+  std::vector<Queue> queues_;
+  Index free_ = kNone;
 };
 
 struct L2Stats {
@@ -125,7 +151,7 @@ class L2Port : public Block {
   const Ticks dram_line_ticks_;
 
   L2Tags tags_;
-  std::vector<std::deque<Transaction>> queues_;  // by SM, the one that is served in front
+  TransactionQueues queues_;  // by SM, the one that is served in front
   std::vector<Stream> streams_;
   std::vector<Slice> slices_;
   Fine round_ = 0;            // what a round takes
