@@ -20,16 +20,14 @@ Clock::Clock(const sc_core::sc_module_name& name, double period_ns, bool clock_a
   SC_METHOD(advance);
 }
 
-void Clock::schedule(Block& block, Cycle cycle) {
+void Clock::schedule_later(Block& block, Cycle cycle) {
   ARC_CHECK(cycle > now_, std::string(block.name()) + " asked for a cycle that has passed");
   if (cycle == block.last_asked_) {
     return;
   }
   block.last_asked_ = cycle;
   ++pending_;
-  if (cycle == now_ + 1) {
-    next_.push_back(&block);
-  } else if (cycle - now_ < kWheel) {
+  if (cycle - now_ < kWheel) {
     wheel_[cycle % kWheel].push_back(&block);
   } else {
     beyond_[cycle].push_back(&block);
@@ -60,7 +58,7 @@ void Clock::advance() {
     present_.swap(next_);
   }
   started_ = true;
-  if (pending_ == 0 && now_ > 0) {
+  if (present_.empty() && pending_ == 0 && now_ > 0) {
     sc_core::sc_stop();  // nobody has anything left to do
     return;
   }
@@ -68,6 +66,7 @@ void Clock::advance() {
     sample_();
     next_sample_ += sample_interval_;
   }
+  const std::size_t at_once = present_.size();
   auto& slot = wheel_[now_ % kWheel];
   present_.insert(present_.end(), slot.begin(), slot.end());
   slot.clear();
@@ -75,7 +74,7 @@ void Clock::advance() {
     present_.insert(present_.end(), beyond_.begin()->second.begin(), beyond_.begin()->second.end());
     beyond_.erase(beyond_.begin());
   }
-  pending_ -= present_.size();
+  pending_ -= present_.size() - at_once;
   tick(present_);
   if (clock_all_) {
     tick(blocks_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gated clock of the simulated GPU. Every block is an sc_module that the clock's SC_METHOD ticks
-// in the cycles for which somebody asked for it; a block that nobody wakes costs nothing. All blocks
-// of a cycle run in one delta cycle of SystemC and talk only through channels that change in the
-// update phase, so their order within the cycle cannot show.
+// The gated clock of the simulated GPU. Every block is an sc_module that the clock's SC_METHOD
+// ticks in the cycles for which somebody asked for it; a block that nobody wakes costs nothing. All
+// blocks of a cycle run in one delta cycle of SystemC and talk only through channels that change in
+// the update phase, so their order within the cycle cannot show.
 //
 // Contract of a block: tick() may be called in any cycle, wanted or not, and does then exactly what
 // clocking it in every cycle would have done. SimOptions::clock_all tests that.
@@ -60,6 +60,7 @@ class Clock : public sc_core::sc_module {
  private:
   friend class Block;
   void schedule(Block& block, Cycle cycle);
+  void schedule_later(Block& block, Cycle cycle);
   void advance();
   void tick(const std::vector<Block*>& blocks);
 
@@ -75,7 +76,7 @@ class Clock : public sc_core::sc_module {
   bool clock_all_;
   bool started_ = false;
   Cycle now_ = 0;
-  std::uint64_t pending_ = 0;  // wakes asked for and not yet given
+  std::uint64_t pending_ = 0;  // wakes asked for beyond the next cycle and not yet given
   std::function<void()> sample_;
   Cycle sample_interval_ = 0;
   Cycle next_sample_ = Block::kNever;
@@ -83,6 +84,14 @@ class Clock : public sc_core::sc_module {
 
 inline Cycle Block::now() const {
   return clock_.now();
+}
+inline void Clock::schedule(Block& block, Cycle cycle) {
+  if (cycle != now_ + 1) {
+    schedule_later(block, cycle);
+  } else if (cycle != block.last_asked_) {
+    block.last_asked_ = cycle;
+    next_.push_back(&block);
+  }
 }
 inline void Block::wake_at(Cycle cycle) {
   clock_.schedule(*this, cycle);

@@ -70,7 +70,7 @@ class SliceIngress : public sc_core::sc_prim_channel {
   Block* l2_ = nullptr;
   std::vector<InjectionPort*> ports_;
   std::vector<std::uint32_t> requested_;  // this cycle
-  std::vector<std::uint64_t> waiting_;  // a bit for each SM
+  std::vector<std::uint64_t> waiting_;    // a bit for each SM
   std::uint32_t waiting_count_ = 0;
   std::uint32_t turn_ = 0;
   std::uint32_t room_;

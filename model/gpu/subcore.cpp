@@ -453,9 +453,8 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
   } else if (op.kind == MemOpKind::kReduced) {
     const EventValues event_values(op.event, context_.has_values);
     std::array<Fp32Bits, kLanes> values{};
-    for_each_bit(op.mask, [&](std::uint32_t lane) {
-      values[lane] = event_values.of(op.parameter, lane);
-    });
+    for_each_bit(op.mask,
+                 [&](std::uint32_t lane) { values[lane] = event_values.of(op.parameter, lane); });
     op.data = software_sum(values.data(), op.mask, warp.step.order);
     op.address = context_.addresses.address(warp.step.primitive, op.parameter);
     op.event = {};  // the sum and its address are all that travels

@@ -228,7 +228,9 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
 void WarpProgram::start(const PolicyTiming& timing, const trace::WarpTrace& warp) {
   timing_ = &timing;
   warp_ = &warp;
+  records_ = warp.records.data();
   record_ = 0;
+  record_count_ = static_cast<std::uint32_t>(warp.records.size());
   passes_ = 0;
   events_ = 0;
   steps_.clear();
@@ -322,7 +324,7 @@ void WarpProgram::add_atomics(StepKind kind, LaneMask mask, SumOrder order, std:
   step.slots = 1;
   step.mask = mask;
   step.record = record;
-  const trace::Record& event = warp_->records[record];
+  const trace::Record& event = records_[record];
   step.primitive = event.primitive;
   step.uniform = event.lane_primitives == trace::Record::kUniform;
   steps_.push_back(step);
@@ -344,7 +346,7 @@ void WarpProgram::add_groups(const PolicyTiming::Segment& segment, std::size_t g
 }
 
 void WarpProgram::expand_event(std::uint32_t record) {
-  const trace::Record& event = warp_->records[record];
+  const trace::Record& event = records_[record];
   const PolicyTiming& t = *timing_;
   add(t.taken());
   ++events_;
@@ -441,8 +443,8 @@ Step WarpProgram::next_entry() {
   if (position_ == steps_.size()) {
     steps_.clear();
     position_ = 0;
-    while (steps_.empty() && record_ < warp_->records.size()) {
-      const trace::Record& record = warp_->records[record_];
+    while (steps_.empty() && record_ < record_count_) {
+      const trace::Record& record = records_[record_];
       switch (record.kind) {
         case trace::RecordKind::kWork:
           if (!add_work(record)) {

@@ -116,7 +116,9 @@ class WarpProgram {
 
   const PolicyTiming* timing_ = nullptr;
   const trace::WarpTrace* warp_ = nullptr;
-  std::uint32_t record_ = 0;  // next record to expand
+  const trace::Record* records_ = nullptr;  // those of the warp
+  std::uint32_t record_ = 0;                // next record to expand
+  std::uint32_t record_count_ = 0;
   std::uint64_t passes_ = 0;  // of it, passes already gathered
   std::uint32_t events_ = 0;
   std::vector<Step> steps_;  // expanded and not yet handed out, from position_

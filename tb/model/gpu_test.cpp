@@ -601,9 +601,9 @@ TEST(Checks, AWrongSumIsNoticed) {
           for (std::uint32_t lane = 0; lane < 32; ++lane) {
             if ((event.mask >> lane & 1U) != 0) {
               Fp32Bits& cell = memory[map.element(lane_primitive(warp, event, lane), p)];
-              const float sum =
-                  std::bit_cast<float>(cell) +
-                  std::bit_cast<float>(traced_value(&warp.values[event.values], event.mask, p, lane));
+              const float sum = std::bit_cast<float>(cell) +
+                                std::bit_cast<float>(
+                                    traced_value(&warp.values[event.values], event.mask, p, lane));
               cell = std::bit_cast<Fp32Bits>(sum);
             }
           }
