@@ -102,10 +102,8 @@ class Mailbox : public sc_core::sc_prim_channel {
   // The same from within another channel's update phase.
   void deliver(const T& message) {
     inbox_.push_back(message);
-    reader_->wake_next();
+    reader_->wake_for_mail();
   }
-  // Messages that have arrived; the reader clears them with take().
-  [[nodiscard]] bool empty() const { return inbox_.empty(); }
   // Hands every arrived message to `handle`, once.
   template <typename Handle>
   void take(Handle&& handle) {
@@ -119,7 +117,7 @@ class Mailbox : public sc_core::sc_prim_channel {
   void update() override {
     inbox_.insert(inbox_.end(), posted_.begin(), posted_.end());
     posted_.clear();
-    reader_->wake_next();
+    reader_->wake_for_mail();
   }
 
   std::vector<T> posted_;

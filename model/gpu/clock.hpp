@@ -30,10 +30,15 @@ class Block : public sc_core::sc_module {
   void wake_at(Cycle cycle);
   // Asks for a tick in the next cycle: what a channel does for its reader.
   void wake_next();
+  // The same, for a message that has come into one of its mailboxes.
+  void wake_for_mail();
 
  protected:
   virtual void tick() = 0;
   [[nodiscard]] Cycle now() const;
+  // A message is in one of its mailboxes. The block says when it has taken all of them.
+  [[nodiscard]] bool has_mail() const { return has_mail_; }
+  void mail_taken() { has_mail_ = false; }
   Clock& clock_;
 
  private:
@@ -41,6 +46,7 @@ class Block : public sc_core::sc_module {
 
   Cycle last_tick_ = kNever;
   Cycle last_asked_ = kNever;  // cycle of the last wake_at()
+  bool has_mail_ = false;
 
  public:
   static constexpr Cycle kNever = ~Cycle{0};
@@ -98,6 +104,10 @@ inline void Block::wake_at(Cycle cycle) {
 }
 inline void Block::wake_next() {
   clock_.schedule(*this, clock_.now() + 1);
+}
+inline void Block::wake_for_mail() {
+  has_mail_ = true;
+  wake_next();
 }
 
 }  // namespace warpfold

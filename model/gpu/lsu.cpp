@@ -58,7 +58,10 @@ Lsu::Lsu(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& con
 }
 
 void Lsu::tick() {
-  flushes.take([this](bool) { flush_ = true; });
+  if (has_mail()) {
+    flushes.take([this](bool) { flush_ = true; });
+    mail_taken();
+  }
   const bool work =
       holding_ || std::any_of(subcores_.begin(), subcores_.end(), [](const Subcore* subcore) {
         return !subcore->memory_queue.empty();

@@ -108,8 +108,7 @@ void Subcore::tick() {
     request_left = request_was_held && !request_.req_valid;
   }
   // The last decision stands unless something that it rests on has changed.
-  const bool disturbed = cycle >= decide_at_ || (request_left && want_unit_ != 0) ||
-                         !launches.empty() || !barrier_releases.empty() || !shuffles_done.empty() ||
+  const bool disturbed = cycle >= decide_at_ || (request_left && want_unit_ != 0) || has_mail() ||
                          wait_due(cycle) || (standing_.queue != 0 && memory_queue.can_push());
   if (!disturbed) {
     // The room that woke the sub-core may have gone to the unit.
@@ -120,7 +119,10 @@ void Subcore::tick() {
   }
   close_batch(cycle);
   account(cycle);
-  take_messages(cycle);
+  if (has_mail()) {
+    take_mail(cycle);
+  }
+  begin_due_steps(cycle);
   issue(cycle);
 }
 
@@ -196,7 +198,7 @@ void Subcore::account(Cycle cycle) {
   add_warps(CycleCause::kBarrier, standing_.barrier);
 }
 
-void Subcore::take_messages(Cycle cycle) {
+void Subcore::take_mail(Cycle cycle) {
   launches.take([&](const WarpLaunch& launch) {
     ARC_CHECK(resident_ != all_slots_, "more warps than slots in a sub-core");
     const auto slot = static_cast<std::uint32_t>(std::countr_zero(~resident_));
@@ -225,6 +227,11 @@ void Subcore::take_messages(Cycle cycle) {
     shuffle_ &= ~(SlotMask{1} << done.warp_slot);
     wait_until(done.warp_slot, std::max(done.ready, cycle));
   });
+  mail_taken();
+}
+
+// Warps whose time has come go on.
+void Subcore::begin_due_steps(Cycle cycle) {
   for_each_bit(wait_, [&](std::uint32_t slot) {
     if (ready_at_[slot] <= cycle) {
       wait_ &= ~(SlotMask{1} << slot);

@@ -126,7 +126,8 @@ class Subcore : public Block {
   void tick() override;
   void close_batch(Cycle cycle);
   void account(Cycle cycle);
-  void take_messages(Cycle cycle);
+  void take_mail(Cycle cycle);
+  void begin_due_steps(Cycle cycle);
   void tick_unit(Cycle cycle);
   void issue(Cycle cycle);
   void issue_now(std::uint32_t slot, Cycle cycle);
