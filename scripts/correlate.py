@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the model's cycles against the kernel times in the headers of traces. Run by correlate.sh.
 
-A point is a trace under a policy that was measured. Errors are modelled over measured time less 1. Of the
-thresholds of sw-b and of sw-s together, the pick is the one that the model has fastest; it costs what its
-measured time is above the least measured.
+A point is a trace under a policy that was measured. Measured times are those between two events, and so have
+in them what an empty kernel takes there (--launch-us); the model begins with the first CTA, so that this is
+added to its time. Errors are modelled over measured time less 1. Of the thresholds of sw-b and of sw-s
+together, the pick is the one that the model has fastest; it costs what its measured time is above the least
+measured.
 """
 
 import argparse
@@ -74,6 +76,12 @@ def summary(points):
     }
 
 
+def groups(points):
+    """Figures for each family of workloads: "3D" of 3D-TK and 3D-KI, in the order in which they come."""
+    names = dict.fromkeys(p["workload"].split("-")[0] for p in points)
+    return {name: summary([p for p in points if p["workload"].split("-")[0] == name]) for name in names}
+
+
 def picks(points):
     """For each trace with thresholds: the best one, the model's, and what that costs."""
     result = []
@@ -102,7 +110,7 @@ def run(*arguments, **options):
 
 
 def measured_times(trace, gpu_arch, only):
-    """{policy: ms} of what the trace has both times and code of."""
+    """The workload, and {policy: ms} of what the trace has both times and code of."""
     header = json.loads(run("trace", "info", "--json", trace))["traces"][0]["header"]
     code = header["costs"].get(gpu_arch, {})
     times = {}
@@ -111,11 +119,11 @@ def measured_times(trace, gpu_arch, only):
         kind = policy.split(":")[0]
         if kind in POLICIES and kind in code and (not only or policy in only):
             times[policy] = time["median_ms"]
-    return times
+    return header["workload"], times
 
 
 def correlate(trace, args):
-    times = measured_times(trace, args.arch, args.policy)
+    workload, times = measured_times(trace, args.arch, args.policy)
     if not times:
         print(f"correlate.py: {trace}: no measured times of a policy; left out", file=sys.stderr)
         return []
@@ -127,8 +135,9 @@ def correlate(trace, args):
     points = []
     for one in results["runs"]:
         clock = one["config"]["sm"]["clock_ghz"] if isinstance(one.get("config"), dict) else args.clock
-        points.append({"trace": Path(trace).stem, "policy": one["policy"], "cycles": one["cycles"],
-                       "modelled_ms": one["cycles"] / (clock * 1e6), "measured_ms": times[one["policy"]]})
+        points.append({"trace": Path(trace).stem, "workload": workload, "policy": one["policy"],
+                       "cycles": one["cycles"], "modelled_ms": one["cycles"] / (clock * 1e6) + args.launch_us / 1e3,
+                       "measured_ms": times[one["policy"]]})
     return points
 
 
@@ -155,6 +164,9 @@ def text_of(all_points, overall, chosen):
     lines.append(f"worst: {worst['trace']} {worst['policy']} {worst['error']:+.1%}")
     lines.append(f"Pearson {number(overall['pearson'])} (of logarithms {number(overall['pearson_log'])}), "
                  f"ranks {number(overall['rank_correlation'])}")
+    for name, figures in groups(all_points).items():
+        lines.append(f"{name}: {figures['points']} points, mean absolute error {figures['mean_absolute_error']:.1%}, "
+                     f"worst {figures['worst']['error']:+.1%}, Pearson {number(figures['pearson'])}")
     for p in chosen:
         lines.append(f"{p['trace']}: the best threshold is {p['best']}, the model's {p['pick']}, which costs "
                      f"{p['cost']:.1%}")
@@ -192,6 +204,8 @@ def main(argv=None):
     parser.add_argument("--gpu", default="h200", help="machine, of the GPU that the times are of (%(default)s)")
     parser.add_argument("--arch", default="sm_90", help="its code (%(default)s)")
     parser.add_argument("--clock", type=float, default=1.98, help=argparse.SUPPRESS)
+    parser.add_argument("--launch-us", type=float, default=5.0,
+                        help="between events around an empty kernel (%(default)s, control/launch_alone on an H200)")
     parser.add_argument("--policy", type=lambda t: t.split(","), help="only these, comma-separated")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path, help="folder for correlation.json, .csv and .png")
@@ -205,7 +219,8 @@ def main(argv=None):
         print(text_of(points, overall, chosen))
         if args.out:
             args.out.mkdir(parents=True, exist_ok=True)
-            result = {"schema": SCHEMA, "gpu": args.gpu, "summary": overall, "thresholds": chosen, "points": points}
+            result = {"schema": SCHEMA, "gpu": args.gpu, "launch_us": args.launch_us, "summary": overall,
+                      "groups": groups(points), "thresholds": chosen, "points": points}
             (args.out / "correlation.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
             rows = ["trace,policy,cycles,modelled_ms,measured_ms"]
             rows += [f"{p['trace']},{p['policy']},{p['cycles']},{p['modelled_ms']:.6f},{p['measured_ms']:.6f}"

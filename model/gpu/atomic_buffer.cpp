@@ -264,6 +264,8 @@ void AtomicBuffer::send(const SumStore::Sector& sector) {
   transaction.partial = true;
   transaction.packets = 1;
   transaction.mask = sector.words;
+  transaction.lone_words = std::has_single_bit(sector.words) ? 1 : 0;
+  transaction.flits = std::has_single_bit(sector.words) ? 1 : 2;
   transaction.address = sector.address;
   transaction.data = sums_.put(sector.sums);
   tally_.buffer_reduced += static_cast<std::uint64_t>(std::popcount(sector.words));

@@ -420,6 +420,7 @@ GpuConfig part_of_gpu(const GpuConfig& gpu, std::uint32_t n) {
   GpuConfig part = gpu;
   part.sm.count /= n;
   part.l2.port_cycles *= n;
+  part.l2.flit_cycles *= n;
   part.l2.rop_cycles *= n;
   part.l2.sector_cycles *= n;
   part.l2.dram_bytes_per_cycle /= n;

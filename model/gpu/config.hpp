@@ -66,8 +66,7 @@ struct GpuConfig {
   struct Lsu {
     std::uint32_t queue_depth = 0;  // instructions, per sub-core
     double red_min = 0;             // least occupancy of one RED
-    double red_lane = 0;            // per lane on one and the same address
-    double red_sector = 0;          // per distinct 32-byte sector
+    double red_flit = 0;            // per flit of its packets (traffic.hpp)
     double shuffle = 0;             // per warp shuffle
     double match = 0;               // per MATCH or REDUX
     double shared_access = 0;       // per LDS/STS without bank conflicts
@@ -108,7 +107,7 @@ struct GpuConfig {
 
   struct Noc {
     std::uint32_t injection_depth = 0;  // transactions buffered per SM
-    double packet_cycles = 0;           // injection port occupancy of one packet
+    double flit_cycles = 0;             // injection port occupancy of one flit
     std::uint32_t latency = 0;          // SM to L2 slice
     std::uint32_t request_bytes = 0;    // header of one packet
     std::uint32_t sector_bytes = 32;    // payload of one packet
@@ -117,7 +116,8 @@ struct GpuConfig {
   struct L2 {
     std::uint32_t slices = 0;
     std::uint32_t slices_per_port = 0;   // slices behind one port of the crossbar
-    double port_cycles = 0;              // of a port, one 32-byte sector operation
+    double port_cycles = 0;              // of a port, an addition to one word alone
+    double flit_cycles = 0;              // of a port, a flit of any other
     double rop_cycles = 0;               // of a slice's ROP pipeline, one sector operation
     double sector_cycles = 0;            // from one operation to the next on the same sector
     std::uint32_t ingress_packets = 0;   // buffered in front of one port

@@ -60,8 +60,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
 
   visit("lsu", "queue_depth", gpu.lsu.queue_depth, Count{1, 1024});
   visit("lsu", "red_min", gpu.lsu.red_min, kCycles);
-  visit("lsu", "red_lane", gpu.lsu.red_lane, kCycles);
-  visit("lsu", "red_sector", gpu.lsu.red_sector, kCycles);
+  visit("lsu", "red_flit", gpu.lsu.red_flit, kCycles);
   visit("lsu", "shuffle", gpu.lsu.shuffle, kCycles);
   visit("lsu", "match", gpu.lsu.match, kCycles);
   visit("lsu", "shared_access", gpu.lsu.shared_access, kCycles);
@@ -90,7 +89,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("buffer", "add_cycles", gpu.buffer.add_cycles, kCycles);
 
   visit("noc", "injection_depth", gpu.noc.injection_depth, Count{1, 4096});
-  visit("noc", "packet_cycles", gpu.noc.packet_cycles, Real{1, 1000});
+  visit("noc", "flit_cycles", gpu.noc.flit_cycles, Real{1, 1000});
   visit("noc", "latency", gpu.noc.latency, kLatency);
   visit("noc", "request_bytes", gpu.noc.request_bytes, Count{1, 1024});
   visit("noc", "sector_bytes", gpu.noc.sector_bytes, Count{1, 1024});
@@ -98,6 +97,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("l2", "slices", gpu.l2.slices, Count{1, 1024});
   visit("l2", "slices_per_port", gpu.l2.slices_per_port, Count{1, 64});
   visit("l2", "port_cycles", gpu.l2.port_cycles, kCycles);
+  visit("l2", "flit_cycles", gpu.l2.flit_cycles, kCycles);
   visit("l2", "rop_cycles", gpu.l2.rop_cycles, kCycles);
   visit("l2", "sector_cycles", gpu.l2.sector_cycles, kCycles);
   visit("l2", "ingress_packets", gpu.l2.ingress_packets, Count{1, 65536});

@@ -199,6 +199,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
     end = std::max(end, s.last_done);
     l2.rop_ops += s.rop_ops;
     l2.rop_busy += s.rop_busy;
+    l2.port_busy += s.port_busy;
     l2.rop_busiest = std::max(l2.rop_busiest, s.rop_busiest);
     l2.hits += s.hits;
     l2.misses += s.misses;
@@ -210,6 +211,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
     std::uint64_t issue = 0, unit = 0;
     Ticks lsu = 0, adder = 0, port = 0;
   } busiest;
+  std::uint64_t noc_flits = 0, noc_lone_words = 0;
   std::uint64_t lsu_blocked = 0;
   Ticks lsu_busy = 0;
   Ticks port_busy = 0;
@@ -237,6 +239,8 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
     busiest.lsu = std::max(busiest.lsu, sm->pipe.busy());
     busiest.port = std::max(busiest.port, sm->port.busy());
     result.noc_packets += sm->port.packets();
+    noc_flits += sm->port.flits();
+    noc_lone_words += sm->port.lone_words();
     if (sm->buffer) {
       const BufferStats& s = sm->buffer->stats();
       buffers.hits += s.hits;
@@ -281,6 +285,8 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
       {"buffer_blocked_cycles", buffers.blocked_cycles},
       {"unit_blocked_cycles", cores.unit_blocked_cycles},
       {"lsu_blocked_cycles", lsu_blocked},
+      {"noc_flits", noc_flits},
+      {"noc_lone_words", noc_lone_words},
       {"l2_hits", l2.hits},
       {"l2_misses", l2.misses},
   };
@@ -318,8 +324,8 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   };
   // Of the L2, either all slices or all ports are the narrower place.
   const double rop_even =
-      static_cast<double>(l2.rop_ops) *
-      std::max(config_.l2.rop_cycles / slices, config_.l2.port_cycles / config_.l2.ports());
+      std::max(static_cast<double>(l2.rop_ops) * config_.l2.rop_cycles / slices,
+               static_cast<double>(l2.port_busy) / (ticks * config_.l2.ports()));
   result.even_bounds = {
       {"issue", even(cores.issued, subcores)}, {"arc_unit", even(cores.unit_read_cycles, subcores)},
       {"lsu", even(lsu_busy, sms * ticks)},    {"buffer", even(buffers.adder_busy, sms * ticks)},

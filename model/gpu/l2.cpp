@@ -74,9 +74,9 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Clock& clock, const GpuConfi
       tally_(tally),
       ctas_(ctas),
       port_time_(fine(config.l2.port_cycles, kFineBits)),
+      flit_time_(fine(config.l2.flit_cycles, kFineBits)),
       rop_time_(fine(config.l2.rop_cycles, kFineBits)),
       sector_time_(fine(config.l2.sector_cycles, kFineBits)),
-      port_ticks_(to_ticks(config.l2.port_cycles)),
       rop_ticks_(to_ticks(config.l2.rop_cycles)),
       line_bytes_(config.l2.line_bytes),
       dram_latency_(config.l2.dram_latency),
@@ -151,6 +151,7 @@ void L2Port::begin(std::uint32_t sm) {
   stream.sm = sm;
   stream.slice = map_.place(transaction.address).slice;
   stream.sector = transaction.address / kSectorBytes;
+  stream.port = port_time(transaction) / transaction.packets;
   stream.end = rounds_ + (std::uint64_t{transaction.packets} << kRoundBits);
   Slice& slice = slices_[stream.slice];
   for (const Stream& other : streams_) {
@@ -175,7 +176,9 @@ void L2Port::finish(std::size_t stream, Fine time) {
   stats_.rop_ops += packets;
   stats_.rop_busy += rop_ticks_ * packets;
   slice.served += rop_ticks_ * packets;
-  stats_.rop_busiest = std::max({stats_.rop_busiest, slice.served, port_ticks_ * stats_.rop_ops});
+  port_busy_ += port_time(transaction);
+  stats_.port_busy = port_busy_ * kTicksPerCycle >> kFineBits;
+  stats_.rop_busiest = std::max({stats_.rop_busiest, slice.served, stats_.port_busy});
   add(transaction);
   queues_.pop(done.sm);
   ingress.give_back(packets);
@@ -211,7 +214,10 @@ void L2Port::advance(Fine time) {
 // By the limits at the top of l2.hpp.
 void L2Port::set_round() {
   const Fine apart = sector_time_ - rop_time_;
-  Fine port = port_time_ * streams_.size();
+  Fine port = 0;
+  for (const Stream& stream : streams_) {
+    port += stream.port;
+  }
   round_ = sector_time_;
   for (const Slice& slice : slices_) {
     const Fine clash = slice.streams > 1 ? apart * slice.clashes / (slice.streams - 1) : 0;
@@ -219,6 +225,11 @@ void L2Port::set_round() {
     round_ = std::max(round_, rop_time_ * slice.streams + clash);
   }
   round_ = std::max(round_, port);
+}
+
+L2Port::Fine L2Port::port_time(const Transaction& transaction) const {
+  return port_time_ * transaction.lone_words +
+         flit_time_ * (transaction.flits - transaction.lone_words);
 }
 
 Ticks L2Port::rop_busy_before() const {

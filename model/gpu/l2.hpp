@@ -4,14 +4,15 @@
 //
 // The packets of the SMs come interleaved, one of each SM in turn (a round). What a round takes
 // follows from three limits, each of which was measured alone on an H200 (config.hpp,
-// GpuConfig::L2): the port takes an operation per port_cycles; a slice takes one per rop_cycles;
-// and an operation on the sector that its slice worked on last begins sector_cycles after that one.
+// GpuConfig::L2): the port takes a lone word per port_cycles and a flit of anything else per
+// flit_cycles, p cycles for each operation of a transaction; a slice takes one per rop_cycles; and
+// an operation on the sector that its slice worked on last begins sector_cycles after that one.
 // With m SMs that have something to add, m_k of them in slice k, and s_k of the m_k (m_k - 1)
 // ordered pairs of those on one sector, a round in random order takes
 //
 //     max(sector_cycles,
 //         max_k(m_k rop_cycles + d s_k / (m_k - 1)),
-//         m port_cycles + d sum_k s_k / (m_k - 1)),      d = sector_cycles - rop_cycles.
+//         sum p + d sum_k s_k / (m_k - 1)),      d = sector_cycles - rop_cycles.
 //
 // Within a round every SM gets one operation done, so all of them advance alike until an SM comes
 // or goes, and transactions are events, not their packets.
@@ -84,6 +85,7 @@ struct L2Stats {
   std::uint64_t rop_ops = 0;
   Ticks rop_busy = 0;     // over all slices of the port
   Ticks rop_busiest = 0;  // of the slice, or the port, that had most to do
+  Ticks port_busy = 0;
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   Cycle last_done = 0;  // first cycle after the last addition
@@ -114,6 +116,7 @@ class L2Port : public Block {
     std::uint32_t sm;
     std::uint32_t slice;
     std::uint64_t sector;
+    Fine port;          // what each of its operations takes of the port
     std::uint64_t end;  // in rounds of this port
   };
   struct Slice {
@@ -134,6 +137,7 @@ class L2Port : public Block {
   void set_round();
   [[nodiscard]] std::size_t next_to_end() const;
   [[nodiscard]] Fine end_of(const Stream& stream) const;
+  [[nodiscard]] Fine port_time(const Transaction& transaction) const;
   void add(const Transaction& transaction);
   void add_partial(const Transaction& transaction);
 
@@ -144,8 +148,8 @@ class L2Port : public Block {
   SectorSumsPool& sums_;
   Tally& tally_;
   CtaStore& ctas_;
-  const Fine port_time_, rop_time_, sector_time_;
-  const Ticks port_ticks_, rop_ticks_;
+  const Fine port_time_, flit_time_, rop_time_, sector_time_;
+  const Ticks rop_ticks_;
   const std::uint32_t line_bytes_;
   const std::uint32_t dram_latency_;
   const Ticks dram_line_ticks_;
@@ -154,6 +158,7 @@ class L2Port : public Block {
   TransactionQueues queues_;  // by SM, the one that is served in front
   std::vector<Stream> streams_;
   std::vector<Slice> slices_;
+  Fine port_busy_ = 0;
   Fine round_ = 0;            // what a round takes
   std::uint64_t rounds_ = 0;  // that have passed by time_
   Fine time_ = 0;

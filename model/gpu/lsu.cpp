@@ -50,9 +50,9 @@ Lsu::Lsu(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& con
       sums_(sums),
       tally_(tally),
       ctas_(ctas),
+      line_bytes_(config.l1.line_bytes),
       red_min_(to_ticks(config.lsu.red_min)),
-      red_lane_(to_ticks(config.lsu.red_lane)),
-      red_sector_(to_ticks(config.lsu.red_sector)),
+      red_flit_(to_ticks(config.lsu.red_flit)),
       hand_red_(to_ticks(config.lsu.hand_red)) {
   flushes.bind(*this);
 }
@@ -171,24 +171,20 @@ void Lsu::split(const MemOp& op) {
     split_sums(op);
     return;
   }
-  if (op.kind == MemOpKind::kReduced) {
-    transaction.reduced = true;
-    transaction.packets = 1;
-    transaction.mask = 1;
+  if (op.kind == MemOpKind::kReduced || op.uniform) {
+    // Lanes on one and the same address: a flit each.
+    const bool reduced = op.kind == MemOpKind::kReduced;
+    const auto lanes = static_cast<std::uint16_t>(reduced ? 1 : lane_count(op.mask));
+    transaction.reduced = reduced;
+    transaction.uniform = !reduced;
+    transaction.packets = lanes;
+    transaction.lone_words = lanes;
+    transaction.flits = lanes;
+    transaction.mask = reduced ? 1 : op.mask;
     transaction.data = op.data;
     transaction.address = op.address;
     transactions_[count_++] = transaction;
-    occupancy_[0] = std::max(red_min_, red_sector_);
-    return;
-  }
-  if (op.uniform) {
-    const auto lanes = static_cast<std::uint32_t>(lane_count(op.mask));
-    transaction.uniform = true;
-    transaction.packets = static_cast<std::uint16_t>(lanes);
-    transaction.mask = op.mask;
-    transaction.address = op.address;
-    transactions_[count_++] = transaction;
-    occupancy_[0] = std::max({red_min_, red_lane_ * lanes, red_sector_});
+    set_occupancies();
     return;
   }
   const trace::WarpTrace& trace = op.event.warp_trace();
@@ -197,36 +193,80 @@ void Lsu::split(const MemOp& op) {
     return addresses_.address(lane_primitive(trace, event, static_cast<std::uint32_t>(lane)),
                               op.parameter);
   };
-  Ticks total = 0;
   for (LaneMask rest = op.mask; rest != 0;) {
     const Address lead = address_of(std::countr_zero(rest));
     transaction.address = lead;
     transaction.mask = 0;
-    std::uint32_t deepest = 0;
-    // Lanes of the sector, counted by word: the fullest word decides.
-    std::array<std::uint32_t, 1U << kSectorShift> words{};
+    auto& words = words_[count_];
+    words.fill(0);
     for (LaneMask m = rest; m != 0; m &= m - 1) {
       const int lane = std::countr_zero(m);
       const Address address = address_of(lane);
       if (address >> kSectorShift == lead >> kSectorShift) {
         transaction.mask |= LaneMask{1} << lane;
-        deepest = std::max(deepest, ++words[address & ((1U << kSectorShift) - 1)]);
+        ++words[address % kSectorBytes / sizeof(Fp32Bits)];
       }
     }
     rest &= ~transaction.mask;
-    transaction.packets = static_cast<std::uint16_t>(deepest);
-    Ticks occupancy = std::max(red_lane_ * deepest, red_sector_);
-    total += occupancy;
-    if (rest == 0 && total < red_min_) {
-      occupancy += red_min_ - total;
-    }
-    transactions_[count_] = transaction;
-    occupancy_[count_] = occupancy;
-    ++count_;
+    // The fullest word decides.
+    transaction.packets = *std::max_element(words.begin(), words.end());
+    transactions_[count_++] = transaction;
     if (rest != 0) {
       ++op.event.cta->live;  // one for each transaction; the instruction brought the first
     }
   }
+  count_flits();
+  set_occupancies();
+}
+
+// Of the transactions in hand: those of a line travel together.
+void Lsu::count_flits() {
+  std::array<std::size_t, kLanes> mates{};
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Address line = transactions_[i].address / line_bytes_;
+    const auto same_line = [&](std::size_t k) {
+      return transactions_[k].address / line_bytes_ == line;
+    };
+    if (transactions_[i].flits != 0) {
+      continue;  // counted with a sector before it
+    }
+    std::size_t sectors = 0;
+    std::uint32_t passes = 0;
+    for (std::size_t k = i; k < count_; ++k) {
+      if (same_line(k)) {
+        mates[sectors++] = k;
+        passes = std::max<std::uint32_t>(passes, transactions_[k].packets);
+      }
+    }
+    for (std::uint32_t pass = 0; pass < passes; ++pass) {
+      std::uint32_t added = 0;  // words that this pass adds to
+      for (std::size_t m = 0; m < sectors; ++m) {
+        for (const std::uint8_t word : words_[mates[m]]) {
+          added += word > pass ? 1 : 0;
+        }
+      }
+      bool head = added > 1;
+      for (std::size_t m = 0; m < sectors; ++m) {
+        Transaction& transaction = transactions_[mates[m]];
+        if (transaction.packets > pass) {
+          transaction.flits = static_cast<std::uint16_t>(transaction.flits + (head ? 2 : 1));
+          transaction.lone_words =
+              static_cast<std::uint16_t>(transaction.lone_words + (added == 1 ? 1 : 0));
+          head = false;
+        }
+      }
+    }
+  }
+}
+
+// A flit of the RED after another, red_min in all.
+void Lsu::set_occupancies() {
+  Ticks total = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    occupancy_[i] = red_flit_ * transactions_[i].flits;
+    total += occupancy_[i];
+  }
+  occupancy_[count_ - 1] += red_min_ - std::min(red_min_, total);
 }
 
 // A RED by one lane of each primitive, of sums formed in software: one transaction for each sector.
@@ -261,11 +301,12 @@ void Lsu::split_sums(const MemOp& op) {
       transactions_[count_].parameter = op.parameter;
       transactions_[count_].packets = 1;
       transactions_[count_].address = address >> kSectorShift << kSectorShift;
-      occupancy_[count_] = red_sector_;
+      words_[count_].fill(0);
       ++count_;
     }
     const std::size_t word = address % kSectorBytes / sizeof(Fp32Bits);
     transactions_[index].mask |= LaneMask{1} << word;
+    words_[index][word] = 1;
     sectors[index][word] = software_sum(values.data(), group, SumOrder::kSerial);
     ++tally_.software_reduced;
   }
@@ -273,8 +314,8 @@ void Lsu::split_sums(const MemOp& op) {
     transactions_[i].partial = true;
     transactions_[i].data = sums_.put(sectors[i]);
   }
-  const Ticks total = red_sector_ * count_;
-  occupancy_[count_ - 1] += red_min_ - std::min(red_min_, total);
+  count_flits();
+  set_occupancies();
   ctas_.release(op.event.cta);
 }
 

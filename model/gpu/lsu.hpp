@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The load-store unit of an SM: takes instructions from the sub-cores' memory queues in turn,
 // splits REDs into transactions by 32-byte sector, and hands them to the SM's injection port, or to
-// its atomic buffer. Owned by its SM. Timing as measured on an H200: same-address lanes one a
-// cycle, a sector 1.25 cycles, 2 cycles at least per RED; shuffles and shared-memory accesses share
-// the pipe.
+// its atomic buffer. Owned by its SM. Timing as measured on an H200: a flit a cycle (traffic.hpp),
+// so same-address lanes one a cycle and the four sectors of a line 5 cycles, 2.09 cycles at least
+// per RED; shuffles and shared-memory accesses share the pipe.
 #pragma once
 
 #include <array>
@@ -93,10 +93,16 @@ class Lsu : public Block {
   std::vector<Ticks> handed_;  // by sub-core: when it has handed over what was taken
   std::size_t turn_ = 0;
 
-  const Ticks red_min_, red_lane_, red_sector_, hand_red_;
+  void count_flits();
+  void set_occupancies();
+
+  const std::uint32_t line_bytes_;
+  const Ticks red_min_, red_flit_, hand_red_;
   // Transactions of the RED in hand that have not left yet, and their occupancies.
   bool holding_ = false;
   std::array<Transaction, kLanes> transactions_;
+  // Of each, how many additions each word of its sector gets.
+  std::array<std::array<std::uint8_t, kSectorWords>, kLanes> words_{};
   std::array<Ticks, kLanes> occupancy_{};
   std::size_t sent_ = 0, count_ = 0;
   Cycle blocked_since_ = kNever;

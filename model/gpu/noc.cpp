@@ -113,7 +113,7 @@ InjectionPort::InjectionPort(const sc_core::sc_module_name& name, Clock& clock,
     : Block(name, clock),
       queue("injection", config.noc.injection_depth),
       sm_(sm),
-      packet_ticks_(to_ticks(config.noc.packet_cycles)) {}
+      flit_ticks_(to_ticks(config.noc.flit_cycles)) {}
 
 void InjectionPort::connect(const SliceMap& map, std::vector<SliceIngress*> ingresses) {
   map_ = &map;
@@ -128,10 +128,12 @@ void InjectionPort::grant() {
 
 void InjectionPort::tick() {
   if (granted_) {
-    const std::uint32_t packets = queue.front().packets;
+    const Transaction& sent = queue.front();
+    packets_ += sent.packets;
+    flits_ += sent.flits;
+    lone_words_ += sent.lone_words;
+    const Ticks occupancy = flit_ticks_ * sent.flits;
     queue.pop();
-    packets_ += packets;
-    const Ticks occupancy = packet_ticks_ * packets;
     free_at_ = std::max(free_at_, at_cycle(granted_in_)) + occupancy;
     busy_ += occupancy;
     granted_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interconnect: an injection port per SM and an ingress per port of the L2, joined by a
-// crossbar of fixed latency. An SM sends one packet per packet_cycles; the L2 takes a transaction
+// crossbar of fixed latency. An SM sends one flit per flit_cycles; the L2 takes a transaction
 // only when the port's buffer has room for all packets of it, SMs in turn, so a full port holds up
 // the SMs whose head is for it.
 #pragma once
@@ -91,6 +91,8 @@ class InjectionPort : public Block {
   void grant();
   [[nodiscard]] const Transaction& head() const { return queue.front(); }
   [[nodiscard]] std::uint64_t packets() const { return packets_; }
+  [[nodiscard]] std::uint64_t flits() const { return flits_; }
+  [[nodiscard]] std::uint64_t lone_words() const { return lone_words_; }
   [[nodiscard]] Ticks busy() const { return busy_; }
   // Of that, what lies before the present cycle.
   [[nodiscard]] Ticks busy_before() const { return done_before(now(), busy_, free_at_); }
@@ -100,7 +102,7 @@ class InjectionPort : public Block {
   void tick() override;
 
   const std::uint32_t sm_;
-  const Ticks packet_ticks_;
+  const Ticks flit_ticks_;
   const SliceMap* map_ = nullptr;
   std::vector<SliceIngress*> ingresses_;
   bool waiting_ = false;  // for the L2 port of the head
@@ -109,6 +111,8 @@ class InjectionPort : public Block {
   Ticks free_at_ = 0;
   Ticks busy_ = 0;
   std::uint64_t packets_ = 0;
+  std::uint64_t flits_ = 0;
+  std::uint64_t lone_words_ = 0;
 };
 
 }  // namespace warpfold

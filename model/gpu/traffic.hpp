@@ -82,7 +82,9 @@ struct MemOp {
 };
 
 // Additions to one 32-byte sector: what the load-store unit sends to an L2 slice. `packets` counts
-// the sector operations: lanes on one and the same address need one each.
+// the sector operations: lanes on one and the same address need one each. The operations of a RED
+// on one line travel together, those that each word is added to once by: one flit where that is one
+// word in all, else a head, which counts with the first sector, and one for each sector.
 struct Transaction {
   bool reduced = false;
   bool uniform = false;  // all lanes of `mask` add to `address`
@@ -91,6 +93,8 @@ struct Transaction {
   bool flush = false;  // no addition: the end of the kernel, for an atomic buffer
   std::uint16_t parameter = 0;
   std::uint16_t packets = 0;
+  std::uint16_t lone_words = 0;  // of the packets, those that are one flit
+  std::uint16_t flits = 0;       // of all packets
   LaneMask mask = 0;
   Fp32Bits data = 0;
   Address address = 0;  // of the sector's first lane, or of the reduced addition

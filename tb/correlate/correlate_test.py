@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The arithmetic of scripts/correlate.py on results that are made up."""
 
+import argparse
 import importlib.util
+import json
 import math
 import os
 import tempfile
 import unittest
+import unittest.mock
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "correlate.py")
 spec = importlib.util.spec_from_file_location("correlate", SCRIPT)
@@ -13,8 +16,8 @@ correlate = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(correlate)
 
 
-def point(trace, policy, modelled, measured):
-    return {"trace": trace, "policy": policy, "modelled_ms": modelled, "measured_ms": measured}
+def point(trace, policy, modelled, measured, workload="3D-TK"):
+    return {"trace": trace, "workload": workload, "policy": policy, "modelled_ms": modelled, "measured_ms": measured}
 
 
 class Arithmetic(unittest.TestCase):
@@ -40,6 +43,34 @@ class Arithmetic(unittest.TestCase):
         self.assertAlmostEqual(figures["rank_correlation"], 1)
         logs = [[math.log(x) for x in v] for v in ([1.1, 1.6, 4.0], [1.0, 2.0, 4.0])]
         self.assertAlmostEqual(figures["pearson_log"], correlate.pearson(*logs))
+
+    def test_families_of_workloads(self):
+        points = [point("a", "baseline", 1.1, 1.0), point("n", "baseline", 3.0, 2.0, "NV-BB"),
+                  point("b", "baseline", 0.9, 1.0, "3D-KI")]
+        found = correlate.groups(points)
+        self.assertEqual(list(found), ["3D", "NV"])
+        self.assertEqual((found["3D"]["points"], found["NV"]["points"]), (2, 1))
+        self.assertAlmostEqual(found["3D"]["mean_absolute_error"], 0.1)
+        self.assertAlmostEqual(found["NV"]["worst"]["error"], 0.5)
+
+    def test_the_launch_is_added_to_the_models_time(self):
+        header = {"workload": "NV-BB", "costs": {"sm_90": {"baseline": {}}},
+                  "times": [{"policy": "baseline", "median_ms": 0.025}, {"policy": "skip", "median_ms": 1}]}
+
+        def run(command, *arguments, **_):
+            if command == "trace":
+                return json.dumps({"traces": [{"header": header}]})
+            with open(arguments[arguments.index("--json") + 1], "w", encoding="utf-8") as file:
+                json.dump({"runs": [{"policy": "baseline", "cycles": 40000,
+                                     "config": {"sm": {"clock_ghz": 2.0}}}]}, file)
+            return ""
+
+        args = argparse.Namespace(arch="sm_90", policy=None, gpu="h200", jobs=1, clock=1.0, launch_us=5.0)
+        with unittest.mock.patch.object(correlate, "run", run):
+            points = correlate.correlate("x/bob.wft", args)
+        self.assertEqual(len(points), 1)
+        self.assertAlmostEqual(points[0]["modelled_ms"], 0.025)
+        self.assertEqual((points[0]["trace"], points[0]["workload"], points[0]["cycles"]), ("bob", "NV-BB", 40000))
 
     def test_the_choice_of_a_threshold(self):
         points = [point("a", "baseline", 0.1, 0.1), point("a", "sw-b:0", 1.0, 1.03), point("a", "sw-b:8", 1.2, 1.0),

@@ -76,7 +76,7 @@ Counts counts(const RunResult& result) {
 GpuConfig one_sm() {
   GpuConfig gpu = small_h200(1);
   gpu.lsu.red_min = 2;
-  gpu.lsu.red_lane = 1;
+  gpu.lsu.red_flit = 1;
   gpu.l1.access_cycles = 1;
   gpu.buffer.add_cycles = 1;
   return gpu;

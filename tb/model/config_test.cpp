@@ -109,6 +109,7 @@ TEST(PartOfGpu, HasFewerSmsAndASlowerL2) {
   EXPECT_EQ(part.sm.count, 32U);
   EXPECT_EQ(part.l2.slices, gpu.l2.slices);
   EXPECT_EQ(part.l2.port_cycles, 4 * gpu.l2.port_cycles);
+  EXPECT_EQ(part.l2.flit_cycles, 4 * gpu.l2.flit_cycles);
   EXPECT_EQ(part.l2.rop_cycles, 4 * gpu.l2.rop_cycles);
   EXPECT_EQ(part.l2.sector_cycles, 4 * gpu.l2.sector_cycles);
   EXPECT_EQ(part.l2.dram_bytes_per_cycle, gpu.l2.dram_bytes_per_cycle / 4);
@@ -436,9 +437,9 @@ TEST_F(GpuFile, WholeTransactionFitsInFrontOfASlice) {
 
 TEST_F(GpuFile, PacketTakesACycleOrMore) {
   const std::string what = ", must be 1 to 1000";
-  EXPECT_EQ(error_with("noc", "packet_cycles", "0.99"), "noc.packet_cycles: is 0.99" + what);
-  EXPECT_EQ(error_with("noc", "packet_cycles", "1001"), "noc.packet_cycles: is 1001" + what);
-  EXPECT_EQ(error_with("noc", "packet_cycles", "1000"), "");
+  EXPECT_EQ(error_with("noc", "flit_cycles", "0.99"), "noc.flit_cycles: is 0.99" + what);
+  EXPECT_EQ(error_with("noc", "flit_cycles", "1001"), "noc.flit_cycles: is 1001" + what);
+  EXPECT_EQ(error_with("noc", "flit_cycles", "1000"), "");
 }
 
 TEST_F(GpuFile, SizesThatNoMemoryHoldsAreRefused) {

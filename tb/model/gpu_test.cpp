@@ -155,10 +155,10 @@ TEST(GpuTiming, ASubcoreHandsRedsOverOneAfterTheOther) {
 }
 
 TEST(GpuTiming, FourSubcoresAreHeldByTheLoadStoreUnit) {
-  // Two cycles a RED, less than the six cycles over four.
+  // 2.09 cycles a RED, more than the six cycles over four: the last begins in cycle 73.
   const GpuConfig gpu = small_h200(1);
   const Cycle first = first_issue(gpu) + 2 + gpu.noc.latency;
-  EXPECT_EQ(red_cycles(4), first + 35 * 2 + 4);
+  EXPECT_EQ(red_cycles(4), first + 73 + 4);
 }
 
 // Cycles of a turn of nine SHFL.IDX in each warp.
@@ -332,7 +332,7 @@ TEST_P(RedThroughput, MatchesOneSmOfAnH200) {
   const std::uint32_t mask = pattern.lanes == 32 ? ~0U : (std::uint32_t{1} << pattern.lanes) - 1;
   for (std::uint32_t w = 0; w < kWarps; ++w) {
     for (std::uint32_t i = 0; i < kReds; ++i) {
-      const std::uint32_t first = (w * kReds + i) * 256 % (kPrimitives - 256);
+      const std::uint32_t first = (w * kReds + i) * 256 % (kPrimitives - 1024);
       std::vector<std::uint32_t> primitives(kLanes);
       for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
         primitives[lane] = first + lane * pattern.stride;
@@ -345,17 +345,83 @@ TEST_P(RedThroughput, MatchesOneSmOfAnH200) {
   const double per_red = static_cast<double>(result.cycles) / (kWarps * kReds);
   EXPECT_NEAR(per_red, pattern.modelled, 0.03 * pattern.modelled + 300.0 / (kWarps * kReds));
   RecordProperty("cycles_per_red", std::to_string(per_red));
-  EXPECT_NEAR(per_red, pattern.measured, 0.19 * pattern.measured);
+  EXPECT_NEAR(per_red, pattern.measured, 0.03 * pattern.measured + 300.0 / (kWarps * kReds));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Patterns, RedThroughput,
-    testing::Values(Pattern{"lanes1", 1, 0, 2.0, 2.0}, Pattern{"same2", 2, 0, 2.0, 2.0},
-                    Pattern{"same4", 4, 0, 4.0, 4.0}, Pattern{"same8", 8, 0, 8.0, 8.0},
-                    Pattern{"same32", 32, 0, 32.0, 32.0}, Pattern{"row8", 8, 1, 2.0, 2.13},
-                    Pattern{"row16", 16, 1, 2.5, 3.0}, Pattern{"row32", 32, 1, 5.0, 5.0},
-                    Pattern{"sectors4", 4, 8, 5.0, 5.0}, Pattern{"sectors8", 8, 8, 10.0, 10.0},
-                    Pattern{"sectors32", 32, 8, 40.0, 40.0}),
+    testing::Values(Pattern{"lanes1", 1, 0, 2.09, 2.09}, Pattern{"same2", 2, 0, 2.09, 2.09},
+                    Pattern{"same4", 4, 0, 4.08, 4.06}, Pattern{"same8", 8, 0, 8.16, 8.12},
+                    Pattern{"same32", 32, 0, 32.64, 32.66}, Pattern{"row8", 8, 1, 2.09, 2.10},
+                    Pattern{"row16", 16, 1, 3.06, 3.06}, Pattern{"row32", 32, 1, 5.1, 5.10},
+                    Pattern{"sectors4", 4, 8, 5.1, 5.07}, Pattern{"sectors8", 8, 8, 10.2, 10.14},
+                    Pattern{"sectors32", 32, 8, 40.8, 40.82}, Pattern{"lines8", 8, 32, 8.16, 8.14},
+                    Pattern{"lines32", 32, 32, 32.64, 32.78}),
+    [](const auto& parameter) { return std::string(parameter.param.name); });
+
+struct Flits {
+  std::uint64_t all;
+  std::uint64_t lone_words;
+  bool operator==(const Flits&) const = default;
+};
+void PrintTo(const Flits& flits, std::ostream* out) {
+  *out << flits.all << ", of lone words " << flits.lone_words;
+}
+
+// Of one RED to these floats, a lane each.
+Flits flits_of(std::vector<std::uint32_t> primitives, const std::string& policy = "baseline") {
+  SmallTrace trace(1, 1, 1, 4096, 4);
+  const LaneMask mask = primitives.size() == kLanes ? ~0U : (LaneMask{1} << primitives.size()) - 1;
+  primitives.resize(kLanes);
+  trace.event(0, 0, mask, primitives);
+  const RunResult result = run(trace.read(), small_h200(1), policy);
+  EXPECT_EQ(result.failure, "");
+  return {counter(result.activity, "noc_flits"), counter(result.activity, "noc_lone_words")};
+}
+
+std::vector<std::uint32_t> floats(std::uint32_t lanes, std::uint32_t step, std::uint32_t distinct) {
+  std::vector<std::uint32_t> primitives;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    primitives.push_back(lane % distinct * step);
+  }
+  return primitives;
+}
+
+// One RED, or the sums of one, by the floats that its lanes add to.
+struct FlitCase {
+  const char* name;
+  const char* policy;
+  std::vector<std::uint32_t> primitives;
+  Flits flits;
+};
+void PrintTo(const FlitCase& one, std::ostream* out) {
+  *out << one.name;
+}
+
+class RedFlits : public testing::TestWithParam<FlitCase> {};
+
+TEST_P(RedFlits, AreCounted) {
+  EXPECT_EQ(flits_of(GetParam().primitives, GetParam().policy), GetParam().flits);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Reds, RedFlits,
+    testing::Values(FlitCase{"one_word", "baseline", floats(32, 0, 1), {32, 32}},
+                    FlitCase{"one_word_and_another_line", "baseline", {0, 0, 0, 32}, {4, 4}},
+                    FlitCase{"lines", "baseline", floats(32, 32, 32), {32, 32}},
+                    // A head and the sectors of the line, in each pass.
+                    FlitCase{"two_words", "baseline", floats(2, 1, 2), {2, 0}},
+                    FlitCase{"a_line", "baseline", floats(32, 1, 32), {5, 0}},
+                    FlitCase{"two_sectors_16_times", "baseline", floats(32, 8, 2), {48, 0}},
+                    FlitCase{"eight_lines_of_sectors", "baseline", floats(32, 8, 32), {40, 0}},
+                    FlitCase{"two_words_then_one_twice", "baseline", {7, 7, 7, 6}, {4, 2}},
+                    FlitCase{
+                        "three_sectors_two_one", "baseline", {0, 0, 0, 8, 8, 16}, {4 + 3 + 1, 1}},
+                    FlitCase{"sums_of_two_sectors", "sw-s:0", floats(32, 1, 16), {3, 0}},
+                    FlitCase{"one_sum", "sw-s:0", floats(32, 0, 1), {1, 1}},
+                    // A buffer sends a sector at a time.
+                    FlitCase{"buffered_sectors", "lab", floats(32, 1, 16), {4, 0}},
+                    FlitCase{"buffered_words", "lab", floats(32, 32, 2), {2, 2}}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
 // Full REDs of several SMs that come in one cycle, one for each SM: cycles from their arrival to
@@ -366,6 +432,7 @@ struct Meeting {
   // slices of port 5, 2 is one of port 6.
   std::vector<std::pair<int, std::size_t>> sectors;
   Cycle cycles;
+  std::uint32_t words = 1;  // that the lanes of a RED take turns at
 };
 void PrintTo(const Meeting& meeting, std::ostream* out) {
   *out << meeting.name;
@@ -395,8 +462,11 @@ TEST_P(L2Port, ServesWhatMeetsThere) {
         slice == 2 ? SliceMap::Place{6, 0} : SliceMap::Place{5, static_cast<std::uint32_t>(slice)};
     // One CTA is dispatched a cycle: the earlier ones work for as long.
     trace.work(c, 0, sms - c);
-    trace.event(c, 0, ~0U,
-                static_cast<std::uint32_t>(sector_of(map, place, index) - SmallTrace::kBase) / 4);
+    std::vector<std::uint32_t> primitives = floats(kLanes, 1, GetParam().words);
+    for (std::uint32_t& primitive : primitives) {
+      primitive += static_cast<std::uint32_t>(sector_of(map, place, index) - SmallTrace::kBase) / 4;
+    }
+    trace.event(c, 0, ~0U, primitives);
   }
   const GpuConfig gpu = small_h200(sms);
   const RunResult result = run(trace.read(), gpu, "baseline");
@@ -418,6 +488,8 @@ INSTANTIATE_TEST_SUITE_P(
         // Two slices of one port: 32 x 8 x 0.89 = 227.8, where each alone would take 192.
         Meeting{
             "both_slices", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}}, 228},
+        // The same with two words in each RED: 16 x 8 x 2 x 0.617 = 158.
+        Meeting{"words", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}}, 158, 2},
         // Two ports have nothing in common.
         Meeting{
             "two_ports", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}}, 192}),

@@ -27,11 +27,12 @@ def check(run):
         yield f"achieved is {bounds['achieved']}"
     # From the counters, without the model's own busy times. Occupancies are kept in 1/256 cycles.
     sms = config["sm"]["count"]
+    l2, lone = config["l2"], activity["noc_lone_words"]
+    port = lone * l2["port_cycles"] + (activity["noc_flits"] - lone) * l2["flit_cycles"]
     even = {
         "issue": activity["instructions"] / (sms * config["sm"]["subcores"]),
-        "noc": run["noc_packets"] * config["noc"]["packet_cycles"] / sms,
-        "rop": run["rop_ops"] / config["l2"]["slices"]
-               * max(config["l2"]["rop_cycles"], config["l2"]["port_cycles"] * config["l2"]["slices_per_port"]),
+        "noc": activity["noc_flits"] * config["noc"]["flit_cycles"] / sms,
+        "rop": max(run["rop_ops"] * l2["rop_cycles"], port * l2["slices_per_port"]) / l2["slices"],
     }
     for unit, cycles in even.items():
         if abs(bounds["even_cycles"][unit] - cycles) > 1 + 0.002 * cycles:

@@ -12,3 +12,13 @@ add_library(warpfold_microbench_host STATIC
 target_link_libraries(warpfold_microbench_host
   PUBLIC nlohmann_json::nlohmann_json
   PRIVATE warpfold_options)
+
+# The cases of the group `red`, and the program that writes them as traces.
+add_library(warpfold_red_cases STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/red_cases.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/red_trace.cpp)
+target_link_libraries(warpfold_red_cases
+  PUBLIC nlohmann_json::nlohmann_json warpfold_trace
+  PRIVATE warpfold_options)
+add_executable(warpfold_red_trace ${CMAKE_CURRENT_LIST_DIR}/red_trace_main.cpp)
+target_link_libraries(warpfold_red_trace PRIVATE warpfold_red_cases warpfold_options CLI11::CLI11)

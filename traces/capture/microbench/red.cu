@@ -2,11 +2,10 @@
 // RED throughput of one SM and of all, by active lanes and addresses; hot addresses, their distance
 // in memory, and which lines share a slice.
 #include <algorithm>
-#include <cmath>
-#include <map>
 
 #include "traces/capture/microbench/benches.hpp"
 #include "traces/capture/microbench/kernels_red.cuh"
+#include "traces/capture/microbench/red_cases.hpp"
 
 namespace warpfold::microbench {
 namespace {
@@ -44,135 +43,15 @@ __global__ void red_pair(Probe probe, char* even, char* odd, int iterations) {
   watch.stop(probe, warp, true);
 }
 
-// Lines of 128 bytes that no other warp or array uses: 2 MiB of them for each array.
-constexpr std::uint32_t kPlaces = (2U << 20U) / 4;
-RedPattern spread() {
-  RedPattern p;
-  p.warp_step = 32 * 37;
-  p.step = 32 * 1031;
-  p.mask = kPlaces - 1;
-  for (int a = 0; a < kReds; ++a) {
-    p.scale[a] = 4;
-    p.offset[a] = static_cast<std::uint64_t>(a) * ((5U << 20U) + 37 * 128);
-  }
-  return p;
-}
-
-struct NamedPattern {
-  std::string name;
-  RedPattern pattern;
-  double lane_cycles;  // expected of an SM for each active lane, to choose the iterations
-};
-
-std::uint32_t low_lanes(int lanes) {
-  return lanes == 32 ? 0xffffffffU : (1U << lanes) - 1U;
-}
-
-// Where the lanes of a warp add, the warps all apart.
-std::vector<NamedPattern> lane_patterns() {
-  std::vector<NamedPattern> all;
-  const auto add = [&](std::string name, double cycles, auto place) {
-    RedPattern p = spread();
-    for (std::uint32_t l = 0; l < 32; ++l) {
-      p.lane[l] = place(l);
-    }
-    all.push_back({std::move(name), p, cycles});
-  };
-  add("same", 1, [](std::uint32_t) { return 0U; });
-  for (const std::uint32_t k : {2U, 4U, 8U, 16U}) {
-    const std::string distinct = "distinct_" + std::to_string(k);
-    add(distinct + "_in_sectors", 1, [k](std::uint32_t l) { return l % k * 8; });
-    add(distinct + "_consecutive", 1, [k](std::uint32_t l) { return l % k; });
-    add(distinct + "_lines", 1.25, [k](std::uint32_t l) { return l % k * 32 * 33; });
-  }
-  add("blocks_of_2", 1, [](std::uint32_t l) { return l / 2; });
-  add("blocks_of_4", 1, [](std::uint32_t l) { return l / 4; });
-  add("consecutive", 0.2, [](std::uint32_t l) { return l; });
-  add("sectors", 1.25, [](std::uint32_t l) { return l * 8; });
-  add("lines", 1.25, [](std::uint32_t l) { return l * 32; });
-  add("far", 1.25, [](std::uint32_t l) { return l * 32 * 129; });
-  // Any float of 1 MiB; with the step of the warp, any of 3 MiB.
-  add("random", 1.25,
-      [](std::uint32_t l) { return (l * 2654435761U + 12345U) >> 7U & (kPlaces / 2 - 1); });
-  // One Gaussian for a warp, and 32 of them.
-  for (const bool apart : {false, true}) {
-    RedPattern p = spread();
-    p.warp_step = 37;
-    p.step = 1031;
-    p.mask = (1U << 17U) - 1;
-    std::uint64_t place = 0;
-    int a = 0;
-    for (const auto& [floats, stride] : {std::pair(3U, 12U), {2U, 8U}, {3U, 16U}, {1U, 4U}}) {
-      for (std::uint32_t f = 0; f < floats; ++f, ++a) {
-        p.scale[a] = stride;
-        p.offset[a] = place + f * 4;
-      }
-      place += (2ULL << 20U) + (1U << 17U) * stride;
-    }
-    for (std::uint32_t l = 0; l < 32; ++l) {
-      p.lane[l] = apart ? l * 977 % (1U << 16U) : 0;
-    }
-    all.push_back({apart ? "gaussian_of_each_lane" : "gaussian", p, apart ? 1.25 : 1.0});
-  }
-  return all;
-}
-
 class RedBench {
  public:
   explicit RedBench(Harness& harness) : harness_(harness), buffer_(kRedBytes) {
     buffer_.clear_async();
   }
 
-  void one_sm() {
-    for (const NamedPattern& named : lane_patterns()) {
-      for (const int lanes : {1, 2, 4, 8, 16, 24, 32}) {
-        lanes_on(named, lanes, 32, false);
-        lanes_on(named, lanes, 32, true);
-      }
-    }
-    for (const NamedPattern& named : lane_patterns()) {
-      if (named.name != "same" && named.name != "consecutive" && named.name != "sectors") {
-        continue;
-      }
-      for (const int warps : {1, 2, 4, 8, 16, 48, 64}) {
-        for (const int lanes : {1, 8, 32}) {
-          lanes_on(named, lanes, warps, false);
-          if (warps >= 4) {
-            lanes_on(named, lanes, warps, true);
-          }
-        }
-      }
-      // All warps of one sub-core.
-      for (const int warps : {1, 2, 4, 8}) {
-        for (const int lanes : {1, 32}) {
-          lanes_on(named, lanes, warps, false, 1);
-        }
-      }
-    }
-    // Eight active lanes anywhere.
-    for (const std::uint32_t active :
-         {0x01010101U * 0x11U, 0xff000000U, 0x000f000fU, 0x80808082U}) {
-      NamedPattern named = lane_patterns().front();
-      named.pattern.active = active;
-      measure("red/same/mask=" + std::to_string(active), named, std::popcount(active), 32, false, 4,
-              {{"pattern", "same"}, {"mask", active}});
-    }
-  }
-
-  // One address or line for the whole GPU.
-  void hot() {
-    for (const int lanes : {1, 2, 4, 8, 16, 24, 32}) {
-      hot_pattern("hot_address", lanes, 1, 4, 0, 0);
-      hot_pattern("hot_line", lanes, 1, 4, 0, 4);
-      hot_pattern("hot_sectors", lanes, 1, 4, 0, 32);
-    }
-    // One lane each: n hot addresses at a stride. The first shows what a line, the others where the
-    // next ROP and the next slice begin.
-    for (const std::uint32_t stride :
-         {4U, 32U, 64U, 128U, 256U, 512U, 1024U, 2048U, 4096U, 8192U, 16384U}) {
-      for (std::uint32_t n = 1; n <= 1024 && n * stride <= kRedBytes / 4; n *= 2) {
-        hot_pattern("hot_addresses", 1, n, stride, 1, 0);
-      }
+  void cases() {
+    for (const RedCase& one : red_cases(harness_.device().sms, harness_.device().max_warps)) {
+      Harness::attempt(one.name, [&] { run(one); });
     }
   }
 
@@ -268,71 +147,17 @@ class RedBench {
   }
 
  private:
-  void lanes_on(const NamedPattern& named, int lanes, int warps, bool whole_gpu, int subcores = 4) {
-    if (warps > harness_.device().max_warps) {
-      return;
-    }
-    NamedPattern some = named;
-    some.pattern.active = low_lanes(lanes);
-    const std::string name = "red/" + named.name + "/lanes=" + std::to_string(lanes) +
-                             "/warps=" + std::to_string(warps) +
-                             (subcores < 4 ? "/subcores=" + std::to_string(subcores) : "") +
-                             (whole_gpu ? "/gpu" : "/sm");
-    measure(name, some, lanes, warps, whole_gpu, subcores,
-            {{"pattern", named.name},
-             {"lanes", lanes},
-             {"warps_per_sm", warps},
-             {"subcores", subcores},
-             {"whole_gpu", whole_gpu}});
-  }
-
-  void measure(const std::string& name, const NamedPattern& named, int lanes, int warps,
-               bool whole_gpu, int subcores, Json parameters) {
-    const double cost = std::max(2.0, lanes * named.lane_cycles) * (whole_gpu ? 2.6 : 1.0);
-    const int iterations = std::clamp(static_cast<int>(120'000 / (cost * warps * kReds)), 6, 1000);
-    Harness::attempt(name, [&] {
-      run(name, named.pattern, lanes, warps, whole_gpu, subcores, iterations,
-          std::move(parameters));
-    });
-  }
-
-  void hot_pattern(const std::string& kind, int lanes, std::uint32_t n, std::uint32_t stride,
-                   std::uint32_t warp_step, std::uint32_t lane_bytes) {
-    RedPattern p;
-    p.active = low_lanes(lanes);
-    p.warp_step = warp_step;
-    p.mask = n - 1;
-    for (std::uint32_t l = 0; l < 32; ++l) {
-      p.lane[l] = l * lane_bytes / 4;
-    }
-    std::fill_n(p.scale, kReds, stride);
-    // One ROP takes some four cycles for an addition.
-    const double rate = std::min(60.0, 0.28 * n);
-    const double all = 132.0 * 16 * kReds * lanes;
-    const int iterations = std::clamp(static_cast<int>(400'000 * rate / all), 2, 400);
-    run("red/" + kind + "/lanes=" + std::to_string(lanes) + "/addresses=" + std::to_string(n) +
-            "/stride=" + std::to_string(stride),
-        p, lanes, 16, true, 4, iterations,
-        {{"pattern", kind},
-         {"lanes", lanes},
-         {"warps_per_sm", 16},
-         {"addresses", n},
-         {"stride_bytes", stride},
-         {"lane_bytes", lane_bytes},
-         {"whole_gpu", true}});
-  }
-
-  void run(const std::string& name, const RedPattern& pattern, int lanes, int warps, bool whole_gpu,
-           int subcores, int iterations, Json parameters) {
-    const Placement placement = harness_.place(warps, whole_gpu, subcores);
+  void run(const RedCase& one) {
+    const Placement placement = harness_.place(one.warps, one.whole_gpu, one.subcores);
     const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
-      red_throughput<<<grid, block>>>(probe, buffer_.data(), pattern, iterations);
+      red_throughput<<<grid, block>>>(probe, buffer_.data(), one.pattern, one.iterations);
     });
-    const double reds = static_cast<double>(iterations) * kReds * warps;
-    parameters["iterations"] = iterations;
-    Result result = window_result("red", name, std::move(parameters), "SM cycles/RED of an SM",
+    const double reds = static_cast<double>(one.iterations) * kReds * one.warps;
+    Json parameters = one.parameters;
+    parameters["iterations"] = one.iterations;
+    Result result = window_result("red", one.name, std::move(parameters), "SM cycles/RED of an SM",
                                   placement, samples, reds);
-    const double lane_adds = reds * lanes * samples.front().sms;
+    const double lane_adds = reds * one.lanes * samples.front().sms;
     result.extra["lane_additions_per_cycle"] =
         lane_adds / summarize_member(samples, &Sample::drained_window, 1).median;
     harness_.report().add(result);
@@ -345,9 +170,7 @@ class RedBench {
 }  // namespace
 
 void bench_red(Harness& harness) {
-  RedBench bench(harness);
-  bench.one_sm();
-  bench.hot();
+  RedBench(harness).cases();
 }
 
 void bench_slices(Harness& harness) {

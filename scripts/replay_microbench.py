@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the RED microbenchmarks in the model and compares with what a GPU took.
+
+    scripts/replay_microbench.py [--match REGEX] [--jobs N] [RESULTS]
+
+RESULTS is what warpfold_microbench wrote, by default that of an H200 (model/gpus/h200-microbench.json, the
+cases of REDs only). Each case becomes a trace (warpfold_red_trace) and is run by the golden unit's GPU model
+under policy baseline. Compared are SM cycles for each RED of an SM until the last addition is done (`drained`).
+Cases with idle sub-cores are left out: a trace does not say on which sub-core a warp is.
+
+Exit code 1: a case is off by more than --limit. 2: bad input.
+"""
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = Path(os.environ.get("WARPFOLD", ROOT / "build/release/model/warpfold"))
+TRACES = Path(os.environ.get("WARPFOLD_RED_TRACE", ROOT / "build/release/tb/microbench/warpfold_red_trace"))
+
+
+class BadInput(Exception):
+    """One line."""
+
+
+def run(*arguments):
+    try:
+        return subprocess.run([str(a) for a in arguments], check=True, text=True, stdout=subprocess.PIPE).stdout
+    except OSError as error:
+        raise BadInput(f"{arguments[0]}: {error.strerror}") from error
+    except subprocess.CalledProcessError as error:
+        raise BadInput(f"{' '.join(map(str, arguments))}: exit code {error.returncode}") from error
+
+
+def measured_cases(path, match):
+    """{name: cycles for a RED} of the cases of group `red`."""
+    try:
+        results = json.loads(Path(path).read_text(encoding="utf-8"))["results"]
+        cases = {r["name"]: r["extra"]["drained"] for r in results if r["group"] == "red"}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{path}: not results of warpfold_microbench ({error})") from error
+    return {name: cycles for name, cycles in cases.items() if match.search(name)}
+
+
+def modelled(name, reds, args):
+    """Cycles for a RED in the model."""
+    settings = [] if name.endswith("/gpu") or "/hot_" in name else ["--set", "sm.count=1"]
+    with tempfile.TemporaryDirectory() as folder:
+        trace, out = Path(folder) / "case.wft", Path(folder) / "r.json"
+        run(TRACES, "--sms", args.sms, name, trace)
+        run(COMMAND, "sim", trace, "--gpu", args.gpu, "--policy", "baseline", "--unit", "golden", "--jobs", 1,
+            "--json", out, *settings)
+        return json.loads(out.read_text(encoding="utf-8"))["runs"][0]["cycles"] / reds
+
+
+def text_of(rows):
+    width = max(len(row["name"]) for row in rows)
+    lines = [f"{'case':{width}} {'measured':>9} {'modelled':>9} {'error':>8}"]
+    lines += [f"{r['name']:{width}} {r['measured']:9.3f} {r['modelled']:9.3f} {r['error']:+8.1%}" for r in rows]
+    errors = [abs(r["error"]) for r in rows]
+    worst = max(rows, key=lambda r: abs(r["error"]))
+    lines += ["", f"{len(rows)} cases: mean absolute error {statistics.fmean(errors):.1%}, "
+              f"{sum(e <= 0.05 for e in errors)} within 5 %, worst {worst['name']} {worst['error']:+.1%}"]
+    return "\n".join(lines)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description="The RED microbenchmarks in the model.")
+    parser.add_argument("results", nargs="?", default=ROOT / "model/gpus/h200-microbench.json",
+                        help="of warpfold_microbench (%(default)s)")
+    parser.add_argument("--gpu", default="h200", help="machine, of the GPU that ran them (%(default)s)")
+    parser.add_argument("--sms", type=int, default=132, help="SMs of that GPU (%(default)s)")
+    parser.add_argument("--match", type=re.compile, default=re.compile(""), help="only cases whose name it finds")
+    parser.add_argument("--limit", type=float, help="largest error that is no failure, e.g. 0.05")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--json", type=Path, help="file for the rows")
+    args = parser.parse_args(argv)
+    try:
+        reds = dict(line.split() for line in run(TRACES, "--sms", args.sms, "--list").splitlines())
+        cases = {n: c for n, c in measured_cases(args.results, args.match).items() if n in reds}
+        if not cases:
+            raise BadInput(f"{args.results}: no such case")
+        with ThreadPoolExecutor(args.jobs) as pool:
+            cycles = list(pool.map(lambda name: modelled(name, int(reds[name]), args), cases))
+        rows = [{"name": name, "measured": cases[name], "modelled": mine, "error": mine / cases[name] - 1}
+                for name, mine in zip(cases, cycles)]
+        print(text_of(rows))
+        if args.json:
+            args.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    except (BadInput, OSError) as error:
+        print(f"replay_microbench.py: {error}", file=sys.stderr)
+        return 2
+    return int(args.limit is not None and any(abs(r["error"]) > args.limit for r in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

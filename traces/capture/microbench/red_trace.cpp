@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/capture/microbench/red_trace.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "traces/format/writer.hpp"
+
+namespace warpfold::microbench {
+namespace {
+
+constexpr std::uint64_t kBase = 1ULL << 32U;
+
+// The REDs of an iteration go to one array nine times over, not to nine arrays.
+bool one_array(const RedPattern& pattern) {
+  return std::all_of(pattern.offset, pattern.offset + kReds,
+                     [&](std::uint64_t offset) { return offset == pattern.offset[0]; });
+}
+
+// What the loop of kernels_red.cuh takes beside its REDs: an address for each (IMAD.WIDE), two
+// additions, the mask, a comparison and a branch.
+trace::VariantCost loop_cost(bool one_array) {
+  trace::InstructionCost turn;
+  turn.alu = one_array ? 1 : kReds + 2;
+  turn.integer = one_array ? 0 : 4;
+  turn.branches = one_array ? 0 : 1;
+  turn.stall_cycles = turn.alu + turn.integer;
+  trace::VariantCost cost;
+  cost.paths = {turn};
+  cost.reduce["plain"] = {};
+  cost.registers = 32;
+  return cost;
+}
+
+}  // namespace
+
+trace::Header red_trace_header(const RedCase& one, int sms) {
+  const int ctas = one.warps <= 32 ? 1 : one.warps / 16;  // of an SM, as Harness::place has it
+  trace::Header header;
+  header.workload = "microbench";
+  header.scene = one.name;
+  header.kernel = "red_throughput";
+  header.gpu = "none";
+  header.driver = "none";
+  header.cuda = "none";
+  header.grid[0] = static_cast<std::uint32_t>(one.whole_gpu ? ctas * sms : ctas);
+  header.block[0] = static_cast<std::uint32_t>(one.warps / ctas * trace::kWarpLanes);
+  header.registers_per_thread = 32;
+  header.total_ctas = header.grid[0];
+  const RedPattern& pattern = one.pattern;
+  const bool array = one_array(pattern);
+  header.primitive_count =
+      std::uint64_t{pattern.mask} + 1 + *std::max_element(pattern.lane, pattern.lane + 32);
+  for (int a = 0; a < (array ? 1 : kReds); ++a) {
+    header.parameters.push_back(
+        {"array " + std::to_string(a), kBase + pattern.offset[a], pattern.scale[a]});
+  }
+  header.paths = {"iteration"};
+  header.taken_path = "iteration";
+  for (const char* arch : {"sm_86", "sm_89", "sm_90"}) {
+    header.costs[arch]["baseline"] = loop_cost(array);
+  }
+  return header;
+}
+
+void write_red_trace(const RedCase& one, int sms, const std::filesystem::path& path) {
+  if (one.subcores != 4) {
+    throw trace::TraceError(one.name + ": a trace does not say which sub-core a warp is on");
+  }
+  const trace::Header header = red_trace_header(one, sms);
+  const RedPattern& pattern = one.pattern;
+  const std::uint32_t* const lane = pattern.lane;
+  const bool uniform = std::adjacent_find(lane, lane + 32, std::not_equal_to<>()) == lane + 32;
+  const int events = one.iterations * (one_array(pattern) ? kReds : 1);
+  trace::Writer writer(path, header, {.zstd_level = 1});
+  trace::CtaTrace cta;
+  cta.warps.resize(header.warps_per_cta());
+  for (cta.cta = 0; cta.cta < header.total_ctas; ++cta.cta) {
+    for (std::size_t w = 0; w < cta.warps.size(); ++w) {
+      trace::WarpTrace warp;
+      auto place = static_cast<std::uint32_t>(cta.cta * cta.warps.size() + w) * pattern.warp_step;
+      for (int i = 0; i < events; ++i) {
+        const std::uint32_t primitive = place & pattern.mask;
+        trace::Record event;
+        event.kind = trace::RecordKind::kEvent;
+        event.mask = pattern.active;
+        event.primitive = primitive + (uniform ? lane[0] : 0);
+        if (!uniform) {
+          event.lane_primitives = static_cast<std::uint32_t>(warp.lane_primitives.size());
+          for (int l = 0; l < trace::kWarpLanes; ++l) {
+            const bool active = (pattern.active >> l & 1U) != 0;
+            warp.lane_primitives.push_back(active ? primitive + lane[l] : 0);
+          }
+          event.primitive = 0;
+        }
+        warp.records.push_back(event);
+        // With one array kReds events are one iteration.
+        if (!one_array(pattern) || i % kReds == kReds - 1) {
+          place += pattern.step;
+        }
+      }
+      cta.warps[w] = std::move(warp);
+    }
+    writer.add(cta);
+  }
+  writer.finish();
+}
+
+}  // namespace warpfold::microbench
