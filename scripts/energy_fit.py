@@ -40,11 +40,11 @@ def nonnegative_least_squares(matrix, target):
 
 
 def row_of(run, milliseconds):
-    """(what each fitted coefficient is multiplied by, the rest), in millijoules."""
-    energy, activity = run["config"]["energy"], run["activity"]
-    fitted = [activity["instructions"] * 1e-9, activity["shuffles"] * 1e-9, run["rop_ops"] * 1e-9, milliseconds]
+    """(what each fitted coefficient is multiplied by, the rest), in millijoules. A sample has a part of the counts."""
+    energy, activity, scale = run["config"]["energy"], run["activity"], 1e-9 * run.get("gpu_part", 1)
+    fitted = [activity["instructions"] * scale, activity["shuffles"] * scale, run["rop_ops"] * scale, milliseconds]
     rest = (run["noc_bytes"] * energy["noc_byte_pj"] +
-            activity["l2_misses"] * run["config"]["l2"]["line_bytes"] * energy["dram_byte_pj"]) * 1e-9
+            activity["l2_misses"] * run["config"]["l2"]["line_bytes"] * energy["dram_byte_pj"]) * scale
     return fitted, rest
 
 
