@@ -148,6 +148,23 @@ PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuCo
   segment.min_cycles = cost.stall_cycles + std::uint64_t{cost.branches} * gpu.latency.branch +
                        waiting(cost.waits, gpu.latency);
   segment.min_cycles -= std::min(segment.min_cycles, apart);
+  for (std::uint32_t index = 0; index < segment.waits; ++index) {
+    const auto share = [index, waits = segment.waits](auto whole) {
+      return whole * (index + 1) / waits - whole * index / waits;
+    };
+    PolicyTiming::Share own;
+    own.slots = share(segment.slots);
+    own.min_cycles = share(segment.min_cycles);
+    own.lsu_ticks = share(segment.lsu_ticks);
+    own.match_ticks = share(segment.match_ticks);
+    own.loads = share(segment.loads);
+    own.accesses.kind = segment.apart;
+    own.accesses.slots = share(std::uint64_t{segment.accesses});
+    own.accesses.lsu_ticks = share(segment.access_ticks);
+    own.accesses.hand_ticks = share(segment.hand_ticks);
+    own.accesses.latency = segment.latency;
+    segment.shares.push_back(own);
+  }
   return segment;
 }
 
@@ -233,54 +250,80 @@ void WarpProgram::start(const PolicyTiming& timing, const trace::WarpTrace& warp
   record_count_ = static_cast<std::uint32_t>(warp.records.size());
   passes_ = 0;
   events_ = 0;
-  steps_.clear();
-  position_ = 0;
+  item_ = 0;
+  item_count_ = 0;
+  times_ = 0;
+  share_ = 0;
+  accesses_ = nullptr;
   run_ = Step{};
   run_.kind = StepKind::kRun;
 }
 
-void WarpProgram::add_run(const PolicyTiming::Segment& segment, std::uint64_t times) {
-  run_.slots += segment.slots * times;
-  run_.min_cycles += segment.min_cycles * times;
-  run_.lsu_ticks += segment.lsu_ticks * times;
-  run_.match_ticks += segment.match_ticks * times;
-  run_.loads += static_cast<std::uint32_t>(segment.loads * times);
+namespace {
+
+// Work of a segment, or of a share of one, into a run.
+template <typename Work>
+void gather(Step& run, const Work& work, std::uint64_t times) {
+  run.slots += work.slots * times;
+  run.min_cycles += work.min_cycles * times;
+  run.lsu_ticks += work.lsu_ticks * times;
+  run.match_ticks += work.match_ticks * times;
+  run.loads += static_cast<std::uint32_t>(work.loads * times);
 }
 
-// A segment of the kernel. Accesses that are apart split it into equal shares: what follows a
-// share's accesses needs their results.
-void WarpProgram::add(const PolicyTiming::Segment& segment, std::uint64_t times) {
-  if (segment.waits == 0) {
-    add_run(segment, times);
-    return;
+}  // namespace
+
+void WarpProgram::push(const Item& item) {
+  if (item.times > 0) {
+    items_[item_count_++] = item;
   }
-  const std::uint32_t waits = segment.waits;
-  for (std::uint64_t pass = 0; pass < times; ++pass) {
-    for (std::uint32_t part = 0; part < waits; ++part) {
-      const auto share = [part, waits](auto whole) {
-        return whole * (part + 1) / waits - whole * part / waits;
-      };
-      PolicyTiming::Segment own;
-      own.slots = share(segment.slots);
-      own.min_cycles = share(segment.min_cycles);
-      own.lsu_ticks = share(segment.lsu_ticks);
-      own.match_ticks = share(segment.match_ticks);
-      own.loads = share(segment.loads);
-      add_run(own);
-      flush_run();
-      Step accesses;
-      accesses.kind = segment.apart;
-      accesses.slots = share(std::uint64_t{segment.accesses});
-      accesses.lsu_ticks = share(segment.access_ticks);
-      accesses.hand_ticks = share(segment.hand_ticks);
-      accesses.latency = segment.latency;
-      add_accesses(accesses);
+}
+
+void WarpProgram::next_entry(Step& step) {
+  for (;;) {
+    if (accesses_ != nullptr) {
+      step = *accesses_;
+      accesses_ = nullptr;
+      return;
+    }
+    if (item_ < item_count_) {
+      if (take(items_[item_], step)) {
+        return;
+      }
+    } else if (!expand_record()) {
+      if (!take_run(step)) {
+        step = Step{};
+      }
+      return;
     }
   }
 }
 
-// Gathers passes of a work record until the run is full; true when the record is done.
-bool WarpProgram::add_work(const trace::Record& record) {
+// False after the last record.
+bool WarpProgram::expand_record() {
+  if (record_ == record_count_) {
+    return false;
+  }
+  item_ = 0;
+  item_count_ = 0;
+  const trace::Record& record = records_[record_];
+  switch (record.kind) {
+    case trace::RecordKind::kWork:
+      expand_work(record);
+      return true;
+    case trace::RecordKind::kBarrier:
+      push({.kind = Item::Kind::kBarrier});
+      break;
+    case trace::RecordKind::kEvent:
+      expand_event(record);
+      break;
+  }
+  ++record_;
+  return true;
+}
+
+// Gathers passes of a work record until the run is full.
+void WarpProgram::expand_work(const trace::Record& record) {
   const PolicyTiming::Segment& segment = timing_->path(record.path);
   std::uint64_t room = record.count - passes_;
   if (segment.waits > 0) {
@@ -298,55 +341,93 @@ bool WarpProgram::add_work(const trace::Record& record) {
   add(segment, room);
   passes_ += room;
   if (passes_ < record.count) {
-    flush_run();
+    push({.kind = Item::Kind::kFlush});
+  } else {
+    passes_ = 0;
+    ++record_;
+  }
+}
+
+// The steps of an item, one a call; false if it has added to the run only.
+bool WarpProgram::take(const Item& item, Step& step) {
+  switch (item.kind) {
+    case Item::Kind::kSegment:
+      if (!item.segment->shares.empty()) {
+        return take_share(item, step);
+      }
+      gather(run_, *item.segment, item.times);
+      ++item_;
+      return false;
+    case Item::Kind::kGroups: {
+      const std::uint64_t further = item.segment->matches * (item.times - 1);
+      run_.min_cycles += further * timing_->match_group;
+      run_.match_ticks += further * timing_->match_group_ticks;
+      ++item_;
+      return false;
+    }
+    case Item::Kind::kFlush:
+      ++item_;
+      return take_run(step);
+    case Item::Kind::kAtomics: {
+      if (take_run(step)) {
+        return true;
+      }
+      ++item_;
+      const trace::Record& event = records_[record_ - 1];
+      step = Step{};
+      step.kind = item.atomics;
+      step.order = item.order;
+      step.slots = 1;
+      step.mask = item.mask;
+      step.record = record_ - 1;
+      step.primitive = event.primitive;
+      step.uniform = event.lane_primitives == trace::Record::kUniform;
+      return true;
+    }
+    case Item::Kind::kBarrier:
+      if (take_run(step)) {
+        return true;
+      }
+      ++item_;
+      step = Step{};
+      step.kind = StepKind::kBarrier;
+      step.slots = 1;
+      return true;
+  }
+  return false;
+}
+
+bool WarpProgram::take_share(const Item& item, Step& step) {
+  const PolicyTiming::Share& share = item.segment->shares[share_];
+  gather(run_, share, 1);
+  if (share.accesses.slots > 0) {
+    accesses_ = &share.accesses;
+  }
+  if (++share_ == item.segment->shares.size()) {
+    share_ = 0;
+    if (++times_ == item.times) {
+      times_ = 0;
+      ++item_;
+    }
+  }
+  return take_run(step);
+}
+
+// What has been gathered, if anything.
+bool WarpProgram::take_run(Step& step) {
+  if (run_.slots == 0 && run_.min_cycles == 0 && run_.lsu_ticks == 0) {
     return false;
   }
-  passes_ = 0;
+  step = run_;
+  run_.slots = 0;
+  run_.min_cycles = 0;
+  run_.lsu_ticks = 0;
+  run_.match_ticks = 0;
+  run_.loads = 0;
   return true;
 }
 
-void WarpProgram::flush_run() {
-  if (run_.slots > 0 || run_.min_cycles > 0 || run_.lsu_ticks > 0) {
-    steps_.push_back(run_);
-    run_.slots = 0;
-    run_.min_cycles = 0;
-    run_.lsu_ticks = 0;
-    run_.match_ticks = 0;
-    run_.loads = 0;
-  }
-}
-
-// One entry for all parameters: next() makes a step of each.
-void WarpProgram::add_atomics(StepKind kind, LaneMask mask, SumOrder order, std::uint32_t record) {
-  Step step;
-  step.kind = kind;
-  step.order = order;
-  step.slots = 1;
-  step.mask = mask;
-  step.record = record;
-  const trace::Record& event = records_[record];
-  step.primitive = event.primitive;
-  step.uniform = event.lane_primitives == trace::Record::kUniform;
-  steps_.push_back(step);
-}
-
-void WarpProgram::add_accesses(const Step& accesses) {
-  if (accesses.slots > 0) {
-    steps_.push_back(accesses);
-  }
-}
-
-// What a segment's MATCHes take longer as the lanes that they compare have several values.
-void WarpProgram::add_groups(const PolicyTiming::Segment& segment, std::size_t groups) {
-  if (groups > 1) {
-    const std::uint64_t further = segment.matches * (groups - 1);
-    run_.min_cycles += further * timing_->match_group;
-    run_.match_ticks += further * timing_->match_group_ticks;
-  }
-}
-
-void WarpProgram::expand_event(std::uint32_t record) {
-  const trace::Record& event = records_[record];
+void WarpProgram::expand_event(const trace::Record& event) {
   const PolicyTiming& t = *timing_;
   add(t.taken());
   ++events_;
@@ -380,13 +461,12 @@ void WarpProgram::expand_event(std::uint32_t record) {
     case PolicyKind::kLabIdeal:
     case PolicyKind::kPhi:
       add(t.plain);
-      flush_run();
-      add_atomics(StepKind::kAtomic, event.mask, SumOrder::kSerial, record);
+      add_atomics(StepKind::kAtomic, event.mask, SumOrder::kSerial);
       break;
 
     case PolicyKind::kSwS: {
       add(t.check);
-      add_groups(t.check, group_count);
+      push({.kind = Item::Kind::kGroups, .segment = &t.check, .times = group_count});
       // Groups at or above the threshold run the serial loop together; the rest add directly. A
       // group's leader holds its own value already and takes one turn for each other lane.
       LaneMask direct = 0;
@@ -401,17 +481,13 @@ void WarpProgram::expand_event(std::uint32_t record) {
       }
       if (direct != event.mask) {
         add(t.setup);
-        for (std::uint32_t i = 0; i < turns; ++i) {
-          add(t.per_lane);
-        }
+        add(t.per_lane, turns);
         add(t.leader);
-        flush_run();
-        add_atomics(StepKind::kReduced, event.mask & ~direct, SumOrder::kSerial, record);
+        add_atomics(StepKind::kReduced, event.mask & ~direct, SumOrder::kSerial);
       }
       if (direct != 0) {
         add(t.plain);
-        flush_run();
-        add_atomics(StepKind::kAtomic, direct, SumOrder::kSerial, record);
+        add_atomics(StepKind::kAtomic, direct, SumOrder::kSerial);
       }
       break;
     }
@@ -424,55 +500,17 @@ void WarpProgram::expand_event(std::uint32_t record) {
           group_count == 1 && (t.policy.kind != PolicyKind::kSwB || lanes >= t.policy.threshold);
       if (!reduce) {
         add(t.plain);
-        flush_run();
-        add_atomics(StepKind::kAtomic, event.mask, SumOrder::kSerial, record);
+        add_atomics(StepKind::kAtomic, event.mask, SumOrder::kSerial);
         break;
       }
       add(t.butterfly);
       add(t.leader);
-      flush_run();
-      add_atomics(StepKind::kReduced, event.mask,
-                  t.policy.kind == PolicyKind::kCccl ? SumOrder::kNeighbours : SumOrder::kButterfly,
-                  record);
+      add_atomics(
+          StepKind::kReduced, event.mask,
+          t.policy.kind == PolicyKind::kCccl ? SumOrder::kNeighbours : SumOrder::kButterfly);
       break;
     }
   }
-}
-
-Step WarpProgram::next_entry() {
-  if (position_ == steps_.size()) {
-    steps_.clear();
-    position_ = 0;
-    while (steps_.empty() && record_ < record_count_) {
-      const trace::Record& record = records_[record_];
-      switch (record.kind) {
-        case trace::RecordKind::kWork:
-          if (!add_work(record)) {
-            continue;
-          }
-          break;
-        case trace::RecordKind::kBarrier: {
-          flush_run();
-          Step step;
-          step.kind = StepKind::kBarrier;
-          step.slots = 1;
-          steps_.push_back(step);
-          break;
-        }
-        case trace::RecordKind::kEvent:
-          expand_event(record_);
-          break;
-      }
-      ++record_;
-    }
-    if (steps_.empty()) {
-      flush_run();
-    }
-    if (steps_.empty()) {
-      return Step{};
-    }
-  }
-  return steps_[position_++];
 }
 
 Fp32Bits software_sum(const std::uint32_t* lane_values, LaneMask mask, SumOrder order) {

@@ -3,6 +3,7 @@
 // WarpProgram belongs to one resident warp, which asks for its next step when the last is done.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -56,6 +57,16 @@ class PolicyTiming {
   // architecture or the policy's variant.
   PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy policy);
 
+  // One of the equal shares of a segment, from one wait to the next: work, then accesses whose
+  // results what follows needs.
+  struct Share {
+    std::uint64_t slots = 0;
+    std::uint64_t min_cycles = 0;
+    Ticks lsu_ticks = 0;
+    Ticks match_ticks = 0;
+    std::uint32_t loads = 0;
+    Step accesses;  // none if without slots
+  };
   struct Segment {
     std::uint64_t slots = 0;
     std::uint64_t min_cycles = 0;
@@ -71,6 +82,7 @@ class PolicyTiming {
     Ticks hand_ticks = 0;    // what the sub-core takes to hand them over, all
     std::uint32_t latency = 0;
     std::uint32_t waits = 0;
+    std::vector<Share> shares;  // one for each wait
   };
   [[nodiscard]] const Segment& path(std::uint16_t index) const { return paths_[index]; }
   [[nodiscard]] const Segment& taken() const { return paths_[taken_]; }
@@ -97,22 +109,46 @@ class WarpProgram {
     if (atomic && step.parameter + 1U < timing_->parameters) {
       ++step.parameter;
     } else {
-      step = next_entry();
+      next_entry(step);
     }
   }
   // Events expanded so far.
   [[nodiscard]] std::uint32_t events() const { return events_; }
 
  private:
-  Step next_entry();
-  void expand_event(std::uint32_t record);
-  void add(const PolicyTiming::Segment& segment, std::uint64_t times = 1);
-  void add_run(const PolicyTiming::Segment& segment, std::uint64_t times = 1);
-  void add_groups(const PolicyTiming::Segment& segment, std::size_t groups);
-  bool add_work(const trace::Record& record);
-  void flush_run();
-  void add_atomics(StepKind kind, LaneMask mask, SumOrder order, std::uint32_t record);
-  void add_accesses(const Step& accesses);
+  // What a record comes to, made into steps one by one as they are asked for: a warp's steps
+  // together would be too many to keep.
+  struct Item {
+    enum class Kind : std::uint8_t {
+      kSegment,  // `segment`, `times` over
+      kGroups,   // what its MATCHes take longer with `times` values
+      kFlush,    // what has been gathered is a step
+      kAtomics,  // the same, then additions of all parameters
+      kBarrier,  // the same, then a barrier
+    };
+    Kind kind = Kind::kSegment;
+    StepKind atomics = StepKind::kAtomic;
+    SumOrder order = SumOrder::kSerial;
+    LaneMask mask = 0;
+    const PolicyTiming::Segment* segment = nullptr;
+    std::uint64_t times = 1;
+  };
+
+  void next_entry(Step& step);
+  bool expand_record();
+  void expand_event(const trace::Record& event);
+  void expand_work(const trace::Record& record);
+  // Puts the item's next step, if it has one by itself, into `step`; true if it has.
+  bool take(const Item& item, Step& step);
+  bool take_share(const Item& item, Step& step);
+  bool take_run(Step& step);
+  void push(const Item& item);
+  void add(const PolicyTiming::Segment& segment, std::uint64_t times = 1) {
+    push({.kind = Item::Kind::kSegment, .segment = &segment, .times = times});
+  }
+  void add_atomics(StepKind kind, LaneMask mask, SumOrder order) {
+    push({.kind = Item::Kind::kAtomics, .atomics = kind, .order = order, .mask = mask});
+  }
 
   const PolicyTiming* timing_ = nullptr;
   const trace::WarpTrace* warp_ = nullptr;
@@ -121,9 +157,15 @@ class WarpProgram {
   std::uint32_t record_count_ = 0;
   std::uint64_t passes_ = 0;  // of it, passes already gathered
   std::uint32_t events_ = 0;
-  std::vector<Step> steps_;  // expanded and not yet handed out, from position_
-  std::size_t position_ = 0;
-  Step run_;  // work gathered since the last step
+  // Of the last record expanded, what is not done with, from item_ on; of that the times and shares
+  // that are.
+  static constexpr std::size_t kItems = 10;
+  std::array<Item, kItems> items_;
+  std::uint32_t item_ = 0, item_count_ = 0;
+  std::uint64_t times_ = 0;
+  std::uint32_t share_ = 0;
+  const Step* accesses_ = nullptr;  // of a share, due before all else
+  Step run_;                        // work gathered since the last step
 };
 
 // Sum of the values of the lanes in `mask` as software forms it, with plain FADD (subnormals kept):
