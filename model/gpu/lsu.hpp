@@ -79,6 +79,8 @@ class Lsu : public Block {
   bool take_next();
   void split(const MemOp& op);
   void split_sums(const MemOp& op);
+  void count_flits();
+  void set_occupancies();
 
   const AddressMap& addresses_;
   const bool has_values_;
@@ -92,9 +94,6 @@ class Lsu : public Block {
   std::vector<Subcore*> subcores_;
   std::vector<Ticks> handed_;  // by sub-core: when it has handed over what was taken
   std::size_t turn_ = 0;
-
-  void count_flits();
-  void set_occupancies();
 
   const std::uint32_t line_bytes_;
   const Ticks red_min_, red_flit_, hand_red_;
