@@ -99,12 +99,12 @@ def picks(points):
 # ---- runs -------------------------------------------------------------------------------------------
 
 
-def run(*arguments, **options):
+def run(*arguments, command=COMMAND, **options):
     try:
-        return subprocess.run([str(COMMAND), *map(str, arguments)], check=True, text=True, stdout=subprocess.PIPE,
+        return subprocess.run([str(command), *map(str, arguments)], check=True, text=True, stdout=subprocess.PIPE,
                               **options).stdout
     except OSError as error:
-        raise BadInput(f"{COMMAND}: {error.strerror}") from error
+        raise BadInput(f"{command}: {error.strerror}") from error
     except subprocess.CalledProcessError as error:
         raise BadInput(f"{' '.join(map(str, error.cmd))}: exit code {error.returncode}") from error
 

@@ -17,28 +17,15 @@ import json
 import os
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-COMMAND = Path(os.environ.get("WARPFOLD", ROOT / "build/release/model/warpfold"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from correlate import ROOT, BadInput, run  # noqa: E402
+
 TRACES = Path(os.environ.get("WARPFOLD_RED_TRACE", ROOT / "build/release/tb/microbench/warpfold_red_trace"))
-
-
-class BadInput(Exception):
-    """One line."""
-
-
-def run(*arguments):
-    try:
-        return subprocess.run([str(a) for a in arguments], check=True, text=True, stdout=subprocess.PIPE).stdout
-    except OSError as error:
-        raise BadInput(f"{arguments[0]}: {error.strerror}") from error
-    except subprocess.CalledProcessError as error:
-        raise BadInput(f"{' '.join(map(str, arguments))}: exit code {error.returncode}") from error
 
 
 def measured_cases(path, match):
@@ -56,8 +43,8 @@ def modelled(name, reds, args):
     settings = [] if name.endswith("/gpu") or "/hot_" in name else ["--set", "sm.count=1"]
     with tempfile.TemporaryDirectory() as folder:
         trace, out = Path(folder) / "case.wft", Path(folder) / "r.json"
-        run(TRACES, "--sms", args.sms, name, trace)
-        run(COMMAND, "sim", trace, "--gpu", args.gpu, "--policy", "baseline", "--unit", "golden", "--jobs", 1,
+        run("--sms", args.sms, name, trace, command=TRACES)
+        run("sim", trace, "--gpu", args.gpu, "--policy", "baseline", "--unit", "golden", "--jobs", 1,
             "--json", out, *settings)
         return json.loads(out.read_text(encoding="utf-8"))["runs"][0]["cycles"] / reds
 
@@ -85,7 +72,7 @@ def main(argv=None):
     parser.add_argument("--json", type=Path, help="file for the rows")
     args = parser.parse_args(argv)
     try:
-        reds = dict(line.split() for line in run(TRACES, "--sms", args.sms, "--list").splitlines())
+        reds = dict(line.split() for line in run("--sms", args.sms, "--list", command=TRACES).splitlines())
         cases = {n: c for n, c in measured_cases(args.results, args.match).items() if n in reds}
         if not cases:
             raise BadInput(f"{args.results}: no such case")
