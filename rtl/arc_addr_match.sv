@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coalescer: groups the active lanes of an atomred request by address, one group a cycle.
+// Coalescer: groups the active lanes of an atomred request by address, one group a cycle, and
+// gathers those that are alone on theirs.
 //
-// Contract: while a request is held, the lowest lane not yet sent leads; it and all other unsent
-// lanes with exactly its address form the transaction offered at txn_*. Groups therefore leave in
-// the order of their lowest lanes, and each active lane is in exactly one. The request is accepted
-// with its last group, or at once when no lane is active; the next one may follow in the next
-// cycle. The requester holds the request unchanged until it is accepted, and the request is not
-// stored here: only the lanes already sent are. txn_valid_o does not wait for txn_ready_i;
-// txn_addr_o and txn_mask_o mean nothing without it.
+// Contract: while a request is held, its lowest lane neither sent nor gathered leads, and all such
+// lanes with exactly its address are its group. A group of several lanes, or a lane that is the
+// last one left, is the transaction offered at txn_*. A leader that is alone, with others left, is
+// gathered instead, one a cycle. Once two lanes are lone, the leader counted, left_valid_o offers
+// all lanes not yet sent, whatever their addresses, beside the transaction; in a cycle at most one
+// of the two is taken. Groups therefore leave in the order of their lowest lanes, and each active
+// lane leaves once. The request is accepted with its last lanes, or at once when no lane is active;
+// the next one may follow in the next cycle. The requester holds the request unchanged until it is
+// accepted, and the request is not stored here: only which lanes are sent or gathered is. The
+// valids do not wait for the readies; txn_addr_o and txn_mask_o mean nothing without txn_valid_o.
 
 `include "arc_assert.svh"
 
@@ -24,7 +28,11 @@ module arc_addr_match (
   input  logic                                        txn_ready_i,
   output logic [arc_pkg::AddrWidth-1:0]               txn_addr_o,
   output logic [arc_pkg::Lanes-1:0]                   txn_mask_o,
-  // a request is partly sent
+  // all lanes left, the transaction's among them
+  output logic                                        left_valid_o,
+  input  logic                                        left_ready_i,
+  output logic [arc_pkg::Lanes-1:0]                   left_mask_o,
+  // a lane of the held request has been sent or gathered
   output logic                                        busy_o
 );
 
@@ -32,29 +40,34 @@ module arc_addr_match (
   localparam int AddrWidth = arc_pkg::AddrWidth;
 
   // ------------------------------------------------------------------------------------------
-  // Leader: the lowest lane not yet sent
+  // Leader: the lowest lane neither sent nor gathered; when all are, the gathered lane if it is one
   // ------------------------------------------------------------------------------------------
 
   logic [Lanes-1:0] done_q, done_d;  // lanes of the held request already sent
-  logic [Lanes-1:0] pending, leader;
-  logic any_pending;
+  logic [Lanes-1:0] lone_q, lone_d;  // lanes of it gathered
+  logic two_lone_q, two_lone_d;      // more than one
+  logic [Lanes-1:0] pending, first, at_last, leader;
+  logic any_pending, any_lone;
 
-  assign pending = req_mask_i & ~done_q;
+  assign pending = req_mask_i & ~done_q & ~lone_q;
+  assign any_lone = lone_q != '0;
 
   logic [Lanes-1:0] unused_rest;
 
-  arc_lane_picker u_leader (
+  arc_lane_picker u_first (
     .mask_i   (pending),
     .any_o    (any_pending),
-    .one_hot_o(leader),
+    .one_hot_o(first),
     .rest_o   (unused_rest)
   );
 
+  assign at_last = lone_q & {Lanes{!any_pending}};
+  assign leader = first | at_last;
+
   // ------------------------------------------------------------------------------------------
-  // Group: the leader's address, and the unsent lanes that share it
+  // Group: the leader's address, and the lanes that share it
   // ------------------------------------------------------------------------------------------
 
-  logic txn_last;
   logic [Lanes-1:0] same_addr;
 
   always_comb begin
@@ -72,30 +85,59 @@ module arc_addr_match (
                      $stable(addr))
   end
 
+  // ------------------------------------------------------------------------------------------
+  // What may go: the group, all lanes left, or neither yet
+  // ------------------------------------------------------------------------------------------
+
+  logic alone, others, gather;  // the leader has its address alone; lanes are left beside its group
+
   always_comb begin
-    txn_mask_o = pending & same_addr;
-    txn_last = (pending & ~same_addr) == '0;
-    txn_valid_o = req_valid_i && any_pending;
-    req_ready_o = req_valid_i && (!any_pending || (txn_last && txn_ready_i));
+    txn_mask_o = (pending & same_addr) | at_last;
+    left_mask_o = pending | lone_q;
+    alone = any_pending && (pending & same_addr & ~first) == '0;
+    others = any_pending && ((pending & ~same_addr) != '0 || any_lone);
+    gather = alone && others;
+    txn_valid_o = req_valid_i && (any_pending ? !gather : any_lone && !two_lone_q);
+    left_valid_o = req_valid_i && (two_lone_q || (alone && any_lone));
   end
 
   // ------------------------------------------------------------------------------------------
-  // Lanes already sent
+  // Lanes sent and gathered
   // ------------------------------------------------------------------------------------------
+
+  assign req_ready_o = req_valid_i && ((!any_pending && !any_lone) ||
+                                       (left_valid_o && left_ready_i) ||
+                                       (txn_valid_o && txn_ready_i && !others));
 
   always_comb begin
     done_d = done_q;
-    if (txn_valid_o && txn_ready_i) begin
-      done_d = txn_last ? '0 : done_q | txn_mask_o;
+    lone_d = lone_q;
+    two_lone_d = two_lone_q;
+    if (req_ready_o) begin
+      done_d = '0;
+      lone_d = '0;
+      two_lone_d = 1'b0;
+    end else if (txn_valid_o && txn_ready_i) begin
+      done_d = done_q | txn_mask_o;
+    end else if (req_valid_i && gather) begin
+      lone_d = lone_q | first;
+      two_lone_d = any_lone;
     end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) done_q <= '0;
-    else         done_q <= done_d;
+    if (!rst_ni) begin
+      done_q <= '0;
+      lone_q <= '0;
+      two_lone_q <= 1'b0;
+    end else begin
+      done_q <= done_d;
+      lone_q <= lone_d;
+      two_lone_q <= two_lone_d;
+    end
   end
 
-  assign busy_o = done_q != '0;
+  assign busy_o = done_q != '0 || any_lone;
 
   // ------------------------------------------------------------------------------------------
   // Assertions
@@ -103,15 +145,19 @@ module arc_addr_match (
 
   `ARC_ASSUME_NEXT(RequestHeldUntilReady, req_valid_i && !req_ready_o,
                    req_valid_i && $stable(req_mask_i))
-  `ARC_ASSERT_NEXT(TransactionHeldUntilReady, txn_valid_o && !txn_ready_i,
+  `ARC_ASSUME(OneOfTheTwoIsTaken, !(txn_valid_o && txn_ready_i && left_valid_o && left_ready_i))
+  `ARC_ASSERT_NEXT(TransactionHeldUntilReady, txn_valid_o && !txn_ready_i && !req_ready_o,
                    txn_valid_o && $stable(txn_addr_o) && $stable(txn_mask_o))
+  `ARC_ASSERT_NEXT(LanesLeftOfferedUntilReady, left_valid_o && !left_ready_i, left_valid_o)
   `ARC_ASSERT(TransactionHasItsLeader, !txn_valid_o || (txn_mask_o & leader) != '0)
-  `ARC_ASSERT(OnlyPendingLanesAreSent, (txn_mask_o & ~pending) == '0)
-  `ARC_ASSERT(NoLaneSentTwice, (txn_mask_o & done_q) == '0)
-  `ARC_ASSERT(SentLanesWereActive, !req_valid_i || (done_q & ~req_mask_i) == '0)
-  `ARC_ASSERT(HeldRequestHasPendingLanes, done_q == '0 || (req_valid_i && any_pending))
+  `ARC_ASSERT(OnlyLanesLeftAreSent, (txn_mask_o & ~left_mask_o) == '0)
+  `ARC_ASSERT(NoLaneSentTwice, (left_mask_o & done_q) == '0)
+  `ARC_ASSERT(SentLanesWereActive, !req_valid_i || ((done_q | lone_q) & ~req_mask_i) == '0)
+  `ARC_ASSERT(HeldRequestHasLanesLeft, !busy_o || (req_valid_i && left_mask_o != '0))
   `ARC_ASSERT(AcceptedMeansAllSent,
-              !(req_valid_i && req_ready_o) || !any_pending || (done_q | txn_mask_o) == req_mask_i)
-  `ARC_ASSERT_NEXT(NothingRemainsOfAnAcceptedRequest, req_valid_i && req_ready_o, done_q == '0)
+              !(req_valid_i && req_ready_o) || left_mask_o == '0 || (left_valid_o && left_ready_i) ||
+              (done_q | txn_mask_o) == req_mask_i)
+  `ARC_ASSERT(TwoAreMoreThanOne, two_lone_q == ((lone_q & (lone_q - 1)) != '0))
+  `ARC_ASSERT_NEXT(NothingRemainsOfAnAcceptedRequest, req_valid_i && req_ready_o, !busy_o)
 
 endmodule

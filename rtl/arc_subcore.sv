@@ -3,11 +3,13 @@
 // kinds, output select.
 //
 // Contract: every active lane of every accepted request leaves exactly once at the lsu port, either
-// in the mask of a plain RED (lsu_reduced_o 0, the value is still in the register file) or within
-// the sum of a reduced transaction (lsu_reduced_o 1, one addition of lsu_data_o, lsu_mask_o 1).
-// Requests are cut into transactions by address in the order of their lowest lanes. A plain RED may
-// overtake a reduction that was accepted earlier. Reductions stay in order among themselves in the
-// serial unit; in the pipelined one a short one may overtake a long one.
+// in the mask of a plain RED (lsu_reduced_o 0, values and addresses are still in the register file)
+// or within the sum of a reduced transaction (lsu_reduced_o 1, one addition of lsu_data_o,
+// lsu_mask_o 1). Requests are cut into transactions by address in the order of their lowest lanes.
+// A plain RED takes a transaction, or, once two lanes of the request have been found alone on their
+// addresses, all lanes that are left; lsu_addr_o is then 0. It may overtake a reduction that was
+// accepted earlier. Reductions stay in order among themselves in the serial unit; in the pipelined
+// one a short one may overtake a long one.
 //
 // lsu_ready_i is the registered "not full" of the memory queue and must not depend on this cycle's
 // outputs. A plain RED is offered only in a cycle in which it is taken; a result waits at the port
@@ -63,20 +65,25 @@ module arc_subcore #(
   logic txn_valid, txn_ready;
   logic [AddrWidth-1:0] txn_addr;
   logic [Lanes-1:0] txn_mask;
+  logic left_valid, left_ready;
+  logic [Lanes-1:0] left_mask;
   logic match_busy;
 
   arc_addr_match u_addr_match (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .req_valid_i(req_valid_i),
-    .req_ready_o(req_ready_o),
-    .req_mask_i (req_mask_i),
-    .req_addr_i (req_addr_i),
-    .txn_valid_o(txn_valid),
-    .txn_ready_i(txn_ready),
-    .txn_addr_o (txn_addr),
-    .txn_mask_o (txn_mask),
-    .busy_o     (match_busy)
+    .clk_i       (clk_i),
+    .rst_ni      (rst_ni),
+    .req_valid_i (req_valid_i),
+    .req_ready_o (req_ready_o),
+    .req_mask_i  (req_mask_i),
+    .req_addr_i  (req_addr_i),
+    .txn_valid_o (txn_valid),
+    .txn_ready_i (txn_ready),
+    .txn_addr_o  (txn_addr),
+    .txn_mask_o  (txn_mask),
+    .left_valid_o(left_valid),
+    .left_ready_i(left_ready),
+    .left_mask_o (left_mask),
+    .busy_o      (match_busy)
   );
 
   // ------------------------------------------------------------------------------------------
@@ -86,16 +93,21 @@ module arc_subcore #(
   logic red_valid;
   logic reduce_valid, reduce_ready;
   logic result_valid;
+  logic [Lanes-1:0] red_mask;
 
   arc_scheduler u_scheduler (
     .txn_valid_i   (txn_valid),
     .txn_ready_o   (txn_ready),
+    .left_valid_i  (left_valid),
+    .left_ready_o  (left_ready),
     .lsu_ready_i   (lsu_ready_i),
     .result_valid_i(result_valid),
     .red_valid_o   (red_valid),
     .reduce_valid_o(reduce_valid),
     .reduce_ready_i(reduce_ready)
   );
+
+  assign red_mask = left_valid ? left_mask : txn_mask;
 
   // ------------------------------------------------------------------------------------------
   // Reduction unit
@@ -191,9 +203,9 @@ module arc_subcore #(
   always_comb begin
     lsu_valid_o = result_valid || red_valid;
     lsu_reduced_o = result_valid;
-    lsu_addr_o = result_addr | (txn_addr & {AddrWidth{red_valid}});
+    lsu_addr_o = result_addr | (txn_addr & {AddrWidth{red_valid && !left_valid}});
     lsu_tag_o = result_tag | (req_tag_i & {TagWidth{red_valid}});
-    lsu_mask_o = txn_mask & {Lanes{red_valid}};
+    lsu_mask_o = red_mask & {Lanes{red_valid}};
     lsu_mask_o[0] = lsu_mask_o[0] | result_valid;
   end
 
@@ -220,7 +232,7 @@ module arc_subcore #(
 
   always_comb begin
     sent_now = '0;
-    if (red_valid && lsu_ready_i) sent_now = 6'($countones(lsu_mask_o));
+    if (red_valid && lsu_ready_i) sent_now = 6'($countones(red_mask));
     if (reduce_valid && reduce_ready) sent_now = 6'($countones(txn_mask));
   end
 

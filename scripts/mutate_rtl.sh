@@ -31,10 +31,15 @@ shift_below_exponent  | arc_fp32_adder     | arc_fp32_adder.sv     | s/\(room >>
 wrong_lane            | arc_lane_picker    | arc_lane_picker.sv    | s/~\(below\[i\] \| group_below\[i\/Group\]\)/~below[i]/
 picked_lane_kept      | arc_lane_picker    | arc_lane_picker.sv    | s/rest_o\[i\] = .*;/rest_o[i] = mask_i[i];/
 wrong_leader          | arc_addr_match     | arc_addr_match.sv     | s/\.mask_i   \(pending\)/.mask_i   (req_mask_i)/
-done_not_cleared      | arc_addr_match     | arc_addr_match.sv     | s/txn_last \? '0 : //
+done_not_cleared      | arc_addr_match     | arc_addr_match.sv     | s/done_d = '0;/done_d = done_q;/
+lone_not_cleared      | arc_addr_match     | arc_addr_match.sv     | s/lone_d = '0;/lone_d = lone_q;/
+last_is_gathered      | arc_addr_match     | arc_addr_match.sv     | s/gather = alone && others/gather = alone/
+one_is_two            | arc_addr_match     | arc_addr_match.sv     | s/two_lone_d = any_lone/two_lone_d = 1'b1/
+gathered_are_lost     | arc_addr_match     | arc_addr_match.sv     | s/left_mask_o = pending \| lone_q/left_mask_o = pending/
 address_bit_ignored   | arc_addr_match     | arc_addr_match.sv     | s/addr == txn_addr_o/addr[AddrWidth-2:0] == txn_addr_o[AddrWidth-2:0]/
-done_without_ready    | arc_addr_match     | arc_addr_match.sv     | s/if \(txn_valid_o && txn_ready_i\)/if (txn_valid_o)/
+done_without_ready    | arc_addr_match     | arc_addr_match.sv     | s/else if \(txn_valid_o && txn_ready_i\)/else if (txn_valid_o)/
 red_before_result     | arc_scheduler      | arc_scheduler.sv      | s/red_free = lsu_ready_i && !result_valid_i/red_free = lsu_ready_i/
+sent_twice            | arc_scheduler      | arc_scheduler.sv      | s/red_free \? !left_valid_i : /red_free || /
 last_lane_lost        | arc_reduction_serial | arc_reduction_serial.sv | s/left_any = mask_q != '0/left_any = (mask_q \& (mask_q - 1)) != '0/
 load_too_early        | arc_reduction_serial | arc_reduction_serial.sv | s/\(!add_valid_q \|\| result_ready_i\)/1'b1/
 load_too_late         | arc_reduction_serial | arc_reduction_serial.sv | s/\(!add_valid_q \|\| result_ready_i\)/!add_valid_q/
@@ -50,7 +55,8 @@ lane_read_twice       | arc_reduction_pipelined | arc_reduction_pipelined.sv | s
 result_overwritten    | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/last_empty_q && !stay;/last_empty_q;/
 result_forgotten      | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/waiting_q <= stay;/waiting_q <= 1'b0;/
 stage_too_many        | arc_reduction_pipelined | arc_fp32_adder.sv     | s/s3_sign <= s2_sign;/s3_sign <= s1_sign;/
-mask_not_blanked      | arc_subcore        | arc_subcore.sv        | s/txn_mask & \{Lanes\{red_valid\}\}/txn_mask/
+mask_not_blanked      | arc_subcore        | arc_subcore.sv        | s/red_mask & \{Lanes\{red_valid\}\}/red_mask/
+group_instead_of_rest | arc_subcore        | arc_subcore.sv        | s/left_valid \? left_mask : txn_mask/txn_mask/
 tag_not_blanked       | arc_subcore        | arc_subcore.sv        | s/req_tag_i & \{TagWidth\{red_valid\}\}/req_tag_i/
 BUGS
 )

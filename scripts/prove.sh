@@ -53,7 +53,8 @@ bugs=$(cat <<'BUGS'
 lane_picker        | wrong_lane          | arc_lane_picker    | s/~\(below\[i\] \| group_below\[i\/Group\]\)/~below[i]/
 lane_picker        | picked_lane_kept    | arc_lane_picker    | s/rest_o\[i\] = .*;/rest_o[i] = mask_i[i];/
 scheduler          | red_before_result   | arc_scheduler      | s/red_free = lsu_ready_i && !result_valid_i/red_free = lsu_ready_i/
-scheduler          | dropped             | arc_scheduler      | s/red_free \|\| reduce_ready_i/1'b1/
+scheduler          | dropped             | arc_scheduler      | s/: reduce_ready_i;/: 1'b1;/
+scheduler          | sent_twice          | arc_scheduler      | s/red_free \? !left_valid_i : /red_free || /
 reduction_serial   | load_too_early      | arc_reduction_serial | s/\(!add_valid_q \|\| result_ready_i\)/1'b1/
 reduction_serial   | gap_between         | arc_reduction_serial | s/\(!add_valid_q \|\| result_ready_i\)/!add_valid_q/
 reduction_serial   | stall_ignored       | arc_reduction_serial | s/ \|\| \(result_valid_o && !result_ready_i\);/;/
@@ -75,9 +76,13 @@ reduction_pipelined | tag_of_next         | arc_reduction_pipelined | s/result_t
 reduction_pipelined | result_forgotten    | arc_reduction_pipelined | s/waiting_q <= stay;/waiting_q <= 1'b0;/
 reduction_pipelined | reset_forgotten     | arc_reduction_pipelined | s/align_valid_q <= 1'b0;/align_valid_q <= 1'b1;/
 addr_match         | wrong_leader        | arc_addr_match     | s/\.mask_i   \(pending\)/.mask_i   (req_mask_i)/
-addr_match         | done_not_cleared    | arc_addr_match     | s/txn_last \? '0 : //
+addr_match         | done_not_cleared    | arc_addr_match     | s/done_d = '0;/done_d = done_q;/
+addr_match         | lone_not_cleared    | arc_addr_match     | s/lone_d = '0;/lone_d = lone_q;/
+addr_match         | last_is_gathered    | arc_addr_match     | s/gather = alone && others/gather = alone/
+addr_match         | one_is_two          | arc_addr_match     | s/two_lone_d = any_lone/two_lone_d = 1'b1/
+addr_match         | gathered_are_lost   | arc_addr_match     | s/left_mask_o = pending \| lone_q/left_mask_o = pending/
 addr_match         | address_bit_ignored | arc_addr_match     | s/addr == txn_addr_o/addr[AddrWidth-2:0] == txn_addr_o[AddrWidth-2:0]/
-addr_match         | done_without_ready  | arc_addr_match     | s/if \(txn_valid_o && txn_ready_i\)/if (txn_valid_o)/
+addr_match         | done_without_ready  | arc_addr_match     | s/else if \(txn_valid_o && txn_ready_i\)/else if (txn_valid_o)/
 bin_max            | later_bit_alone     | arc_bin_max        | s/ \|\| \(any_x && !any_1x\)//
 bin_max            | third_bit_ignored   | arc_bin_max        | s/b3 \| \{Lanes\{~max_o\[3\]\}\}/b3 | ~b3/
 fused_control      | load_too_early      | arc_reduction_fused | s/\(grant && fetch_last\)/grant/

@@ -15,10 +15,10 @@ namespace {
 // transactions being fetched, of which the pipelined unit has four. A power of two.
 constexpr std::size_t kInFlight = 8;
 
-// After so many cycles in which a sum waits and neither a lane is read nor a request accepted, a
-// unit is at rest (rtl/README.md): the serial one at once, the pipelined one when it has tried all
-// its four places and would have read from one that it loaded, the fused one when what it read last
-// has gone through its stages.
+// After so many cycles in which the memory queue is full and neither a lane is read nor a request
+// accepted, and a sum waits in all of them or in none, a unit is at rest (rtl/README.md): the
+// serial one at once, the pipelined one when it has tried all its four places and would have read
+// from one that it loaded, the fused one when what it read last has gone through its stages.
 constexpr std::uint32_t settled_cycles(UnitKind kind) {
   switch (kind) {
     case UnitKind::kSerial:
@@ -498,6 +498,7 @@ void Subcore::request_unit(const Warp& warp) {
   operand.event = {warp.cta, warp.warp, step.record};
   operand.values = EventValues(operand.event, context_.has_values);
   operand.parameter = step.parameter;
+  operand.uniform = step.uniform;
   operand.lanes_left = step.mask;
   if (answered_ == &operand) {
     answered_ = nullptr;
@@ -546,8 +547,8 @@ void Subcore::tick_unit(Cycle cycle) {
       op.parameter = left.parameter;
       op.event = left.event;
       ++op.event.cta->live;
-      // Where it goes is what the unit says.
-      op.uniform = true;
+      // Lanes of several addresses have them in their registers, beside the values.
+      op.uniform = left.uniform;
       ARC_CHECK((left.lanes_left & out.lsu_mask) == out.lsu_mask,
                 "the ARC unit sent a lane twice or one that was not asked for");
       left.lanes_left &= ~out.lsu_mask;
@@ -569,9 +570,13 @@ void Subcore::tick_unit(Cycle cycle) {
   if (request_.req_valid && out.req_ready) {
     request_.req_valid = false;
   }
-  const bool blocked = out.lsu_valid && !request_.lsu_ready;
-  unit_settled_ = blocked && !out.req_ready && !out.rf_valid ? unit_settled_ + 1 : 0;
-  if (unit_settled_ >= settled_cycles(context_.unit_kind) && !context_.clock_all) {
+  const bool still = !request_.lsu_ready && !out.req_ready && !out.rf_valid;
+  unit_settled_ = !still ? 0 : out.lsu_valid == sum_waits_ ? unit_settled_ + 1 : 1;
+  sum_waits_ = out.lsu_valid;
+  // Lanes of several addresses may be gathered meanwhile, one a cycle.
+  const bool gathers = request_.req_valid && !in_flight_[request_.req_tag].uniform;
+  const std::uint32_t settled = settled_cycles(context_.unit_kind) + (gathers ? kLanes : 0);
+  if (unit_settled_ >= settled && unit_held() && !context_.clock_all) {
     asleep_since_ = cycle + 1;
     memory_queue.want_room();
   } else if (unit_held()) {
@@ -611,7 +616,7 @@ void Subcore::account_sleep(Cycle cycle) {
     for (auto left = slept % rest_period(context_.unit_kind); left > 0; --left) {
       unit_->tick(request_);
     }
-    stats_.unit_blocked_cycles += slept;
+    stats_.unit_blocked_cycles += sum_waits_ ? slept : 0;
     asleep_since_ = kNever;
     unit_settled_ = 0;
   }

@@ -120,6 +120,7 @@ class Subcore : public Block {
     EventRef event;
     EventValues values;
     std::uint16_t parameter = 0;
+    bool uniform = false;  // all lanes have one address
     LaneMask lanes_left = 0;
   };
 
@@ -184,12 +185,14 @@ class Subcore : public Block {
   Cycle accounted_ = 0;
 
   // ARC unit: the request register in front of it and the operands it may still read.
-  // A unit whose sum waits for the LSU path comes to rest once it has loaded and read what it can:
-  // it is not clocked then until the memory queue has room or a request comes. unit_settled_ counts
-  // the cycles that it has waited without loading or reading; asleep_since_ is the first one not
+  // A unit whose sum, or the request in front of it, waits for the LSU path comes to rest once it
+  // has loaded and read what it can: it is not clocked then until the memory queue has room or a
+  // request comes. unit_settled_ counts the cycles that it has waited without loading or reading,
+  // with or without a sum at its port as sum_waits_ says; asleep_since_ is the first one not
   // clocked.
   UnitInputs request_;
   std::uint32_t unit_settled_ = 0;
+  bool sum_waits_ = false;
   Cycle asleep_since_ = kNever;
   std::vector<InFlight> in_flight_;
   // Fused: whose exponents are on the ports, and the values of its lanes.

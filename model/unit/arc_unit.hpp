@@ -42,7 +42,7 @@ struct UnitOutputs {
   bool req_ready = false;  // the whole request has been passed on with this cycle
   // Transaction to the memory queue: taken when lsu_valid and lsu_ready.
   bool lsu_valid = false;
-  Address lsu_addr = 0;
+  Address lsu_addr = 0;      // 0 for a plain RED of several addresses
   LaneMask lsu_mask = 0;     // lanes of a plain RED; 1 for a reduced one
   bool lsu_reduced = false;  // true: one addition of lsu_data; false: the lanes' own values
   Fp32Bits lsu_data = 0;

@@ -28,31 +28,48 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
   const bool reduce_ready = reduction_.step(inputs, outputs);
   const bool result_valid = outputs.lsu_valid;
 
-  // Coalescer and scheduler. The grouping matters only in the cycle in which the transaction goes,
-  // so the 32 addresses are compared once a transaction and not in every cycle that it waits.
-  if (inputs.req_valid) {
-    const LaneMask pending = inputs.req_mask & ~done_;
-    const bool red_free = inputs.lsu_ready && !result_valid;
-    if (pending == 0) {
-      outputs.req_ready = true;
-    } else if (red_free || reduce_ready) {
-      const auto leader = static_cast<std::size_t>(std::countr_zero(pending));
-      const Address address = inputs.req_addr[leader] & kAddrMask;
-      const Tag tag = inputs.req_tag & kTagMask;
-      const LaneMask transaction = lanes_at(inputs.req_addr, pending, address);
-      const bool last = transaction == pending;
-      if (red_free) {
-        outputs.lsu_valid = true;
-        outputs.lsu_addr = address;
-        outputs.lsu_mask = transaction;
-        outputs.lsu_tag = tag;
-      } else {
-        reduction_.load(address, transaction, tag, inputs, outputs);
-      }
-      done_ = last ? 0 : done_ | transaction;
-      outputs.req_ready = last;
-    }
+  // Coalescer and scheduler.
+  if (!inputs.req_valid) {
+    return outputs;
   }
+  const LaneMask pending = inputs.req_mask & ~done_ & ~lone_;
+  const LaneMask left = pending | lone_;
+  if (left == 0) {
+    outputs.req_ready = true;
+    return outputs;
+  }
+  const LaneMask leads = pending != 0 ? pending : lone_;
+  const Address address =
+      inputs.req_addr[static_cast<std::size_t>(std::countr_zero(leads))] & kAddrMask;
+  if (group_ == 0) {
+    group_ = lanes_at(inputs.req_addr, leads, address);
+  }
+  const bool gather = pending != 0 && lane_count(group_) == 1 && group_ != left;
+  const bool scattered = lane_count(lone_ | (gather ? group_ : 0)) > 1;
+  const bool offered = !gather && (pending != 0 || !scattered);
+  const bool red_free = inputs.lsu_ready && !result_valid;
+  const Tag tag = inputs.req_tag & kTagMask;
+  LaneMask sent = 0;
+  if (red_free && (offered || scattered)) {
+    sent = scattered ? left : group_;
+    outputs.lsu_valid = true;
+    outputs.lsu_addr = scattered ? 0 : address;
+    outputs.lsu_mask = sent;
+    outputs.lsu_tag = tag;
+  } else if (offered && reduce_ready) {
+    sent = group_;
+    reduction_.load(address, sent, tag, inputs, outputs);
+  } else if (gather) {
+    lone_ |= group_;
+    group_ = 0;
+    return outputs;
+  } else {
+    return outputs;
+  }
+  outputs.req_ready = sent == left;
+  done_ = outputs.req_ready ? 0 : done_ | sent;
+  lone_ = outputs.req_ready ? 0 : lone_;
+  group_ = 0;
   return outputs;
 }
 

@@ -26,14 +26,19 @@ class GoldenUnit final : public ArcUnit {
  public:
   void reset() override {
     done_ = 0;
+    lone_ = 0;
+    group_ = 0;
     reduction_.reset();
   }
   UnitOutputs tick(const UnitInputs& inputs) override;
-  [[nodiscard]] bool busy() const override { return done_ != 0 || reduction_.busy(); }
+  [[nodiscard]] bool busy() const override { return done_ != 0 || lone_ != 0 || reduction_.busy(); }
 
  private:
-  // Coalescer: lanes of the held request that have been sent.
+  // Coalescer: lanes of the held request that have been sent, and those gathered because they are
+  // alone on their addresses.
   LaneMask done_ = 0;
+  LaneMask lone_ = 0;
+  LaneMask group_ = 0;  // lanes of the leader's address once they are known, else 0
   Reduction reduction_;
 };
 

@@ -5,16 +5,19 @@
 
 module arc_scheduler_proof (
   input logic txn_valid_i,
+  input logic left_valid_i,
   input logic lsu_ready_i,
   input logic result_valid_i,
   input logic reduce_ready_i
 );
 
-  logic txn_ready, red_valid, reduce_valid;
+  logic txn_ready, left_ready, red_valid, reduce_valid;
 
   arc_scheduler u_dut (
     .txn_valid_i   (txn_valid_i),
     .txn_ready_o   (txn_ready),
+    .left_valid_i  (left_valid_i),
+    .left_ready_o  (left_ready),
     .lsu_ready_i   (lsu_ready_i),
     .result_valid_i(result_valid_i),
     .red_valid_o   (red_valid),
@@ -22,35 +25,50 @@ module arc_scheduler_proof (
     .reduce_ready_i(reduce_ready_i)
   );
 
-  // {red_valid, reduce_valid, txn_ready} for a transaction that is there.
-  logic [2:0] want;
+  // {red_valid, reduce_valid, txn_ready, left_ready} where something is offered.
+  logic [3:0] want;
 
   always_comb begin
-    case ({lsu_ready_i, result_valid_i, reduce_ready_i})
-      3'b100, 3'b101: want = 3'b101;                 // the LSU path is free: plain RED, taken now
-      3'b000, 3'b010, 3'b110: want = 3'b010;         // no way out: offered to the unit, waits
-      default: want = 3'b011;                        // reduced
+    casez ({lsu_ready_i, result_valid_i, txn_valid_i, left_valid_i, reduce_ready_i})
+      5'b10?1?: want = 4'b1001;              // the LSU path is free: all lanes left, as a plain RED
+      5'b1010?: want = 4'b1011;              // or the transaction, where they are not offered
+      5'b0?1?0, 5'b111?0: want = 4'b0100;    // no way out: offered to the unit, waits
+      5'b0?1?1, 5'b111?1: want = 4'b0110;    // reduced
+      5'b0?0?0, 5'b110?0: want = 4'b0000;    // lanes left without a transaction wait for the path
+      default: want = 4'b0010;
     endcase
   end
 
   always_comb begin : DecisionTable
-    if (txn_valid_i) assert ({red_valid, reduce_valid, txn_ready} == want);
+    if (txn_valid_i || left_valid_i) begin
+      assert ({red_valid, reduce_valid, txn_ready, left_ready} == want);
+    end
   end
-  always_comb begin : NothingWithoutATransaction
-    if (!txn_valid_i) assert (!red_valid && !reduce_valid);
+  always_comb begin : NothingWithoutAnOffer
+    if (!txn_valid_i && !left_valid_i) assert (!red_valid && !reduce_valid);
   end
   always_comb begin : NeverDropped
     if (txn_valid_i && txn_ready) assert (red_valid != (reduce_valid && reduce_ready_i));
+    if (left_valid_i && left_ready) assert (red_valid && lsu_ready_i);
+  end
+  always_comb begin : NeverTwice
+    assert (!(txn_valid_i && txn_ready && left_valid_i && left_ready));
   end
 
   always_comb begin : CoverRed
-    cover (red_valid && txn_ready);
+    cover (red_valid && txn_valid_i && txn_ready);
+  end
+  always_comb begin : CoverRedOfAllLeft
+    cover (red_valid && left_valid_i && left_ready && txn_valid_i);
   end
   always_comb begin : CoverReduce
     cover (reduce_valid && txn_ready);
   end
   always_comb begin : CoverWait
-    cover (txn_valid_i && !txn_ready);
+    cover (reduce_valid && !txn_ready);
+  end
+  always_comb begin : CoverLeftWaits
+    cover (left_valid_i && !txn_valid_i && !red_valid && reduce_ready_i);
   end
 
 endmodule

@@ -212,15 +212,38 @@ TEST(BrokenUnit, ACommonlyLostLaneIsFound) {
   EXPECT_NE(message, "");
 }
 
-TEST(BrokenUnit, ACommonlyWrongAddressIsFound) {
+TEST(BrokenUnit, ACommonlyWrongAddressOfASumIsFound) {
   const std::string message =
       message_for_common_fault({}, [](UnitOutputs& outputs, const UnitInputs&) {
-        if (outputs.lsu_valid) {
+        if (outputs.lsu_reduced) {
           outputs.lsu_addr ^= 2;
         }
       });
   EXPECT_EQ(message.substr(message.find("lsu_addr_o")),
             "lsu_addr_o is the address of no lane that is to leave");
+}
+
+TEST(BrokenUnit, ACommonlyWrongAddressOfARedIsFound) {
+  const std::string message =
+      message_for_common_fault({}, [](UnitOutputs& outputs, const UnitInputs&) {
+        if (outputs.lsu_valid && !outputs.lsu_reduced) {
+          outputs.lsu_addr ^= 2;
+        }
+      });
+  EXPECT_EQ(port_of(message), "lsu_addr_o") << message;
+  EXPECT_NE(message.find(", address of the lanes 0x"), std::string::npos) << message;
+}
+
+// Lanes of one address that leave in two REDs: both units see other addresses than the record.
+TEST(BrokenUnit, ACommonlyDividedAddressIsFound) {
+  const std::string message = message_for_common_fault(
+      [](UnitInputs& inputs) {
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+          inputs.req_addr[lane] += lane;
+        }
+      },
+      {});
+  EXPECT_NE(message, "");
 }
 
 TEST(BrokenUnit, ACommonlyRepeatedReadIsFound) {

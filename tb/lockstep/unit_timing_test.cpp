@@ -181,28 +181,65 @@ TEST_P(UnitTiming, OneLaneACycleOverMixedTransactions) {
   expect_no_gap(*unit, {1, 1, 2, 1, 32, 1, 1, 1, 5, 1, 2, 2, 1});
 }
 
-TEST_P(UnitTiming, SingleLaneGroupsOfOneRequestLeaveOneACycle) {
+// Pairs of lanes, each with an address of its own: read without a gap, a sum every other cycle.
+TEST_P(UnitTiming, GroupsOfOneRequestAreReadWithoutAGap) {
   offer(0xffffffffU, 9);
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    in.req_addr[lane] = kBase + 8 * lane;
+    in.req_addr[lane] = kBase + 8 * (lane / 2);
   }
   in.rf_ready = true;
   for (int cycle = 0; cycle <= kLanes; ++cycle) {
-    in.lsu_ready = cycle >= 1;
+    const bool due = cycle >= 2 && cycle % 2 == 0;
+    in.lsu_ready = due;
     const UnitOutputs out = tick();
-    ASSERT_EQ(out.req_ready, cycle == kLanes - 1) << "cycle " << cycle;
+    ASSERT_EQ(out.req_ready, cycle == kLanes - 2) << "cycle " << cycle;
     ASSERT_EQ(out.rf_valid, cycle < kLanes) << "cycle " << cycle;
-    ASSERT_EQ(out.lsu_valid, cycle >= 1) << "cycle " << cycle;
+    ASSERT_EQ(out.lsu_valid, due) << "cycle " << cycle;
     if (out.lsu_valid) {
-      const auto lane = static_cast<std::size_t>(cycle - 1);
+      const auto pair = static_cast<std::size_t>(cycle / 2 - 1);
       EXPECT_TRUE(out.lsu_reduced);
-      EXPECT_EQ(out.lsu_addr, kBase + 8 * lane);
-      EXPECT_EQ(out.lsu_data, sum(9, 1U << lane));
+      EXPECT_EQ(out.lsu_addr, kBase + 8 * pair);
+      EXPECT_EQ(out.lsu_data, sum(9, 3U << 2 * pair));
     }
     if (out.req_ready) {
       withdraw();
     }
   }
+  EXPECT_FALSE(unit->busy());
+}
+
+TEST_P(UnitTiming, LoneLanesWaitForTheRedTogether) {
+  offer(0b0110'0010U, 9);
+  in.req_addr[1] = kBase + 64;
+  in.req_addr[6] = kBase + 32;
+  in.rf_ready = true;
+  for (int cycle = 0; cycle < 10; ++cycle) {
+    UnitOutputs expected;
+    expected.busy = cycle > 0;
+    EXPECT_EQ(tick(), expected) << "cycle " << cycle;
+  }
+  in.lsu_ready = true;
+  UnitOutputs expected;
+  expected.req_ready = true;
+  expected.lsu_valid = true;
+  expected.lsu_mask = 0b0110'0010U;
+  expected.lsu_tag = 9;
+  expected.busy = true;
+  EXPECT_EQ(tick(), expected);
+  EXPECT_FALSE(unit->busy());
+}
+
+TEST_P(UnitTiming, ScatteredLanesAreOneRedAfterOneCycle) {
+  offer(0xffffffffU, 9);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    in.req_addr[lane] = kBase + 8 * lane;
+  }
+  in.lsu_ready = true;
+  EXPECT_EQ(tick(), UnitOutputs{});
+  const UnitOutputs out = tick();
+  EXPECT_TRUE(out.req_ready && out.lsu_valid && !out.lsu_reduced);
+  EXPECT_EQ(out.lsu_mask, 0xffffffffU);
+  EXPECT_EQ(out.lsu_addr, 0U);
   EXPECT_FALSE(unit->busy());
 }
 
@@ -232,12 +269,15 @@ TEST_P(UnitTiming, GroupsLeaveOneACycleInTheOrderOfTheirLowestLanes) {
   EXPECT_FALSE(out.busy);
   EXPECT_TRUE(unit->busy()) << "part of the request has been sent";
   out = tick();
-  EXPECT_EQ(out.lsu_addr, kBase + 32);
-  EXPECT_EQ(out.lsu_mask, 0b0000'0100U);
+  EXPECT_FALSE(out.lsu_valid) << "a lone lane is gathered";
   EXPECT_FALSE(out.req_ready);
   out = tick();
   EXPECT_EQ(out.lsu_addr, kBase);
   EXPECT_EQ(out.lsu_mask, 0b1001'0000U);
+  EXPECT_FALSE(out.req_ready);
+  out = tick();
+  EXPECT_EQ(out.lsu_addr, kBase + 32);
+  EXPECT_EQ(out.lsu_mask, 0b0000'0100U);
   EXPECT_TRUE(out.req_ready);
   EXPECT_FALSE(unit->busy());
 }
@@ -421,13 +461,14 @@ TEST_P(UnitTiming, SumHasTheArithmeticOfTheRed) {
 }
 
 TEST_P(UnitTiming, ResetEmptiesEveryStage) {
-  for (int cycles = 0; cycles < 5; ++cycles) {
+  for (int cycles = 0; cycles < 6; ++cycles) {
     start_reduction(0b11, 1);
     in.rf_ready = true;
-    offer(0b11, 2);
-    in.req_addr[1] += 4;
+    offer(0b1111, 2);
+    in.req_addr[2] += 4;
+    in.req_addr[3] += 4;
     // Two reads, then the result makes way for the first group of the request, which is read at
-    // once, then the result of that waits.
+    // once and in the next cycle, then the result of that waits.
     for (int i = 0; i < cycles; ++i) {
       in.lsu_ready = i == 2;
       EXPECT_FALSE(tick().req_ready);

@@ -230,6 +230,50 @@ TEST(GpuTiming, AWarpGetsTheRoomThatTheUnitLeaves) {
   EXPECT_EQ(run(trace.read(), gpu, "arc-hw").failure, "");
 }
 
+TEST(GpuTiming, ScatteredAddressesCostTheUnitNothing) {
+  // Lanes on random addresses, more of them than the L2 takes: there is nothing to reduce, and what
+  // the unit passes on travels as the baseline's REDs do (ARC 5.6, PageRank).
+  std::mt19937 random(1);
+  SmallTrace trace(24, 8, 1, 64 * 1024, 4);
+  for (std::uint32_t c = 0; c < 24; ++c) {
+    for (std::uint32_t w = 0; w < 8; ++w) {
+      for (std::uint32_t i = 0; i < 20; ++i) {
+        std::vector<std::uint32_t> lanes(kLanes);
+        for (std::uint32_t& primitive : lanes) {
+          primitive = static_cast<std::uint32_t>(random() % (64 * 1024));
+        }
+        trace.event(c, w, ~0U, lanes);
+      }
+    }
+  }
+  const trace::Reader reader = trace.read();
+  std::vector<PoolTask> tasks;
+  for (const std::string policy : {"baseline", "arc-hw"}) {
+    GpuConfig gpu = small_h200(6);
+    gpu.l2.slices = 6;
+    PoolTask task;
+    task.name = policy;
+    task.work = [gpu, policy, &reader](const std::function<void(double)>& /*progress*/) {
+      return run(reader, gpu, policy);
+    };
+    tasks.push_back(std::move(task));
+  }
+  std::vector<RunResult> results;
+  for (const PoolOutcome& outcome : run_pool(tasks, {.jobs = 2, .progress = {}})) {
+    ASSERT_TRUE(outcome.result) << outcome.error;
+    EXPECT_EQ(outcome.result->failure, "");
+    results.push_back(*outcome.result);
+  }
+  // Two lanes of a RED meet on one address now and then.
+  EXPECT_LT(counter(results[1].activity, "lanes_to_unit"), results[1].lane_atomics / 100);
+  EXPECT_NEAR(static_cast<double>(counter(results[1].activity, "noc_flits")),
+              static_cast<double>(counter(results[0].activity, "noc_flits")),
+              static_cast<double>(results[0].lane_atomics) / 100);
+  const double cost =
+      static_cast<double>(results[1].cycles) / static_cast<double>(results[0].cycles);
+  EXPECT_NEAR(cost, 1, 0.01);
+}
+
 TEST(GpuTiming, TheUnitFillsNoMoreOfTheMemoryQueueThanItsPart) {
   // Four warps a sub-core, more lanes than the L2 takes: what may wait in the queue goes on as
   // REDs, the rest is reduced.

@@ -53,6 +53,7 @@ class AddrMatch : public testing::Test {
   void idle() {
     dut_->req_valid_i = 0;
     dut_->txn_ready_i = 0;
+    dut_->left_ready_i = 0;
   }
 
   void drive(const Request& request) {
@@ -67,31 +68,56 @@ class AddrMatch : public testing::Test {
     }
   }
 
-  // Sends one request; in each cycle the receiver is ready with the given probability. Every
-  // cycle's outputs are checked. Leaves the bench in the cycle after acceptance.
-  void send(const Request& request, bench::Rng& rng, unsigned ready_percent) {
+  // Sends one request; in each cycle the receivers of a transaction and of all lanes left are ready
+  // with the given probabilities. Every cycle's outputs are checked. Leaves the bench in the cycle
+  // after acceptance.
+  void send(const Request& request, bench::Rng& rng, unsigned ready_percent,
+            unsigned left_percent = 100) {
     const std::vector<Group> groups = groups_of(request);
     drive(request);
     if (groups.empty()) {
       dut_->txn_ready_i = bench::chance(rng, ready_percent) ? 1 : 0;
+      dut_->left_ready_i = bench::chance(rng, left_percent) ? 1 : 0;
       dut_.settle();
       ASSERT_EQ(dut_->txn_valid_o, 0);
+      ASSERT_EQ(dut_->left_valid_o, 0);
       ASSERT_EQ(dut_->req_ready_o, 1) << "a request without lanes must be accepted at once";
       dut_.edge();
       return;
     }
-    for (std::size_t next = 0; next < groups.size();) {
-      const bool ready = bench::chance(rng, ready_percent);
-      const bool last = next + 1 == groups.size();
-      dut_->txn_ready_i = ready ? 1 : 0;
+    LaneMask left = request.mask;
+    std::vector<Group> lone;
+    std::size_t next = 0;
+    for (bool accepted = false; !accepted;) {
+      const bool pending = next < groups.size();
+      const Group& lead = pending ? groups[next] : lone.front();
+      const bool last = lead.mask == left;
+      const bool gather = pending && std::has_single_bit(lead.mask) && !last;
+      const bool scattered = lone.size() + (gather ? 1 : 0) > 1;
+      const bool offered = !gather && (pending || lone.size() == 1);
+      const bool left_taken = scattered && bench::chance(rng, left_percent);
+      const bool txn_taken = offered && !left_taken && bench::chance(rng, ready_percent);
+      // Where nothing is offered, ready means nothing.
+      dut_->left_ready_i = left_taken || (!scattered && bench::chance(rng, 50)) ? 1 : 0;
+      dut_->txn_ready_i = txn_taken || (!offered && bench::chance(rng, 50)) ? 1 : 0;
+      accepted = left_taken || (txn_taken && last);
       dut_.settle();
-      ASSERT_EQ(dut_->busy_o, next != 0 ? 1 : 0);
-      ASSERT_EQ(dut_->txn_valid_o, 1);
-      ASSERT_EQ(dut_->txn_addr_o, groups[next].addr);
-      ASSERT_EQ(dut_->txn_mask_o, groups[next].mask);
-      ASSERT_EQ(dut_->req_ready_o, ready && last ? 1 : 0);
+      ASSERT_EQ(dut_->busy_o, left != request.mask || !lone.empty() ? 1 : 0);
+      ASSERT_EQ(dut_->txn_valid_o, offered ? 1 : 0);
+      if (offered) {
+        ASSERT_EQ(dut_->txn_addr_o, lead.addr);
+        ASSERT_EQ(dut_->txn_mask_o, lead.mask);
+      }
+      ASSERT_EQ(dut_->left_valid_o, scattered ? 1 : 0);
+      ASSERT_EQ(dut_->left_mask_o, left);
+      ASSERT_EQ(dut_->req_ready_o, accepted ? 1 : 0);
       dut_.edge();
-      next += ready ? 1 : 0;
+      if (txn_taken) {
+        left &= ~lead.mask;
+      } else if (gather) {
+        lone.push_back(lead);
+      }
+      next += pending && (txn_taken || gather) ? 1 : 0;
     }
   }
 
@@ -99,6 +125,7 @@ class AddrMatch : public testing::Test {
     dut_->req_valid_i = 0;
     dut_.settle();
     ASSERT_EQ(dut_->txn_valid_o, 0);
+    ASSERT_EQ(dut_->left_valid_o, 0);
     ASSERT_EQ(dut_->req_ready_o, 0);
     ASSERT_EQ(dut_->busy_o, 0);
     dut_.edge();
@@ -116,14 +143,34 @@ TEST_F(AddrMatch, OneAddressIsOneTransaction) {
   gap();
 }
 
-TEST_F(AddrMatch, DistinctAddressesTakeOneCycleEach) {
+TEST_F(AddrMatch, GroupsTakeOneCycleEach) {
+  bench::Rng rng(1);
+  Request request{.mask = 0xffffffffU, .addr = {}};
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    request.addr[lane] = 4 * (kLanes - lane % 16);
+  }
+  send(request, rng, 100);
+  EXPECT_EQ(dut_.cycle(), 16U);
+  gap();
+}
+
+TEST_F(AddrMatch, ScatteredLanesGoTogether) {
   bench::Rng rng(1);
   Request request{.mask = 0xffffffffU, .addr = {}};
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     request.addr[lane] = 4 * (kLanes - lane);
   }
-  send(request, rng, 100);
-  EXPECT_EQ(dut_.cycle(), 32U);
+  send(request, rng, 0);
+  EXPECT_EQ(dut_.cycle(), 2U) << "one lane is gathered, with the second they are several";
+  gap();
+}
+
+TEST_F(AddrMatch, OneLoneLaneIsTheLastToGo) {
+  bench::Rng rng(1);
+  Request request{.mask = 0xfU, .addr = {}};
+  request.addr[0] = 4;
+  send(request, rng, 100, 0);
+  EXPECT_EQ(dut_.cycle(), 3U) << "gathered, the others, the lone lane";
   gap();
 }
 
@@ -135,7 +182,7 @@ TEST_F(AddrMatch, AddressesThatDifferInOneBitAreApart) {
     request.addr[4] ^= Address{1} << bit;
     ASSERT_NO_FATAL_FAILURE(send(request, rng, 100));
   }
-  EXPECT_EQ(dut_.cycle(), 2U * kAddrWidth);
+  EXPECT_EQ(dut_.cycle(), 2U * kAddrWidth) << "two lanes of one address, then the last one";
 }
 
 TEST_F(AddrMatch, EveryLaneComparesAndLeads) {
@@ -186,7 +233,8 @@ TEST_F(AddrMatch, RandomRequestsAndBackPressure) {
       addr = (base + stride * (rng() % addresses)) & kAddrMask;
     }
     constexpr std::array<unsigned, 4> kReady = {100, 80, 50, 10};
-    ASSERT_NO_FATAL_FAILURE(send(request, rng, kReady[rng() % kReady.size()]));
+    const unsigned left = 10 + static_cast<unsigned>(rng() % 91);
+    ASSERT_NO_FATAL_FAILURE(send(request, rng, kReady[rng() % kReady.size()], left));
     if (bench::chance(rng, 20)) {
       ASSERT_NO_FATAL_FAILURE(gap());
     }

@@ -32,13 +32,14 @@ class Contract : public testing::Test {
     dut_.reset();
   }
 
-  // A request of two addresses, whose first group is taken with this edge; the second one waits.
+  // A request of two addresses, whose first group is reduced from this edge on; the other one
+  // waits.
   void send_half() {
     dut_->req_valid_i = 1;
     dut_->req_mask_i = 0x7;
     dut_->req_tag_i = 0x123;
-    dut_->req_addr_i[0] = 0x40;  // lane 0
-    dut_->lsu_ready_i = 1;
+    dut_->req_addr_i[3] = 0x40;  // lane 2
+    dut_->lsu_ready_i = 0;
     edge();
     dut_->lsu_ready_i = 1;
   }
@@ -58,7 +59,7 @@ void write_to_stderr() {
 TEST_F(Contract, AHeldRequestPasses) {
   send_half();
   dut_.settle();
-  EXPECT_EQ(dut_->lsu_mask_o, 0x6U);
+  EXPECT_EQ(dut_->lsu_mask_o, 0x4U);
   EXPECT_EQ(dut_->req_ready_o, 1);
   edge();
 }
@@ -90,7 +91,7 @@ TEST_F(Contract, AChangedAddressIsTold) {
       {
         write_to_stderr();
         send_half();
-        dut_->req_addr_i[1] ^= 0x10000;  // lane 1, bit 0
+        dut_->req_addr_i[3] ^= 0x1;  // lane 2, bit 0
         edge();
       },
       "AddressHeldUntilReady: assumption on the environment failed");
