@@ -275,6 +275,9 @@ void gather(Step& run, const Work& work, std::uint64_t times) {
 
 void WarpProgram::push(const Item& item) {
   if (item.times > 0) {
+    if (item_count_ == items_.size()) {
+      throw std::logic_error("a record makes more items than a warp's program has room for");
+    }
     items_[item_count_++] = item;
   }
 }
