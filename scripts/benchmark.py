@@ -3,7 +3,8 @@
 """Speed of the simulator: warp-atomics and GPU cycles per second of wall time, and peak memory.
 
 Runs `warpfold sim` one simulation at a time, several times, and prints the median with the spread.
-Wall time is that of the simulation itself, without reading the reference sums of the trace.
+Wall time is that of the simulation itself, without reading the reference sums of the trace. --reference
+adds one run each that clocks every block in every cycle.
 """
 import argparse
 import json
@@ -34,7 +35,7 @@ def count(text):
     return number
 
 
-def simulate(args, policy, unit):
+def simulate(args, policy, unit, clock_all=False):
     """One run: the entry of the results file (schema warpfold.sim/1), and the peak memory in bytes.
 
     The memory is that of the largest process: of the command and the child that simulates.
@@ -42,7 +43,7 @@ def simulate(args, policy, unit):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "r.json")
         command = [args.warpfold, "sim", args.trace, "--gpu", args.gpu, "--policy", policy,
-                   "--unit", unit, "--jobs", "1", "--json", path]
+                   "--unit", unit, "--jobs", "1", "--json", path, *["--clock-all"] * clock_all]
         with tempfile.TemporaryFile("w+") as errors, \
                 subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors) as process:
             _, status, usage = os.wait4(process.pid, 0)
@@ -65,29 +66,36 @@ def main():
     parser.add_argument("--gpu", default="rtx4090")
     parser.add_argument("--policies", default="baseline,arc-hw")
     parser.add_argument("-n", "--runs", type=count, default=5, help="counted runs, after one warm-up")
+    parser.add_argument("--reference", action="store_true",
+                        help="beside each row a run that clocks every block in every cycle")
     args = parser.parse_args()
     for path in (args.trace, args.warpfold):
         if not os.path.exists(path):
             refuse(f"{path}: no such file")
     print(f"{platform.machine()}, {os.cpu_count()} cores; {args.trace} on {args.gpu}, "
           f"median of {args.runs} (min..max)")
-    row = "{:<10} {:<7} {:>26} {:>26} {:>12} {:>10}"
+    row = "{:<10} {:<16} {:>26} {:>26} {:>12} {:>10}"
     print(row.format("policy", "unit", "warp-atomics/s", "GPU cycles/s", "seconds", "MiB"))
     for policy in args.policies.split(","):
         for unit in ("golden", "rtl"):
             simulate(args, policy, unit)
             runs = [simulate(args, policy, unit) for _ in range(args.runs)]
+            print(row.format(policy, unit, *figures(runs)), flush=True)
+            if args.reference:
+                run = simulate(args, policy, unit, clock_all=True)
+                print(row.format(policy, f"{unit}, all", *figures([run])), flush=True)
 
-            def spread(values):
-                return (f"{statistics.median(values):,.0f} "
-                        f"({min(values) / 1e3:,.0f}k..{max(values) / 1e3:,.0f}k)")
 
-            seconds = statistics.median(r["wall_seconds"] for r in runs)
-            print(row.format(policy, unit,
-                             spread([r["warp_atomics"] / r["wall_seconds"] for r in runs]),
-                             spread([r["cycles"] / r["wall_seconds"] for r in runs]),
-                             f"{seconds:.2f}",
-                             f"{max(r['peak_memory_bytes'] for r in runs) / 2**20:.0f}"))
+def figures(runs):
+    """What a row shows of runs: texts of atomics and cycles a second, seconds, mebibytes."""
+    def spread(values):
+        text = f"{statistics.median(values):,.0f}"
+        return text if len(values) == 1 else f"{text} ({min(values) / 1e3:,.0f}k..{max(values) / 1e3:,.0f}k)"
+
+    return (spread([run["warp_atomics"] / run["wall_seconds"] for run in runs]),
+            spread([run["cycles"] / run["wall_seconds"] for run in runs]),
+            f"{statistics.median(run['wall_seconds'] for run in runs):.2f}",
+            f"{max(run['peak_memory_bytes'] for run in runs) / 2**20:.0f}")
 
 
 if __name__ == "__main__":
