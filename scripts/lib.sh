@@ -37,7 +37,7 @@ kind_number() {  # name
 packages_run=(
   g++ cmake ninja-build
   verilator libsystemc-dev yosys berkeley-abc
-  libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libzstd-dev libxxhash-dev libfmt-dev
+  libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libzstd-dev libxxhash-dev libfmt-dev libdivide-dev
   python3
 )
 packages_sweep=(snakemake python3-yaml python3-jsonschema)

@@ -24,8 +24,6 @@ namespace {
 // More than any GPU file; stops a device or a trace that is named as one.
 constexpr std::size_t kMaxFileBytes = 1U << 20U;
 
-// The model keeps the warps of a sub-core as a mask of 32 bits.
-constexpr std::uint32_t kMaxSubcoreWarps = 32;
 // One for each lane of a warp, at worst. A transaction enters the queue of a slice whole.
 constexpr std::uint32_t kMaxTransactionPackets = 32;
 

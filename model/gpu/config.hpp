@@ -17,6 +17,9 @@ class ConfigError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The model keeps the warps of a sub-core as a mask of 32 bits.
+inline constexpr std::uint32_t kMaxSubcoreWarps = 32;
+
 enum class IssueOrder : std::uint8_t {
   kLooseRoundRobin,   // "lrr": the next ready warp after the one issued last
   kGreedyThenOldest,  // "gto": the same warp while it is ready, else the oldest ready one

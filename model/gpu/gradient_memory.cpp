@@ -9,7 +9,7 @@ namespace warpfold {
 
 AddressMap::AddressMap(const trace::Header& header) : primitive_count_(header.primitive_count) {
   for (const trace::Parameter& parameter : header.parameters) {
-    parameters_.push_back({parameter.base, parameter.stride_bytes});
+    parameters_.push_back({parameter.base, Divider(parameter.stride_bytes)});
   }
 }
 
@@ -21,8 +21,8 @@ ElementIndex AddressMap::element_at(Address address, std::uint32_t guess) const 
       continue;
     }
     const std::uint64_t offset = address - span.base;
-    const std::uint64_t primitive = offset / span.stride_bytes;
-    if (primitive < primitive_count_ && primitive * span.stride_bytes == offset) {
+    const std::uint64_t primitive = span.stride_bytes.quotient(offset);
+    if (primitive < primitive_count_ && primitive * span.stride_bytes.divisor() == offset) {
       return primitive * parameters_.size() + p;
     }
   }

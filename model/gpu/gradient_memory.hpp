@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/gpu/divider.hpp"
 #include "model/types.hpp"
 #include "traces/format/trace.hpp"
 
@@ -21,8 +22,7 @@ class AddressMap {
   explicit AddressMap(const trace::Header& header);
 
   [[nodiscard]] Address address(std::uint32_t primitive, std::uint32_t parameter) const {
-    return parameters_[parameter].base +
-           std::uint64_t{primitive} * parameters_[parameter].stride_bytes;
+    return parameters_[parameter].base + primitive * parameters_[parameter].stride_bytes.divisor();
   }
   [[nodiscard]] ElementIndex element(std::uint32_t primitive, std::uint32_t parameter) const {
     return std::uint64_t{primitive} * parameters_.size() + parameter;
@@ -40,7 +40,7 @@ class AddressMap {
  private:
   struct Span {
     Address base;
-    std::uint32_t stride_bytes;
+    Divider stride_bytes;
   };
   std::vector<Span> parameters_;
   std::uint64_t primitive_count_;

@@ -14,13 +14,13 @@ L2Tags::L2Tags(std::uint64_t bytes, std::uint32_t ways, std::uint32_t line_bytes
     : ways_(ways),
       line_bytes_(line_bytes),
       sets_(std::max<std::uint64_t>(bytes / line_bytes / ways, 1)),
-      store_(sets_ * ways, kEmpty) {}
+      store_(sets_.divisor() * ways, kEmpty) {}
 
 L2Tags::Access L2Tags::access(Address address) {
-  const std::uint64_t line = address / line_bytes_;
+  const std::uint64_t line = line_bytes_.quotient(address);
   std::uint64_t hash = line * 0xd6e8feb86659fd93ULL;
   hash ^= hash >> 32U;
-  std::uint64_t* const set = &store_[hash % sets_ * ways_];
+  std::uint64_t* const set = &store_[sets_.remainder(hash) * ways_];
   std::uint64_t* const end = set + ways_;
   std::uint64_t* const found = std::find(set, end, line);
   Access access{.hit = found != end, .evicted = false};
@@ -96,7 +96,7 @@ void L2Port::tick() {
   while (!waiting_.empty() && waiting_.begin()->first <= now()) {
     const Arrival arrival = waiting_.begin()->second;
     waiting_.erase(waiting_.begin());
-    if (const auto fill = filling_.find(arrival.transaction.address / line_bytes_);
+    if (const auto fill = filling_.find(line_bytes_.quotient(arrival.transaction.address));
         fill != filling_.end() && fill->second <= now()) {
       filling_.erase(fill);
     }
@@ -115,7 +115,7 @@ void L2Port::tick() {
 // Looks the line up; a transaction whose line is in goes on to its slice.
 void L2Port::accept(const Arrival& arrival) {
   const Address address = arrival.transaction.address;
-  const std::uint64_t line = address / line_bytes_;
+  const std::uint64_t line = line_bytes_.quotient(address);
   const L2Tags::Access access = tags_.access(address);
   if (!access.hit) {
     ++stats_.misses;
@@ -151,7 +151,10 @@ void L2Port::begin(std::uint32_t sm) {
   stream.sm = sm;
   stream.slice = map_.place(transaction.address).slice;
   stream.sector = transaction.address / kSectorBytes;
-  stream.port = port_time(transaction) / transaction.packets;
+  stream.port = port_time(transaction);
+  if (transaction.packets > 1) {
+    stream.port /= transaction.packets;
+  }
   stream.end = rounds_ + (std::uint64_t{transaction.packets} << kRoundBits);
   Slice& slice = slices_[stream.slice];
   for (const Stream& other : streams_) {
@@ -220,7 +223,7 @@ void L2Port::set_round() {
   }
   round_ = sector_time_;
   for (const Slice& slice : slices_) {
-    const Fine clash = slice.streams > 1 ? apart * slice.clashes / (slice.streams - 1) : 0;
+    const Fine clash = slice.clashes > 0 ? apart * slice.clashes / (slice.streams - 1) : 0;
     port += clash;
     round_ = std::max(round_, rop_time_ * slice.streams + clash);
   }

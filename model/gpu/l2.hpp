@@ -25,6 +25,7 @@
 
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
+#include "model/gpu/divider.hpp"
 #include "model/gpu/noc.hpp"
 #include "model/gpu/sector_sums.hpp"
 #include "model/gpu/ticks.hpp"
@@ -49,8 +50,8 @@ class L2Tags {
  private:
   static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
   std::uint32_t ways_;
-  std::uint32_t line_bytes_;
-  std::uint64_t sets_;
+  Divider line_bytes_;
+  Divider sets_;
   std::vector<std::uint64_t> store_;  // lines, set by set, the most recently used of a set first
 };
 
@@ -150,7 +151,7 @@ class L2Port : public Block {
   CtaStore& ctas_;
   const Fine port_time_, flit_time_, rop_time_, sector_time_;
   const Ticks rop_ticks_;
-  const std::uint32_t line_bytes_;
+  const Divider line_bytes_;
   const std::uint32_t dram_latency_;
   const Ticks dram_line_ticks_;
 

@@ -130,7 +130,8 @@ void Lsu::send_flush() {
 bool Lsu::take_next() {
   Ticks soonest = ~Ticks{0};
   for (std::size_t i = 0; i < subcores_.size(); ++i) {
-    const std::size_t index = (turn_ + i) % subcores_.size();
+    const std::size_t place = turn_ + i;
+    const std::size_t index = place < subcores_.size() ? place : place - subcores_.size();
     Subcore& subcore = *subcores_[index];
     if (subcore.memory_queue.empty()) {
       continue;
@@ -142,7 +143,7 @@ bool Lsu::take_next() {
       soonest = std::min(soonest, start);
       continue;
     }
-    turn_ = (index + 1) % subcores_.size();
+    turn_ = index + 1 < subcores_.size() ? index + 1 : 0;
     const MemOp op = subcore.memory_queue.front();
     subcore.memory_queue.pop();
     if (on_pipe) {
@@ -222,18 +223,18 @@ void Lsu::split(const MemOp& op) {
 // Of the transactions in hand: those of a line travel together.
 void Lsu::count_flits() {
   std::array<std::size_t, kLanes> mates{};
+  std::array<std::uint64_t, kLanes> lines{};
   for (std::size_t i = 0; i < count_; ++i) {
-    const Address line = transactions_[i].address / line_bytes_;
-    const auto same_line = [&](std::size_t k) {
-      return transactions_[k].address / line_bytes_ == line;
-    };
+    lines[i] = line_bytes_.quotient(transactions_[i].address);
+  }
+  for (std::size_t i = 0; i < count_; ++i) {
     if (transactions_[i].flits != 0) {
       continue;  // counted with a sector before it
     }
     std::size_t sectors = 0;
     std::uint32_t passes = 0;
     for (std::size_t k = i; k < count_; ++k) {
-      if (same_line(k)) {
+      if (lines[k] == lines[i]) {
         mates[sectors++] = k;
         passes = std::max<std::uint32_t>(passes, transactions_[k].packets);
       }

@@ -13,6 +13,7 @@
 #include "model/gpu/channel.hpp"
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
+#include "model/gpu/divider.hpp"
 #include "model/gpu/sector_sums.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/gpu/traffic.hpp"
@@ -95,7 +96,7 @@ class Lsu : public Block {
   std::vector<Ticks> handed_;  // by sub-core: when it has handed over what was taken
   std::size_t turn_ = 0;
 
-  const std::uint32_t line_bytes_;
+  const Divider line_bytes_;
   const Ticks red_min_, red_flit_, hand_red_;
   // Transactions of the RED in hand that have not left yet, and their occupancies.
   bool holding_ = false;

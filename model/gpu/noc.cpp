@@ -12,32 +12,42 @@ constexpr std::uint32_t kWordBits = 64;
 constexpr std::uint64_t bit_of(std::uint32_t sm) {
   return std::uint64_t{1} << sm % kWordBits;
 }
+
+// The numbers from 1 to `number` that have no divisor in common with it.
+std::vector<std::uint32_t> coprime_to(std::uint32_t number) {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t step = 1; step <= number; ++step) {
+    if (std::gcd(step, number) == 1) {
+      found.push_back(step);
+    }
+  }
+  return found;
+}
 }  // namespace
 
 SliceMap::SliceMap(const GpuConfig& config)
     : ports_(config.l2.ports()),
       slices_per_port_(config.l2.slices_per_port),
       interleave_(config.l2.interleave_bytes),
-      slice_bytes_(config.l2.slice_bytes) {
-  for (std::uint32_t step = 1; step <= ports_; ++step) {
-    if (std::gcd(step, ports_) == 1) {
-      steps_.push_back(step);
-    }
-  }
-}
+      slice_bytes_(config.l2.slice_bytes),
+      steps_(coprime_to(config.l2.ports())),
+      step_count_(steps_.size()),
+      apart_(steps_[steps_.size() / 3]) {}
 
 SliceMap::Place SliceMap::place(Address address) const {
-  const std::uint64_t piece = address / interleave_;
-  std::uint64_t hash = piece / ports_;
+  const std::uint64_t piece = interleave_.quotient(address);
+  const std::uint64_t run = ports_.quotient(piece);
+  std::uint64_t hash = run;
   hash = (hash ^ (hash >> 31U)) * 0x9e3779b97f4a7c15ULL;
   hash = (hash ^ (hash >> 29U)) * 0xbf58476d1ce4e5b9ULL;
   hash ^= hash >> 32U;
-  const std::uint64_t step = steps_[hash % steps_.size()];
-  const std::uint64_t group = (piece % ports_ * step + (hash >> 8U)) % ports_;
-  const std::uint64_t turn = (address / slice_bytes_ + (hash >> 40U)) % slices_per_port_;
+  const std::uint64_t step = steps_[step_count_.remainder(hash)];
+  const std::uint64_t group =
+      ports_.remainder((piece - run * ports_.divisor()) * step + (hash >> 8U));
+  const std::uint64_t turn =
+      slices_per_port_.remainder(slice_bytes_.quotient(address) + (hash >> 40U));
   // The slices of a group lie behind different ports.
-  const std::uint64_t apart = steps_[steps_.size() / 3];
-  return {static_cast<std::uint32_t>((group + turn * apart) % ports_),
+  return {static_cast<std::uint32_t>(ports_.remainder(group + turn * apart_)),
           static_cast<std::uint32_t>(turn)};
 }
 
@@ -75,7 +85,7 @@ std::uint32_t SliceIngress::next_waiting(std::uint32_t from) const {
   std::size_t word = from / kWordBits;
   std::uint64_t bits = waiting_[word] & ~(bit_of(from) - 1);
   while (bits == 0) {
-    word = (word + 1) % waiting_.size();
+    word = word + 1 < waiting_.size() ? word + 1 : 0;
     bits = waiting_[word];
   }
   return static_cast<std::uint32_t>(word) * kWordBits +
@@ -100,7 +110,7 @@ void SliceIngress::update() {
     room_ -= head.packets;
     waiting_[sm / kWordBits] &= ~bit_of(sm);
     --waiting_count_;
-    turn_ = (sm + 1) % static_cast<std::uint32_t>(ports_.size());
+    turn_ = sm + 1 < ports_.size() ? sm + 1 : 0;
     const Cycle arrival = clock_.now() + latency_;
     arrivals_.push_back({arrival, sm, head});
     l2_->wake_at(arrival);

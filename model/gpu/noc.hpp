@@ -12,6 +12,7 @@
 #include "model/gpu/channel.hpp"
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
+#include "model/gpu/divider.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/gpu/traffic.hpp"
 
@@ -34,11 +35,13 @@ class SliceMap {
   [[nodiscard]] Place place(Address address) const;
 
  private:
-  std::uint32_t ports_;
-  std::uint32_t slices_per_port_;
-  std::uint64_t interleave_;
-  std::uint64_t slice_bytes_;
+  Divider ports_;
+  Divider slices_per_port_;
+  Divider interleave_;
+  Divider slice_bytes_;
   std::vector<std::uint32_t> steps_;  // coprime to the number of ports
+  Divider step_count_;
+  std::uint64_t apart_;  // what the slices of a group lie apart, in ports
 };
 
 // Buffer in front of one port of the L2, with the arbiter over the SMs. Owned by the port.

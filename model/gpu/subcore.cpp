@@ -88,7 +88,6 @@ Subcore::Subcore(const sc_core::sc_module_name& name, Clock& clock, const Contex
       match_pipe_(match_pipe),
       unit_(std::move(unit)),
       warps_(context.config.sm.max_warps / context.config.sm.subcores),
-      ready_at_(warps_.size(), 0),
       all_slots_(static_cast<SlotMask>((std::uint64_t{1} << warps_.size()) - 1)),
       in_flight_(kInFlight) {
   launches.bind(*this);
@@ -128,7 +127,7 @@ void Subcore::tick() {
 
 bool Subcore::wait_due(Cycle cycle) const {
   for (SlotMask rest = wait_; rest != 0; rest &= rest - 1) {
-    if (ready_at_[static_cast<std::size_t>(std::countr_zero(rest))] <= cycle) {
+    if (slots_[static_cast<std::size_t>(std::countr_zero(rest))].ready_at <= cycle) {
       return true;
     }
   }
@@ -143,21 +142,21 @@ void Subcore::close_batch(Cycle cycle) {
   const Cycle last = std::min<Cycle>(cycle - 1, batch_end_);
   const std::uint64_t turns = last - batch_begin_ + 1;
   const auto sharers = static_cast<std::uint64_t>(std::popcount(batch_slots_));
-  const std::uint64_t rounds = turns / sharers;
-  const std::uint64_t extra = turns % sharers;
+  // Few batches go round more than once.
+  const std::uint64_t rounds = turns < sharers ? 0 : sharers == 1 ? turns : turns / sharers;
+  const std::uint64_t extra = turns - rounds * sharers;
   std::uint32_t slot = batch_first_;
   std::uint32_t last_slot = slot;
   std::uint32_t finished = 32;
   for (std::uint64_t i = 0; i < sharers; ++i) {
     slot = next_from(batch_slots_, slot);
     const std::uint64_t taken = rounds + (i < extra ? 1 : 0);
-    Warp& warp = warps_[slot];
-    ARC_CHECK(taken <= warp.slots_left, "a batch ran past the end of a step");
-    warp.slots_left -= taken;
+    ARC_CHECK(taken <= slots_[slot].slots_left, "a batch ran past the end of a step");
+    slots_[slot].slots_left -= taken;
     if (i + 1 == (extra == 0 ? sharers : extra)) {
       last_slot = slot;
     }
-    if (taken > 0 && warp.slots_left == 0) {
+    if (taken > 0 && slots_[slot].slots_left == 0) {
       finished = slot;
     }
     ++slot;
@@ -233,7 +232,7 @@ void Subcore::take_mail(Cycle cycle) {
 // Warps whose time has come go on.
 void Subcore::begin_due_steps(Cycle cycle) {
   for_each_bit(wait_, [&](std::uint32_t slot) {
-    if (ready_at_[slot] <= cycle) {
+    if (slots_[slot].ready_at <= cycle) {
       wait_ &= ~(SlotMask{1} << slot);
       begin_step(slot, cycle);
     }
@@ -242,7 +241,7 @@ void Subcore::begin_due_steps(Cycle cycle) {
 
 // The warp does nothing before that cycle; then its next step begins.
 void Subcore::wait_until(std::uint32_t slot, Cycle cycle) {
-  ready_at_[slot] = cycle;
+  slots_[slot].ready_at = cycle;
   wait_ |= SlotMask{1} << slot;
   if (cycle > now() && cycle != decide_at_) {
     wake_at(cycle);
@@ -257,13 +256,13 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
   warp.step_began = cycle;
   switch (warp.step.kind) {
     case StepKind::kRun:
-      warp.slots_left = warp.step.slots;
+      slots_[slot].slots_left = warp.step.slots;
       warp.accesses_done = cycle_after(
           std::max(pipe_.charge(warp.step.lsu_ticks), match_pipe_.charge(warp.step.match_ticks)));
       if (loads_ != nullptr && warp.step.loads > 0) {
         loads_->post(warp.step.loads);
       }
-      if (warp.slots_left == 0) {
+      if (slots_[slot].slots_left == 0) {
         wait_until(slot, std::max({cycle + warp.step.min_cycles, cycle + 1, warp.accesses_done}));
       } else {
         run_ |= bit;
@@ -279,7 +278,7 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
     case StepKind::kShared:
       // All but the last of them are a run of their own; the last one carries the lot.
       if (warp.step.slots > 1) {
-        warp.slots_left = warp.step.slots - 1;
+        slots_[slot].slots_left = warp.step.slots - 1;
         run_ |= bit;
       } else {
         want_queue_ |= bit;
@@ -383,7 +382,7 @@ void Subcore::issue(Cycle cycle) {
       turns = std::min(turns, i);
       break;
     }
-    turns = std::min(turns, (warps_[slot].slots_left - 1) * count + i + 1);
+    turns = std::min(turns, (slots_[slot].slots_left - 1) * count + i + 1);
     ++slot;
   }
   batch_slots_ = sharers;

@@ -108,11 +108,10 @@ class Subcore : public Block {
     CtaContext* cta = nullptr;
     std::uint32_t warp = 0;
     std::uint64_t age = 0;
-    Step step;
-    std::uint64_t slots_left = 0;
-    Cycle accesses_done =
-        0;  // of the kRun step: shared-memory accesses and loads have left the LSU
+    // Of the kRun step: shared-memory accesses and loads have left the LSU.
+    Cycle accesses_done = 0;
     Cycle step_began = 0;
+    Step step;
     WarpProgram program;
   };
   // Operand of an atomred on its way through the ARC unit.
@@ -153,14 +152,15 @@ class Subcore : public Block {
   Mailbox<std::uint32_t>* loads_ = nullptr;
 
   std::vector<Warp> warps_;
-  std::vector<Cycle> ready_at_;  // by slot, of those in wait_
   SlotMask all_slots_;
+  // What most ticks look at lies together, from here to slots_: there are too many sub-cores for
+  // all of them to stay in a processor's cache.
   // Each resident warp is in exactly one of these.
   SlotMask run_ = 0;         // has issue slots left of a kRun step
   SlotMask want_queue_ = 0;  // next instruction goes to the memory queue
   SlotMask want_unit_ = 0;   // next instruction is an atomred
   SlotMask want_issue_ = 0;  // next instruction needs no more than an issue slot (barrier)
-  SlotMask wait_ = 0;        // until ready_at_
+  SlotMask wait_ = 0;        // until its ready_at
   SlotMask shuffle_ = 0;     // for shuffles or shared-memory accesses
   SlotMask barrier_ = 0;
   std::uint32_t resident_ = 0;
@@ -183,6 +183,12 @@ class Subcore : public Block {
     SlotMask ready = 0, queue = 0, unit = 0, shuffle = 0, wait = 0, barrier = 0;
   } standing_;
   Cycle accounted_ = 0;
+  SubcoreStats stats_;
+  struct Slot {
+    Cycle ready_at = 0;            // of those in wait_
+    std::uint64_t slots_left = 0;  // of those in run_: issue slots of the step
+  };
+  std::array<Slot, kMaxSubcoreWarps> slots_{};
 
   // ARC unit: the request register in front of it and the operands it may still read.
   // A unit whose sum, or the request in front of it, waits for the LSU path comes to rest once it
@@ -198,8 +204,6 @@ class Subcore : public Block {
   // Fused: whose exponents are on the ports, and the values of its lanes.
   const InFlight* answered_ = nullptr;
   std::array<Fp32Bits, kLanes> values_{};
-
-  SubcoreStats stats_;
 };
 
 }  // namespace warpfold

@@ -77,7 +77,7 @@ void SumStore::assign(Slot slot, Line line) {
 bool SumStore::add(Slot slot, Address address, Fp32Bits value) {
   ARC_CHECK(line_of(address) == lines_[slot] && address % sizeof(Fp32Bits) == 0,
             "an addition beside the line, or across two words");
-  const auto word = static_cast<std::uint32_t>(address % line_bytes_ / sizeof(Fp32Bits));
+  const auto word = static_cast<std::uint32_t>(line_bytes_.remainder(address) / sizeof(Fp32Bits));
   Fp32Bits& sum = sums_[std::size_t{slot} * line_words_ + word];
   const bool fresh = (dirty_[slot] >> word & 1U) == 0;
   if (fresh) {
@@ -97,7 +97,7 @@ std::optional<SumStore::Sector> SumStore::take_sector(Slot slot) {
   const std::uint32_t first =
       static_cast<std::uint32_t>(std::countr_zero(dirty_[slot])) / kSectorWords * kSectorWords;
   Sector sector;
-  sector.address = lines_[slot] * line_bytes_ + first * sizeof(Fp32Bits);
+  sector.address = lines_[slot] * line_bytes_.divisor() + first * sizeof(Fp32Bits);
   sector.words = dirty_[slot] >> first & kSectorMask;
   std::copy_n(&sums_[std::size_t{slot} * line_words_ + first], kSectorWords, sector.sums.begin());
   dirty_[slot] &= ~(kSectorMask << first);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/gpu/divider.hpp"
 #include "model/gpu/sector_sums.hpp"
 #include "model/types.hpp"
 
@@ -23,7 +24,7 @@ class SumStore {
   // ways 0: one set of all lines.
   SumStore(std::uint64_t bytes, std::uint32_t ways, std::uint32_t line_bytes);
 
-  [[nodiscard]] Line line_of(Address address) const { return address / line_bytes_; }
+  [[nodiscard]] Line line_of(Address address) const { return line_bytes_.quotient(address); }
   [[nodiscard]] std::optional<Slot> find(Line line) const;
   // The slot that `line` would take: the one of its set that was not used for the longest time.
   [[nodiscard]] Slot victim(Line line) const { return set_of(line).oldest; }
@@ -59,7 +60,7 @@ class SumStore {
   [[nodiscard]] std::size_t set_index(Line line) const;
   [[nodiscard]] const Set& set_of(Line line) const { return sets_[set_index(line)]; }
 
-  std::uint32_t line_bytes_;
+  Divider line_bytes_;
   std::uint32_t line_words_;
   std::uint32_t ways_ = 0;
   std::vector<Set> sets_;
