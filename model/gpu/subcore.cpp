@@ -566,6 +566,9 @@ void Subcore::tick_unit(Cycle cycle) {
     context_.tally.lanes_to_unit += static_cast<std::uint64_t>(lane_count(out.rf_mask));
     ++stats_.unit_read_cycles;
   }
+  // A request of which the last lanes leave as a RED leaves nothing behind.
+  const bool passed_on = out.req_ready && out.lsu_valid && !out.lsu_reduced;
+  unit_works_ = out.busy || (request_.req_valid && !passed_on);
   if (request_.req_valid && out.req_ready) {
     request_.req_valid = false;
   }

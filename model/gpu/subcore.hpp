@@ -141,7 +141,7 @@ class Subcore : public Block {
   void account_sleep(Cycle cycle);
   [[nodiscard]] bool wait_due(Cycle cycle) const;
   [[nodiscard]] bool unit_has_room() const;
-  [[nodiscard]] bool unit_held() const { return unit_ && (request_.req_valid || unit_->busy()); }
+  [[nodiscard]] bool unit_held() const { return request_.req_valid || unit_works_; }
   [[nodiscard]] SlotMask ready_slots() const;
 
   const Context context_;
@@ -197,6 +197,8 @@ class Subcore : public Block {
   // with or without a sum at its port as sum_waits_ says; asleep_since_ is the first one not
   // clocked.
   UnitInputs request_;
+  // unit_works_: it may hold something after its last cycle, as its ports said then.
+  bool unit_works_ = false;
   std::uint32_t unit_settled_ = 0;
   bool sum_waits_ = false;
   Cycle asleep_since_ = kNever;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated arc_subcore behind ArcUnit, for any class that Verilator made of it. Owned by one
-// SM sub-core; tick() is one clock cycle of the RTL, called while the unit is busy or a request is
-// valid. Instances share nothing, so that a GPU may hold hundreds of them. Included by rtl_unit.cpp
-// and by tests that Verilate arc_subcore themselves, since it takes the Verilator headers.
+// The Verilated arc_subcore behind ArcUnit, for any class that Verilator made of it or of
+// arc_subcore_stepped. Owned by one SM sub-core; tick() is one clock cycle of the RTL, called while
+// the unit is busy or a request is valid. Instances share nothing, so that a GPU may hold hundreds
+// of them. Included by rtl_unit.cpp and by tests that Verilate arc_subcore themselves, since it
+// takes the Verilator headers.
 #pragma once
 
 #include <verilated.h>
@@ -23,8 +24,8 @@ inline std::unique_ptr<VerilatedContext> single_threaded_context() {
   return context;
 }
 
-// Model is what Verilator made of arc_subcore with one UnitKind. A test may change it through
-// model() between cycles, or give a context with other settings.
+// Model is what Verilator made of one UnitKind. A test may change it through model() between
+// cycles, or give a context with other settings.
 template <class Model>
 class RtlUnit final : public ArcUnit {
  public:
@@ -45,16 +46,29 @@ class RtlUnit final : public ArcUnit {
   // A request that was not ready is held by contract, so its mask, addresses and tag are written to
   // the RTL only in the first cycle in which it is valid.
   UnitOutputs tick(const UnitInputs& inputs) override;
-  [[nodiscard]] bool busy() const override { return rtl_->busy_o != 0; }
-  Model& model() { return *rtl_; }
+  [[nodiscard]] bool busy() const override {
+    end_cycle();
+    return rtl_->busy_o != 0;
+  }
+  Model& model() {
+    end_cycle();
+    return *rtl_;
+  }
 
  private:
+  // arc_subcore_stepped: the clock edge that ends the cycle of the last tick() is taken when
+  // somebody asks what is held after it, otherwise by the next tick(), in the evaluation that
+  // settles the outputs of that one.
+  static constexpr bool kStepped = requires(Model & model) { model.step_i; };
+  void end_cycle() const;
+  void settle(bool new_request);
   void write_addresses(const std::array<Address, kLanes>& addresses);
   void write_bins(const std::array<std::uint8_t, kLanes>& bins);
 
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Model> rtl_ = std::make_unique<Model>(context_.get(), "");
   bool held_ = false;  // the RTL's request inputs hold a request that was not ready
+  mutable bool edge_due_ = false;
 };
 
 // Two 48-bit lanes are three words of the port.
@@ -93,6 +107,10 @@ template <class Model>
 void RtlUnit<Model>::reset() {
   Model& rtl = *rtl_;
   held_ = false;
+  edge_due_ = false;
+  if constexpr (kStepped) {
+    rtl.step_i = 0;
+  }
   rtl.clk_i = 0;
   rtl.rst_ni = 1;
   rtl.req_valid_i = 0;
@@ -103,6 +121,9 @@ void RtlUnit<Model>::reset() {
   rtl.rst_ni = 0;
   rtl.eval();
   rtl.clk_i = 1;
+  if constexpr (kStepped) {
+    rtl.step_i = 1;
+  }
   rtl.eval();
   rtl.clk_i = 0;
   rtl.rst_ni = 1;
@@ -110,10 +131,40 @@ void RtlUnit<Model>::reset() {
 }
 
 template <class Model>
+void RtlUnit<Model>::end_cycle() const {
+  if (edge_due_) {
+    edge_due_ = false;
+    rtl_->clk_i = 0;
+    rtl_->eval();
+    rtl_->clk_i = 1;
+    rtl_->eval();
+  }
+}
+
+// Brings the RTL to the outputs of a cycle with the inputs that have been written.
+template <class Model>
+void RtlUnit<Model>::settle(bool new_request) {
+  if constexpr (kStepped) {
+    rtl_->req_new_i = new_request;
+    rtl_->step_i = 0;
+    rtl_->clk_i = 0;
+    rtl_->eval();
+    rtl_->step_i = 1;
+    rtl_->clk_i = edge_due_;
+    rtl_->eval();
+  } else {
+    rtl_->clk_i = 0;
+    rtl_->eval();
+  }
+  edge_due_ = true;
+}
+
+template <class Model>
 UnitOutputs RtlUnit<Model>::tick(const UnitInputs& inputs) {
   Model& rtl = *rtl_;
+  const bool new_request = inputs.req_valid && !held_;
   rtl.req_valid_i = inputs.req_valid;
-  if (inputs.req_valid && !held_) {
+  if (new_request) {
     rtl.req_mask_i = inputs.req_mask;
     rtl.req_tag_i = inputs.req_tag & kTagMask;
     write_addresses(inputs.req_addr);
@@ -129,8 +180,7 @@ UnitOutputs RtlUnit<Model>::tick(const UnitInputs& inputs) {
     }
     write_bins(inputs.rf_bins);
   }
-  rtl.clk_i = 0;
-  rtl.eval();
+  settle(new_request);
 
   UnitOutputs outputs;
   outputs.req_ready = rtl.req_ready_o != 0;
@@ -145,9 +195,10 @@ UnitOutputs RtlUnit<Model>::tick(const UnitInputs& inputs) {
   outputs.rf_tag = rtl.rf_tag_o;
   outputs.busy = rtl.busy_o != 0;
 
-  rtl.clk_i = 1;
-  rtl.eval();
   held_ = inputs.req_valid && !outputs.req_ready;
+  if constexpr (!kStepped) {
+    end_cycle();  // the inputs of the next cycle go straight to the RTL
+  }
   return outputs;
 }
 
