@@ -15,6 +15,7 @@ enum class Shape {
   kFewGroups,     // two to five addresses
   kPairs,         // sixteen addresses with two lanes each, all active
   kSingleLane,    // one active lane
+  kFewLanes,      // one to three active lanes, every one its own address
   kEmptyMasks,    // three in four requests have no active lane
   kOneBitApart,   // addresses that differ from one another in one bit, any of the 48
   kAny,           // one of the above, drawn for each request
@@ -123,7 +124,7 @@ inline AtomredRequest random_request(SplitMix64& random, Shape shape) {
   const std::uint32_t groups = 2 + random.below(4);
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
     Address& address = request.addresses[lane];
-    if (shape == Shape::kAllDifferent) {
+    if (shape == Shape::kAllDifferent || shape == Shape::kFewLanes) {
       address += 4 * lane;
     } else if (shape == Shape::kPairs) {
       address += 4 * (lane % 16);
@@ -137,6 +138,9 @@ inline AtomredRequest random_request(SplitMix64& random, Shape shape) {
     request.mask = 0xffffffffU;
   } else if (shape == Shape::kSingleLane) {
     request.mask = 1U << random.below(kLanes);
+  } else if (shape == Shape::kFewLanes) {
+    request.mask =
+        1U << random.below(kLanes) | 1U << random.below(kLanes) | 1U << random.below(kLanes);
   } else if (shape == Shape::kEmptyMasks && random.below(4) != 0) {
     request.mask = 0;
   }
