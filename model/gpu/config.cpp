@@ -416,6 +416,7 @@ GpuConfig part_of_gpu(const GpuConfig& gpu, std::uint32_t n) {
     throw ConfigError(fmt::format("{}: its {} SMs have no 1/{}", gpu.name, gpu.sm.count, n));
   }
   GpuConfig part = gpu;
+  part.sms_each *= n;
   part.sm.count /= n;
   part.l2.port_cycles *= n;
   part.l2.flit_cycles *= n;

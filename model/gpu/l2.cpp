@@ -77,6 +77,9 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Clock& clock, const GpuConfi
       flit_time_(fine(config.l2.flit_cycles, kFineBits)),
       rop_time_(fine(config.l2.rop_cycles, kFineBits)),
       sector_time_(fine(config.l2.sector_cycles, kFineBits)),
+      round_floor_(sector_time_ / config.sms_each),
+      own_share_(fine(1 / std::sqrt(config.sms_each), kShareBits)),
+      even_share_(((std::uint64_t{1} << kShareBits) - own_share_) / config.l2.slices_per_port),
       rop_ticks_(to_ticks(config.l2.rop_cycles)),
       line_bytes_(config.l2.line_bytes),
       dram_latency_(config.l2.dram_latency),
@@ -221,11 +224,13 @@ void L2Port::set_round() {
   for (const Stream& stream : streams_) {
     port += stream.port;
   }
-  round_ = sector_time_;
+  round_ = round_floor_;
+  const std::uint64_t even = even_share_ * streams_.size();
   for (const Slice& slice : slices_) {
     const Fine clash = slice.clashes > 0 ? apart * slice.clashes / (slice.streams - 1) : 0;
     port += clash;
-    round_ = std::max(round_, rop_time_ * slice.streams + clash);
+    const Fine rop = (rop_time_ * (even + own_share_ * slice.streams)) >> kShareBits;
+    round_ = std::max(round_, rop + clash);
   }
   round_ = std::max(round_, port);
 }

@@ -14,6 +14,12 @@
 //         max_k(m_k rop_cycles + d s_k / (m_k - 1)),
 //         sum p + d sum_k s_k / (m_k - 1)),      d = sector_cycles - rop_cycles.
 //
+// In an Nth of a GPU (part_of_gpu) all these take N times as long, and each SM stands for N of the
+// launch, which draw their slices on their own. So S slices share the m of them more evenly: what
+// m_k lacks of m / S, or has beyond it, counts 1 / sqrt(N); and an SM that is alone at the port
+// stands for N that wait for each other's sectors no more than others do: the first of the three
+// limits stays as it is in the whole GPU.
+//
 // Within a round every SM gets one operation done, so all of them advance alike until an SM comes
 // or goes, and transactions are events, not their packets.
 #pragma once
@@ -111,6 +117,7 @@ class L2Port : public Block {
   using Fine = std::uint64_t;
   static constexpr unsigned kFineBits = 16;
   static constexpr unsigned kRoundBits = 20;
+  static constexpr unsigned kShareBits = 16;
 
   // The transaction of one SM that is being served.
   struct Stream {
@@ -150,6 +157,8 @@ class L2Port : public Block {
   Tally& tally_;
   CtaStore& ctas_;
   const Fine port_time_, flit_time_, rop_time_, sector_time_;
+  const Fine round_floor_;                      // the first limit of a round
+  const std::uint64_t own_share_, even_share_;  // how a slice's streams and all count for it
   const Ticks rop_ticks_;
   const Divider line_bytes_;
   const std::uint32_t dram_latency_;

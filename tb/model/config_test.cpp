@@ -107,6 +107,7 @@ TEST(PartOfGpu, HasFewerSmsAndASlowerL2) {
   const GpuConfig gpu = load_gpu("rtx4090");
   const GpuConfig part = part_of_gpu(gpu, 4);
   EXPECT_EQ(part.sm.count, 32U);
+  EXPECT_EQ(part.sms_each, 4U);
   EXPECT_EQ(part.l2.slices, gpu.l2.slices);
   EXPECT_EQ(part.l2.port_cycles, 4 * gpu.l2.port_cycles);
   EXPECT_EQ(part.l2.flit_cycles, 4 * gpu.l2.flit_cycles);

@@ -477,6 +477,7 @@ struct Meeting {
   std::vector<std::pair<int, std::size_t>> sectors;
   Cycle cycles;
   std::uint32_t words = 1;  // that the lanes of a RED take turns at
+  std::uint32_t part = 1;   // of an Nth of the GPU: each SM stands for N
 };
 void PrintTo(const Meeting& meeting, std::ostream* out) {
   *out << meeting.name;
@@ -512,7 +513,7 @@ TEST_P(L2Port, ServesWhatMeetsThere) {
     }
     trace.event(c, 0, ~0U, primitives);
   }
-  const GpuConfig gpu = small_h200(sms);
+  const GpuConfig gpu = part_of_gpu(small_h200(sms * GetParam().part), GetParam().part);
   const RunResult result = run(trace.read(), gpu, "baseline");
   EXPECT_EQ(result.failure, "");
   const Cycle arrival = first_issue(gpu) + sms + 2 + gpu.noc.latency;
@@ -535,8 +536,15 @@ INSTANTIATE_TEST_SUITE_P(
         // The same with two words in each RED: 16 x 8 x 2 x 0.617 = 158.
         Meeting{"words", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}}, 158, 2},
         // Two ports have nothing in common.
-        Meeting{
-            "two_ports", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}}, 192}),
+        Meeting{"two_ports", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}}, 192},
+        // One that stands for four, which would share the slices: 4 x 1.5 x (0.5 + 0.5 / 2) = 4.5.
+        Meeting{"one_for_four", {{0, 0}}, 144, 1, 4},
+        // 4 x 1.5 x (1 + 1 / 2) = 9, and 4 x 1.99 x 2 that the sectors clash: 32 x 24.92.
+        Meeting{"same_sector_for_four", {{0, 0}, {0, 0}}, 798, 1, 4},
+        // 4 x 1.5 x (2 + 2 / 2) = 18, above the port's 4 x 4 x 0.89.
+        Meeting{"four_for_four", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 576, 1, 4},
+        // For two: 2 x 1.5 x (0.5 + 0.5 / 1.414) = 2.56 are less than the 3.49 of one sector.
+        Meeting{"one_for_two", {{0, 0}}, 112, 1, 2}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
 // Every slice has its share of any few KB in a row, as seen on an H200: classes of 80 to 88 pieces
