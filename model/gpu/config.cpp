@@ -423,6 +423,8 @@ GpuConfig part_of_gpu(const GpuConfig& gpu, std::uint32_t n) {
   part.l2.rop_cycles *= n;
   part.l2.sector_cycles *= n;
   part.l2.dram_bytes_per_cycle /= n;
+  part.energy.active_watts /= n;
+  part.energy.idle_watts /= n;
   return part;
 }
 

@@ -116,6 +116,9 @@ TEST(PartOfGpu, HasFewerSmsAndASlowerL2) {
   EXPECT_EQ(part.l2.dram_bytes_per_cycle, gpu.l2.dram_bytes_per_cycle / 4);
   EXPECT_EQ(part.l2.ingress_packets, gpu.l2.ingress_packets);
   EXPECT_EQ(part.l2.bytes, gpu.l2.bytes);
+  EXPECT_EQ(part.energy.active_watts, gpu.energy.active_watts / 4);
+  EXPECT_EQ(part.energy.idle_watts, gpu.energy.idle_watts / 4);
+  EXPECT_EQ(part.energy.rop_pj, gpu.energy.rop_pj);
   EXPECT_EQ(part.sm.max_warps, gpu.sm.max_warps);
   for (const std::string& name : gpu_names()) {  // by which shipped traces are sampled
     EXPECT_NO_THROW(part_of_gpu(load_gpu(name), 4)) << name;
