@@ -21,28 +21,34 @@ module arc_lane_picker (
   // ------------------------------------------------------------------------------------------
   // A lane is the choice when it is set and none below it is. Each group of lanes has a chain of its
   // own and one more runs over the groups: smaller than the carry tree of `mask_i - 1`, and not as
-  // deep as one chain.
+  // deep as one chain. The chains are shifts of whole words, one operation a step for a simulator.
 
   localparam int Lanes = arc_pkg::Lanes;
   localparam int Group = 4;
   localparam int Groups = Lanes / Group;
+  localparam logic [Lanes-1:0] FirstOfGroup = {Groups{Group'(1)}};
 
-  logic [Lanes-1:0] below;         // a lane below is set, in this group
-  logic [Groups-1:0] group_below;  // a lane is set in a group below
+  logic [Lanes-1:0] below;        // a lane below is set, in this group
+  logic [Lanes-1:0] group_set;    // at the first lane of a group: a lane of the group before is set
+  logic [Lanes-1:0] group_below;  // at the first lane of a group: a lane of any group below is set
+  logic [Lanes-1:0] blocked;      // a lane below is set, in any group
 
   always_comb begin
-    for (int i = 0; i < Lanes; i++) begin
-      if (i % Group == 0) below[i] = 1'b0;
-      else                below[i] = below[i-1] | mask_i[i-1];
+    below = '0;
+    for (int i = 1; i < Group; i++) begin
+      below = ((below | mask_i) << 1) & ~FirstOfGroup;
     end
-    for (int g = 0; g < Groups; g++) begin
-      if (g == 0) group_below[g] = 1'b0;
-      else        group_below[g] = group_below[g-1] | (mask_i[Group*(g-1) +: Group] != '0);
+    group_set = ((below | mask_i) << 1) & FirstOfGroup;
+    group_below = '0;
+    for (int g = 1; g < Groups; g++) begin
+      group_below = (group_below << Group) | group_set;
     end
-    for (int i = 0; i < Lanes; i++) begin
-      one_hot_o[i] = mask_i[i] & ~(below[i] | group_below[i/Group]);
-      rest_o[i] = mask_i[i] & (below[i] | group_below[i/Group]);
+    blocked = below | group_below;
+    for (int i = 1; i < Group; i++) begin
+      blocked = blocked | (group_below << i);
     end
+    one_hot_o = mask_i & ~blocked;
+    rest_o = mask_i & blocked;
     any_o = mask_i != '0;
   end
 

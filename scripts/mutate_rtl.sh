@@ -28,8 +28,8 @@ operand_not_flushed   | arc_fp32_adder     | arc_fp32_adder.sv     | s/\(little_
 nan_not_canonical     | arc_fp32_adder     | arc_fp32_adder.sv     | s/\{FracWidth\{is_nan\}\}/{is_nan, {(FracWidth - 1) {1'b0}}}/
 negative_exact_zero   | arc_fp32_adder     | arc_fp32_adder.sv     | s/ & ~\(s3_subtract & is_exact_zero\)//
 shift_below_exponent  | arc_fp32_adder     | arc_fp32_adder.sv     | s/\(room >> s\) != '0/1'b1/
-wrong_lane            | arc_lane_picker    | arc_lane_picker.sv    | s/~\(below\[i\] \| group_below\[i\/Group\]\)/~below[i]/
-picked_lane_kept      | arc_lane_picker    | arc_lane_picker.sv    | s/rest_o\[i\] = .*;/rest_o[i] = mask_i[i];/
+wrong_lane            | arc_lane_picker    | arc_lane_picker.sv    | s/mask_i \& ~blocked/mask_i \& ~below/
+picked_lane_kept      | arc_lane_picker    | arc_lane_picker.sv    | s/rest_o = .*;/rest_o = mask_i;/
 wrong_leader          | arc_addr_match     | arc_addr_match.sv     | s/\.mask_i   \(pending\)/.mask_i   (req_mask_i)/
 done_not_cleared      | arc_addr_match     | arc_addr_match.sv     | s/done_d = '0;/done_d = done_q;/
 lone_not_cleared      | arc_addr_match     | arc_addr_match.sv     | s/lone_d = '0;/lone_d = lone_q;/
