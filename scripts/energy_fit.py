@@ -16,12 +16,32 @@ import argparse
 import itertools
 import json
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
-import numpy
+try:
+    import numpy
+except ImportError:
+    numpy = None  # main() says so
 
 ROOT = Path(__file__).resolve().parent.parent
 FITTED = ["instruction_pj", "shuffle_pj", "rop_pj", "active_watts"]
+NOT_AS_EXPECTED = (ValueError, KeyError, TypeError, AttributeError)
+
+
+class BadInput(Exception):
+    """One line."""
+
+
+@contextmanager
+def reading(file, what):
+    """What goes wrong inside is a matter of the file, which should be `what`."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"{file}: {error.strerror}") from error
+    except NOT_AS_EXPECTED as error:
+        raise BadInput(f"{file}: not {what} ({error})") from error
 
 
 def nonnegative_least_squares(matrix, target):
@@ -44,7 +64,8 @@ def row_of(run, milliseconds):
     energy, activity, scale = run["config"]["energy"], run["activity"], 1e-9 * run.get("gpu_part", 1)
     fitted = [activity["instructions"] * scale, activity["shuffles"] * scale, run["rop_ops"] * scale, milliseconds]
     rest = (run["noc_bytes"] * energy["noc_byte_pj"] +
-            activity["l2_misses"] * run["config"]["l2"]["line_bytes"] * energy["dram_byte_pj"]) * scale
+            (activity["l2_misses"] + activity["l2_evictions"]) * run["config"]["l2"]["line_bytes"] *
+            energy["dram_byte_pj"]) * scale
     return fitted, rest
 
 
@@ -61,32 +82,32 @@ def fit(points):
 def read_points(measured_files, result_files):
     runs = {}
     for file in result_files:
-        for run in json.loads(Path(file).read_text(encoding="utf-8"))["runs"]:
-            runs[Path(run["trace"]).stem, run["policy"]] = run
+        with reading(file, "results of warpfold sim"):
+            for run in json.loads(Path(file).read_text(encoding="utf-8"))["runs"]:
+                runs[Path(run["trace"]).stem, run["policy"]] = run
     points, missing = [], []
     for file in measured_files:
-        for scene in json.loads(Path(file).read_text(encoding="utf-8"))["scenes"]:
-            for entry in scene["energy"]:
-                key = scene["scene"], entry["policy"]
-                if key not in runs:
-                    missing.append(" ".join(key))
-                    continue
-                points.append((runs[key], entry["kernel_ms"], 1e3 * entry["joules_per_launch_above_idle"]))
+        with reading(file, "energies of warpfold_capture"):
+            for scene in json.loads(Path(file).read_text(encoding="utf-8"))["scenes"]:
+                for entry in scene["energy"]:
+                    key = scene["scene"], entry["policy"]
+                    if key not in runs:
+                        missing.append(" ".join(key))
+                        continue
+                    points.append((runs[key], entry["kernel_ms"], 1e3 * entry["joules_per_launch_above_idle"]))
     return points, missing
 
 
-def main(arguments):
-    parser = argparse.ArgumentParser(description="Fit the energies of a machine to measured launches.")
-    parser.add_argument("results", nargs="+", metavar="RESULTS.json", help="of warpfold sim --json")
-    parser.add_argument("--measured", action="append", metavar="FILE.json", help="[model/gpus/h200-energy.json]")
-    options = parser.parse_args(arguments)
-    points, missing = read_points(options.measured or [ROOT / "model/gpus/h200-energy.json"], options.results)
+def report(points, missing):
     for name in missing:
         print(f"energy_fit.py: {name}: measured, but not among the results", file=sys.stderr)
     if len(points) <= len(FITTED):
         print(f"energy_fit.py: {len(points)} points are too few for {len(FITTED)} unknowns", file=sys.stderr)
         return 2
-    coefficients, modelled = fit(points)
+    try:
+        coefficients, modelled = fit(points)
+    except NOT_AS_EXPECTED as error:
+        raise BadInput(f"the runs cannot be fitted: {type(error).__name__} {error}") from error
     for name, value in coefficients.items():
         print(f"{name} = {value:.1f}")
     print("\n| trace | policy | measured mJ | modelled mJ | ratio |\n|---|---|---|---|---|")
@@ -96,6 +117,22 @@ def main(arguments):
         print(f"| {Path(run['trace']).stem} | {run['policy']} | {millijoules:.0f} | {ours:.0f} | {ours / millijoules:.2f} |")
     print(f"\nmean absolute error {100 * sum(errors) / len(errors):.1f} %, worst {100 * max(errors):.1f} %")
     return 0
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description="Fit the energies of a machine to measured launches.")
+    parser.add_argument("results", nargs="+", metavar="RESULTS.json", help="of warpfold sim --json")
+    parser.add_argument("--measured", action="append", metavar="FILE.json", help="[model/gpus/h200-energy.json]")
+    options = parser.parse_args(arguments)
+    if numpy is None:
+        print("energy_fit.py: this Python has no numpy; Debian's package python3-numpy is for /usr/bin/python3",
+              file=sys.stderr)
+        return 2
+    try:
+        return report(*read_points(options.measured or [ROOT / "model/gpus/h200-energy.json"], options.results))
+    except BadInput as error:
+        print(f"energy_fit.py: {error}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

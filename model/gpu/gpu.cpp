@@ -203,6 +203,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
     l2.rop_busiest = std::max(l2.rop_busiest, s.rop_busiest);
     l2.hits += s.hits;
     l2.misses += s.misses;
+    l2.evictions += s.evictions;
   }
   SubcoreStats cores;
   BufferStats buffers;
@@ -289,6 +290,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
       {"noc_lone_words", noc_lone_words},
       {"l2_hits", l2.hits},
       {"l2_misses", l2.misses},
+      {"l2_evictions", l2.evictions},
   };
   const auto cycles = static_cast<double>(end);
   const auto sms = static_cast<double>(config_.sm.count);

@@ -122,6 +122,7 @@ void L2Port::accept(const Arrival& arrival) {
   const L2Tags::Access access = tags_.access(address);
   if (!access.hit) {
     ++stats_.misses;
+    stats_.evictions += access.evicted ? 1 : 0;
     const Ticks lines = access.evicted ? 2 : 1;
     dram_free_at_ = std::max(dram_free_at_, at_cycle(now())) + lines * dram_line_ticks_;
     const Cycle ready = cycle_after(dram_free_at_) + dram_latency_;
@@ -184,7 +185,7 @@ void L2Port::finish(std::size_t stream, Fine time) {
   slice.served += rop_ticks_ * packets;
   port_busy_ += port_time(transaction);
   stats_.port_busy = port_busy_ * kTicksPerCycle >> kFineBits;
-  stats_.rop_busiest = std::max({stats_.rop_busiest, slice.served, stats_.port_busy});
+  stats_.rop_busiest = std::max({stats_.rop_busiest, slice_busy(), stats_.port_busy});
   add(transaction);
   queues_.pop(done.sm);
   ingress.give_back(packets);
@@ -233,6 +234,19 @@ void L2Port::set_round() {
     round_ = std::max(round_, rop + clash);
   }
   round_ = std::max(round_, port);
+}
+
+// What the slice with most to do has been busy for, by what a round takes of a slice.
+Ticks L2Port::slice_busy() const {
+  Ticks most = 0;
+  for (const Slice& slice : slices_) {
+    most = std::max(most, slice.served);
+  }
+  const Ticks busy = (even_share_ * stats_.rop_busy + own_share_ * most) >> kShareBits;
+  // Rounds of a part of a GPU are rounded down, to 2^-16 cycles.
+  const bool whole = even_share_ == 0;
+  const Ticks rounding = ((rounds_ >> kRoundBits) + 1) * kTicksPerCycle >> kFineBits;
+  return whole ? busy : busy - std::min(busy, rounding + 1);
 }
 
 L2Port::Fine L2Port::port_time(const Transaction& transaction) const {

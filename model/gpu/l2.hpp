@@ -91,11 +91,12 @@ class TransactionQueues {
 struct L2Stats {
   std::uint64_t rop_ops = 0;
   Ticks rop_busy = 0;     // over all slices of the port
-  Ticks rop_busiest = 0;  // of the slice, or the port, that had most to do
+  Ticks rop_busiest = 0;  // of the slice, or the port, that had most to do; no more than has passed
   Ticks port_busy = 0;
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
-  Cycle last_done = 0;  // first cycle after the last addition
+  std::uint64_t evictions = 0;  // lines that a miss writes back
+  Cycle last_done = 0;          // first cycle after the last addition
 };
 
 class L2Port : public Block {
@@ -143,6 +144,7 @@ class L2Port : public Block {
   void serve(Fine until);
   void advance(Fine time);
   void set_round();
+  [[nodiscard]] Ticks slice_busy() const;
   [[nodiscard]] std::size_t next_to_end() const;
   [[nodiscard]] Fine end_of(const Stream& stream) const;
   [[nodiscard]] Fine port_time(const Transaction& transaction) const;

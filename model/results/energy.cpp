@@ -29,7 +29,8 @@ std::vector<EnergyPart> energy_parts(const RunResult& run) {
       {"buffer_adds", activity("lanes_to_buffer"), "lane", energy.add_lane_pj},
       {"noc", static_cast<double>(run.noc_bytes), "byte", energy.noc_byte_pj},
       {"rop", static_cast<double>(run.rop_ops), "sector operation", energy.rop_pj},
-      {"dram", activity("l2_misses") * run.config.l2.line_bytes, "byte", energy.dram_byte_pj},
+      {"dram", (activity("l2_misses") + activity("l2_evictions")) * run.config.l2.line_bytes,
+       "byte", energy.dram_byte_pj},
       {"active", ns, "ns", energy.active_watts * kPjPerNj},
       {"idle", ns, "ns", energy.idle_watts * kPjPerNj},
   };

@@ -3,6 +3,7 @@
 """Tests of scripts/energy_fit.py: it finds the energies that made-up measurements were made with."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,8 @@ LAUNCHES = [(160, 0, 90, 1.4), (220, 20, 15, 0.6), (330, 54, 37, 0.7), (240, 34,
 
 def launch(number, instructions, shuffles, rop, ms, truth):
     run = {"trace": f"t{number}.wft", "policy": "skip", "rop_ops": rop * 1e6, "noc_bytes": rop * 40e6,
-           "activity": {"instructions": instructions * 1e6, "shuffles": shuffles * 1e6, "l2_misses": 1e4},
+           "activity": {"instructions": instructions * 1e6, "shuffles": shuffles * 1e6, "l2_misses": 6e3,
+                        "l2_evictions": 4e3},
            "config": {"l2": {"line_bytes": 128}, "energy": {"noc_byte_pj": 8.0, "dram_byte_pj": 32.0}}}
     # 1e6 x 1 pJ = 1e-3 mJ; 1 W x 1 ms = 1 mJ.
     mj = (instructions * truth["instruction_pj"] + shuffles * truth["shuffle_pj"] + rop * (truth["rop_pj"] + 40 * 8)) * 1e-3
@@ -59,6 +61,43 @@ class Fit(unittest.TestCase):
         self.assertIn("rop_pj = 1200.0", done.stdout)
         self.assertIn("worst 0.0 %", done.stdout)
         self.assertEqual(done.stderr, "energy_fit.py: other skip: measured, but not among the results\n")
+
+
+class BadInput(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def refused(self, *words, **environment):
+        """The one line."""
+        done = subprocess.run([sys.executable, "-B", ROOT / "scripts/energy_fit.py", *words], cwd=self.folder,
+                              capture_output=True, text=True, check=False, env={**os.environ, **environment})
+        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+        return done.stderr
+
+    def test_is_one_line(self):
+        self.write("good.json", json.dumps({"runs": []}))
+        self.assertEqual(self.refused("none.json"), "energy_fit.py: none.json: No such file or directory\n")
+        self.assertIn("energy_fit.py: none: No such file", self.refused("--measured", "none", "good.json"))
+        for text in ("", "{", "[]", "3", "{}", '{"runs": 3}', '{"runs": [{}]}'):
+            self.write("bad.json", text)
+            self.assertIn("bad.json: not results of warpfold sim", self.refused("bad.json"))
+            self.assertIn("bad.json: not energies of", self.refused("--measured", "bad.json", "good.json"))
+
+    def test_runs_that_lack_what_is_fitted(self):
+        self.write("r.json", json.dumps({"runs": [{"trace": f"{n}.wft", "policy": "skip"} for n in range(6)]}))
+        self.write("m.json", json.dumps({"scenes": [
+            {"scene": str(n), "energy": [{"policy": "skip", "kernel_ms": 1, "joules_per_launch_above_idle": 1}]}
+            for n in range(6)]}))
+        self.assertIn("cannot be fitted: KeyError", self.refused("--measured", "m.json", "r.json"))
+
+    def test_no_numpy(self):
+        self.write("numpy.py", "raise ImportError\n")
+        self.assertIn("no numpy", self.refused("r.json", PYTHONPATH=str(self.folder)))
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ RunResult made_up_run() {
   run.noc_bytes = 2000;
   run.activity = {{"instructions", 10000}, {"shuffles", 60},     {"lanes_to_unit", 700},
                   {"buffer_hits", 30},     {"buffer_misses", 5}, {"lanes_to_buffer", 90},
-                  {"l2_misses", 4}};
+                  {"l2_misses", 4},        {"l2_evictions", 3}};
   return run;
 }
 
@@ -57,11 +57,11 @@ TEST(Energy, IsCountsTimesCoefficientsAndPowerTimesTime) {
   EXPECT_DOUBLE_EQ(nj(parts, "buffer_adds"), 0.27);    // 90 x 3 pJ
   EXPECT_DOUBLE_EQ(nj(parts, "noc"), 14);              // 2,000 x 7 pJ
   EXPECT_DOUBLE_EQ(nj(parts, "rop"), 15);              // 50 x 300 pJ
-  EXPECT_DOUBLE_EQ(nj(parts, "dram"), 12.8);           // 4 x 128 bytes x 25 pJ
+  EXPECT_DOUBLE_EQ(nj(parts, "dram"), 22.4);           // 7 x 128 bytes x 25 pJ
   EXPECT_DOUBLE_EQ(nj(parts, "active"), 2000 * 80.0);  // 4,000 cycles at 2 GHz are 2,000 ns
   EXPECT_DOUBLE_EQ(nj(parts, "idle"), 2000 * 110.0);
   EXPECT_EQ(parts.size(), 10U);
-  EXPECT_DOUBLE_EQ(total_nj(parts), 2000 + 30 + 1.4 + 1.4 + 0.27 + 14 + 15 + 12.8 + 380000);
+  EXPECT_DOUBLE_EQ(total_nj(parts), 2000 + 30 + 1.4 + 1.4 + 0.27 + 14 + 15 + 22.4 + 380000);
 }
 
 TEST(Energy, OfARunThatDidNothingIsPowerTimesTime) {

@@ -518,6 +518,7 @@ TEST_P(L2Port, ServesWhatMeetsThere) {
   EXPECT_EQ(result.failure, "");
   const Cycle arrival = first_issue(gpu) + sms + 2 + gpu.noc.latency;
   EXPECT_EQ(result.cycles, arrival + GetParam().cycles);
+  EXPECT_LE(counter(result.bounds, "rop"), GetParam().cycles);
 }
 
 INSTANTIATE_TEST_SUITE_P(
