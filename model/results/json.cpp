@@ -117,15 +117,23 @@ Json run_to_json(const RunResult& run, const std::optional<double>& speedup) {
   return out;
 }
 
-std::string letters_and_digits(const std::string& text) {
-  std::string out;
+// Runs of letters and digits, in lower case.
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words(1);
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (std::isalnum(byte) != 0) {
-      out += static_cast<char>(std::tolower(byte));
+      words.back() += static_cast<char>(std::tolower(byte));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
     }
   }
-  return out;
+  return words;
+}
+
+std::string letters_and_digits(const std::string& text) {
+  const std::vector<std::string> words = words_of(text);
+  return std::accumulate(words.begin(), words.end(), std::string());
 }
 
 }  // namespace
@@ -168,7 +176,21 @@ std::optional<TightestBound> tightest_bound(const RunResult& run) {
 
 bool is_measured_gpu(const std::string& gpu, const std::string& measured_gpu) {
   const std::string name = letters_and_digits(gpu);
-  return !name.empty() && letters_and_digits(measured_gpu).find(name) != std::string::npos;
+  if (name.empty()) {
+    return false;
+  }
+  // Whole words in a row: "rtx4090" is in "NVIDIA GeForce RTX 4090", "h20" not in "NVIDIA H200".
+  const std::vector<std::string> words = words_of(measured_gpu);
+  for (std::size_t first = 0; first < words.size(); ++first) {
+    std::string joined;
+    for (std::size_t i = first; i < words.size() && joined.size() < name.size(); ++i) {
+      joined += words[i];
+    }
+    if (joined == name) {
+      return true;
+    }
+  }
+  return false;
 }
 
 std::optional<double> measured_cycles(const RunResult& run) {
@@ -198,6 +220,7 @@ std::string timelines_to_json(const std::vector<RunResult>& runs) {
     timeline["unit"] = run.unit;
     timeline["unit_kind"] = run.unit_kind;
     timeline["cycles"] = run.cycles;
+    timeline["gpu_part"] = run.gpu_part;
     timeline["interval"] = run.timeline.interval;
     timeline["units"] = named_values(run.timeline.units);
     timeline["busy"] = named_values(run.timeline.busy);
@@ -218,6 +241,7 @@ std::string energies_to_json(const std::vector<RunResult>& runs) {
     entry["policy"] = run.policy;
     entry["unit_kind"] = run.unit_kind;
     entry["cycles"] = run.cycles;
+    entry["gpu_part"] = run.gpu_part;
     entry["parts"] = Json::array();
     const std::vector<EnergyPart> parts = energy_parts(run);
     for (const EnergyPart& part : parts) {

@@ -207,7 +207,11 @@ TEST(Json, DoublesReadBackExactly) {
 TEST(Json, MeasuredGpuIsRecognisedByName) {
   EXPECT_TRUE(is_measured_gpu("h200", "NVIDIA H200"));
   EXPECT_TRUE(is_measured_gpu("rtx4090", "NVIDIA GeForce RTX 4090"));
+  EXPECT_TRUE(is_measured_gpu("h100", "NVIDIA H100 80GB HBM3"));
   EXPECT_FALSE(is_measured_gpu("rtx4090", "NVIDIA H200"));
+  EXPECT_FALSE(is_measured_gpu("h20", "NVIDIA H200"));
+  EXPECT_FALSE(is_measured_gpu("200", "NVIDIA H200"));
+  EXPECT_FALSE(is_measured_gpu("4090", "NVIDIA RTX4090"));
   EXPECT_FALSE(is_measured_gpu("h200", ""));
   EXPECT_FALSE(is_measured_gpu("", "NVIDIA H200"));
 }
