@@ -110,8 +110,14 @@ def run(*arguments, command=COMMAND, **options):
 
 
 def measured_times(trace, gpu_arch, only):
-    """The workload, and {policy: ms} of what the trace has both times and code of."""
+    """The workload, and {policy: ms} of what the trace has both times and code of.
+
+    Times are of whole launches. A sample of one CTA in N is simulated so that it stands for its launch; any other
+    part of one has no times.
+    """
     header = json.loads(run("trace", "info", "--json", trace))["traces"][0]["header"]
+    if header["sampling"] and header["sample_every"] == 1:
+        return header["workload"], {}
     code = header["costs"].get(gpu_arch, {})
     times = {}
     for time in header["times"]:
@@ -125,7 +131,7 @@ def measured_times(trace, gpu_arch, only):
 def correlate(trace, args):
     workload, times = measured_times(trace, args.arch, args.policy)
     if not times:
-        print(f"correlate.py: {trace}: no measured times of a policy; left out", file=sys.stderr)
+        print(f"correlate.py: {trace}: no measured times of what it holds; left out", file=sys.stderr)
         return []
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "r.json"
@@ -134,6 +140,9 @@ def correlate(trace, args):
         results = json.loads(out.read_text(encoding="utf-8"))
     points = []
     for one in results["runs"]:
+        measured = one["measured"]
+        if measured and measured["ratio"] is None:
+            raise BadInput(f"{trace}: its times are of {measured['gpu']}, the machine is {args.gpu}")
         clock = one["config"]["sm"]["clock_ghz"] if isinstance(one.get("config"), dict) else args.clock
         points.append({"trace": Path(trace).stem, "workload": workload, "policy": one["policy"],
                        "cycles": one["cycles"], "modelled_ms": one["cycles"] / (clock * 1e6) + args.launch_us / 1e3,

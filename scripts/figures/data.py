@@ -159,9 +159,12 @@ def check_remarks(remarks, paper):
             if key not in paper.get(figure, {}).get("numbers", {})]
 
 
-def histogram(stats):
-    """Events with 1 to 32 active lanes, from the statistics of `warpfold trace info --json`."""
-    return list(stats["active_histogram"])[1:]
+def histogram(trace):
+    """Events of the launch with 1 to 32 active lanes, from an entry of `warpfold trace info --json`.
+
+    A sample of one CTA in N stands for N times its events.
+    """
+    return [trace["header"]["sample_every"] * events for events in trace["stats"]["active_histogram"][1:]]
 
 
 def utilization(timeline, kind):

@@ -351,10 +351,10 @@ def page(figures, remarks, sources):
 
 # --- Where it all comes from ---------------------------------------------------------------------------
 
-def trace_statistics(simulator, paths):
-    """{path: statistics} of traces."""
+def trace_information(simulator, paths):
+    """{path: header and statistics} of traces."""
     done = subprocess.run([simulator, "trace", "info", "--json", *paths], capture_output=True, text=True, check=True)
-    return {path: entry["stats"] for path, entry in zip(paths, json.loads(done.stdout)["traces"])}
+    return dict(zip(paths, json.loads(done.stdout)["traces"]))
 
 
 def collect(sweep, folder):
@@ -362,8 +362,8 @@ def collect(sweep, folder):
     rows = [row for row in table.rows(simulated) if row["set"] == ""]
     runs = data.Runs(rows)
     paths = {Path(point.trace).stem: point.trace for point, _ in simulated}
-    statistics = trace_statistics(sweep.simulator, [paths[trace] for trace in runs.traces()]) if paths else {}
-    histograms = {runs.label(trace): data.histogram(statistics[paths[trace]]) for trace in runs.traces()}
+    traces = trace_information(sweep.simulator, [paths[trace] for trace in runs.traces()]) if paths else {}
+    histograms = {runs.label(trace): data.histogram(traces[paths[trace]]) for trace in runs.traces()}
     timelines = []
     for point, result in simulated:
         if "timeline" in result:

@@ -54,23 +54,37 @@ class Arithmetic(unittest.TestCase):
         self.assertAlmostEqual(found["NV"]["worst"]["error"], 0.5)
 
     def test_the_launch_is_added_to_the_models_time(self):
+        points = self.correlate_made_up({"sampling": "", "sample_every": 1}, 1.0)
+        self.assertEqual(len(points), 1)
+        self.assertAlmostEqual(points[0]["modelled_ms"], 0.025)
+        self.assertEqual((points[0]["trace"], points[0]["workload"], points[0]["cycles"]), ("bob", "NV-BB", 40000))
+
+    def test_a_part_has_no_times_unless_it_stands_for_the_launch(self):
+        with unittest.mock.patch.object(correlate.sys, "stderr"):
+            self.assertEqual(self.correlate_made_up({"sampling": "2,000 of 20,000 CTAs", "sample_every": 1}, None), [])
+        self.assertEqual(len(self.correlate_made_up({"sampling": "1 CTA in 4", "sample_every": 4}, 1.0)), 1)
+
+    def test_times_of_another_gpu_are_refused(self):
+        with self.assertRaises(correlate.BadInput) as refused:
+            self.correlate_made_up({"sampling": "", "sample_every": 1}, None)
+        self.assertEqual(str(refused.exception), "x/bob.wft: its times are of NVIDIA H200, the machine is h200")
+
+    def correlate_made_up(self, part, ratio):
         header = {"workload": "NV-BB", "costs": {"sm_90": {"baseline": {}}},
-                  "times": [{"policy": "baseline", "median_ms": 0.025}, {"policy": "skip", "median_ms": 1}]}
+                  "times": [{"policy": "baseline", "median_ms": 0.025}, {"policy": "skip", "median_ms": 1}], **part}
 
         def run(command, *arguments, **_):
             if command == "trace":
                 return json.dumps({"traces": [{"header": header}]})
             with open(arguments[arguments.index("--json") + 1], "w", encoding="utf-8") as file:
                 json.dump({"runs": [{"policy": "baseline", "cycles": 40000,
+                                     "measured": {"gpu": "NVIDIA H200", "ratio": ratio},
                                      "config": {"sm": {"clock_ghz": 2.0}}}]}, file)
             return ""
 
         args = argparse.Namespace(arch="sm_90", policy=None, gpu="h200", jobs=1, clock=1.0, launch_us=5.0)
         with unittest.mock.patch.object(correlate, "run", run):
-            points = correlate.correlate("x/bob.wft", args)
-        self.assertEqual(len(points), 1)
-        self.assertAlmostEqual(points[0]["modelled_ms"], 0.025)
-        self.assertEqual((points[0]["trace"], points[0]["workload"], points[0]["cycles"]), ("bob", "NV-BB", 40000))
+            return correlate.correlate("x/bob.wft", args)
 
     def test_the_choice_of_a_threshold(self):
         points = [point("a", "baseline", 0.1, 0.1), point("a", "sw-b:0", 1.0, 1.03), point("a", "sw-b:8", 1.2, 1.0),

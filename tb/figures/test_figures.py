@@ -101,6 +101,14 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual(len(data.check_remarks({"fig19": {"arc-hw.mean": "", "nonsense": ""}}, PAPER)), 1)
 
 
+class Histogram(unittest.TestCase):
+    def test_a_sample_stands_for_its_launch(self):
+        events = [7, *range(100, 132)]
+        self.assertEqual(data.histogram({"header": {"sample_every": 1}, "stats": {"active_histogram": events}}), events[1:])
+        self.assertEqual(data.histogram({"header": {"sample_every": 4}, "stats": {"active_histogram": events}})[:2],
+                         [400, 404])
+
+
 class Drawing(unittest.TestCase):
     def draw(self, rows, remarks=None):
         folder = tempfile.TemporaryDirectory()
@@ -191,6 +199,7 @@ class Command(unittest.TestCase):
             done = subprocess.run([sys.executable, ROOT / "scripts/figures/figures.py", *words], capture_output=True,
                                   text=True, check=False, env={**os.environ, "WARPFOLD": WARPFOLD})
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
+            self.assertTrue(done.stderr.startswith("figures.sh: "), done.stderr)
 
 
 if __name__ == "__main__":
