@@ -21,40 +21,43 @@ COMMAND = Path(os.environ.get("WARPFOLD", ROOT / "build/release/model/warpfold")
 KIB = 1024
 
 
+def refuse(message):
+    print(f"lab_partition.py: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message):
-        print(f"lab_partition.py: {message} (see --help)", file=sys.stderr)
-        sys.exit(2)
+        refuse(f"{message} (see --help)")
 
 
 def machine_text(gpu):
     file = Path(gpu) if gpu.endswith(".toml") else ROOT / f"model/gpus/{gpu}.toml"
     try:
         return file.read_text(encoding="utf-8")
-    except OSError as error:
-        sys.exit(f"lab_partition.py: {file}: {error.strerror}")
+    except (OSError, UnicodeDecodeError) as error:
+        refuse(f"{file}: {getattr(error, 'strerror', None) or 'is not text'}")
 
 
 def with_partition(text, gpu, kib):
     """The machine with another [lab] bytes, and a name that says so."""
     head, section, rest = text.partition("\n[lab]\n")
     if not section:
-        sys.exit(f"lab_partition.py: {gpu}: has no [lab]")
+        refuse(f"{gpu}: has no [lab]")
     rest = re.sub(r"^bytes = \S+", f"bytes = {kib * KIB}", rest, count=1, flags=re.M)
     head = re.sub(r'^name = "[^"]*"', f'name = "lab-{kib}-kib"', head, count=1, flags=re.M)
     return head + section + rest
 
 
-def sweep(trace, gpu, sizes, jobs):
-    """{KiB: run of the results file}."""
-    text = machine_text(gpu)
+def sweep(trace, machines, jobs):
+    """{KiB: run of the results file} of {KiB: text of the machine}."""
     with tempfile.TemporaryDirectory() as folder:
         files = []
-        for kib in sizes:
+        for kib, text in machines.items():
             files.append(Path(folder) / f"{kib}.toml")
-            files[-1].write_text(with_partition(text, gpu, kib), encoding="utf-8")
+            files[-1].write_text(text, encoding="utf-8")
         result = Path(folder) / "runs.json"
         done = subprocess.run([COMMAND, "sim", trace, "--gpu", ",".join(map(str, files)), "--policy", "lab", "--unit",
                                "golden", "--jobs", str(jobs), "--json", result], stdout=subprocess.DEVNULL, check=False)
@@ -76,12 +79,19 @@ def main():
     except ValueError:
         parser.error(f"--kib {args.kib}: is no list of numbers")
     if not COMMAND.exists():
-        sys.exit(f"lab_partition.py: no {COMMAND}; build first, or set WARPFOLD to the command")
+        refuse(f"no {COMMAND}; build first, or set WARPFOLD to the command")
+    machines = {}
+    for gpu in args.gpu.split(","):
+        text = machine_text(gpu)
+        machines[gpu] = {size: with_partition(text, gpu, size) for size in sizes}
+    for trace in args.traces:
+        if not Path(trace).is_file():
+            refuse(f"{trace}: no such file")
     print("| trace | machine | " + " | ".join(f"{size} KiB" for size in sizes) + " | best |")
     print("|---|---|" + "---|" * (len(sizes) + 1))
     for trace in args.traces:
-        for gpu in args.gpu.split(","):
-            runs = sweep(trace, gpu, sizes, args.jobs)
+        for gpu, texts in machines.items():
+            runs = sweep(trace, texts, args.jobs)
             best = min(runs, key=lambda size: (runs[size]["cycles"], size))
             cells = " | ".join(f"{runs[size]['cycles']:,}" for size in sizes)
             print(f"| {Path(trace).stem} | {gpu} | {cells} | {best} KiB |", flush=True)

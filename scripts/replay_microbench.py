@@ -28,6 +28,13 @@ from correlate import ROOT, BadInput, run  # noqa: E402
 TRACES = Path(os.environ.get("WARPFOLD_RED_TRACE", ROOT / "build/release/tb/microbench/warpfold_red_trace"))
 
 
+def pattern(text):
+    try:
+        return re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise BadInput(f"--match {text}: is no regular expression ({error})") from error
+
+
 def measured_cases(path, match):
     """{name: cycles for a RED} of the cases of group `red`."""
     try:
@@ -66,14 +73,15 @@ def main(argv=None):
                         help="of warpfold_microbench (%(default)s)")
     parser.add_argument("--gpu", default="h200", help="machine, of the GPU that ran them (%(default)s)")
     parser.add_argument("--sms", type=int, default=132, help="SMs of that GPU (%(default)s)")
-    parser.add_argument("--match", type=re.compile, default=re.compile(""), help="only cases whose name it finds")
+    parser.add_argument("--match", default="", metavar="REGEX", help="only cases whose name it finds")
     parser.add_argument("--limit", type=float, help="largest error that is no failure, e.g. 0.05")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--json", type=Path, help="file for the rows")
     args = parser.parse_args(argv)
     try:
+        match = pattern(args.match)
         reds = dict(line.split() for line in run("--sms", args.sms, "--list", command=TRACES).splitlines())
-        cases = {n: c for n, c in measured_cases(args.results, args.match).items() if n in reds}
+        cases = {n: c for n, c in measured_cases(args.results, match).items() if n in reds}
         if not cases:
             raise BadInput(f"{args.results}: no such case")
         with ThreadPoolExecutor(args.jobs) as pool:

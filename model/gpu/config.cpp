@@ -117,7 +117,8 @@ std::string type_name(const toml::node& node) {
 // Fills a GpuConfig from one parsed file. Lives for one load.
 class Loader {
  public:
-  Loader(std::string file, const toml::table& root) : file_(std::move(file)), root_(root) {}
+  Loader(std::string file, const toml::table& root, const Overrides& overrides)
+      : file_(std::move(file)), root_(root), overrides_(overrides) {}
 
   GpuConfig load() {
     // Before anything is missed: a misspelt key is better reported as misspelt.
@@ -185,7 +186,14 @@ class Loader {
 
  private:
   [[noreturn]] void fail(std::string_view key, std::string_view what) const {
-    throw ConfigError(printable(fmt::format("{}: {}: {}", file_, key, what)));
+    // A value that came with an override is not in the file. The last one of a key counts.
+    const auto setting =
+        std::find_if(overrides_.rbegin(), overrides_.rend(), [key](const std::string& text) {
+          return std::string_view(text).substr(0, text.find('=')) == key;
+        });
+    const std::string where = setting == overrides_.rend() ? fmt::format("{}: {}", file_, key)
+                                                           : fmt::format("--set {}", *setting);
+    throw ConfigError(printable(fmt::format("{}: {}", where, what)));
   }
 
   [[noreturn]] void wrong_type(std::string_view section, std::string_view key,
@@ -318,6 +326,7 @@ class Loader {
 
   std::string file_;
   const toml::table& root_;
+  const Overrides& overrides_;
 };
 
 // Puts the value of "section.key=value" in the place of the file's. Whether there is such a key and
@@ -369,7 +378,7 @@ GpuConfig parse_gpu(const std::string& file, std::string_view text, const Overri
   for (const std::string& setting : overrides) {
     override_value(root, setting);
   }
-  return Loader(file, root).load();
+  return Loader(file, root, overrides).load();
 }
 
 std::string read_file(const std::string& path) {

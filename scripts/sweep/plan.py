@@ -2,11 +2,13 @@
 """From a sweep file to its points, each with a name that says all that its result depends on: the trace, the
 machine, the policy, the options, and the simulator itself. A result under that name never goes stale."""
 
+import difflib
 import fnmatch
 import hashlib
 import itertools
 import json
 import re
+import tomllib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -16,9 +18,13 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent.parent
 SCHEMA = Path(__file__).resolve().parent / "schema.yaml"
 DATA = ROOT / "traces/data"
+BUILTIN_MACHINES = ROOT / "model/gpus"
 # One of each kind, as `warpfold sim --policy all`.
 ALL_POLICIES = ["baseline", "sw-s:16", "sw-b:16", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"]
-RANGE = re.compile(r"^(.+):(\d+)\.\.(\d+)(?:\.\.(\d+))?$")
+# Those with a balancing threshold.
+THRESHOLD_POLICIES = [name.partition(":")[0] for name in ALL_POLICIES if ":" in name]
+MAX_THRESHOLD = 32
+RANGE = re.compile(r"^(.+):([0-9]{1,9})\.\.([0-9]{1,9})(?:\.\.([0-9]{1,9}))?$")
 MAX_POINTS = 100_000
 
 
@@ -109,6 +115,21 @@ def select_traces(patterns, folder):
     return chosen
 
 
+def check_policy(name):
+    """As the simulator checks it."""
+    kind, colon, threshold = name.partition(":")
+    if colon and kind in THRESHOLD_POLICIES:
+        if not re.fullmatch("0*[0-9]{1,2}", threshold) or int(threshold) > MAX_THRESHOLD:
+            raise PlanError(f"policies: '{name}': the threshold must be a number from 0 to {MAX_THRESHOLD}")
+    elif colon and kind in ALL_POLICIES:
+        raise PlanError(f"policies: '{name}': {kind} takes no threshold")
+    elif kind in THRESHOLD_POLICIES:
+        raise PlanError(f"policies: '{name}' needs a balancing threshold: {name}:X, X from 0 to {MAX_THRESHOLD}")
+    elif name not in ALL_POLICIES:
+        known = ", ".join(re.sub(":.*", ":X", policy) for policy in ALL_POLICIES)
+        raise PlanError(f"policies: unknown policy '{name}': known are {known} (X from 0 to {MAX_THRESHOLD})")
+
+
 def expand_policies(names):
     out = []
     for name in names:
@@ -119,19 +140,37 @@ def expand_policies(names):
             kind, first, last, step = match.group(1), int(match.group(2)), int(match.group(3)), match.group(4)
             if last < first or step == "0":
                 raise PlanError(f"policies: '{name}' is an empty range")
+            check_policy(f"{kind}:{last}")
             out += [f"{kind}:{x}" for x in range(first, last + 1, int(step or 1))]
         else:
+            check_policy(name)
             out.append(name)
     return list(dict.fromkeys(out))
 
 
 def find_machine(name, folder):
     if not name.endswith(".toml"):
+        known = sorted(file.stem for file in BUILTIN_MACHINES.glob("*.toml"))
+        if name not in known:
+            raise PlanError(f"machines: unknown machine '{name}': known are {', '.join(known)}, or a file that ends in "
+                            ".toml")
         return name
     path = (folder / name).resolve()
     if not path.is_file():
         raise PlanError(f"machines: no file {path}")
     return str(path)
+
+
+def check_parameters(keys):
+    """A machine file names each parameter that there is, so any of them tells."""
+    with open(BUILTIN_MACHINES / "rtx4090.toml", "rb") as file:
+        machine = tomllib.load(file)
+    known = [key for key, value in machine.items() if not isinstance(value, dict)]
+    known += [f"{section}.{key}" for section, value in machine.items() if isinstance(value, dict) for key in value]
+    for key in keys:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            raise PlanError(f"set: unknown parameter '{key}'" + (f" (did you mean {near[0]}?)" if near else ""))
 
 
 class Digests:
@@ -164,6 +203,7 @@ def expand(document, folder, simulator):
         machines = list(dict.fromkeys(find_machine(name, folder) for name in sweep["machines"]))
         policies = expand_policies(sweep["policies"])
         keys = list(sweep.get("set", {}))
+        check_parameters(keys)
         values = [[(key, value) for value in sweep["set"][key]] for key in keys]
         for (trace, workload), machine, settings, policy in itertools.product(
                 traces, machines, itertools.product(*values), policies):

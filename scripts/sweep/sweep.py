@@ -33,7 +33,7 @@ class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message):
-        print(f"sweep.sh: {' '.join(message.split())} (see --help)", file=sys.stderr)
+        print(f"{Path(self.prog).name}: {' '.join(message.split())} (see --help)", file=sys.stderr)
         sys.exit(BAD_INPUT)
 
 

@@ -497,7 +497,7 @@ TEST_F(Cli, ParametersOfAMachineCanBeSet) {
     EXPECT_EQ(run["config"]["sm"]["count"], 7);
   }
   EXPECT_EQ(refusal({"sim", "t.wft", "--set", "lab.byte=1"}),
-            "rtx4090.toml: lab.byte: unknown key (did you mean lab.bytes?)");
+            "--set lab.byte=1: unknown key (did you mean lab.bytes?)");
 }
 
 TEST_F(Cli, TimelinesAndEnergiesAreWritten) {

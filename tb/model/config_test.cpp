@@ -215,15 +215,19 @@ TEST(Overrides, TakeThePlaceOfTheFile) {
 
 TEST(Overrides, MistakesAreOneLineThatNamesThem) {
   EXPECT_EQ(override_error("lab.byte=4096"),
-            "rtx4090.toml: lab.byte: unknown key (did you mean lab.bytes?)");
-  EXPECT_EQ(override_error("lab.bytes=0"),
-            "rtx4090.toml: lab.bytes: is 0, must be 128 to 16777216");
+            "--set lab.byte=4096: unknown key (did you mean lab.bytes?)");
+  EXPECT_EQ(override_error("lab.bytes=0"), "--set lab.bytes=0: is 0, must be 128 to 16777216");
   EXPECT_EQ(override_error("lab.bytes=2.5"),
-            "rtx4090.toml: lab.bytes: is a floating-point number, must be an integer");
+            "--set lab.bytes=2.5: is a floating-point number, must be an integer");
+  EXPECT_EQ(override_error("lab.bytes=abc"),
+            "--set lab.bytes=abc: is a string, must be an integer");
+  EXPECT_EQ(override_error("sm.count=1025"), "--set sm.count=1025: is 1025, must be 1 to 1024");
+  EXPECT_EQ(override_error("sm.issue_order=fifo"),
+            "--set sm.issue_order=fifo: is \"fifo\", must be \"lrr\" or \"gto\"");
   EXPECT_EQ(override_error("lab.bytes=131072"),
-            "rtx4090.toml: lab.bytes: is 131072, must be less than l1.bytes = 131072");
+            "--set lab.bytes=131072: is 131072, must be less than l1.bytes = 131072");
   EXPECT_EQ(override_error("lap.bytes=1"), "--set lap.bytes=1: the machine has no section 'lap'");
-  EXPECT_EQ(override_error("lab=1"), "rtx4090.toml: lab: is an integer, must be a table");
+  EXPECT_EQ(override_error("lab=1"), "--set lab=1: is an integer, must be a table");
   EXPECT_EQ(override_error("lab.bytes"),
             "--set lab.bytes: has no '=', must be KEY=VALUE such as lab.bytes=65536");
   EXPECT_EQ(override_error("lab.bytes="),

@@ -63,14 +63,15 @@ class Slurm(unittest.TestCase):
         with self.start("""
             memory_mb: 500
             sweeps:
-              - {traces: [truck-values], machines: [rtx4090], policies: [baseline, arc-hw, "sw-b:99"]}
+              - {traces: [truck-values], machines: [rtx4090], policies: [baseline, arc-hw]}
+              - {traces: [truck-values], machines: [rtx4090], policies: [lab], set: {lab.bytes: [1]}}
             """, WARPFOLD) as child:
             out, err = child.communicate(timeout=400)
         log = self.folder / "out/snakemake.log"
         self.assertEqual(child.returncode, 1, f"{out}\n{err}\n{log.read_text()}\n{self.cluster.logs()}")
         self.assertEqual(len(err.splitlines()), 1, err)
-        self.assertIn("sw-b:99", err)
-        self.assertIn("the threshold must be a number from 0 to 32", err)
+        self.assertIn("lab.bytes=1", err)
+        self.assertIn("is 1, must be 128 to", err)
         rows = table.read_csv(self.folder / "out/table.csv")
         self.assertEqual([(row["policy"], row["sums_match"]) for row in rows], [("baseline", "True"), ("arc-hw", "True")])
         self.assertEqual(len(list((self.folder / "out").glob("slurm-*.log"))), 3)

@@ -90,6 +90,32 @@ class SweepFile(Case):
         self.refused("sweeps: [{traces: ['workload:4D-*'], machines: [h200], policies: [lab]}]", "4D-*")
         self.refused("sweeps: [{traces: [t.wft], machines: [my.toml], policies: [lab]}]", "my.toml")
         self.refused("\x00", "s.yaml")
+        self.refused("sweeps: [{traces: [t.wft], machines: [rtx5090], policies: [lab]}]", "rtx5090", "h200, rtx3060")
+        self.refused(good % ("lab", ", set: {lab.bites: [3]}"), "lab.bites", "did you mean lab.bytes?")
+        self.refused(good % ("lab", ", set: {lab: [3]}"), "unknown parameter 'lab'")
+        self.refused(good % ("lap", ""), "unknown policy 'lap'", "baseline, sw-s:X, sw-b:X, skip")
+        self.refused(good % ("'sw-b:0..40..8'", ""), "sw-b:40", "0 to 32")
+        self.refused(good % ("'sw-b:0..999999999'", ""), "sw-b:999999999", "0 to 32")
+
+    def test_policies_are_those_of_the_simulator(self):
+        for name in ("baseline", "sw-b:0", "sw-s:032", "sw-b:33", "sw-b", "sw-b:", "sw-b:-1", "sw-b:8.0", "sw-b:1:2",
+                     "lab:1", "lab:", "Lab", "", "sw-b:" + 5000 * "1"):
+            with self.subTest(name):
+                done = subprocess.run([WARPFOLD, "sim", self.folder / "none.wft", "--policy", name],
+                                      capture_output=True, text=True, check=False)
+                known = "none.wft" in done.stderr
+                try:
+                    planning.check_policy(name)
+                    self.assertTrue(known, done.stderr)
+                except planning.PlanError as error:
+                    self.assertFalse(known, error)
+
+    def test_parameters_are_those_of_every_machine(self):
+        for machine in planning.BUILTIN_MACHINES.glob("*.toml"):
+            document = planning.tomllib.loads(machine.read_text(encoding="utf-8"))
+            for section, values in document.items():
+                keys = [f"{section}.{key}" for key in values] if isinstance(values, dict) else [section]
+                planning.check_parameters(keys)
 
     def test_a_missing_file_is_one_line(self):
         with self.assertRaises(planning.PlanError) as caught:
@@ -271,6 +297,7 @@ class Workflow(Case):
             done = subprocess.run([sys.executable, SWEEP, *words], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 2, words)
             self.assertEqual((len(done.stderr.splitlines()), done.stdout), (1, ""), done.stderr)
+            self.assertTrue(done.stderr.startswith("sweep.sh: "), done.stderr)
 
 
 def descendants(pid):
@@ -299,16 +326,16 @@ class Simulator(Case):
                 policies: [baseline, arc-hw, lab]
                 unit_kinds: [serial, fused]
                 set: {lab.bytes: [8192], sm.count: [8]}
-              - {traces: [truck-values], machines: [rtx4090], policies: ["sw-b:33"]}
-              - {traces: [truck-values], machines: [rtx4090], policies: [lab], set: {lab.bites: [1]}}
+              - {traces: [truck-values], machines: [rtx4090], policies: [lab], set: {lab.bytes: [1], sm.count: [8]}}
+              - {traces: [truck-values], machines: [rtx4090], policies: [lab], set: {sm.issue_order: [fifo]}}
             """)
         done = subprocess.run([sys.executable, SWEEP, "--cores", "2", "--output", self.folder / "out", file],
                               capture_output=True, text=True, check=False,
                               env={**os.environ, "WARPFOLD": WARPFOLD, "WARPFOLD_POINTS": str(self.folder / "points")})
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 2, done.stderr)
-        self.assertIn("the threshold must be a number from 0 to 32", done.stderr)
-        self.assertIn("lab.bites: unknown key (did you mean lab.bytes?)", done.stderr)
+        self.assertIn("is 1, must be 128 to", done.stderr)
+        self.assertIn('is "fifo", must be "lrr" or "gto"', done.stderr)
         with open(self.folder / "out/table.csv", encoding="utf-8", newline="") as text:
             rows = list(csv.DictReader(text))
         self.assertEqual([(row["policy"], row["unit_kind"]) for row in rows],

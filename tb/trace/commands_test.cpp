@@ -243,8 +243,19 @@ TEST(Slice, RefusesWhatIsNotThere) {
   const auto slice = [&](const SliceSpec& spec) {
     trace_slice(folder / "t.wft", folder / "out.wft", spec, out);
   };
+  const auto refusal = [&](const SliceSpec& spec) -> std::string {
+    try {
+      slice(spec);
+    } catch (const TraceError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string file = (folder / "t.wft").string();
   EXPECT_THROW(slice({.every = 0}), TraceError);
-  EXPECT_THROW(slice({.first_cta = 2}), TraceError);
+  EXPECT_EQ(refusal({.first_cta = 2}), file + ": no CTA from 2 on: the file has 2 from 0 to 1");
+  EXPECT_EQ(refusal({.first_cta = 2, .last_cta = 5}),
+            file + ": no CTA in 2..5: the file has 2 from 0 to 1");
   EXPECT_THROW(slice({.first_cta = 1, .last_cta = 0}), TraceError);
   EXPECT_EQ(folder.names(), std::vector<std::string>{"t.wft"});
 }

@@ -269,8 +269,10 @@ Positions positions(const Reader& reader, std::uint64_t first, std::uint64_t las
     ++found.end;
   }
   if (found.begin == found.end) {
-    throw TraceError(fmt::format("{}: no CTA in {}..{}: the file has {} from {} to {}",
-                                 reader.path().string(), first, last, reader.cta_count(),
+    const std::string range = last == UINT64_MAX ? fmt::format("from {} on", first)
+                                                 : fmt::format("in {}..{}", first, last);
+    throw TraceError(fmt::format("{}: no CTA {}: the file has {} from {} to {}",
+                                 reader.path().string(), range, reader.cta_count(),
                                  reader.cta_id(0), reader.cta_id(reader.cta_count() - 1)));
   }
   return found;
