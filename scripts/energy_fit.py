@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fits the energies of a machine file ([energy]) to measured launches, and says how far the model is off.
 
-    scripts/energy_fit.py [--measured FILE.json]... RESULTS.json...
+    scripts/energy_fit.py [--measured FILE.json]... [--hold-out NAME]... RESULTS.json...
 
 RESULTS.json are results of `warpfold sim` on the measured machine, for the traces and policies that were measured
 (warpfold_capture energy; default: model/gpus/h200-energy.json). Times are the measured ones, counts the simulated
@@ -70,13 +70,18 @@ def row_of(run, milliseconds):
 
 
 def fit(points):
-    """points: [(run, milliseconds, millijoules above idle)] -> ({coefficient: value}, [modelled millijoules])."""
+    """points: [(run, milliseconds, millijoules above idle)] -> {coefficient: value}."""
     rows = [row_of(run, milliseconds) for run, milliseconds, _ in points]
     target = numpy.array([millijoules for *_, millijoules in points])
     matrix = numpy.array([fitted for fitted, _ in rows])
     rest = numpy.array([rest for _, rest in rows])
-    solution = nonnegative_least_squares(matrix / target[:, None], 1 - rest / target)
-    return dict(zip(FITTED, solution)), matrix @ solution + rest
+    return dict(zip(FITTED, nonnegative_least_squares(matrix / target[:, None], 1 - rest / target)))
+
+
+def modelled(coefficients, run, milliseconds):
+    """Millijoules above idle."""
+    fitted, rest = row_of(run, milliseconds)
+    return sum(coefficients[name] * count for name, count in zip(FITTED, fitted)) + rest
 
 
 def read_points(measured_files, result_files):
@@ -98,24 +103,33 @@ def read_points(measured_files, result_files):
     return points, missing
 
 
-def report(points, missing):
+def report(points, missing, held_out):
     for name in missing:
         print(f"energy_fit.py: {name}: measured, but not among the results", file=sys.stderr)
-    if len(points) <= len(FITTED):
-        print(f"energy_fit.py: {len(points)} points are too few for {len(FITTED)} unknowns", file=sys.stderr)
+    def is_held_out(run):
+        return Path(run["trace"]).stem in held_out or run["policy"] in held_out
+
+    fitted = [point for point in points if not is_held_out(point[0])]
+    if len(fitted) <= len(FITTED):
+        print(f"energy_fit.py: {len(fitted)} points are too few for {len(FITTED)} unknowns", file=sys.stderr)
         return 2
     try:
-        coefficients, modelled = fit(points)
+        coefficients = fit(fitted)
     except NOT_AS_EXPECTED as error:
         raise BadInput(f"the runs cannot be fitted: {type(error).__name__} {error}") from error
     for name, value in coefficients.items():
         print(f"{name} = {value:.1f}")
     print("\n| trace | policy | measured mJ | modelled mJ | ratio |\n|---|---|---|---|---|")
-    errors = []
-    for (run, _, millijoules), ours in zip(points, modelled):
-        errors.append(abs(ours / millijoules - 1))
-        print(f"| {Path(run['trace']).stem} | {run['policy']} | {millijoules:.0f} | {ours:.0f} | {ours / millijoules:.2f} |")
-    print(f"\nmean absolute error {100 * sum(errors) / len(errors):.1f} %, worst {100 * max(errors):.1f} %")
+    errors = {"": [], ", held out": []}
+    for run, milliseconds, millijoules in points:
+        ours = modelled(coefficients, run, milliseconds)
+        trace = Path(run["trace"]).stem
+        errors[", held out" if is_held_out(run) else ""].append(abs(ours / millijoules - 1))
+        print(f"| {trace} | {run['policy']} | {millijoules:.0f} | {ours:.0f} | {ours / millijoules:.2f} |")
+    print()
+    for which, found in errors.items():
+        if found:
+            print(f"mean absolute error{which} {100 * sum(found) / len(found):.1f} %, worst {100 * max(found):.1f} %")
     return 0
 
 
@@ -123,13 +137,16 @@ def main(arguments):
     parser = argparse.ArgumentParser(description="Fit the energies of a machine to measured launches.")
     parser.add_argument("results", nargs="+", metavar="RESULTS.json", help="of warpfold sim --json")
     parser.add_argument("--measured", action="append", metavar="FILE.json", help="[model/gpus/h200-energy.json]")
+    parser.add_argument("--hold-out", action="append", default=[], metavar="NAME",
+                        help="a trace or a policy: compare it, but do not fit to it")
     options = parser.parse_args(arguments)
     if numpy is None:
         print("energy_fit.py: this Python has no numpy; Debian's package python3-numpy is for /usr/bin/python3",
               file=sys.stderr)
         return 2
     try:
-        return report(*read_points(options.measured or [ROOT / "model/gpus/h200-energy.json"], options.results))
+        points, missing = read_points(options.measured or [ROOT / "model/gpus/h200-energy.json"], options.results)
+        return report(points, missing, options.hold_out)
     except BadInput as error:
         print(f"energy_fit.py: {error}", file=sys.stderr)
         return 2

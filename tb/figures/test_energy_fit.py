@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of scripts/energy_fit.py: it finds the energies that made-up measurements were made with."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -33,15 +35,15 @@ def launch(number, instructions, shuffles, rop, ms, truth):
 class Fit(unittest.TestCase):
     def test_energies_are_found_again(self):
         points = [launch(number, *counts, TRUTH) for number, counts in enumerate(LAUNCHES)]
-        coefficients, modelled = energy_fit.fit(points)
+        coefficients = energy_fit.fit(points)
         for name, value in TRUTH.items():
             self.assertAlmostEqual(coefficients[name], value, places=3)
-        for ours, (_, _, mj) in zip(modelled, points):
-            self.assertAlmostEqual(ours, mj, places=6)
+        for run, ms, mj in points:
+            self.assertAlmostEqual(energy_fit.modelled(coefficients, run, ms), mj, places=6)
 
     def test_none_is_below_zero(self):
         points = [launch(number, *counts, {**TRUTH, "active_watts": -5.0}) for number, counts in enumerate(LAUNCHES)]
-        coefficients, _ = energy_fit.fit(points)
+        coefficients = energy_fit.fit(points)
         self.assertEqual(coefficients["active_watts"], 0)
         self.assertTrue(all(value >= 0 for value in coefficients.values()))
 
@@ -61,6 +63,15 @@ class Fit(unittest.TestCase):
         self.assertIn("rop_pj = 1200.0", done.stdout)
         self.assertIn("worst 0.0 %", done.stdout)
         self.assertEqual(done.stderr, "energy_fit.py: other skip: measured, but not among the results\n")
+
+
+    def test_what_is_held_out_is_compared_and_not_fitted(self):
+        points = [launch(number, *counts, TRUTH) for number, counts in enumerate(LAUNCHES)]
+        run, ms, mj = points[0]
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            self.assertEqual(energy_fit.report([(run, ms, mj / 2), *points[1:]], [], ["t0"]), 0)
+        self.assertIn("rop_pj = 1200.0", text.getvalue())
+        self.assertIn("worst 0.0 %\nmean absolute error, held out 100.0 %", text.getvalue())
 
 
 class BadInput(unittest.TestCase):
