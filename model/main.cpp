@@ -290,17 +290,19 @@ void add_sim(CLI::App& app, std::function<int()>& command) {
       ->type_name("FILE")
       ->multi_option_policy(kTakeLast)
       ->check(refuse_empty);
-  sim->add_option("--timeline", arguments->timeline,
-                  "Write to this file how busy the units of each kind were over time")
-      ->type_name("FILE")
-      ->multi_option_policy(kTakeLast)
-      ->check(refuse_empty);
+  CLI::Option* const timeline =
+      sim->add_option("--timeline", arguments->timeline,
+                      "Write to this file how busy the units of each kind were over time")
+          ->type_name("FILE")
+          ->multi_option_policy(kTakeLast)
+          ->check(refuse_empty);
   sim->add_option("--timeline-interval", arguments->timeline_interval,
                   "Cycles between two samples of --timeline")
       ->type_name("N")
       ->multi_option_policy(kTakeLast)
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(timeline);
   sim->add_option("--jobs", arguments->jobs, "Simulations at once; the results do not depend on it")
       ->type_name("N")
       ->multi_option_policy(kTakeLast)

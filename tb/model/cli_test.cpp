@@ -237,6 +237,8 @@ TEST_F(Cli, BadUsageIsRefused) {
   }
   refusal({"sim", "t.wft", "--json"});
   refusal({"sim", "t.wft", "--gpu"});
+  EXPECT_EQ(refusal({"sim", "t.wft", "--timeline-interval", "50"}),
+            "--timeline-interval requires --timeline (see 'warpfold sim --help')");
   refusal({"trace", "info"});
   refusal({"trace", "dump", "t.wft", "--warp", "-1"});
   for (const Words& words : {Words{"trace", "dump", "t.wft", "--first-cta", "-1"},
