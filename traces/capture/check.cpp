@@ -8,6 +8,7 @@
 
 #include "traces/capture/commands.hpp"
 #include "traces/capture/rasterizer.hpp"
+#include "traces/capture/recorded_sums.hpp"
 #include "traces/capture/reference.hpp"
 #include "traces/capture/verdict.hpp"
 
@@ -24,7 +25,6 @@ constexpr double kMaxMeanImageError = 1e-5;
 constexpr double kMaxLastMismatch = 1e-3;   // share of the pixels
 constexpr double kMaxGradientError = 1e-3;  // norm of the difference over norm, by array
 constexpr double kMaxMaskMismatch = 1e-4;   // share of the lanes of all events
-constexpr double kMaxReorderError = 1e-5;   // between orders of the same single-precision addition
 
 // Norm of the difference over the norm of the reference, for one gradient array.
 double relative_error(std::span<const float> values, std::span<const double> reference, int array) {
@@ -98,9 +98,7 @@ void check_recording(Rasterizer& rasterizer, const Recording& expected, Verdict&
   rasterizer.record_values(sample);
   rasterizer.backward({Variant::kBaseline, 0});
   const std::vector<float> added = rasterizer.gradients();
-  std::vector<double> sums(added.size(), 0.0);
-  std::vector<std::uint32_t> counts(added.size(), 0);
-  std::vector<std::uint32_t> single(added.size(), 0);
+  RecordedSums sums(added.size());
   for (std::size_t s = 0; s < sample.tiles.size(); ++s) {
     const trace::CtaTrace cta = make_cta(lists, recording, sample.tiles[s], &sample, s);
     for (const trace::WarpTrace& warp : cta.warps) {
@@ -111,31 +109,22 @@ void check_recording(Rasterizer& rasterizer, const Recording& expected, Verdict&
         const auto active = static_cast<std::size_t>(std::popcount(record.mask));
         for (std::size_t p = 0; p < kParameters; ++p) {
           for (std::size_t k = 0; k < active; ++k) {
-            const std::uint32_t bits = warp.values[record.values + p * active + k];
-            const std::size_t at = std::size_t{record.primitive} * kParameters + p;
-            sums[at] += static_cast<double>(std::bit_cast<float>(bits));
-            ++counts[at];
-            single[at] = bits;
+            sums.add(std::size_t{record.primitive} * kParameters + p,
+                     std::bit_cast<float>(warp.values[record.values + p * active + k]));
           }
         }
       }
     }
   }
-  std::size_t not_exact = 0;
-  std::size_t singles = 0;
-  for (std::size_t i = 0; i < added.size(); ++i) {
-    if (counts[i] == 1) {
-      ++singles;
-      not_exact += std::bit_cast<float>(single[i]) != added[i] ? 1U : 0U;
-    }
-  }
   for (int array = 0; array < kGradientArrays; ++array) {
     const std::string what = std::string("sum of recorded values, ") + kGradientArrayNames[array];
-    verdict.expect(what.c_str(), relative_error(added, sums, array), kMaxReorderError);
+    const double error = sums.worst_error(
+        added, [&](std::size_t i) { return kGradientSlots[i % kParameters].array == array; });
+    verdict.expect(what.c_str(), error, 1);
   }
-  std::printf("  %zu gradients have a single contribution\n", singles);
+  std::printf("  %zu gradients have a single contribution\n", sums.singles());
   verdict.expect("of them, those that differ from the recorded bits",
-                 static_cast<double>(not_exact), 0);
+                 static_cast<double>(sums.inexact_singles(added)), 0);
 }
 
 void check_scene(const Scene& scene, Verdict& verdict) {

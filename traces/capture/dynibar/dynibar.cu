@@ -211,7 +211,6 @@ class Dynibar final : public workload::Workload {
   [[nodiscard]] double tolerance() const override {
     return 2e-6 * std::sqrt(static_cast<double>(scene_.points()));
   }
-  [[nodiscard]] double reorder_tolerance() const override { return tolerance(); }
   void check(workload::Verdict& verdict) override {
     const std::vector<double> coefficients(scene_.coefficients.begin(), scene_.coefficients.end());
     const std::vector<double> basis(scene_.basis.begin(), scene_.basis.end());

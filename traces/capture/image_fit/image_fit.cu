@@ -478,9 +478,6 @@ class ImageFit final : public workload::Workload {
     }
     return result;
   }
-  // A picture that is nearly fitted pulls each blob both ways, and the sums are what is left over:
-  // an H200 was off by 2e-4 of them between two orders.
-  [[nodiscard]] double reorder_tolerance() const override { return 1e-3; }
   [[nodiscard]] std::vector<double> reference() const override {
     const auto stored = stored_blobs();
     return reference::backward(exact_blobs(stored),

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -13,6 +11,7 @@
 
 #include "traces/capture/device_buffer.hpp"
 #include "traces/capture/rasterizer.hpp"
+#include "traces/capture/recorded_sums.hpp"
 #include "traces/capture/relative_error.hpp"
 #include "traces/capture/scene.hpp"
 #include "traces/capture/trace_file.hpp"
@@ -232,9 +231,7 @@ void check_recording(const Workload& workload, Verdict& verdict) {
                   static_cast<double>(std::max<std::uint64_t>(stats.events, 1)));
   const std::vector<float> added = run(workload, {Variant::kBaseline, 0});
   const std::vector<Place> place = places(workload);
-  std::vector<double> sums(added.size(), 0.0);
-  std::vector<std::uint32_t> counts(added.size(), 0);
-  std::vector<float> single(added.size(), 0.0F);
+  RecordedSums sums(added.size());
   std::uint64_t outside = 0;
   record_with_values(workload, log, log.ctas, [&](const LaunchLog& part) {
     for (std::size_t i = 0; i < part.ctas.size(); ++i) {
@@ -256,39 +253,25 @@ void check_recording(const Workload& workload, Verdict& verdict) {
               continue;
             }
             for (std::size_t p = 0; p < place.size(); ++p) {
-              auto value = std::bit_cast<float>(warp.values[record.values + p * active + k]);
-              if (std::abs(value) < std::numeric_limits<float>::min()) {
-                value = 0;  // as a RED does
-              }
-              const std::size_t at = place[p].first + primitive * place[p].stride;
-              sums[at] += static_cast<double>(value);
-              ++counts[at];
-              single[at] = value;
+              sums.add(place[p].first + primitive * place[p].stride,
+                       std::bit_cast<float>(warp.values[record.values + p * active + k]));
             }
           }
         }
       }
     }
   });
-  std::size_t not_exact = 0;
-  std::size_t singles = 0;
-  for (std::size_t i = 0; i < added.size(); ++i) {
-    if (counts[i] == 1) {
-      ++singles;
-      not_exact += single[i] != added[i] ? 1U : 0U;
-    }
-  }
   verdict.expect("recorded primitives that are none", static_cast<double>(outside), 0);
   std::size_t at = 0;
   for (const Array& array : workload.arrays()) {
-    verdict.expect("sum of recorded values, " + array.name,
-                   relative_error(slice(added, at, array), slice(sums, at, array)),
-                   workload.reorder_tolerance());
+    const double error =
+        sums.worst_error(added, [&](std::size_t i) { return i >= at && i < at + array.floats; });
+    verdict.expect("sum of recorded values, " + array.name, error, 1);
     at += array.floats;
   }
-  std::printf("  %zu addresses have a single contribution\n", singles);
+  std::printf("  %zu addresses have a single contribution\n", sums.singles());
   verdict.expect("of them, those that differ from the recorded bits",
-                 static_cast<double>(not_exact), 0);
+                 static_cast<double>(sums.inexact_singles(added)), 0);
 }
 
 struct KernelFacts {

@@ -66,8 +66,6 @@ class Workload {
   [[nodiscard]] virtual std::vector<double> reference() const = 0;
   // Norm of the difference over norm, by array, that single precision may have.
   [[nodiscard]] virtual double tolerance() const { return 1e-3; }
-  // The same between two orders of the same additions. More where an address gets very many.
-  [[nodiscard]] virtual double reorder_tolerance() const { return 1e-5; }
   // Checks of its own: forward pass, falling loss and the like.
   virtual void check(Verdict& /*verdict*/) {}
   // For the header: input, iteration, loss.
