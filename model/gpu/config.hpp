@@ -56,10 +56,11 @@ struct GpuConfig {
     std::uint32_t match = 0;
     std::uint32_t match_group = 0;  // of MATCH, for each value but the first
     std::uint32_t redux = 0;
-    std::uint32_t special = 0;   // a special register (S2R)
-    std::uint32_t uniform = 0;   // into a uniform register (S2UR, R2UR)
-    std::uint32_t constant = 0;  // constant memory through a register's address (LDC)
-    std::uint32_t global_load = 0;
+    std::uint32_t special = 0;      // a special register (S2R)
+    std::uint32_t uniform = 0;      // into a uniform register (S2UR, R2UR)
+    std::uint32_t constant = 0;     // constant memory through a register's address (LDC)
+    std::uint32_t global_load = 0;  // of the L2
+    std::uint32_t l1_load = 0;
     std::uint32_t branch = 0;      // beyond its stall count, taken or not
     std::uint32_t barrier = 0;     // of a CTA of one warp, from its arrival
     double barrier_warp = 0;       // of an SM, for each warp that arrives at one

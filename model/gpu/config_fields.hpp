@@ -53,6 +53,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("latency", "uniform", gpu.latency.uniform, kLatency);
   visit("latency", "constant", gpu.latency.constant, kLatency);
   visit("latency", "global_load", gpu.latency.global_load, kLatency);
+  visit("latency", "l1_load", gpu.latency.l1_load, kLatency);
   visit("latency", "branch", gpu.latency.branch, Count{0, 1000});
   visit("latency", "barrier", gpu.latency.barrier, kLatency);
   visit("latency", "barrier_warp", gpu.latency.barrier_warp, Real{.min = 0, .max = 1000});

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "model/gpu/sector_sums.hpp"
+
 namespace warpfold {
 
 namespace {
@@ -20,7 +22,17 @@ constexpr Ticks kRunTicks = 32 * kTicksPerCycle;
 constexpr std::uint64_t kRunSlots = 1024;
 constexpr std::uint64_t kPassesAtOnce = 16;  // of those that are more than a run
 
-std::uint64_t latency_of(trace::ResultClass kind, const GpuConfig::Latency& latency) {
+// What a pass of so many lanes waits for words that each reads on to, on average: that of the L2
+// unless all lanes stay in the sector that they read last.
+std::uint64_t next_word_latency(const GpuConfig::Latency& latency, std::uint32_t lanes) {
+  constexpr double kStay = 1.0 - static_cast<double>(sizeof(std::uint32_t)) / kSectorBytes;
+  const double in_l1 = std::pow(kStay, lanes);
+  return static_cast<std::uint64_t>(
+      std::llround(in_l1 * latency.l1_load + (1 - in_l1) * latency.global_load));
+}
+
+std::uint64_t latency_of(trace::ResultClass kind, const GpuConfig::Latency& latency,
+                         std::uint32_t lanes) {
   switch (kind) {
     case trace::ResultClass::kSfu:
       return latency.sfu;
@@ -42,6 +54,8 @@ std::uint64_t latency_of(trace::ResultClass kind, const GpuConfig::Latency& late
       return latency.uniform;
     case trace::ResultClass::kConstant:
       return latency.constant;
+    case trace::ResultClass::kNextWord:
+      return next_word_latency(latency, lanes);
     case trace::ResultClass::kCount:
       break;
   }
@@ -58,7 +72,7 @@ bool is_shared(trace::ResultClass kind) {
 // How much later than by its stall counts alone a lone warp is through: each wait puts off all that
 // comes behind it, requests of later waits included.
 std::uint64_t waiting(const std::vector<trace::ResultWait>& waits,
-                      const GpuConfig::Latency& latency) {
+                      const GpuConfig::Latency& latency, std::uint32_t lanes) {
   std::vector<std::uint64_t> delays;  // behind each wait
   std::uint64_t delay = 0;
   for (const trace::ResultWait& wait : waits) {
@@ -67,7 +81,7 @@ std::uint64_t waiting(const std::vector<trace::ResultWait>& waits,
     for (std::size_t i = 0; i < delays.size() && waits[i].wanted <= wait.asked; ++i) {
       then = delays[i];
     }
-    const std::uint64_t there = wait.asked + then + latency_of(wait.kind, latency);
+    const std::uint64_t there = wait.asked + then + latency_of(wait.kind, latency, lanes);
     delay = std::max(delay, there - std::min<std::uint64_t>(there, wait.wanted));
     delays.push_back(delay);
   }
@@ -99,7 +113,7 @@ constexpr Rounds kSerialTurn{.least = 1, .most = 32};
 constexpr Rounds kButterfly{.least = 5, .most = 5};
 
 PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuConfig& gpu,
-                                 const Rounds& rounds) {
+                                 const Rounds& rounds, std::uint32_t lanes) {
   const std::uint32_t shuffles = cost.shuffle + cost.shuffle_index;
   const std::uint32_t matches = cost.match + cost.redux;
   const double shuffle_cycles = shuffles * gpu.lsu.shuffle + matches * gpu.lsu.match;
@@ -146,7 +160,7 @@ PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuCo
   const auto apart =
       static_cast<std::uint64_t>(std::llround(segment.waits * segment.latency + handed));
   segment.min_cycles = cost.stall_cycles + std::uint64_t{cost.branches} * gpu.latency.branch +
-                       waiting(cost.waits, gpu.latency);
+                       waiting(cost.waits, gpu.latency, lanes);
   segment.min_cycles -= std::min(segment.min_cycles, apart);
   for (std::uint32_t index = 0; index < segment.waits; ++index) {
     const auto share = [index, waits = segment.waits](auto whole) {
@@ -166,6 +180,19 @@ PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuCo
     segment.shares.push_back(own);
   }
   return segment;
+}
+
+bool reads_on(const trace::InstructionCost& cost) {
+  return std::any_of(cost.waits.begin(), cost.waits.end(), [](const trace::ResultWait& wait) {
+    return wait.kind == trace::ResultClass::kNextWord;
+  });
+}
+
+// Whether a pass takes longer with some numbers of lanes than with others.
+bool lanes_matter(const trace::VariantCost& variant) {
+  return std::any_of(variant.paths.begin(), variant.paths.end(), reads_on) ||
+         std::any_of(variant.reduce.begin(), variant.reduce.end(),
+                     [](const auto& part) { return reads_on(part.second); });
 }
 
 }  // namespace
@@ -191,54 +218,77 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
         fmt::format("the trace has no {} code of variant {}, which {} needs", gpu.sass_arch,
                     which.variant(), which.name()));
   }
+  // A pass without an event has no lanes that read on.
   for (const trace::InstructionCost& cost : variant->second.paths) {
-    paths_.push_back(to_segment(cost, gpu, kAsWaits));
+    paths_.push_back(to_segment(cost, gpu, kAsWaits, kLanes));
   }
-  const auto taken = std::find(header.paths.begin(), header.paths.end(), header.taken_path);
-  taken_ = static_cast<std::size_t>(taken - header.paths.begin());
-  const auto reduce = [&](const char* name, const Rounds& rounds) {
-    const auto found = variant->second.reduce.find(name);
-    if (found == variant->second.reduce.end()) {
-      throw std::invalid_argument(
-          fmt::format("the trace's {} code of variant {} lacks its '{}' part", gpu.sass_arch,
-                      which.variant(), name));
+  const auto taken = static_cast<std::size_t>(
+      std::find(header.paths.begin(), header.paths.end(), header.taken_path) -
+      header.paths.begin());
+  const bool each = lanes_matter(variant->second) || (arch->second.contains("baseline") &&
+                                                      lanes_matter(arch->second.at("baseline")));
+  for (std::uint32_t lanes = each ? 1 : kLanes; lanes <= kLanes; ++lanes) {
+    Pass pass;
+    pass.taken = to_segment(variant->second.paths[taken], gpu, kAsWaits, lanes);
+    const auto reduce = [&](const char* name, const Rounds& rounds) {
+      const auto found = variant->second.reduce.find(name);
+      if (found == variant->second.reduce.end()) {
+        throw std::invalid_argument(
+            fmt::format("the trace's {} code of variant {} lacks its '{}' part", gpu.sass_arch,
+                        which.variant(), name));
+      }
+      return to_segment(found->second, gpu, rounds, lanes);
+    };
+    // Of code that checks first: what the check has waited for is there.
+    const auto plain_behind_check = [&] {
+      const auto plain = variant->second.reduce.find("plain");
+      const auto check = variant->second.reduce.find("check");
+      if (plain == variant->second.reduce.end() || check == variant->second.reduce.end() ||
+          !reads_on(check->second)) {
+        return reduce("plain", kAsWaits);
+      }
+      trace::InstructionCost cost = plain->second;
+      std::erase_if(cost.waits, [](const trace::ResultWait& wait) {
+        return wait.kind == trace::ResultClass::kNextWord;
+      });
+      return to_segment(cost, gpu, kAsWaits, lanes);
+    };
+    const auto baseline_plain = [&] {
+      const auto baseline = arch->second.find("baseline");
+      return baseline == arch->second.end() || !baseline->second.reduce.contains("plain")
+                 ? Segment{}
+                 : to_segment(baseline->second.reduce.at("plain"), gpu, kAsWaits, lanes);
+    };
+    switch (which.kind) {
+      case PolicyKind::kBaseline:
+      case PolicyKind::kArcHw:
+      case PolicyKind::kLab:
+      case PolicyKind::kLabIdeal:
+      case PolicyKind::kPhi:
+        pass.plain = reduce("plain", kAsWaits);
+        break;
+      case PolicyKind::kSwS:
+        pass.check = reduce("check", kAsWaits);
+        pass.plain = plain_behind_check();
+        pass.setup = reduce("setup", kAsWaits);
+        pass.per_lane = reduce("per_lane", kSerialTurn);
+        pass.leader = reduce("leader", kAsWaits);
+        break;
+      case PolicyKind::kCccl:
+        pass.plain = baseline_plain();
+        pass.butterfly = reduce("butterfly", kButterfly);
+        pass.leader = reduce("leader", kAsWaits);
+        break;
+      case PolicyKind::kSwB:
+      case PolicyKind::kSkip:
+        // skip has no code for lanes that differ in their primitive: they add as the baseline does.
+        pass.plain = which.kind == PolicyKind::kSwB ? plain_behind_check() : baseline_plain();
+        pass.check = reduce("check", kAsWaits);
+        pass.butterfly = reduce("butterfly", kButterfly);
+        pass.leader = reduce("leader", kAsWaits);
+        break;
     }
-    return to_segment(found->second, gpu, rounds);
-  };
-  const auto baseline_plain = [&] {
-    const auto baseline = arch->second.find("baseline");
-    return baseline == arch->second.end() || !baseline->second.reduce.contains("plain")
-               ? Segment{}
-               : to_segment(baseline->second.reduce.at("plain"), gpu, kAsWaits);
-  };
-  switch (which.kind) {
-    case PolicyKind::kBaseline:
-    case PolicyKind::kArcHw:
-    case PolicyKind::kLab:
-    case PolicyKind::kLabIdeal:
-    case PolicyKind::kPhi:
-      plain = reduce("plain", kAsWaits);
-      break;
-    case PolicyKind::kSwS:
-      check = reduce("check", kAsWaits);
-      plain = reduce("plain", kAsWaits);
-      setup = reduce("setup", kAsWaits);
-      per_lane = reduce("per_lane", kSerialTurn);
-      leader = reduce("leader", kAsWaits);
-      break;
-    case PolicyKind::kCccl:
-      plain = baseline_plain();
-      butterfly = reduce("butterfly", kButterfly);
-      leader = reduce("leader", kAsWaits);
-      break;
-    case PolicyKind::kSwB:
-    case PolicyKind::kSkip:
-      // skip has no code for lanes that differ in their primitive: they add as the baseline does.
-      plain = which.kind == PolicyKind::kSwB ? reduce("plain", kAsWaits) : baseline_plain();
-      check = reduce("check", kAsWaits);
-      butterfly = reduce("butterfly", kButterfly);
-      leader = reduce("leader", kAsWaits);
-      break;
+    passes_.push_back(std::move(pass));
   }
 }
 
@@ -431,8 +481,10 @@ bool WarpProgram::take_run(Step& step) {
 }
 
 void WarpProgram::expand_event(const trace::Record& event) {
-  const PolicyTiming& t = *timing_;
-  add(t.taken());
+  const auto lanes = static_cast<std::uint32_t>(lane_count(event.mask));
+  const Policy& policy = timing_->policy;
+  const PolicyTiming::Pass& t = timing_->pass(lanes);
+  add(t.taken);
   ++events_;
 
   // Lanes by primitive. One group is the rule; order is that of each group's lowest lane.
@@ -456,8 +508,7 @@ void WarpProgram::expand_event(const trace::Record& event) {
     }
   }
 
-  const auto lanes = static_cast<std::uint32_t>(lane_count(event.mask));
-  switch (t.policy.kind) {
+  switch (policy.kind) {
     case PolicyKind::kBaseline:
     case PolicyKind::kArcHw:
     case PolicyKind::kLab:
@@ -476,7 +527,7 @@ void WarpProgram::expand_event(const trace::Record& event) {
       std::uint32_t turns = 0;
       for (std::size_t g = 0; g < group_count; ++g) {
         const auto size = static_cast<std::uint32_t>(lane_count(groups[g]));
-        if (size >= t.policy.threshold) {
+        if (size >= policy.threshold) {
           turns = std::max(turns, size - 1);
         } else {
           direct |= groups[g];
@@ -500,7 +551,7 @@ void WarpProgram::expand_event(const trace::Record& event) {
     case PolicyKind::kCccl: {
       add(t.check);
       const bool reduce =
-          group_count == 1 && (t.policy.kind != PolicyKind::kSwB || lanes >= t.policy.threshold);
+          group_count == 1 && (policy.kind != PolicyKind::kSwB || lanes >= policy.threshold);
       if (!reduce) {
         add(t.plain);
         add_atomics(StepKind::kAtomic, event.mask, SumOrder::kSerial);
@@ -508,9 +559,8 @@ void WarpProgram::expand_event(const trace::Record& event) {
       }
       add(t.butterfly);
       add(t.leader);
-      add_atomics(
-          StepKind::kReduced, event.mask,
-          t.policy.kind == PolicyKind::kCccl ? SumOrder::kNeighbours : SumOrder::kButterfly);
+      add_atomics(StepKind::kReduced, event.mask,
+                  policy.kind == PolicyKind::kCccl ? SumOrder::kNeighbours : SumOrder::kButterfly);
       break;
     }
   }

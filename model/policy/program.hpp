@@ -85,18 +85,24 @@ class PolicyTiming {
     std::vector<Share> shares;  // one for each wait
   };
   [[nodiscard]] const Segment& path(std::uint16_t index) const { return paths_[index]; }
-  [[nodiscard]] const Segment& taken() const { return paths_[taken_]; }
+  // What the pass of an event comes to.
+  struct Pass {
+    Segment taken, check, plain, setup, per_lane, butterfly, leader;
+  };
+  // By active lanes, of which there is at least one.
+  [[nodiscard]] const Pass& pass(std::uint32_t lanes) const {
+    return passes_[passes_.size() == 1 ? 0 : lanes - 1];
+  }
 
   Policy policy;
   std::uint32_t parameters;
   // What a MATCH takes longer for each value but the first.
   std::uint64_t match_group = 0;
   Ticks match_group_ticks = 0;
-  Segment check, plain, setup, per_lane, butterfly, leader;
 
  private:
   std::vector<Segment> paths_;
-  std::size_t taken_ = 0;
+  std::vector<Pass> passes_;  // one, or one for each number of lanes where it matters
 };
 
 class WarpProgram {

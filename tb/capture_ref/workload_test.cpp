@@ -42,6 +42,24 @@ TEST(Log, ComesInProgramOrder) {
   EXPECT_EQ(warp.records[5].path, 1U);
 }
 
+// Loads of the prologue are not of the words behind those of a pass before.
+TEST(TraceFile, MarksLoadsThatReadOn) {
+  using trace::ResultClass;
+  const trace::InstructionCost load{
+      .waits = {{ResultClass::kGlobalLoad, 0, 5}, {ResultClass::kSfu, 0, 6}}};
+  trace::Header header;
+  header.paths = {"prologue", "taken"};
+  header.taken_path = "taken";
+  header.costs["sm_90"]["baseline"].paths = {load, load};
+  header.costs["sm_90"]["baseline"].reduce["plain"] = load;
+  mark_next_words(header);
+  const trace::VariantCost& marked = header.costs["sm_90"]["baseline"];
+  EXPECT_EQ(marked.paths[0], load);
+  EXPECT_EQ(marked.paths[1].waits[0].kind, ResultClass::kNextWord);
+  EXPECT_EQ(marked.paths[1].waits[1], load.waits[1]);
+  EXPECT_EQ(marked.reduce.at("plain").waits[0].kind, ResultClass::kNextWord);
+}
+
 TEST(Log, ValuesAreByParameterThenByLane) {
   const std::vector<std::uint32_t> words = {head(kLogEvent), 0x5U, 42, 1, 2, 3, 4,
                                             head(kLogEvent), 0x2U, 41, 5, 6};

@@ -147,6 +147,42 @@ TEST(Program, WaitsPutOffAllThatComesBehindThem) {
   EXPECT_EQ(issued.slots, 5U);
 }
 
+// A lane that reads on stays in its sector seven times of eight: with n lanes (7/8)^n of the passes
+// wait for the L1 alone. Asked for at 2 and wanted at 20.
+TEST(Program, WordsThatLanesReadOnToAreMostlyInTheL1) {
+  const GpuConfig gpu = load_gpu("h200");
+  ASSERT_EQ(gpu.latency.l1_load, 36U);
+  ASSERT_EQ(gpu.latency.global_load, 282U);
+  const auto cycles = [](LaneMask mask) {
+    SmallTrace trace = priced_trace();
+    trace.reduce_cost(
+        "plain", {.alu = 3, .stall_cycles = 30, .waits = {{trace::ResultClass::kNextWord, 2, 20}}});
+    trace.event(0, 0, mask, 5);
+    return issue(trace, "baseline").min_cycles;
+  };
+  SmallTrace ready = priced_trace();
+  ready.reduce_cost("plain", {.alu = 3, .stall_cycles = 30});
+  ready.event(0, 0, 1, 5);
+  const std::uint64_t without = issue(ready, "baseline").min_cycles;
+  EXPECT_EQ(cycles(0x1), without + 67 - 18);          // 36 + 246 / 8
+  EXPECT_EQ(cycles(0x80000001), without + 94 - 18);   // 36 + 246 (1 - 49/64)
+  EXPECT_EQ(cycles(0xffffffff), without + 279 - 18);  // (7/8)^32 is 1.4 %
+}
+
+// Code that checks first has waited for the word by the time it adds.
+TEST(Program, AWordIsWaitedForOnce) {
+  SmallTrace trace = priced_trace();
+  const std::vector<trace::ResultWait> word = {{trace::ResultClass::kNextWord, 0, 10}};
+  trace.reduce_cost("check", {.alu = 3, .stall_cycles = 20, .waits = word});
+  trace.reduce_cost("plain", {.alu = 3, .stall_cycles = 20});
+  trace.event(0, 0, 0x3, 5);
+  SmallTrace both = trace;
+  both.reduce_cost("plain", {.alu = 3, .stall_cycles = 20, .waits = word});
+  EXPECT_EQ(issue(both, "sw-b:32").min_cycles, issue(trace, "sw-b:32").min_cycles);
+  EXPECT_EQ(issue(both, "sw-s:32").min_cycles, issue(trace, "sw-s:32").min_cycles);
+  EXPECT_GT(issue(both, "baseline").min_cycles, issue(trace, "baseline").min_cycles);
+}
+
 TEST(Program, TheBusiestPipeCountsWhereItTakesLonger) {
   SmallTrace trace = priced_trace();
   trace.path_cost(0, {.alu = 1, .integer = 10, .sfu = 1, .stall_cycles = 40});

@@ -90,6 +90,27 @@ trace::Header with_costs_and_times(const trace::Header& header,
   return trace::header_from_json(json.dump());
 }
 
+void mark_next_words(trace::Header& header) {
+  const auto mark = [](trace::InstructionCost& cost) {
+    for (trace::ResultWait& wait : cost.waits) {
+      if (wait.kind == trace::ResultClass::kGlobalLoad) {
+        wait.kind = trace::ResultClass::kNextWord;
+      }
+    }
+  };
+  const auto taken = static_cast<std::size_t>(
+      std::find(header.paths.begin(), header.paths.end(), header.taken_path) -
+      header.paths.begin());
+  for (auto& [arch, variants] : header.costs) {
+    for (auto& [name, variant] : variants) {
+      mark(variant.paths.at(taken));
+      for (auto& [segment, cost] : variant.reduce) {
+        mark(cost);
+      }
+    }
+  }
+}
+
 std::vector<std::uint64_t> choose_ctas(std::span<const std::uint64_t> events, std::size_t count) {
   auto chosen = pick(rank(events), std::min(count, events.size()));
   std::sort(chosen.begin(), chosen.end());

@@ -28,6 +28,9 @@ void write_text(const std::filesystem::path& path, const std::string& text);
                                                  const std::filesystem::path& times,
                                                  const std::string& kernel = {});
 
+// Makes `next_word` of the `global_load` that the path of events and the reduction wait for.
+void mark_next_words(trace::Header& header);
+
 // `count` CTAs, evenly spaced over all ranked by (events, index): the k-th is the one at rank
 // floor((k + 1/2) n / count). Increasing.
 [[nodiscard]] std::vector<std::uint64_t> choose_ctas(std::span<const std::uint64_t> events,

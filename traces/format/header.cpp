@@ -60,8 +60,8 @@ constexpr std::array<CostField, 12> kCostFields = {{
 
 // By ResultClass.
 constexpr std::array<std::string_view, static_cast<std::size_t>(ResultClass::kCount)> kResults = {
-    "sfu",   "shared", "global_load", "shuffle", "shuffle_index",
-    "match", "redux",  "special",     "uniform", "constant"};
+    "sfu",   "shared",  "global_load", "shuffle",  "shuffle_index", "match",
+    "redux", "special", "uniform",     "constant", "next_word"};
 
 [[noreturn]] void refuse(std::string_view field, std::string_view why) {
   throw TraceError(fmt::format("header: {}: {}", field, why));

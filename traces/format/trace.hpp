@@ -41,6 +41,9 @@ enum class ResultClass : std::uint8_t {
   kSpecial,   // S2R: a special register
   kUniform,   // S2UR, R2UR: into a uniform register
   kConstant,  // LDC
+  // LDG by lanes that each read on, a word behind the one they read in the pass before: mostly of a
+  // sector that is in the L1.
+  kNextWord,
   kCount
 };
 

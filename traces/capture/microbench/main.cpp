@@ -45,6 +45,8 @@ const std::vector<Group>& groups() {
        [](Harness& h, const Options&) { bench_red(h); }},
       {"slices", "which addresses share a ROP",
        [](Harness& h, const Options&) { bench_slices(h); }},
+      {"share", "how SMs share a slice of the L2",
+       [](Harness& h, const Options&) { bench_share(h); }},
       {"burst", "REDs that wait ahead of a blocked warp",
        [](Harness& h, const Options&) { bench_burst(h); }},
       {"latency", "RED, atomic, fence, loads of L1, L2, DRAM",

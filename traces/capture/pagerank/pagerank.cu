@@ -92,6 +92,8 @@ class PageRank final : public workload::Workload {
     return {"prologue", "taken", "epilogue"};
   }
   [[nodiscard]] workload::Kernels kernels() const override { return pagerank_kernels(); }
+  // Each lane goes along the links of its page.
+  [[nodiscard]] bool lanes_read_on() const override { return true; }
   void add_options(CLI::App& app) override {
     app.add_option("--graph", path_, "edge list as SNAP has it")->required();
     app.add_option("--iterations", iterations_, "before the push that is captured")

@@ -371,7 +371,11 @@ trace::Header make_header(const Workload& workload, const RecordOptions& options
   header.provenance["program"] = "warpfold_capture_workloads " + workload.name();
   header.provenance["command"] = options.command;
   header.provenance["date"] = today();
-  return with_costs_and_times(header, options.costs, options.times, workload.name());
+  header = with_costs_and_times(header, options.costs, options.times, workload.name());
+  if (workload.lanes_read_on()) {
+    mark_next_words(header);
+  }
+  return header;
 }
 
 trace::ManifestEntry read_back(const std::filesystem::path& path, trace::TraceStats& stats) {

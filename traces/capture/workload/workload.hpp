@@ -66,6 +66,8 @@ class Workload {
   [[nodiscard]] virtual std::vector<double> reference() const = 0;
   // Norm of the difference over norm, by array, that single precision may have.
   [[nodiscard]] virtual double tolerance() const { return 1e-3; }
+  // The loads of a pass that may add are of words that each lane reads one behind the other.
+  [[nodiscard]] virtual bool lanes_read_on() const { return false; }
   // Checks of its own: forward pass, falling loss and the like.
   virtual void check(Verdict& /*verdict*/) {}
   // For the header: input, iteration, loss.
