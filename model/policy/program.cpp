@@ -10,8 +10,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/gpu/sector_sums.hpp"
-
 namespace warpfold {
 
 namespace {
@@ -25,7 +23,7 @@ constexpr std::uint64_t kPassesAtOnce = 16;  // of those that are more than a ru
 // What a pass of so many lanes waits for words that each reads on to, on average: that of the L2
 // unless all lanes stay in the sector that they read last.
 std::uint64_t next_word_latency(const GpuConfig::Latency& latency, std::uint32_t lanes) {
-  constexpr double kStay = 1.0 - static_cast<double>(sizeof(std::uint32_t)) / kSectorBytes;
+  constexpr double kStay = 7.0 / 8;  // words of 4 bytes, sectors of 32
   const double in_l1 = std::pow(kStay, lanes);
   return static_cast<std::uint64_t>(
       std::llround(in_l1 * latency.l1_load + (1 - in_l1) * latency.global_load));
