@@ -132,6 +132,7 @@ struct SimArguments {
   std::string timeline;
   std::uint64_t timeline_interval = 10000;
   std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
+  std::size_t threads = 0;
   bool clock_all = false;
   bool bounds = false;
   bool whole_gpu = false;
@@ -173,6 +174,7 @@ int run_sim(const SimArguments& arguments) {
   plan.clock_all = arguments.clock_all;
   plan.whole_gpu = arguments.whole_gpu;
   plan.jobs = arguments.jobs;
+  plan.threads = arguments.threads;
   const std::vector<std::string> gpu_list = split_list(arguments.gpus);
   for (const std::string& name : gpu_list) {
     GpuConfig gpu = load_gpu(name, arguments.overrides);
@@ -308,6 +310,12 @@ void add_sim(CLI::App& app, std::function<int()>& command) {
       ->multi_option_policy(kTakeLast)
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
+  sim->add_option("--threads", arguments->threads,
+                  "Host threads of each simulation; the results do not depend on it\n"
+                  "[--jobs shared out, where there are fewer simulations than that]")
+      ->type_name("N")
+      ->multi_option_policy(kTakeLast)
+      ->check(CLI::Range(1, 1024));
   sim->add_flag("--bounds", arguments->bounds,
                 "Also show how many cycles each kind of unit needs at least");
   sim->add_flag("--whole-gpu", arguments->whole_gpu,

@@ -35,7 +35,11 @@ def count(text):
     return number
 
 
-def simulate(args, policy, unit, clock_all=False):
+def counts(text):
+    return [count(number) for number in text.split(",")]
+
+
+def simulate(args, policy, unit, threads, clock_all=False):
     """One run: the entry of the results file (schema warpfold.sim/1), and the peak memory in bytes.
 
     The memory is that of the largest process: of the command and the child that simulates.
@@ -43,7 +47,7 @@ def simulate(args, policy, unit, clock_all=False):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "r.json")
         command = [args.warpfold, "sim", args.trace, "--gpu", args.gpu, "--policy", policy,
-                   "--unit", unit, "--jobs", "1", "--json", path, *["--clock-all"] * clock_all]
+                   "--unit", unit, "--threads", str(threads), "--json", path, *["--clock-all"] * clock_all]
         with tempfile.TemporaryFile("w+") as errors, \
                 subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors) as process:
             _, status, usage = os.wait4(process.pid, 0)
@@ -65,6 +69,8 @@ def main():
     parser.add_argument("--warpfold", default=os.path.join(root, "build/release/model/warpfold"))
     parser.add_argument("--gpu", default="rtx4090")
     parser.add_argument("--policies", default="baseline,arc-hw")
+    parser.add_argument("--threads", type=counts, default=sorted({1, os.cpu_count()}), metavar="N,...",
+                        help="host threads of a simulation; a row for each number (1 and all cores)")
     parser.add_argument("-n", "--runs", type=count, default=5, help="counted runs, after one warm-up")
     parser.add_argument("--reference", action="store_true",
                         help="beside each row a run that clocks every block in every cycle")
@@ -74,16 +80,20 @@ def main():
             refuse(f"{path}: no such file")
     print(f"{platform.machine()}, {os.cpu_count()} cores; {args.trace} on {args.gpu}, "
           f"median of {args.runs} (min..max)")
-    row = "{:<10} {:<16} {:>26} {:>26} {:>12} {:>10}"
-    print(row.format("policy", "unit", "warp-atomics/s", "GPU cycles/s", "seconds", "MiB"))
+    row = "{:<10} {:<12} {:>7} {:>30} {:>26} {:>8} {:>5}"
+    print(row.format("policy", "unit", "threads", "warp-atomics/s", "GPU cycles/s", "seconds", "MiB"))
     for policy in args.policies.split(","):
         for unit in ("golden", "rtl"):
-            simulate(args, policy, unit)
-            runs = [simulate(args, policy, unit) for _ in range(args.runs)]
-            print(row.format(policy, unit, *figures(runs)), flush=True)
+            simulate(args, policy, unit, args.threads[0])
+            runs = {threads: [] for threads in args.threads}
+            for _ in range(args.runs):  # in turns, so that a slow minute of the machine meets all
+                for threads, own in runs.items():
+                    own.append(simulate(args, policy, unit, threads))
+            for threads, own in runs.items():
+                print(row.format(policy, unit, threads, *figures(own)), flush=True)
             if args.reference:
-                run = simulate(args, policy, unit, clock_all=True)
-                print(row.format(policy, f"{unit}, all", *figures([run])), flush=True)
+                run = simulate(args, policy, unit, 1, clock_all=True)
+                print(row.format(policy, f"{unit}, all", 1, *figures([run])), flush=True)
 
 
 def figures(runs):

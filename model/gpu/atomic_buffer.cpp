@@ -52,11 +52,11 @@ BufferShape buffer_shape(PolicyKind policy, const GpuConfig& config, std::uint64
   return shape;
 }
 
-AtomicBuffer::AtomicBuffer(const sc_core::sc_module_name& name, Clock& clock,
+AtomicBuffer::AtomicBuffer(const sc_core::sc_module_name& name, Partition& partition,
                            const BufferShape& shape, const AddressMap& addresses, bool has_values,
                            LsuPipe& pipe, Fifo<Transaction>& injection, SectorSumsPool& sums,
                            Tally& tally, CtaStore& ctas)
-    : Block(name, clock),
+    : Block(name, partition),
       input("input", shape.queue_depth),
       loads("loads"),
       shape_(shape),

@@ -68,7 +68,7 @@ struct BufferStats {
 
 class AtomicBuffer : public Block {
  public:
-  AtomicBuffer(const sc_core::sc_module_name& name, Clock& clock, const BufferShape& shape,
+  AtomicBuffer(const sc_core::sc_module_name& name, Partition& partition, const BufferShape& shape,
                const AddressMap& addresses, bool has_values, LsuPipe& pipe,
                Fifo<Transaction>& injection, SectorSumsPool& sums, Tally& tally, CtaStore& ctas);
 
@@ -80,9 +80,9 @@ class AtomicBuffer : public Block {
            store_.words() == 0;
   }
   [[nodiscard]] const BufferStats& stats() const { return stats_; }
-  // Of adder_busy, what lies before the present cycle.
-  [[nodiscard]] Ticks adder_busy_before() const {
-    return done_before(now(), stats_.adder_busy, adder_free_at_);
+  // Of adder_busy, what lies before a cycle that has not begun.
+  [[nodiscard]] Ticks adder_busy_before(Cycle cycle) const {
+    return done_before(cycle, stats_.adder_busy, adder_free_at_);
   }
 
  private:

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How blocks talk: what one writes in a cycle, the other sees in the next. Both channels change
-// only in SystemC's update phase, so the order in which blocks run within a cycle cannot show.
+// How blocks of a partition talk: what one writes in a cycle, the other sees in the next. Both
+// channels change only when a cycle ends, so the order in which blocks run within it cannot show.
 #pragma once
 
 #include <cstddef>
-#include <systemc>
 #include <vector>
 
 #include "model/gpu/check.hpp"
@@ -16,12 +15,14 @@ namespace warpfold {
 // room of an entry popped in t can be used in t+1. Wakes the reader when entries arrive and the
 // writer when room appears, each only if it asked for that since the last time.
 template <typename T>
-class Fifo : public sc_core::sc_prim_channel {
+class Fifo : public Channel {
  public:
-  Fifo(const char* name, std::size_t depth) : sc_prim_channel(name), ring_(depth) {
+  Fifo(const char* name, std::size_t depth) : Channel(name), ring_(depth) {
     ARC_CHECK(depth > 0, "a queue needs room for one entry");
   }
   void bind(Block& writer, Block& reader) {
+    ARC_CHECK(&writer.partition() == &reader.partition(), "a queue lies in one partition");
+    join(reader.partition());
     writer_ = &writer;
     reader_ = &reader;
   }
@@ -87,19 +88,22 @@ class Fifo : public sc_core::sc_prim_channel {
   Block* reader_ = nullptr;
 };
 
-// Unbounded messages to one reader, from any number of writers; delivered together in the next
-// cycle. Their order within a cycle is not defined: a reader must not depend on it.
+// Unbounded messages to one reader, from any number of writers of its partition; delivered together
+// in the next cycle. Their order within a cycle is not defined: a reader must not depend on it.
 template <typename T>
-class Mailbox : public sc_core::sc_prim_channel {
+class Mailbox : public Channel {
  public:
-  explicit Mailbox(const char* name) : sc_prim_channel(name) {}
-  void bind(Block& reader) { reader_ = &reader; }
+  explicit Mailbox(const char* name) : Channel(name) {}
+  void bind(Block& reader) {
+    join(reader.partition());
+    reader_ = &reader;
+  }
 
   void post(const T& message) {
     posted_.push_back(message);
     request_update();
   }
-  // The same from within another channel's update phase.
+  // The same while channels change.
   void deliver(const T& message) {
     inbox_.push_back(message);
     reader_->wake_for_mail();

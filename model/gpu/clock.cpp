@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/gpu/clock.hpp"
 
+#include <immintrin.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "model/gpu/check.hpp"
 
 namespace warpfold {
 
-Block::Block(const sc_core::sc_module_name& name, Clock& clock)
-    : sc_core::sc_module(name), clock_(clock) {
-  clock_.blocks_.push_back(this);
+Block::Block(const sc_core::sc_module_name& name, Partition& partition)
+    : sc_core::sc_module(name), partition_(partition) {
+  partition_.blocks_.push_back(this);
 }
 
-Clock::Clock(const sc_core::sc_module_name& name, double period_ns, bool clock_all)
-    : sc_core::sc_module(name),
-      wheel_(kWheel),
-      period_(period_ns, sc_core::SC_NS),
-      clock_all_(clock_all) {
-  SC_METHOD(advance);
+Partition::Partition(std::size_t index, std::size_t count, bool clock_all)
+    : wheel_(kWheel), index_(index), clock_all_(clock_all) {
+  for (std::vector<Notices>& half : notices_) {
+    half.resize(count);
+  }
 }
 
-void Clock::schedule_later(Block& block, Cycle cycle) {
+void Partition::schedule_later(Block& block, Cycle cycle) {
   ARC_CHECK(cycle > now_, std::string(block.name()) + " asked for a cycle that has passed");
   if (cycle == block.last_asked_) {
     return;
@@ -34,14 +36,7 @@ void Clock::schedule_later(Block& block, Cycle cycle) {
   }
 }
 
-void Clock::sample_every(Cycle interval, std::function<void()> sample) {
-  ARC_CHECK(interval > 0, "samples need an interval");
-  sample_ = std::move(sample);
-  sample_interval_ = interval;
-  next_sample_ = interval;
-}
-
-void Clock::tick(const std::vector<Block*>& blocks) {
+void Partition::tick(const std::vector<Block*>& blocks) {
   for (Block* block : blocks) {
     if (block->last_tick_ != now_) {
       block->last_tick_ = now_;
@@ -50,22 +45,37 @@ void Clock::tick(const std::vector<Block*>& blocks) {
   }
 }
 
-// One activation a cycle, which ticks the blocks of this cycle.
-void Clock::advance() {
+// What others have written for it in the half before. They make room for more themselves.
+void Partition::take_notices(const All& all, Half half) {
+  for (const auto& from : all) {
+    for (const Notice& notice : from->notices_[half][index_].list) {
+      notice.give(notice.target, notice.what);
+    }
+  }
+}
+
+void Partition::run(const All& all, Half half) {
+  try {
+    if (half == kEvaluate) {
+      evaluate(all);
+    } else {
+      update(all);
+    }
+  } catch (...) {
+    failure_ = failure_ ? failure_ : std::current_exception();
+  }
+  goes_on_ = failure_ || busy();
+}
+
+void Partition::evaluate(const All& all) {
+  take_notices(all, kUpdate);
+  half_ = kEvaluate;
+  for (Notices& notices : notices_[half_]) {
+    notices.list.clear();
+  }
+  ++now_;
   present_.clear();
-  if (started_) {
-    ++now_;
-    present_.swap(next_);
-  }
-  started_ = true;
-  if (present_.empty() && pending_ == 0 && now_ > 0) {
-    sc_core::sc_stop();  // nobody has anything left to do
-    return;
-  }
-  if (now_ == next_sample_) {
-    sample_();
-    next_sample_ += sample_interval_;
-  }
+  present_.swap(next_);
   const std::size_t at_once = present_.size();
   auto& slot = wheel_[now_ % kWheel];
   present_.insert(present_.end(), slot.begin(), slot.end());
@@ -79,7 +89,151 @@ void Clock::advance() {
   if (clock_all_) {
     tick(blocks_);
   }
+}
+
+void Partition::update(const All& all) {
+  take_notices(all, kEvaluate);
+  half_ = kUpdate;
+  for (Notices& notices : notices_[half_]) {
+    notices.list.clear();
+  }
+  for (Channel* channel : updates_) {
+    channel->update_requested_ = false;
+    channel->update();
+  }
+  updates_.clear();
+}
+
+bool Partition::busy() const {
+  return !next_.empty() || pending_ > 0 ||
+         std::any_of(notices_[kUpdate].begin(), notices_[kUpdate].end(),
+                     [](const Notices& notices) { return !notices.list.empty(); });
+}
+
+Clock::Clock(const sc_core::sc_module_name& name, double period_ns, std::size_t threads,
+             bool clock_all)
+    : sc_core::sc_module(name), edge_("edge", *this), period_(period_ns, sc_core::SC_NS) {
+  for (std::size_t i = 0; i < threads; ++i) {
+    partitions_.push_back(std::make_unique<Partition>(i, threads, clock_all));
+  }
+  SC_METHOD(advance);
+}
+
+Clock::~Clock() {
+  end();
+}
+
+void Clock::sample_every(Cycle interval, std::function<void(Cycle)> sample) {
+  ARC_CHECK(interval > 0, "samples need an interval");
+  sample_ = std::move(sample);
+  sample_interval_ = interval;
+  next_sample_ = interval;
+}
+
+// One activation a cycle. The other threads rest between two of them.
+void Clock::advance() {
+  if (partitions_.front()->now() == 0) {
+    for (std::size_t i = 1; i < partitions_.size(); ++i) {
+      threads_.emplace_back([this, i] { work(*partitions_[i]); });
+    }
+  } else if (std::none_of(partitions_.begin(), partitions_.end(),
+                          [](const auto& partition) { return partition->goes_on_; })) {
+    end();
+    sc_core::sc_stop();  // nobody has anything left to do
+    return;
+  }
+  for (const auto& partition : partitions_) {
+    if (partition->goes_on_ && partition->failure_) {
+      end();
+      std::rethrow_exception(partition->failure_);
+    }
+  }
+  const Cycle cycle = partitions_.front()->now() + 1;
+  if (cycle == next_sample_) {
+    sample_(cycle);
+    next_sample_ += sample_interval_;
+  }
+  run(Partition::kEvaluate);
+  edge_.request();
   next_trigger(period_);
+}
+
+void Clock::update_channels() {
+  run(Partition::kUpdate);
+}
+
+namespace {
+
+// Half a cycle takes some microseconds, and those of all partitions about as long as each other: a
+// thread that waits looks again at once, so often. True if it need not wait any more.
+template <typename Done>
+bool spin(int times, Done&& done) {
+  for (int i = 0; i < times; ++i) {
+    if (done()) {
+      return true;
+    }
+    _mm_pause();
+  }
+  return false;
+}
+
+}  // namespace
+
+// Half a cycle of every partition, together with the other threads.
+void Clock::run(Partition::Half half) {
+  if (threads_.empty()) {
+    partitions_.front()->run(partitions_, half);
+    return;
+  }
+  const std::uint64_t number = open_.load(std::memory_order_relaxed) + 1;
+  open_.store(number, std::memory_order_release);
+  partitions_.front()->run(partitions_, half);
+  for (std::size_t i = 1; i < partitions_.size(); ++i) {
+    Partition& partition = *partitions_[i];
+    const auto ended = [&] { return partition.ended_.load(std::memory_order_acquire) == number; };
+    bool stood_in = false;
+    while (!spin(partition.patience_, ended)) {
+      if (begin(partition, number)) {
+        partition.run(partitions_, half);
+        partition.ended_.store(number, std::memory_order_release);
+        stood_in = true;
+      } else {
+        std::this_thread::yield();
+      }
+    }
+    partition.patience_ = stood_in ? 1 : Partition::kSpins;
+  }
+}
+
+// False if another thread has begun that half.
+bool Clock::begin(Partition& partition, std::uint64_t number) {
+  std::uint64_t before = number - 1;
+  return partition.begun_.compare_exchange_strong(before, number, std::memory_order_acq_rel);
+}
+
+// What a thread other than the first does until the end. Odd halves evaluate.
+void Clock::work(Partition& partition) {
+  for (std::uint64_t seen = 0; !over_.load(std::memory_order_acquire);) {
+    std::uint64_t open = seen;
+    const auto opened = [&] {
+      open = open_.load(std::memory_order_acquire);
+      return open != seen;
+    };
+    if (!spin(Partition::kSpins, opened)) {
+      std::this_thread::yield();
+      continue;
+    }
+    seen = open;
+    if (begin(partition, seen)) {
+      partition.run(partitions_, seen % 2 == 1 ? Partition::kEvaluate : Partition::kUpdate);
+      partition.ended_.store(seen, std::memory_order_release);
+    }
+  }
+}
+
+void Clock::end() {
+  over_.store(true, std::memory_order_release);
+  threads_.clear();
 }
 
 }  // namespace warpfold

@@ -31,11 +31,10 @@ class Gpu {
         addresses_(trace.header()),
         memory_(addresses_.element_count(), 0),
         map_(config_),
-        clock_("clock", 1.0 / config_.sm.clock_ghz, options.clock_all),
-        dispatcher_("dispatcher", clock_, trace, ctas_, resident_ctas, options.progress) {
-    const Subcore::Context context{
-        config_,           timing,           addresses_, has_values_, options.clock_all,
-        options.unit_kind, buffer.present(), tally_};
+        clock_("clock", 1.0 / config_.sm.clock_ghz, partitions(options), options.clock_all),
+        tallies_(clock_.partitions()),
+        dispatcher_("dispatcher", clock_.partition(0), trace, ctas_, resident_ctas,
+                    options.progress) {
     const bool needs_unit = options.policy.kind == PolicyKind::kArcHw;
     const auto unit = [&]() -> std::unique_ptr<ArcUnit> {
       return needs_unit ? make_unit(options.unit, options.unit_kind) : nullptr;
@@ -43,16 +42,26 @@ class Gpu {
     std::vector<Sm*> sms;
     std::vector<InjectionPort*> ports;
     for (std::uint32_t i = 0; i < config_.sm.count; ++i) {
-      sms_.push_back(std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), clock_, context, ctas_, i,
-                                          unit, buffer, sums_));
+      const std::size_t place = i % clock_.partitions();
+      const Subcore::Context context{.config = config_,
+                                     .timing = timing,
+                                     .addresses = addresses_,
+                                     .has_values = has_values_,
+                                     .clock_all = options.clock_all,
+                                     .unit_kind = options.unit_kind,
+                                     .buffered = buffer.present(),
+                                     .tally = tallies_[place]};
+      sms_.push_back(std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), clock_.partition(place),
+                                          context, ctas_, i, unit, buffer, sums_));
       sms.push_back(sms_.back().get());
       ports.push_back(&sms.back()->port);
     }
     std::vector<SliceIngress*> ingresses;
     for (std::uint32_t i = 0; i < config_.l2.ports(); ++i) {
-      l2_.push_back(std::make_unique<L2Port>(fmt::format("l2_{}", i).c_str(), clock_, config_, map_,
-                                             addresses_, has_values_, memory_, sums_, tally_,
-                                             ctas_));
+      const std::size_t place = i % clock_.partitions();
+      l2_.push_back(std::make_unique<L2Port>(fmt::format("l2_{}", i).c_str(),
+                                             clock_.partition(place), config_, map_, addresses_,
+                                             has_values_, memory_, sums_, tallies_[place], ctas_));
       l2_.back()->ingress.connect(*l2_.back(), ports);
       ingresses.push_back(&l2_.back()->ingress);
     }
@@ -63,7 +72,8 @@ class Gpu {
     warm(trace.header());
     if (options.timeline_interval > 0) {
       timeline_interval_ = options.timeline_interval;
-      clock_.sample_every(timeline_interval_, [this] { samples_.push_back(busy_before_now()); });
+      clock_.sample_every(timeline_interval_,
+                          [this](Cycle cycle) { samples_.push_back(busy_before(cycle)); });
     }
   }
 
@@ -80,8 +90,13 @@ class Gpu {
   struct Busy {
     Ticks issue = 0, unit = 0, lsu = 0, adder = 0, port = 0, rop = 0;
   };
-  [[nodiscard]] Busy busy_before_now() const;
+  [[nodiscard]] Busy busy_before(Cycle cycle) const;
   [[nodiscard]] Timeline timeline(Cycle end, const Busy& total) const;
+
+  // More than there are SMs would have nothing to do.
+  static std::size_t partitions(const SimOptions& options) {
+    return std::clamp<std::size_t>(options.threads, 1, options.gpu.sm.count);
+  }
 
   // The arrays were cleared just before the kernel, in address order: as much of them as fits is in
   // the L2, the last lines first.
@@ -105,11 +120,11 @@ class Gpu {
   const bool has_values_;
   AddressMap addresses_;
   std::vector<Fp32Bits> memory_;
-  Tally tally_;
   CtaStore ctas_;
   SectorSumsPool sums_;
   SliceMap map_;
   Clock clock_;
+  std::vector<Tally> tallies_;  // by partition
   Dispatcher dispatcher_;
   std::vector<std::unique_ptr<Sm>> sms_;
   std::vector<std::unique_ptr<L2Port>> l2_;
@@ -121,19 +136,19 @@ double share(double part, double whole) {
   return whole > 0 ? part / whole : 0.0;
 }
 
-Gpu::Busy Gpu::busy_before_now() const {
+Gpu::Busy Gpu::busy_before(Cycle cycle) const {
   Busy busy;
   for (const auto& sm : sms_) {
     for (const auto& subcore : sm->subcores) {
-      busy.issue += at_cycle(subcore->issued_before(clock_.now()));
+      busy.issue += at_cycle(subcore->issued_before(cycle));
       busy.unit += at_cycle(subcore->stats().unit_read_cycles);
     }
-    busy.lsu += sm->pipe.busy_before();
-    busy.adder += sm->buffer ? sm->buffer->adder_busy_before() : 0;
-    busy.port += sm->port.busy_before();
+    busy.lsu += sm->pipe.busy_before(cycle);
+    busy.adder += sm->buffer ? sm->buffer->adder_busy_before(cycle) : 0;
+    busy.port += sm->port.busy_before(cycle);
   }
   for (const auto& port : l2_) {
-    busy.rop += port->rop_busy_before();
+    busy.rop += port->rop_busy_before(cycle);
   }
   return busy;
 }
@@ -205,6 +220,10 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
     l2.misses += s.misses;
     l2.evictions += s.evictions;
   }
+  Tally tally;
+  for (const Tally& of_partition : tallies_) {
+    tally += of_partition;
+  }
   SubcoreStats cores;
   BufferStats buffers;
   // What the unit of each kind that had most to do was busy for.
@@ -272,13 +291,13 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
       {"reds", cores.reds},
       {"atomreds", cores.atomreds},
       {"shuffles", cores.shuffles},
-      {"lanes_as_red", tally_.lanes_as_red},
-      {"lanes_to_unit", tally_.lanes_to_unit},
-      {"lanes_in_software", tally_.lanes_software},
-      {"lanes_to_buffer", tally_.lanes_buffered},
-      {"sums_from_unit", tally_.unit_reduced},
-      {"sums_from_software", tally_.software_reduced},
-      {"sums_from_buffer", tally_.buffer_reduced},
+      {"lanes_as_red", tally.lanes_as_red},
+      {"lanes_to_unit", tally.lanes_to_unit},
+      {"lanes_in_software", tally.lanes_software},
+      {"lanes_to_buffer", tally.lanes_buffered},
+      {"sums_from_unit", tally.unit_reduced},
+      {"sums_from_software", tally.software_reduced},
+      {"sums_from_buffer", tally.buffer_reduced},
       {"buffer_hits", buffers.hits},
       {"buffer_misses", buffers.misses},
       {"buffer_evicted_sectors", buffers.evicted},
@@ -340,7 +359,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   for (const std::uint64_t count : cores.cycles) {
     accounted += count;
   }
-  const Tally& t = tally_;
+  const Tally& t = tally;
   const auto require = [&](bool holds, const char* what) {
     if (!holds && result.failure.empty()) {
       result.failure = what;

@@ -32,6 +32,8 @@ struct SimOptions {
   // Clock every block in every cycle instead of only those with work. Slow; the results are the
   // same bit for bit, which is what it is there to show.
   bool clock_all = false;
+  // Host threads that share the work of a cycle. The results are the same whatever their number.
+  std::size_t threads = 1;
   // A fault for tests of the checks: each atomic buffer loses so many sectors when it is flushed.
   std::uint64_t lose_flushed = 0;
   // Record how busy the units were in every so many cycles; 0: do not.

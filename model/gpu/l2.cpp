@@ -61,11 +61,11 @@ std::uint64_t fine(double cycles, unsigned bits) {
 }
 }  // namespace
 
-L2Port::L2Port(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
+L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
                const SliceMap& map, const AddressMap& addresses, bool has_values,
                std::vector<Fp32Bits>& memory, SectorSumsPool& sums, Tally& tally, CtaStore& ctas)
-    : Block(name, clock),
-      ingress("ingress", clock, config),
+    : Block(name, partition),
+      ingress("ingress", partition, config),
       map_(map),
       addresses_(addresses),
       has_values_(has_values),
@@ -254,13 +254,13 @@ L2Port::Fine L2Port::port_time(const Transaction& transaction) const {
          flit_time_ * (transaction.flits - transaction.lone_words);
 }
 
-Ticks L2Port::rop_busy_before() const {
+Ticks L2Port::rop_busy_before(Cycle cycle) const {
   Ticks busy = stats_.rop_busy;
   if (streams_.empty()) {
     return busy;
   }
   // Every stream has got as far as the rounds have.
-  const Fine time = now() << kFineBits;
+  const Fine time = cycle << kFineBits;
   const std::uint64_t rounds =
       rounds_ + (time > time_ ? ((time - time_) << kRoundBits) / round_ : 0);
   for (const Stream& stream : streams_) {

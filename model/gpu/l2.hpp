@@ -101,7 +101,7 @@ struct L2Stats {
 
 class L2Port : public Block {
  public:
-  L2Port(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
+  L2Port(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
          const SliceMap& map, const AddressMap& addresses, bool has_values,
          std::vector<Fp32Bits>& memory, SectorSumsPool& sums, Tally& tally, CtaStore& ctas);
 
@@ -109,8 +109,8 @@ class L2Port : public Block {
   // Marks a line as present before the kernel begins: the arrays were just cleared.
   void warm(Address address) { tags_.access(address); }
   [[nodiscard]] const L2Stats& stats() const { return stats_; }
-  // rop_busy, and of what is being served what was done before the present cycle.
-  [[nodiscard]] Ticks rop_busy_before() const;
+  // rop_busy, and of what is being served what was done before a cycle that has not begun.
+  [[nodiscard]] Ticks rop_busy_before(Cycle cycle) const;
   [[nodiscard]] bool empty() const;
 
  private:

@@ -12,7 +12,7 @@ namespace warpfold {
 
 Ticks LsuPipe::start(Ticks occupancy) {
   ARC_CHECK(free() && started_until_ == 0, "the pipe is taken");
-  started_until_ = std::max(free_at_, at_cycle(clock_.now())) + occupancy;
+  started_until_ = std::max(free_at_, at_cycle(partition().now())) + occupancy;
   busy_ += occupancy;
   request_update();
   return started_until_;
@@ -25,22 +25,22 @@ Ticks LsuPipe::charge(Ticks occupancy) {
   charged_ += occupancy;
   busy_ += occupancy;
   request_update();
-  return std::max(free_at_, at_cycle(clock_.now())) + occupancy;
+  return std::max(free_at_, at_cycle(partition().now())) + occupancy;
 }
 
 void LsuPipe::update() {
   free_at_ = std::max(free_at_, started_until_);
   started_until_ = 0;
   if (charged_ > 0) {
-    free_at_ = std::max(free_at_, at_cycle(clock_.now())) + charged_;
+    free_at_ = std::max(free_at_, at_cycle(partition().now())) + charged_;
     charged_ = 0;
   }
 }
 
-Lsu::Lsu(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
+Lsu::Lsu(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
          const AddressMap& addresses, bool has_values, LsuPipe& pipe, Fifo<Transaction>& sink,
          bool beside_pipe, SectorSumsPool& sums, Tally& tally, CtaStore& ctas)
-    : Block(name, clock),
+    : Block(name, partition),
       flushes("flushes"),
       addresses_(addresses),
       has_values_(has_values),
@@ -213,7 +213,7 @@ void Lsu::split(const MemOp& op) {
     transaction.packets = *std::max_element(words.begin(), words.end());
     transactions_[count_++] = transaction;
     if (rest != 0) {
-      ++op.event.cta->live;  // one for each transaction; the instruction brought the first
+      op.event.cta->hold();  // one for each transaction; the instruction brought the first
     }
   }
   count_flits();

@@ -25,12 +25,12 @@ class Subcore;
 
 // Until when the pipe is taken. The LSU starts instructions on it; sub-cores charge it with the
 // shared-memory accesses and loads of their runs, whose order against REDs does not matter here.
-class LsuPipe : public sc_core::sc_prim_channel {
+class LsuPipe : public Channel {
  public:
-  LsuPipe(const char* name, Clock& clock) : sc_prim_channel(name), clock_(clock) {}
+  LsuPipe(const char* name, Partition& partition) : Channel(name) { join(partition); }
 
   // LSU's side: an instruction may start in this cycle.
-  [[nodiscard]] bool free() const { return free_at_ < at_cycle(clock_.now() + 1); }
+  [[nodiscard]] bool free() const { return free_at_ < at_cycle(partition().now() + 1); }
   [[nodiscard]] Ticks free_at() const { return free_at_; }
   // Starts an instruction; returns when it leaves the pipe.
   Ticks start(Ticks occupancy);
@@ -41,13 +41,12 @@ class LsuPipe : public sc_core::sc_prim_channel {
   Ticks charge(Ticks occupancy);
 
   [[nodiscard]] Ticks busy() const { return busy_; }
-  // Of that, what lies before the present cycle.
-  [[nodiscard]] Ticks busy_before() const { return done_before(clock_.now(), busy_, free_at_); }
+  // Of that, what lies before a cycle that has not begun.
+  [[nodiscard]] Ticks busy_before(Cycle cycle) const { return done_before(cycle, busy_, free_at_); }
 
  private:
   void update() override;
 
-  Clock& clock_;
   Ticks free_at_ = 0;
   Ticks started_until_ = 0;
   Ticks charged_ = 0;
@@ -58,7 +57,7 @@ class Lsu : public Block {
  public:
   // `sink`: where transactions go, the injection port or an atomic buffer. `beside_pipe`: REDs do
   // not occupy the pipe on their way there, one transaction a cycle.
-  Lsu(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
+  Lsu(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
       const AddressMap& addresses, bool has_values, LsuPipe& pipe, Fifo<Transaction>& sink,
       bool beside_pipe, SectorSumsPool& sums, Tally& tally, CtaStore& ctas);
 

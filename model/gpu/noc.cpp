@@ -51,11 +51,10 @@ SliceMap::Place SliceMap::place(Address address) const {
           static_cast<std::uint32_t>(turn)};
 }
 
-SliceIngress::SliceIngress(const char* name, Clock& clock, const GpuConfig& config)
-    : sc_prim_channel(name),
-      clock_(clock),
-      latency_(config.noc.latency),
-      room_(config.l2.ingress_packets) {}
+SliceIngress::SliceIngress(const char* name, Partition& partition, const GpuConfig& config)
+    : Channel(name), latency_(config.noc.latency), room_(config.l2.ingress_packets) {
+  join(partition);
+}
 
 void SliceIngress::connect(Block& l2, const std::vector<InjectionPort*>& ports) {
   l2_ = &l2;
@@ -63,9 +62,11 @@ void SliceIngress::connect(Block& l2, const std::vector<InjectionPort*>& ports) 
   waiting_.assign((ports.size() + kWordBits - 1) / kWordBits, 0);
 }
 
-void SliceIngress::request(std::uint32_t sm) {
-  requested_.push_back(sm);
-  request_update();
+void SliceIngress::request(Partition& from, std::uint32_t sm) {
+  from.tell(partition(), *this, sm, [](SliceIngress& ingress, std::uint64_t which) {
+    ingress.requested_.push_back(static_cast<std::uint32_t>(which));
+    ingress.request_update();
+  });
 }
 
 void SliceIngress::give_back(std::uint32_t packets) {
@@ -74,7 +75,7 @@ void SliceIngress::give_back(std::uint32_t packets) {
 }
 
 const SliceIngress::Arrival* SliceIngress::arrived() const {
-  if (arrivals_.empty() || arrivals_.front().cycle > clock_.now()) {
+  if (arrivals_.empty() || arrivals_.front().cycle > partition().now()) {
     return nullptr;
   }
   return &arrivals_.front();
@@ -111,16 +112,17 @@ void SliceIngress::update() {
     waiting_[sm / kWordBits] &= ~bit_of(sm);
     --waiting_count_;
     turn_ = sm + 1 < ports_.size() ? sm + 1 : 0;
-    const Cycle arrival = clock_.now() + latency_;
+    const Cycle arrival = partition().now() + latency_;
     arrivals_.push_back({arrival, sm, head});
     l2_->wake_at(arrival);
-    ports_[sm]->grant();
+    partition().tell(ports_[sm]->partition(), *ports_[sm], 0,
+                     [](InjectionPort& port, std::uint64_t) { port.grant(); });
   }
 }
 
-InjectionPort::InjectionPort(const sc_core::sc_module_name& name, Clock& clock,
+InjectionPort::InjectionPort(const sc_core::sc_module_name& name, Partition& partition,
                              const GpuConfig& config, std::uint32_t sm)
-    : Block(name, clock),
+    : Block(name, partition),
       queue("injection", config.noc.injection_depth),
       sm_(sm),
       flit_ticks_(to_ticks(config.noc.flit_cycles)) {}
@@ -138,11 +140,10 @@ void InjectionPort::grant() {
 
 void InjectionPort::tick() {
   if (granted_) {
-    const Transaction& sent = queue.front();
-    packets_ += sent.packets;
-    flits_ += sent.flits;
-    lone_words_ += sent.lone_words;
-    const Ticks occupancy = flit_ticks_ * sent.flits;
+    packets_ += head_.packets;
+    flits_ += head_.flits;
+    lone_words_ += head_.lone_words;
+    const Ticks occupancy = flit_ticks_ * head_.flits;
     queue.pop();
     free_at_ = std::max(free_at_, at_cycle(granted_in_)) + occupancy;
     busy_ += occupancy;
@@ -161,7 +162,8 @@ void InjectionPort::tick() {
     return;
   }
   waiting_ = true;
-  ingresses_[map_->place(queue.front().address).port]->request(sm_);
+  head_ = queue.front();
+  ingresses_[map_->place(head_.address).port]->request(partition(), sm_);
 }
 
 }  // namespace warpfold

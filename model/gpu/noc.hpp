@@ -45,13 +45,13 @@ class SliceMap {
 };
 
 // Buffer in front of one port of the L2, with the arbiter over the SMs. Owned by the port.
-class SliceIngress : public sc_core::sc_prim_channel {
+class SliceIngress : public Channel {
  public:
-  SliceIngress(const char* name, Clock& clock, const GpuConfig& config);
+  SliceIngress(const char* name, Partition& partition, const GpuConfig& config);
   void connect(Block& l2, const std::vector<InjectionPort*>& ports);
 
-  // SM's side: its head waits for this port. One request per SM at a time.
-  void request(std::uint32_t sm);
+  // SM's side, from its own partition: its head waits for this port. One request per SM at a time.
+  void request(Partition& from, std::uint32_t sm);
   struct Arrival {
     Cycle cycle;
     std::uint32_t sm;
@@ -68,7 +68,6 @@ class SliceIngress : public sc_core::sc_prim_channel {
   void update() override;
   [[nodiscard]] std::uint32_t next_waiting(std::uint32_t from) const;
 
-  Clock& clock_;
   const std::uint32_t latency_;
   Block* l2_ = nullptr;
   std::vector<InjectionPort*> ports_;
@@ -84,21 +83,22 @@ class SliceIngress : public sc_core::sc_prim_channel {
 // Injection port of one SM. Owned by the SM.
 class InjectionPort : public Block {
  public:
-  InjectionPort(const sc_core::sc_module_name& name, Clock& clock, const GpuConfig& config,
+  InjectionPort(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
                 std::uint32_t sm);
   void connect(const SliceMap& map, std::vector<SliceIngress*> ingresses);
 
   Fifo<Transaction> queue;
 
-  // Called by the L2 in the update phase: the head leaves in this cycle.
+  // The L2 lets the head in, as this cycle ends.
   void grant();
-  [[nodiscard]] const Transaction& head() const { return queue.front(); }
+  // What waits for a port of the L2, until that has let it in.
+  [[nodiscard]] const Transaction& head() const { return head_; }
   [[nodiscard]] std::uint64_t packets() const { return packets_; }
   [[nodiscard]] std::uint64_t flits() const { return flits_; }
   [[nodiscard]] std::uint64_t lone_words() const { return lone_words_; }
   [[nodiscard]] Ticks busy() const { return busy_; }
-  // Of that, what lies before the present cycle.
-  [[nodiscard]] Ticks busy_before() const { return done_before(now(), busy_, free_at_); }
+  // Of that, what lies before a cycle that has not begun.
+  [[nodiscard]] Ticks busy_before(Cycle cycle) const { return done_before(cycle, busy_, free_at_); }
   [[nodiscard]] bool idle() const { return !waiting_ && queue.empty(); }
 
  private:
@@ -109,6 +109,7 @@ class InjectionPort : public Block {
   const SliceMap* map_ = nullptr;
   std::vector<SliceIngress*> ingresses_;
   bool waiting_ = false;  // for the L2 port of the head
+  Transaction head_;
   bool granted_ = false;
   Cycle granted_in_ = 0;
   Ticks free_at_ = 0;

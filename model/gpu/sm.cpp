@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace warpfold {
 
 CtaContext& CtaStore::add(trace::CtaTrace trace) {
+  const std::lock_guard lock(mutex_);
   if (free_.empty()) {
     store_.emplace_back();
     store_.back().slot = static_cast<std::uint32_t>(store_.size() - 1);
@@ -21,21 +23,27 @@ CtaContext& CtaStore::add(trace::CtaTrace trace) {
 }
 
 void CtaStore::release(CtaContext* cta) {
-  ARC_CHECK(cta->live > 0, "a CTA was released more often than held");
-  if (--cta->live == 0) {
+  const std::uint32_t held = cta->live.fetch_sub(1, std::memory_order_acq_rel);
+  ARC_CHECK(held > 0, "a CTA was released more often than held");
+  if (held == 1) {
     cta->trace = {};
+    const std::lock_guard lock(mutex_);
     free_.push_back(cta->slot);
   }
 }
 
-std::vector<std::uint32_t> SmControl::place(CtaContext* cta) {
-  std::vector<std::uint32_t> subcore_of_warp;
+void SmControl::launch(CtaContext* cta) {
+  launched_.push_back(cta);
+  request_update();
+}
+
+void SmControl::place(CtaContext* cta) {
   Resident resident{.cta = cta,
                     .running = static_cast<std::uint32_t>(cta->trace.warps.size()),
                     .at_barrier = 0,
                     .arrived = 0,
                     .placed = std::vector<std::uint32_t>(held_.size(), 0)};
-  for (std::size_t warp = 0; warp < cta->trace.warps.size(); ++warp) {
+  for (std::uint32_t warp = 0; warp < cta->trace.warps.size(); ++warp) {
     std::size_t best = turn_;
     for (std::size_t i = 1; i < held_.size(); ++i) {
       const std::size_t subcore = (turn_ + i) % held_.size();
@@ -46,10 +54,9 @@ std::vector<std::uint32_t> SmControl::place(CtaContext* cta) {
     ++held_[best];
     ++resident.placed[best];
     turn_ = (best + 1) % held_.size();
-    subcore_of_warp.push_back(static_cast<std::uint32_t>(best));
+    subcores_[best]->launches.deliver({cta, warp});
   }
   residents_.push_back(std::move(resident));
-  return subcore_of_warp;
 }
 
 SmControl::Resident& SmControl::resident(const CtaContext* cta) {
@@ -71,6 +78,11 @@ void SmControl::barrier_arrived(CtaContext* cta, Cycle cycle) {
 }
 
 void SmControl::update() {
+  // Warps that end in this cycle still hold their places.
+  for (CtaContext* cta : launched_) {
+    place(cta);
+  }
+  launched_.clear();
   // Those of one cycle are taken in the order of their CTAs.
   std::sort(arrivals_.begin(), arrivals_.end(),
             [](const CtaContext* a, const CtaContext* b) { return a->sequence < b->sequence; });
@@ -84,7 +96,10 @@ void SmControl::update() {
   for (std::size_t i = 0; i < residents_.size();) {
     Resident& resident = residents_[i];
     if (resident.running == 0) {
-      dispatcher_->finished.deliver(resident.cta->sm);
+      partition().tell(dispatcher_->partition(), dispatcher_->finished, resident.cta->sm,
+                       [](Mailbox<std::uint32_t>& finished, std::uint64_t sm) {
+                         finished.deliver(static_cast<std::uint32_t>(sm));
+                       });
       // The warps' own holds on the CTA end together, so that no sub-core can outlive its trace.
       for (std::size_t warps = resident.cta->trace.warps.size(); warps > 0; --warps) {
         ctas_.release(resident.cta);
@@ -105,23 +120,23 @@ void SmControl::update() {
   }
 }
 
-Sm::Sm(const sc_core::sc_module_name& name, Clock& clock, const Subcore::Context& context,
+Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore::Context& context,
        CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit,
        const BufferShape& shape, SectorSumsPool& sums)
     : sc_module(name),
-      control("control", ctas, context.config),
-      pipe("pipe", clock),
-      match_pipe("match_pipe", clock),
-      port("port", clock, context.config, index),
+      control("control", partition, ctas, context.config),
+      pipe("pipe", partition),
+      match_pipe("match_pipe", partition),
+      port("port", partition, context.config, index),
       buffer(shape.present() ? std::make_unique<AtomicBuffer>(
-                                   "buffer", clock, shape, context.addresses, context.has_values,
-                                   pipe, port.queue, sums, context.tally, ctas)
+                                   "buffer", partition, shape, context.addresses,
+                                   context.has_values, pipe, port.queue, sums, context.tally, ctas)
                              : nullptr),
-      lsu("lsu", clock, context.config, context.addresses, context.has_values, pipe,
+      lsu("lsu", partition, context.config, context.addresses, context.has_values, pipe,
           buffer ? buffer->input : port.queue, shape.beside_pipe, sums, context.tally, ctas) {
   std::vector<Subcore*> list;
   for (std::uint32_t i = 0; i < context.config.sm.subcores; ++i) {
-    subcores.push_back(std::make_unique<Subcore>(fmt::format("subcore{}", i).c_str(), clock,
+    subcores.push_back(std::make_unique<Subcore>(fmt::format("subcore{}", i).c_str(), partition,
                                                  context, control, pipe, match_pipe, unit()));
     list.push_back(subcores.back().get());
     list.back()->memory_queue.bind(*list.back(), lsu);
@@ -147,13 +162,6 @@ void Sm::connect(Dispatcher& dispatcher, const SliceMap& map, std::vector<SliceI
   port.connect(map, std::move(slices));
 }
 
-void Sm::launch(CtaContext& cta) {
-  const std::vector<std::uint32_t> subcore_of_warp = control.place(&cta);
-  for (std::uint32_t warp = 0; warp < cta.trace.warps.size(); ++warp) {
-    subcores[subcore_of_warp[warp]]->launches.post({&cta, warp});
-  }
-}
-
 void Sm::flush() {
   if (buffer) {
     lsu.flushes.post(true);
@@ -167,10 +175,10 @@ bool Sm::empty() const {
          });
 }
 
-Dispatcher::Dispatcher(const sc_core::sc_module_name& name, Clock& clock,
+Dispatcher::Dispatcher(const sc_core::sc_module_name& name, Partition& partition,
                        const trace::Reader& trace, CtaStore& ctas, std::uint32_t ctas_per_sm,
                        std::function<void(double)> progress)
-    : Block(name, clock),
+    : Block(name, partition),
       finished("finished"),
       trace_(trace),
       ctas_(ctas),
@@ -197,7 +205,8 @@ void Dispatcher::tick() {
   });
   if (done() && !was_done) {
     for (Sm* sm : sms_) {
-      sm->flush();
+      partition().tell(sm->port.partition(), *sm, 0,
+                       [](Sm& ended, std::uint64_t) { ended.flush(); });
     }
   }
   if (now() == 0 || next_ == trace_.cta_count()) {
@@ -212,7 +221,11 @@ void Dispatcher::tick() {
       ++next_;
       ++resident_[sm];
       turn_ = sm + 1;
-      sms_[sm]->launch(cta);
+      partition().tell(sms_[sm]->port.partition(), sms_[sm]->control,
+                       std::bit_cast<std::uint64_t>(&cta),
+                       [](SmControl& control, std::uint64_t launched) {
+                         control.launch(std::bit_cast<CtaContext*>(launched));
+                       });
       wake_next();
       return;
     }

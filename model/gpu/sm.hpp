@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@
 
 namespace warpfold {
 
-// Keeps CTAs from dispatch until nothing points to them.
+// Keeps CTAs from dispatch until nothing points to them. Shared by the partitions.
 class CtaStore {
  public:
   CtaContext& add(trace::CtaTrace trace);
@@ -31,27 +32,29 @@ class CtaStore {
   [[nodiscard]] bool empty() const { return free_.size() == store_.size(); }
 
  private:
+  std::mutex mutex_;
   std::deque<CtaContext> store_;
   std::vector<std::uint32_t> free_;
 };
 
 class Dispatcher;
 
-// Barriers and warp ends of one SM's CTAs. Sub-cores report during a cycle; the outcome is told in
-// the update phase, for the next cycle.
-class SmControl : public sc_core::sc_prim_channel {
+// Begins and ends of one SM's CTAs, and their barriers. Sub-cores and the dispatcher report during
+// a cycle; the outcome is told when it ends, for the next one.
+class SmControl : public Channel {
  public:
-  SmControl(const char* name, CtaStore& ctas, const GpuConfig& config)
-      : sc_prim_channel(name), ctas_(ctas), barrier_warp_(to_ticks(config.latency.barrier_warp)) {}
+  SmControl(const char* name, Partition& partition, CtaStore& ctas, const GpuConfig& config)
+      : Channel(name), ctas_(ctas), barrier_warp_(to_ticks(config.latency.barrier_warp)) {
+    join(partition);
+  }
   void connect(std::vector<Subcore*> subcores, Dispatcher& dispatcher) {
     subcores_ = std::move(subcores);
     dispatcher_ = &dispatcher;
     held_.assign(subcores_.size(), 0);
   }
 
-  // Registers a CTA and says which sub-core each of its warps goes to: the one with the most free
-  // slots, the next in turn among equals.
-  std::vector<std::uint32_t> place(CtaContext* cta);
+  // Hands the warps of a CTA to the sub-cores.
+  void launch(CtaContext* cta);
   void warp_finished(CtaContext* cta);
   void barrier_arrived(CtaContext* cta, Cycle cycle);
   void release(CtaContext* cta) { ctas_.release(cta); }
@@ -66,10 +69,14 @@ class SmControl : public sc_core::sc_prim_channel {
     std::vector<std::uint32_t> placed;  // warps by sub-core
   };
   void update() override;
+  // Registers a CTA. Each of its warps goes to the sub-core with the most free slots, the next in
+  // turn among equals.
+  void place(CtaContext* cta);
   Resident& resident(const CtaContext* cta);
 
   CtaStore& ctas_;
   const Ticks barrier_warp_;
+  std::vector<CtaContext*> launched_;        // in this cycle
   std::vector<const CtaContext*> arrivals_;  // in this cycle, which is
   Cycle arrived_in_ = 0;
   Ticks arrived_ = 0;  // when the SM has taken the last arrival
@@ -82,13 +89,11 @@ class SmControl : public sc_core::sc_prim_channel {
 
 class Sm : public sc_core::sc_module {
  public:
-  Sm(const sc_core::sc_module_name& name, Clock& clock, const Subcore::Context& context,
+  Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore::Context& context,
      CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit,
      const BufferShape& buffer_shape, SectorSumsPool& sums);
 
   void connect(Dispatcher& dispatcher, const SliceMap& map, std::vector<SliceIngress*> slices);
-  // Hands the warps of a CTA to the sub-cores.
-  void launch(CtaContext& cta);
   // The kernel has ended: what an atomic buffer holds goes out.
   void flush();
   [[nodiscard]] bool empty() const;
@@ -105,7 +110,7 @@ class Sm : public sc_core::sc_module {
 // Gives CTAs to SMs in launch order, one a cycle, to the next SM in turn that has room.
 class Dispatcher : public Block {
  public:
-  Dispatcher(const sc_core::sc_module_name& name, Clock& clock, const trace::Reader& trace,
+  Dispatcher(const sc_core::sc_module_name& name, Partition& partition, const trace::Reader& trace,
              CtaStore& ctas, std::uint32_t ctas_per_sm, std::function<void(double)> progress);
   void connect(std::vector<Sm*> sms);
 

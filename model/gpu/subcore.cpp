@@ -74,10 +74,10 @@ const char* cycle_cause_name(CycleCause cause) {
   return "?";
 }
 
-Subcore::Subcore(const sc_core::sc_module_name& name, Clock& clock, const Context& context,
+Subcore::Subcore(const sc_core::sc_module_name& name, Partition& partition, const Context& context,
                  SmControl& control, LsuPipe& pipe, LsuPipe& match_pipe,
                  std::unique_ptr<ArcUnit> unit)
-    : Block(name, clock),
+    : Block(name, partition),
       memory_queue("memory_queue", context.config.lsu.queue_depth),
       launches("launches"),
       barrier_releases("barrier_releases"),
@@ -454,7 +454,7 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
   op.event = {warp.cta, warp.warp, warp.step.record};
   const auto lanes = static_cast<std::uint64_t>(lane_count(op.mask));
   if (op.kind == MemOpKind::kReduced && !warp.step.uniform) {
-    ++warp.cta->live;
+    warp.cta->hold();
     context_.tally.lanes_software += lanes;
   } else if (op.kind == MemOpKind::kReduced) {
     const EventValues event_values(op.event, context_.has_values);
@@ -471,7 +471,7 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
     if (!context_.buffered) {
       context_.tally.lanes_as_red += lanes;
     }
-    ++warp.cta->live;
+    warp.cta->hold();
     if (warp.step.uniform) {
       op.uniform = true;
       op.address = context_.addresses.address(warp.step.primitive, op.parameter);
@@ -518,7 +518,7 @@ void Subcore::request_unit(const Warp& warp) {
     });
   }
   context_.tally.lanes_issued += static_cast<std::uint64_t>(lane_count(step.mask));
-  ++warp.cta->live;
+  warp.cta->hold();
 }
 
 // Anything that waits in front of the load-store unit is a stall to the greedy scheduler.
@@ -545,7 +545,7 @@ void Subcore::tick_unit(Cycle cycle) {
       InFlight& left = in_flight_[out.lsu_tag];
       op.parameter = left.parameter;
       op.event = left.event;
-      ++op.event.cta->live;
+      op.event.cta->hold();
       // Lanes of several addresses have them in their registers, beside the values.
       op.uniform = left.uniform;
       ARC_CHECK((left.lanes_left & out.lsu_mask) == out.lsu_mask,

@@ -81,7 +81,7 @@ class Subcore : public Block {
     Tally& tally;
   };
 
-  Subcore(const sc_core::sc_module_name& name, Clock& clock, const Context& context,
+  Subcore(const sc_core::sc_module_name& name, Partition& partition, const Context& context,
           SmControl& control, LsuPipe& pipe, LsuPipe& match_pipe, std::unique_ptr<ArcUnit> unit);
 
   Fifo<MemOp> memory_queue;
@@ -98,7 +98,7 @@ class Subcore : public Block {
   // Brings the statistics up to `end`, the first cycle that no longer counts.
   void finish(Cycle end);
   [[nodiscard]] const SubcoreStats& stats() const { return stats_; }
-  // Instructions issued in the cycles before that one, which is not ahead of the clock.
+  // Instructions issued in the cycles before that one, which has not begun.
   [[nodiscard]] std::uint64_t issued_before(Cycle cycle) const;
   [[nodiscard]] bool empty() const { return resident_ == 0 && !unit_held(); }
 

@@ -3,6 +3,7 @@
 // on its way to a ROP. Plain values; the blocks that hold them say when they move.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -14,13 +15,17 @@
 namespace warpfold {
 
 // A CTA from its dispatch until its last addition is done. Owned by the CtaStore; `live` counts the
-// warps and transactions that still point to it and decides nothing but when it is freed.
+// warps and transactions that still point to it, in all partitions, and decides nothing but when it
+// is freed.
 struct CtaContext {
   trace::CtaTrace trace;
   std::uint32_t slot = 0;  // index in the CtaStore
-  std::uint32_t live = 0;
+  std::atomic<std::uint32_t> live = 0;
   std::uint32_t sm = 0;
   std::uint64_t sequence = 0;  // order of dispatch
+
+  // One more points to it, beside one that does.
+  void hold() { live.fetch_add(1, std::memory_order_relaxed); }
 };
 
 // One event of a resident warp.
@@ -101,8 +106,9 @@ struct Transaction {
   EventRef event;       // unless reduced
 };
 
-// Counters of a run that are not one block's own. Incremented by the blocks; read at the end.
-struct Tally {
+// Counters of a run that are not one block's own, one for each partition. Incremented by its
+// blocks; read at the end.
+struct alignas(64) Tally {
   std::uint64_t lanes_issued = 0;       // lane additions that warps asked for in hardware
   std::uint64_t lanes_software = 0;     // lane additions summed by shuffles before their RED
   std::uint64_t lanes_to_unit = 0;      // values that the reduction units read
@@ -114,6 +120,21 @@ struct Tally {
   std::uint64_t buffer_reduced = 0;     // additions that carry one of them
   std::uint64_t lanes_added = 0;        // single lane additions done at ROPs
   std::uint64_t sums_added = 0;         // additions of sums done at ROPs
+
+  Tally& operator+=(const Tally& other) {
+    lanes_issued += other.lanes_issued;
+    lanes_software += other.lanes_software;
+    lanes_to_unit += other.lanes_to_unit;
+    lanes_as_red += other.lanes_as_red;
+    software_reduced += other.software_reduced;
+    unit_reduced += other.unit_reduced;
+    lanes_buffered += other.lanes_buffered;
+    buffer_sums_begun += other.buffer_sums_begun;
+    buffer_reduced += other.buffer_reduced;
+    lanes_added += other.lanes_added;
+    sums_added += other.sums_added;
+    return *this;
+  }
 };
 
 }  // namespace warpfold

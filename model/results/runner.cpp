@@ -29,7 +29,7 @@ struct SharedReference {
 };
 
 PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const GpuConfig& gpu,
-                   const Policy& policy, SharedReference& reference) {
+                   const Policy& policy, const std::size_t& threads, SharedReference& reference) {
   const SimOptions options{.gpu = gpu,
                            .policy = policy,
                            .unit = plan.unit,
@@ -40,8 +40,9 @@ PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const
   PoolTask task;
   task.name = fmt::format("{} {} {}", trace.path().string(), gpu.name, policy.name());
   task.prepare = [&reference, &trace] { reference.prepare(trace); };
-  task.work = [options, &reference, &trace](const std::function<void(double)>& progress) {
+  task.work = [options, &threads, &reference, &trace](const std::function<void(double)>& progress) {
     SimOptions with_progress = options;
+    with_progress.threads = threads;
     with_progress.progress = progress;
     try {
       return simulate(with_progress, trace, *reference.sums);
@@ -96,6 +97,7 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
   SimulationReport report;
   SharedReference reference;
   std::vector<PoolTask> tasks;
+  std::size_t threads = 1;  // of each, known when all are
   struct Source {
     const trace::Reader* trace;
     GpuConfig gpu;
@@ -114,11 +116,14 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
                           trace.path().string(), policy.name(), gpu.sass_arch, policy.variant()));
           continue;
         }
-        tasks.push_back(make_task(plan, trace, gpu, policy, reference));
+        tasks.push_back(make_task(plan, trace, gpu, policy, threads, reference));
         sources.push_back({.trace = &trace, .gpu = gpu, .part = part});
       }
     }
   }
+  threads = plan.threads != 0
+                ? plan.threads
+                : std::max<std::size_t>(1, plan.jobs / std::max<std::size_t>(1, tasks.size()));
   auto outcomes = run_pool(tasks, {.jobs = plan.jobs, .progress = plan.progress});
 
   for (std::size_t i = 0; i < outcomes.size(); ++i) {

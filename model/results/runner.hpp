@@ -30,6 +30,9 @@ struct SimulationPlan {
   bool whole_gpu = false;               // for samples too, which else run on their part of it
   std::uint64_t timeline_interval = 0;  // SimOptions::timeline_interval
   std::size_t jobs = 1;
+  // Host threads of each simulation; 0: where there are fewer simulations than jobs, their share of
+  // those.
+  std::size_t threads = 0;
   std::function<void(const PoolProgress&)> progress;  // may be empty
 };
 

@@ -638,13 +638,14 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   gpu.buffer.victims = 4;
 
   std::vector<PoolTask> tasks;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 5; ++i) {
     SimOptions options;
     options.gpu = gpu;
     options.policy = parse_policy(policy);
-    options.unit = i == 1 ? UnitModel::kRtl : UnitModel::kGolden;
+    options.unit = i == 1 || i == 4 ? UnitModel::kRtl : UnitModel::kGolden;
     options.unit_kind = kind;
     options.clock_all = i == 2;
+    options.threads = i == 3 ? 2 : i == 4 ? 4 : 1;
     tasks.push_back({.name = policy + std::to_string(i),
                      .work = [&trace, &reference,
                               options](const auto&) { return simulate(options, trace, reference); },
@@ -665,6 +666,8 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   }
   EXPECT_EQ(results[0], results[1]) << "golden and RTL unit differ, seed " << seed;
   EXPECT_EQ(results[0], results[2]) << "gated and ungated clocks differ, seed " << seed;
+  EXPECT_EQ(results[0], results[3]) << "one thread and two differ, seed " << seed;
+  EXPECT_EQ(results[0], results[4]) << "one thread and four differ, seed " << seed;
 }
 
 constexpr Workload kWorkloads[] = {
@@ -796,18 +799,19 @@ class Timelines : public ::testing::TestWithParam<std::string> {};
 
 // In every interval a kind is busy for no longer than its units could be, and all intervals
 // together make what the run reports; recording them changes nothing, and what is recorded does not
-// depend on which blocks are clocked.
+// depend on which blocks are clocked, nor on who clocks them.
 TEST_P(Timelines, SumsAreTheTotalsOfTheRun) {
   constexpr std::uint64_t kInterval = 97;
   const trace::Reader trace = random_trace(7, 12, 8, 3, 0.7, false).read();
   const ReferenceSums reference = ReferenceSums::compute(trace);
   std::vector<PoolTask> tasks;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 4; ++i) {
     SimOptions options;
     options.gpu = small_h200(3);
     options.policy = parse_policy(GetParam());
     options.unit = UnitModel::kGolden;
     options.clock_all = i == 1;
+    options.threads = i == 3 ? 2 : 1;
     options.timeline_interval = i == 2 ? 0 : kInterval;
     tasks.push_back({.name = GetParam() + std::to_string(i),
                      .work = [&trace, &reference,
@@ -822,6 +826,7 @@ TEST_P(Timelines, SumsAreTheTotalsOfTheRun) {
   }
   EXPECT_EQ(results_to_json({runs[0]}), results_to_json({runs[2]}));
   EXPECT_EQ(runs[0].timeline.busy, runs[1].timeline.busy);
+  EXPECT_EQ(runs[0].timeline.busy, runs[3].timeline.busy);
   EXPECT_EQ(runs[2].timeline.interval, 0U);
   EXPECT_TRUE(runs[2].timeline.busy.empty());
 

@@ -54,7 +54,7 @@ class Run(unittest.TestCase):
 
     def test_options_of_the_simulator_are_passed_on(self):
         options = ["--gpu", "h200", "--policy=lab", "--unit", "golden", "--set", "sm.count=7", "--jobs", "2",
-                   "--bounds", "--whole-gpu", "--clock-all", "--json=a.json"]
+                   "--threads", "2", "--bounds", "--whole-gpu", "--clock-all", "--json=a.json"]
         code, output, calls = self.run_script(*options)
         self.assertEqual(code, 0, output)
         self.assertTrue(calls[0].endswith(" --json out/truck.json " + " ".join(options)), calls[0])

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs all policies on a trace with both units, the golden one twice, and compares the results.
+"""Runs all policies on a trace with both units, the golden one twice, with one host thread and with more, and
+compares the results.
 
 They must be equal but for the unit's name and the wall time; sums must match everywhere.
 """
@@ -10,9 +11,9 @@ import sys
 import tempfile
 
 
-def simulate(warpfold, trace, unit, jobs, path):
+def simulate(warpfold, trace, unit, jobs, threads, path):
     subprocess.run([warpfold, "sim", trace, "--gpu", "rtx4090,rtx3060,h200", "--policy", "all",
-                    "--unit", unit, "--jobs", str(jobs), "--json", path],
+                    "--unit", unit, "--jobs", str(jobs), "--threads", str(threads), "--json", path],
                    check=True, stdout=subprocess.DEVNULL)
     with open(path, encoding="utf-8") as file:
         results = json.load(file)
@@ -28,9 +29,9 @@ def simulate(warpfold, trace, unit, jobs, path):
 def main():
     warpfold, trace = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
-        golden = simulate(warpfold, trace, "golden", 2, folder + "/a.json")
-        again = simulate(warpfold, trace, "golden", 1, folder + "/b.json")
-        rtl = simulate(warpfold, trace, "rtl", 2, folder + "/c.json")
+        golden = simulate(warpfold, trace, "golden", 2, 1, folder + "/a.json")
+        again = simulate(warpfold, trace, "golden", 1, 2, folder + "/b.json")
+        rtl = simulate(warpfold, trace, "rtl", 1, 3, folder + "/c.json")
     assert len(golden["runs"]) == 27, len(golden["runs"])
     assert golden == again, "a second run differs"
     assert golden == rtl, "golden and RTL unit differ"
