@@ -137,7 +137,7 @@ const std::vector<SassExpectation>& sass_expectations() {
     std::vector<SassExpectation> all = {
         {"red_throughput", "RED", 9},
         {"red_pair", "RED", 8},
-        {"red_share", "RED", 16},
+        {"red_share", "RED", 7},
         {"red_burst_stamped", "RED", 64},
         {"red_burst<64>", "RED", 64},
         {"red_burst<1>", "RED", 1},
