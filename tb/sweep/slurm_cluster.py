@@ -48,6 +48,10 @@ RealMemory={memory} State=UNKNOWN
 PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
+# By itself slurmd looks for control groups, which it then makes no use of, and gives up where none are mounted, as in
+# a chroot.
+CONTROL_GROUPS = "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n"
+
 
 def missing_programs():
     return [name for name in PROGRAMS if shutil.which(name, path=PATH) is None]
@@ -88,6 +92,7 @@ class Cluster:
         (self.folder / "slurm.conf").write_text(CONFIGURATION.format(
             host=self.host, controller=free_port(), daemon=free_port(), user=pwd.getpwuid(os.geteuid()).pw_name,
             folder=self.folder, cpus=os.cpu_count(), memory=MEMORY_MB), encoding="ascii")
+        (self.folder / "cgroup.conf").write_text(CONTROL_GROUPS, encoding="ascii")
         # --force: it may be root, and its folder may be open to others.
         self.launch("munged", "--foreground", "--force", f"--socket={self.folder}/munge.socket",
                     f"--key-file={key}", f"--pid-file={self.folder}/munged.pid", f"--seed-file={self.folder}/munged.seed",
