@@ -312,7 +312,7 @@ void add_sim(CLI::App& app, std::function<int()>& command) {
       ->capture_default_str();
   sim->add_option("--threads", arguments->threads,
                   "Host threads of each simulation; the results do not depend on it\n"
-                  "[--jobs shared out, where there are fewer simulations than that]")
+                  "[--jobs shared out where there are fewer simulations, up to 8]")
       ->type_name("N")
       ->multi_option_policy(kTakeLast)
       ->check(CLI::Range(1, 1024));

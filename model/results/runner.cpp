@@ -121,9 +121,11 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
       }
     }
   }
+  constexpr std::size_t kMostThreads = 8;
   threads = plan.threads != 0
                 ? plan.threads
-                : std::max<std::size_t>(1, plan.jobs / std::max<std::size_t>(1, tasks.size()));
+                : std::clamp<std::size_t>(plan.jobs / std::max<std::size_t>(1, tasks.size()), 1,
+                                          kMostThreads);
   auto outcomes = run_pool(tasks, {.jobs = plan.jobs, .progress = plan.progress});
 
   for (std::size_t i = 0; i < outcomes.size(); ++i) {

@@ -31,7 +31,7 @@ struct SimulationPlan {
   std::uint64_t timeline_interval = 0;  // SimOptions::timeline_interval
   std::size_t jobs = 1;
   // Host threads of each simulation; 0: where there are fewer simulations than jobs, their share of
-  // those.
+  // those, up to eight (README.md: more gain nothing).
   std::size_t threads = 0;
   std::function<void(const PoolProgress&)> progress;  // may be empty
 };
