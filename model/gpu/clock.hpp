@@ -99,7 +99,7 @@ class alignas(64) Partition {
 
   // Has `give`, a lambda without captures, called with `target`, which lives in partition `to`, and
   // `what`: at once if that is this partition, else by the thread of the other one before its next
-  // half of a cycle, and before the next cycle.
+  // half of a cycle, and before the next cycle. `give` itself tells nobody.
   template <typename Target, typename Give>
   void tell(Partition& to, Target& target, std::uint64_t what, Give give) {
     if (&to == this) {
