@@ -89,7 +89,8 @@ class Fifo : public Channel {
 };
 
 // Unbounded messages to one reader, from any number of writers of its partition; delivered together
-// in the next cycle. Their order within a cycle is not defined: a reader must not depend on it.
+// in the next cycle. Their order within a cycle is not defined: a reader must not depend on it. A
+// message with a member `due` does not wake its reader before that cycle.
 template <typename T>
 class Mailbox : public Channel {
  public:
@@ -108,6 +109,13 @@ class Mailbox : public Channel {
     inbox_.push_back(message);
     reader_->wake_for_mail();
   }
+  // Shows every arrived message to `look`; it stays.
+  template <typename Look>
+  void look(Look&& look) const {
+    for (const T& message : inbox_) {
+      look(message);
+    }
+  }
   // Hands every arrived message to `handle`, once.
   template <typename Handle>
   void take(Handle&& handle) {
@@ -120,8 +128,14 @@ class Mailbox : public Channel {
  private:
   void update() override {
     inbox_.insert(inbox_.end(), posted_.begin(), posted_.end());
+    if constexpr (requires(const T& message) { message.due; }) {
+      for (const T& message : posted_) {
+        reader_->wake_for_mail(message.due);
+      }
+    } else {
+      reader_->wake_for_mail();
+    }
     posted_.clear();
-    reader_->wake_for_mail();
   }
 
   std::vector<T> posted_;

@@ -50,6 +50,8 @@ class Block : public sc_core::sc_module {
   void wake_next();
   // The same, for a message that has come into one of its mailboxes.
   void wake_for_mail();
+  // The same for one that it need not look at before that cycle, though it may.
+  void wake_for_mail(Cycle due);
   [[nodiscard]] Partition& partition() const { return partition_; }
 
  protected:
@@ -234,6 +236,10 @@ inline void Block::wake_next() {
 inline void Block::wake_for_mail() {
   has_mail_ = true;
   wake_next();
+}
+inline void Block::wake_for_mail(Cycle due) {
+  has_mail_ = true;
+  wake_at(due > partition_.now() ? due : partition_.now() + 1);
 }
 inline void Channel::request_update() {
   if (!update_requested_) {

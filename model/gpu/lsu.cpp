@@ -149,7 +149,9 @@ bool Lsu::take_next() {
     if (on_pipe) {
       handed_[index] = std::max(handed_[index], at_cycle(op.begun)) + op.hand_ticks;
       const Ticks done = std::max(pipe_.start(op.lsu_ticks), handed_[index]);
-      subcore.shuffles_done.post({op.warp_slot, cycle_after(done) + op.latency});
+      subcore.shuffles_done.post({.warp_slot = op.warp_slot,
+                                  .arrives = now() + 1,
+                                  .due = std::max(now() + 1, cycle_after(done) + op.latency)});
     } else {
       handed_[index] = std::max(handed_[index], at_cycle(now())) + hand_red_;
       split(op);

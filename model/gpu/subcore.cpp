@@ -108,13 +108,16 @@ void Subcore::tick() {
   }
   // The last decision stands unless something that it rests on has changed.
   const bool disturbed = cycle >= decide_at_ || (request_left && want_unit_ != 0) || has_mail() ||
-                         wait_due(cycle) || (standing_.queue != 0 && memory_queue.can_push());
+                         cycle >= due_at_ || (standing_.queue != 0 && memory_queue.can_push());
   if (!disturbed) {
     // The room that woke the sub-core may have gone to the unit.
     if (standing_.queue != 0) {
       memory_queue.want_room();
     }
     return;
+  }
+  if (has_mail()) {
+    account_results(cycle);
   }
   close_batch(cycle);
   account(cycle);
@@ -123,15 +126,6 @@ void Subcore::tick() {
   }
   begin_due_steps(cycle);
   issue(cycle);
-}
-
-bool Subcore::wait_due(Cycle cycle) const {
-  for (SlotMask rest = wait_; rest != 0; rest &= rest - 1) {
-    if (slots_[static_cast<std::size_t>(std::countr_zero(rest))].ready_at <= cycle) {
-      return true;
-    }
-  }
-  return false;
 }
 
 // Takes the turns of the batch that lie before `cycle`.
@@ -148,7 +142,8 @@ void Subcore::close_batch(Cycle cycle) {
   std::uint32_t slot = batch_first_;
   std::uint32_t last_slot = slot;
   std::uint32_t finished = 32;
-  for (std::uint64_t i = 0; i < sharers; ++i) {
+  // Those that had no turn are as they were.
+  for (std::uint64_t i = 0; i < (rounds == 0 ? extra : sharers); ++i) {
     slot = next_from(batch_slots_, slot);
     const std::uint64_t taken = rounds + (i < extra ? 1 : 0);
     ARC_CHECK(taken <= slots_[slot].slots_left, "a batch ran past the end of a step");
@@ -197,6 +192,24 @@ void Subcore::account(Cycle cycle) {
   add_warps(CycleCause::kBarrier, standing_.barrier);
 }
 
+// Shuffles whose results have been on their way since before `cycle`: from when the load-store unit
+// was through with them the warps have waited for their latency, as any warp does for its own
+// instructions.
+void Subcore::account_results(Cycle cycle) {
+  shuffles_done.look([&](const ShuffleDone& done) {
+    if (done.arrives >= cycle) {
+      return;
+    }
+    account(done.arrives);
+    const SlotMask bit = SlotMask{1} << done.warp_slot;
+    standing_.shuffle &= ~bit;
+    standing_.wait |= bit;
+    if (standing_.cause == CycleCause::kShuffle && standing_.shuffle == 0) {
+      standing_.cause = CycleCause::kDependency;
+    }
+  });
+}
+
 void Subcore::take_mail(Cycle cycle) {
   launches.take([&](const WarpLaunch& launch) {
     ARC_CHECK(resident_ != all_slots_, "more warps than slots in a sub-core");
@@ -224,17 +237,23 @@ void Subcore::take_mail(Cycle cycle) {
   });
   shuffles_done.take([&](const ShuffleDone& done) {
     shuffle_ &= ~(SlotMask{1} << done.warp_slot);
-    wait_until(done.warp_slot, std::max(done.ready, cycle));
+    wait_until(done.warp_slot, done.due);
   });
   mail_taken();
 }
 
 // Warps whose time has come go on.
 void Subcore::begin_due_steps(Cycle cycle) {
+  if (due_at_ > cycle) {
+    return;
+  }
+  due_at_ = kNever;
   for_each_bit(wait_, [&](std::uint32_t slot) {
     if (slots_[slot].ready_at <= cycle) {
       wait_ &= ~(SlotMask{1} << slot);
       begin_step(slot, cycle);
+    } else {
+      due_at_ = std::min(due_at_, slots_[slot].ready_at);
     }
   });
 }
@@ -243,6 +262,7 @@ void Subcore::begin_due_steps(Cycle cycle) {
 void Subcore::wait_until(std::uint32_t slot, Cycle cycle) {
   slots_[slot].ready_at = cycle;
   wait_ |= SlotMask{1} << slot;
+  due_at_ = std::min(due_at_, cycle);
   if (cycle > now() && cycle != decide_at_) {
     wake_at(cycle);
   }
@@ -255,19 +275,22 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
   warp.program.next(warp.step);
   warp.step_began = cycle;
   switch (warp.step.kind) {
-    case StepKind::kRun:
-      slots_[slot].slots_left = warp.step.slots;
-      warp.accesses_done = cycle_after(
+    case StepKind::kRun: {
+      // Its shared-memory accesses and loads have left the load-store unit by then.
+      const Cycle accesses_done = cycle_after(
           std::max(pipe_.charge(warp.step.lsu_ticks), match_pipe_.charge(warp.step.match_ticks)));
+      const Cycle done = std::max(cycle + warp.step.min_cycles, accesses_done);
       if (loads_ != nullptr && warp.step.loads > 0) {
         loads_->post(warp.step.loads);
       }
-      if (slots_[slot].slots_left == 0) {
-        wait_until(slot, std::max({cycle + warp.step.min_cycles, cycle + 1, warp.accesses_done}));
+      if (warp.step.slots == 0) {
+        wait_until(slot, std::max(cycle + 1, done));
       } else {
+        slots_[slot] = {.ready_at = done, .slots_left = warp.step.slots};
         run_ |= bit;
       }
       break;
+    }
     case StepKind::kAtomic:
       (unit_ ? want_unit_ : want_queue_) |= bit;
       break;
@@ -280,6 +303,7 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
       if (warp.step.slots > 1) {
         slots_[slot].slots_left = warp.step.slots - 1;
         run_ |= bit;
+        before_access_ |= bit;
       } else {
         want_queue_ |= bit;
       }
@@ -301,15 +325,14 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
 
 // The last issue slot of a run was in that cycle.
 void Subcore::finish_run(std::uint32_t slot, Cycle last_issue) {
-  Warp& warp = warps_[slot];
   const SlotMask bit = SlotMask{1} << slot;
   run_ &= ~bit;
-  if (warp.step.kind == StepKind::kShuffle || warp.step.kind == StepKind::kShared) {
+  if ((before_access_ & bit) != 0) {
+    before_access_ &= ~bit;
     want_queue_ |= bit;
-    return;
+  } else {
+    wait_until(slot, std::max(last_issue + 1, slots_[slot].ready_at));
   }
-  wait_until(
-      slot, std::max({last_issue + 1, warp.step_began + warp.step.min_cycles, warp.accesses_done}));
 }
 
 Subcore::SlotMask Subcore::ready_slots() const {

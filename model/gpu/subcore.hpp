@@ -89,7 +89,8 @@ class Subcore : public Block {
   Mailbox<BarrierRelease> barrier_releases;
   struct ShuffleDone {
     std::uint8_t warp_slot = 0;
-    Cycle ready = 0;
+    Cycle arrives = 0;  // from then on the warp waits for nothing but its own latency
+    Cycle due = 0;
   };
   Mailbox<ShuffleDone> shuffles_done;
 
@@ -108,8 +109,6 @@ class Subcore : public Block {
     CtaContext* cta = nullptr;
     std::uint32_t warp = 0;
     std::uint64_t age = 0;
-    // Of the kRun step: shared-memory accesses and loads have left the LSU.
-    Cycle accesses_done = 0;
     Cycle step_began = 0;
     Step step;
     WarpProgram program;
@@ -126,6 +125,7 @@ class Subcore : public Block {
   void tick() override;
   void close_batch(Cycle cycle);
   void account(Cycle cycle);
+  void account_results(Cycle cycle);
   void take_mail(Cycle cycle);
   void begin_due_steps(Cycle cycle);
   void tick_unit(Cycle cycle);
@@ -139,7 +139,6 @@ class Subcore : public Block {
   void answer(const InFlight& operand, LaneMask lanes);
   void release_operands();
   void account_sleep(Cycle cycle);
-  [[nodiscard]] bool wait_due(Cycle cycle) const;
   [[nodiscard]] bool unit_has_room() const;
   [[nodiscard]] bool unit_held() const { return request_.req_valid || unit_works_; }
   [[nodiscard]] SlotMask ready_slots() const;
@@ -156,7 +155,7 @@ class Subcore : public Block {
   // What most ticks look at lies together, from here to slots_: there are too many sub-cores for
   // all of them to stay in a processor's cache.
   // Each resident warp is in exactly one of these.
-  SlotMask run_ = 0;         // has issue slots left of a kRun step
+  SlotMask run_ = 0;         // has issue slots left of a run
   SlotMask want_queue_ = 0;  // next instruction goes to the memory queue
   SlotMask want_unit_ = 0;   // next instruction is an atomred
   SlotMask want_issue_ = 0;  // next instruction needs no more than an issue slot (barrier)
@@ -164,6 +163,7 @@ class Subcore : public Block {
   SlotMask shuffle_ = 0;     // for shuffles or shared-memory accesses
   SlotMask barrier_ = 0;
   std::uint32_t resident_ = 0;
+  SlotMask before_access_ = 0;  // of those in run_: an access of the memory queue ends it
 
   // The batch: from batch_begin_ to batch_end_ the warps in batch_slots_ take turns, batch_first_
   // first. Empty when batch_slots_ is 0.
@@ -176,6 +176,7 @@ class Subcore : public Block {
 
   // The first cycle in which issue() has to decide again though nothing arrives.
   Cycle decide_at_ = kNever;
+  Cycle due_at_ = kNever;  // the first ready_at of those in wait_
 
   // What holds for every cycle from accounted_ on until the next decision.
   struct Standing {
@@ -185,7 +186,7 @@ class Subcore : public Block {
   Cycle accounted_ = 0;
   SubcoreStats stats_;
   struct Slot {
-    Cycle ready_at = 0;            // of those in wait_
+    Cycle ready_at = 0;            // of those in wait_; in run_ the step ends no sooner
     std::uint64_t slots_left = 0;  // of those in run_: issue slots of the step
   };
   std::array<Slot, kMaxSubcoreWarps> slots_{};

@@ -166,12 +166,12 @@ class WarpProgram {
   // Of the last record expanded, what is not done with, from item_ on; of that the times and shares
   // that are.
   static constexpr std::size_t kItems = 10;
-  std::array<Item, kItems> items_;
   std::uint32_t item_ = 0, item_count_ = 0;
   std::uint64_t times_ = 0;
   std::uint32_t share_ = 0;
   const Step* accesses_ = nullptr;  // of a share, due before all else
   Step run_;                        // work gathered since the last step
+  std::array<Item, kItems> items_;
 };
 
 // Sum of the values of the lanes in `mask` as software forms it, with plain FADD (subnormals kept):
