@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "model/policy/group_sizes.hpp"
+
 namespace warpfold {
 
 namespace {
@@ -485,26 +487,7 @@ void WarpProgram::expand_event(const trace::Record& event) {
   add(t.taken);
   ++events_;
 
-  // Lanes by primitive. One group is the rule; order is that of each group's lowest lane.
-  std::array<LaneMask, kLanes> groups{};
-  std::size_t group_count = 0;
-  if (event.lane_primitives == trace::Record::kUniform) {
-    groups[group_count++] = event.mask;
-  } else {
-    const std::uint32_t* primitive = &warp_->lane_primitives[event.lane_primitives];
-    for (LaneMask rest = event.mask; rest != 0;) {
-      const std::uint32_t lead = primitive[std::countr_zero(rest)];
-      LaneMask group = 0;
-      for (LaneMask m = rest; m != 0; m &= m - 1) {
-        const int lane = std::countr_zero(m);
-        if (primitive[lane] == lead) {
-          group |= LaneMask{1} << lane;
-        }
-      }
-      groups[group_count++] = group;
-      rest &= ~group;
-    }
-  }
+  const LaneGroups groups = lane_groups(*warp_, event);
 
   switch (policy.kind) {
     case PolicyKind::kBaseline:
@@ -518,17 +501,17 @@ void WarpProgram::expand_event(const trace::Record& event) {
 
     case PolicyKind::kSwS: {
       add(t.check);
-      push({.kind = Item::Kind::kGroups, .segment = &t.check, .times = group_count});
+      push({.kind = Item::Kind::kGroups, .segment = &t.check, .times = groups.count});
       // Groups at or above the threshold run the serial loop together; the rest add directly. A
       // group's leader holds its own value already and takes one turn for each other lane.
       LaneMask direct = 0;
       std::uint32_t turns = 0;
-      for (std::size_t g = 0; g < group_count; ++g) {
-        const auto size = static_cast<std::uint32_t>(lane_count(groups[g]));
+      for (std::size_t g = 0; g < groups.count; ++g) {
+        const auto size = static_cast<std::uint32_t>(lane_count(groups.lanes[g]));
         if (size >= policy.threshold) {
           turns = std::max(turns, size - 1);
         } else {
-          direct |= groups[g];
+          direct |= groups.lanes[g];
         }
       }
       if (direct != event.mask) {
@@ -549,7 +532,7 @@ void WarpProgram::expand_event(const trace::Record& event) {
     case PolicyKind::kCccl: {
       add(t.check);
       const bool reduce =
-          group_count == 1 && (policy.kind != PolicyKind::kSwB || lanes >= policy.threshold);
+          groups.count == 1 && (policy.kind != PolicyKind::kSwB || lanes >= policy.threshold);
       if (!reduce) {
         add(t.plain);
         add_atomics(StepKind::kAtomic, event.mask, SumOrder::kSerial);

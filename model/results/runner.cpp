@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "model/gpu/gpu.hpp"
 #include "model/gpu/reference_sums.hpp"
+#include "model/policy/group_sizes.hpp"
 #include "model/policy/program.hpp"
 
 namespace warpfold {
@@ -28,6 +30,10 @@ struct SharedReference {
   }
 };
 
+std::string name_of(const trace::Reader& trace, const GpuConfig& gpu, const Policy& policy) {
+  return fmt::format("{} {} {}", trace.path().string(), gpu.name, policy.name());
+}
+
 PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const GpuConfig& gpu,
                    const Policy& policy, const std::size_t& threads, SharedReference& reference) {
   const SimOptions options{.gpu = gpu,
@@ -38,7 +44,7 @@ PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const
                            .timeline_interval = plan.timeline_interval,
                            .progress = {}};
   PoolTask task;
-  task.name = fmt::format("{} {} {}", trace.path().string(), gpu.name, policy.name());
+  task.name = name_of(trace, gpu, policy);
   task.prepare = [&reference, &trace] { reference.prepare(trace); };
   task.work = [options, &threads, &reference, &trace](const std::function<void(double)>& progress) {
     SimOptions with_progress = options;
@@ -53,6 +59,25 @@ PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const
     }
   };
   return task;
+}
+
+// Sizes that tell the plan's thresholds apart, of each trace; nothing where none of its policies
+// could come out as another.
+std::optional<GroupSizes> sizes_of(const SimulationPlan& plan, const trace::Reader& trace) {
+  const auto several = [&](PolicyKind kind) {
+    return std::count_if(plan.policies.begin(), plan.policies.end(),
+                         [kind](const Policy& policy) { return policy.kind == kind; }) > 1;
+  };
+  if (!several(PolicyKind::kSwB) && !several(PolicyKind::kSwS)) {
+    return std::nullopt;
+  }
+  GroupSizes sizes;
+  for (std::size_t i = 0; i < trace.cta_count(); ++i) {
+    for (const trace::WarpTrace& warp : trace.read_cta(i).warps) {
+      sizes.add(warp);
+    }
+  }
+  return sizes;
 }
 
 GpuConfig part_of(const GpuConfig& gpu, std::uint32_t part, const trace::Reader& trace) {
@@ -102,12 +127,16 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
     const trace::Reader* trace;
     GpuConfig gpu;
     std::uint32_t part;
+    Policy policy;
+    std::size_t task;  // whose outcome it is; thresholds that decide alike share one
   };
   std::vector<Source> sources;
   for (const trace::Reader& trace : plan.traces) {
     const std::uint32_t part = plan.whole_gpu ? 1 : trace.header().sample_every;
+    const std::optional<GroupSizes> sizes = sizes_of(plan, trace);
     for (const GpuConfig& whole : plan.gpus) {
       const GpuConfig gpu = part == 1 ? whole : part_of(whole, part, trace);
+      std::vector<std::pair<Policy, std::size_t>> tasks_of;
       for (const Policy& policy : plan.policies) {
         if (std::find(plan.optional.begin(), plan.optional.end(), policy) != plan.optional.end() &&
             !PolicyTiming::has_code(trace.header(), gpu, policy)) {
@@ -116,8 +145,14 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
                           trace.path().string(), policy.name(), gpu.sass_arch, policy.variant()));
           continue;
         }
-        tasks.push_back(make_task(plan, trace, gpu, policy, threads, reference));
-        sources.push_back({.trace = &trace, .gpu = gpu, .part = part});
+        const Policy alike = sizes ? sizes->lowest_alike(policy) : policy;
+        auto known = std::find_if(tasks_of.begin(), tasks_of.end(),
+                                  [&](const auto& task) { return task.first == alike; });
+        if (known == tasks_of.end()) {
+          known = tasks_of.insert(known, {alike, tasks.size()});
+          tasks.push_back(make_task(plan, trace, gpu, policy, threads, reference));
+        }
+        sources.push_back({&trace, gpu, part, policy, known->second});
       }
     }
   }
@@ -128,18 +163,21 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
                                           kMostThreads);
   auto outcomes = run_pool(tasks, {.jobs = plan.jobs, .progress = plan.progress});
 
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    if (!outcomes[i].result) {
-      report.failures.push_back(fmt::format("{}: {}", tasks[i].name, outcomes[i].error));
+  for (const Source& source : sources) {
+    const auto& outcome = outcomes[source.task];
+    const std::string name = name_of(*source.trace, source.gpu, source.policy);
+    if (!outcome.result) {
+      report.failures.push_back(fmt::format("{}: {}", name, outcome.error));
       ++report.missing;
       continue;
     }
-    RunResult& run = *outcomes[i].result;
-    run.config = sources[i].gpu;
-    run.gpu_part = sources[i].part;
-    add_measurement(sources[i].trace->header(), run);
+    RunResult run = *outcome.result;
+    run.policy = source.policy.name();
+    run.config = source.gpu;
+    run.gpu_part = source.part;
+    add_measurement(source.trace->header(), run);
     if (const std::string failure = failure_of(run); !failure.empty()) {
-      report.failures.push_back(fmt::format("{}: {}", tasks[i].name, failure));
+      report.failures.push_back(fmt::format("{}: {}", name, failure));
     }
     report.runs.push_back(std::move(run));
   }

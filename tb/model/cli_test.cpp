@@ -432,6 +432,48 @@ TEST_F(Cli, ResultsDoNotDependOnTheNumberOfJobs) {
   EXPECT_EQ(nlohmann::json::parse(one)["runs"].size(), 18U);
 }
 
+TEST_F(Cli, ThresholdsThatDecideAlikeHaveTheSameResults) {
+  trace::Header header = small_trace_header();
+  header.times = {{"sw-b:7", 1.0, 1.0, 1.0, 1, 1980}, {"sw-b:24", 2.0, 2.0, 2.0, 1, 1980}};
+  trace::Writer writer(folder_ / "t.wft", header);
+  for (std::uint64_t i = 0; i < header.total_ctas; ++i) {
+    trace::CtaTrace cta;
+    cta.cta = i;
+    cta.warps.resize(header.warps_per_cta());
+    for (trace::WarpTrace& warp : cta.warps) {
+      for (const std::uint32_t mask : {0x1fU, 0xffffffU}) {  // 5 and 24 lanes
+        trace::Record event{.kind = trace::RecordKind::kEvent};
+        event.mask = mask;
+        warp.records.push_back(event);
+      }
+    }
+    writer.add(cta);
+  }
+  writer.finish();
+  const auto simulate = [this](const std::string& policies) {
+    const Outcome outcome = run({"sim", "t.wft", "--gpu", "h200", "--unit", "golden", "--policy",
+                                 policies, "--json", "r.json"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    auto runs = nlohmann::json::parse(text_of(folder_ / "r.json"))["runs"];
+    for (auto& one : runs) {
+      one.erase("wall_seconds");
+    }
+    return runs;
+  };
+  const Words policies = {"sw-b:0",  "sw-b:5", "sw-b:7",  "sw-b:24",
+                          "sw-b:30", "sw-s:4", "sw-s:30", "sw-s:32"};
+  const auto together = simulate(fmt::format("{}", fmt::join(policies, ",")));
+  ASSERT_EQ(together.size(), policies.size());
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    EXPECT_EQ(together[i]["policy"], policies[i]);
+    EXPECT_EQ(together[i], simulate(policies[i])[0]) << policies[i];
+  }
+  EXPECT_NE(together[1]["cycles"], together[2]["cycles"]);
+  EXPECT_EQ(together[2]["cycles"], together[3]["cycles"]);
+  EXPECT_NE(together[3]["cycles"], together[4]["cycles"]);
+  EXPECT_NE(together[2]["measured"], together[3]["measured"]);
+}
+
 TEST_F(Cli, GpuFileOfOnesOwnIsSimulated) {
   write_trace("t.wft");
   std::string toml(builtin_gpus().front().toml);
