@@ -185,13 +185,19 @@ def text_of(all_points, overall, chosen):
     return "\n".join(lines)
 
 
-def draw(points, path):
+def plotter():
+    """matplotlib's pyplot, for files only."""
     try:
         import matplotlib
         matplotlib.use("Agg")
         from matplotlib import pyplot
     except ImportError as error:
         raise BadInput("matplotlib not found; it is in Debian's package python3-matplotlib") from error
+    return pyplot
+
+
+def draw(points, path):
+    pyplot = plotter()
     figure, axes = pyplot.subplots(figsize=(6, 6))
     for kind in POLICIES:
         own = [p for p in points if p["policy"].split(":")[0] == kind]
@@ -224,13 +230,15 @@ def main(argv=None):
     args = parser.parse_args(argv)
     traces = args.traces or sorted(str(p) for p in (ROOT / "traces/data").glob("*.wft"))
     try:
+        if args.out:
+            plotter()  # what is missing is missed before the simulations
+            args.out.mkdir(parents=True, exist_ok=True)
         points = [p for trace in traces for p in correlate(trace, args)]
         if not points:
             raise BadInput("no trace has measured times")
         overall, chosen = summary(points), picks(points)
         print(text_of(points, overall, chosen))
         if args.out:
-            args.out.mkdir(parents=True, exist_ok=True)
             result = {"schema": SCHEMA, "gpu": args.gpu, "launch_us": args.launch_us, "summary": overall,
                       "groups": groups(points), "thresholds": chosen, "points": points}
             (args.out / "correlation.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

@@ -103,6 +103,16 @@ class Arithmetic(unittest.TestCase):
         self.assertIn("2 points: mean absolute error 5.0%, mean error +5.0%", text)
         self.assertIn("the model's sw-b:0, which costs 0.0%", text)
 
+    def test_what_a_plot_needs_is_looked_for_first(self):
+        def run(*_arguments, **_options):
+            self.fail("a simulation was begun")
+
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(correlate, "run", run), \
+                unittest.mock.patch.dict(correlate.sys.modules, {"matplotlib": None}), \
+                unittest.mock.patch.object(correlate.sys, "stderr"):
+            self.assertEqual(correlate.main(["x.wft", "--out", os.path.join(folder, "out")]), 2)
+            self.assertEqual(os.listdir(folder), [])
+
     def test_a_plot(self):
         try:
             import matplotlib  # noqa: F401
