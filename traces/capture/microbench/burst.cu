@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bursts of REDs and of shuffles: in which cycle each issues, and so how many wait in front of the
 // load-store unit before the warp is blocked.
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -104,6 +105,41 @@ __global__ void red_burst(Probe probe, char* base, BurstPattern pattern, float v
   }
 }
 
+constexpr int kFlightWarps = 16;
+constexpr int kLooks = 16;
+constexpr int kRedsOfLook = 4;
+
+// Warps that all add to one line as fast as they can, with a look at the clock every few REDs.
+__global__ void red_flight(Probe probe, char* base, BurstPattern pattern, float value,
+                           std::uint64_t* stamps) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  const bool active = (pattern.active >> lane_id() & 1U) != 0;
+  const char* address = base + lane_id() * pattern.lane_bytes;
+  std::uint64_t times[kLooks];
+  Stopwatch watch;
+  watch.start();
+#pragma unroll
+  for (int look = 0; look < kLooks; ++look) {
+    if (active) {
+#pragma unroll
+      for (int i = 0; i < kRedsOfLook; ++i) {
+        red_add(address, value);
+      }
+    }
+    times[look] = clock_now();
+  }
+  watch.stop(probe, warp, true);
+  if (lane_id() == 0) {
+#pragma unroll
+    for (int look = 0; look < kLooks; ++look) {
+      stamps[warp * kLooks + look] = times[look];
+    }
+  }
+}
+
 struct NamedBurst {
   const char* name;
   BurstPattern pattern;
@@ -162,6 +198,48 @@ class BurstBench {
                     {"depth", fit.depth},
                     {"first_blocked", fit.first_blocked},
                     {"warps", warps}};
+    harness_.report().add(result);
+  }
+
+  // REDs of an SM that have issued and are not done, at most: how much room there is from its
+  // sub-cores to the L2. What is done follows from when the last is.
+  void flight(const NamedBurst& burst, bool whole_gpu) {
+    const Placement placement = harness_.place(kFlightWarps, whole_gpu);
+    const auto sms = static_cast<std::size_t>(whole_gpu ? harness_.device().sms : 1);
+    constexpr std::size_t kStamps = static_cast<std::size_t>(kFlightWarps) * kLooks;
+    constexpr double kReds = static_cast<double>(kStamps) * kRedsOfLook;
+    const DeviceBuffer<std::uint64_t> stamps(sms * kStamps);
+    std::vector<double> peaks;
+    double each = 0;
+    for (int i = 0; i < harness_.repetitions(); ++i) {
+      const auto samples = harness_.run(placement, 1, [&](const Probe& probe, int grid, int block) {
+        red_flight<<<grid, block>>>(probe, buffer_.data(), burst.pattern, 1.0F, stamps.data());
+      });
+      each = samples.front().drained_window / kReds;
+      auto times = stamps.to_host();
+      std::vector<double> of_sm;
+      for (std::size_t sm = 0; sm < sms; ++sm) {
+        const auto first = times.begin() + static_cast<std::ptrdiff_t>(sm * kStamps);
+        const auto last = first + static_cast<std::ptrdiff_t>(kStamps);
+        std::sort(first, last);
+        double most = 0;
+        for (auto at = first; at != last; ++at) {
+          const double issued = static_cast<double>(at - first + 1) * kRedsOfLook;
+          most = std::max(most, issued - static_cast<double>(*at - *first) / each);
+        }
+        of_sm.push_back(most);
+      }
+      peaks.push_back(summarize(of_sm).median);
+    }
+    Result result;
+    result.group = "burst";
+    result.name = std::string("burst/flight/") + burst.name + (whole_gpu ? "/gpu" : "/sm");
+    result.parameters = {{"pattern", burst.name}, {"warps", kFlightWarps}, {"sms", sms}};
+    result.unit = "REDs of the median SM that have issued and are not done";
+    result.value = summarize(peaks);
+    result.grid = placement.grid;
+    result.block = placement.block;
+    result.extra = {{"cycles_each", each}, {"reds", kReds}};
     harness_.report().add(result);
   }
 
@@ -225,6 +303,8 @@ class BurstBench {
 void bench_burst(Harness& harness) {
   BurstBench bench(harness);
   for (const NamedBurst& burst : kBursts) {
+    bench.flight(burst, false);
+    bench.flight(burst, true);
     for (const Crew& crew : kCrews) {
       if (crew.warps * 4 * 32 <= kStampedThreads) {
         bench.stamped(burst, crew);

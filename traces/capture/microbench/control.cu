@@ -6,7 +6,7 @@
 #include <map>
 
 #include "traces/capture/microbench/benches.hpp"
-#include "traces/capture/microbench/probe.cuh"
+#include "traces/capture/microbench/kernels_red.cuh"
 
 namespace warpfold::microbench {
 namespace {
@@ -110,33 +110,79 @@ __global__ void warp_syncs(Probe probe, int iterations, std::uint32_t lanes, std
   }
 }
 
-// Warps of one sub-core that never wait: when does each reach a quarter, half, ... of its work?
+constexpr int kParts = 8;
+constexpr int kRedsOfPart = 32;
+constexpr int kOpsOfPart = 1024;
+
+// Warps of one sub-core that never wait: when does each reach an eighth, a quarter, ... of its
+// work? A product and sum can issue every cycle, a logic operation every other.
+template <bool kEveryCycle>
 __global__ void issue_order(Probe probe, std::uint64_t* marks, std::uint32_t a,
                             std::uint32_t* sink) {
   const int warp = enter(probe);
   if (warp < 0) {
     return;
   }
-  std::uint32_t x[4] = {lane_id(), 1, 2, 3};
+  std::uint32_t x[8] = {lane_id(), 1, 2, 3, 4, 5, 6, 7};
   Stopwatch watch;
   watch.start();
 #pragma unroll 1
-  for (int part = 0; part < 8; ++part) {
+  for (int part = 0; part < kParts; ++part) {
 #pragma unroll 1
-    for (int i = 0; i < 16; ++i) {
+    for (int i = 0; i < kOpsOfPart / 64; ++i) {
 #pragma unroll
       for (int k = 0; k < 64; ++k) {
-        asm volatile("lop3.b32 %0, %0, %1, 0x5bd1e995, 0x96;" : "+r"(x[k % 4]) : "r"(a));
+        if constexpr (kEveryCycle) {
+          asm volatile(
+              "{ .reg .f32 f, g; mov.b32 f, %0; mov.b32 g, %1; fma.rn.f32 f, f, g, g; mov.b32 %0, "
+              "f; }"
+              : "+r"(x[k % 8])
+              : "r"(a));
+        } else {
+          asm volatile("lop3.b32 %0, %0, %1, 0x5bd1e995, 0x96;" : "+r"(x[k % 4]) : "r"(a));
+        }
       }
     }
     const std::uint64_t now = clock_now();
     if (lane_id() == 0) {
-      marks[warp * 8 + part] = now;
+      marks[warp * kParts + part] = now;
     }
   }
   watch.stop(probe, warp, false);
-  if ((x[0] ^ x[1] ^ x[2] ^ x[3]) == 0x12345678U) {
+  if ((x[0] ^ x[1] ^ x[2] ^ x[3] ^ x[4] ^ x[5] ^ x[6] ^ x[7]) == 0x12345678U) {
     *sink = x[0];
+  }
+}
+
+// The same of warps that wait for room in the memory queue: of REDs of all lanes to an address of
+// the warp's own, which leave it one by one.
+__global__ void red_order(Probe probe, std::uint64_t* marks, char* base, int shuffles) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  const char* address = base + static_cast<std::uint64_t>(warp) * 128 * 4099;
+  std::uint64_t times[kParts];
+  float value = 1.0F;
+  Stopwatch watch;
+  watch.start();
+#pragma unroll
+  for (int part = 0; part < kParts; ++part) {
+    for (int i = 0; i < shuffles; ++i) {
+      value = __shfl_xor_sync(~0U, value, 1);
+    }
+#pragma unroll
+    for (int k = 0; k < kRedsOfPart; ++k) {
+      red_add(address, value);
+    }
+    times[part] = clock_now();
+  }
+  watch.stop(probe, warp, true);
+  if (lane_id() == 0) {
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) {
+      marks[warp * kParts + part] = times[part];
+    }
   }
 }
 
@@ -245,31 +291,52 @@ class ControlBench {
   }
 
   void order() {
-    const DeviceBuffer<std::uint64_t> marks(64 * 8);
+    DeviceBuffer<char> words(kRedBytes);
+    words.clear_async();
     for (const int warps : {2, 4, 8}) {
-      const Placement placement = harness_.place(warps, false, 1);
-      const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
-        issue_order<<<grid, block>>>(probe, marks.data(), 0x8001U, uint_sink());
-      });
-      const auto host = marks.to_host();
-      const std::uint64_t zero = *std::min_element(host.begin(), host.begin() + 8);
-      Json table = Json::array();
-      for (int w = 0; w < warps; ++w) {
-        Json row = Json::array();
-        for (int part = 0; part < 8; ++part) {
-          row.push_back(
-              static_cast<std::int64_t>(host[static_cast<std::size_t>(w * kSubcores * 8 + part)]) -
-              static_cast<std::int64_t>(zero));
-        }
-        table.push_back(row);
+      one_order("issue_order", warps, kOpsOfPart,
+                [&](const Probe& probe, auto* marks, int grid, int block) {
+                  issue_order<false><<<grid, block>>>(probe, marks, 0x8001U, uint_sink());
+                });
+      one_order("issue_order/every_cycle", warps, kOpsOfPart,
+                [&](const Probe& probe, auto* marks, int grid, int block) {
+                  issue_order<true><<<grid, block>>>(probe, marks, 0x3f000001U, uint_sink());
+                });
+      for (const int shuffles : {0, 1}) {
+        one_order(shuffles == 0 ? "red_order" : "red_order/shuffles", warps, kRedsOfPart,
+                  [&](const Probe& probe, auto* marks, int grid, int block) {
+                    red_order<<<grid, block>>>(probe, marks, words.data(), shuffles);
+                  });
       }
-      Result result =
-          window_result("control", "control/issue_order/warps=" + std::to_string(warps),
-                        {{"kind", "issue_order"}, {"warps_of_subcore", warps}},
-                        "SM cycles/instruction", placement, samples, 8.0 * 16 * 64 * warps);
-      result.extra["cycle_of_each_eighth"] = table;
-      harness_.report().add(result);
     }
+  }
+
+  // When each warp of a sub-core has an eighth of its instructions issued, a quarter, ...
+  template <class Kernel>
+  void one_order(const std::string& kind, int warps, int ops_of_part, const Kernel& kernel) {
+    const DeviceBuffer<std::uint64_t> marks(64 * kParts);
+    const Placement placement = harness_.place(warps, false, 1);
+    const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
+      kernel(probe, marks.data(), grid, block);
+    });
+    const auto host = marks.to_host();
+    const std::uint64_t zero = *std::min_element(host.begin(), host.begin() + kParts);
+    Json table = Json::array();
+    for (int w = 0; w < warps; ++w) {
+      Json row = Json::array();
+      for (int part = 0; part < kParts; ++part) {
+        row.push_back(static_cast<std::int64_t>(
+                          host[static_cast<std::size_t>(w * kSubcores * kParts + part)]) -
+                      static_cast<std::int64_t>(zero));
+      }
+      table.push_back(row);
+    }
+    Result result =
+        window_result("control", "control/" + kind + "/warps=" + std::to_string(warps),
+                      {{"kind", kind}, {"warps_of_subcore", warps}}, "SM cycles/instruction",
+                      placement, samples, static_cast<double>(kParts) * ops_of_part * warps);
+    result.extra["cycle_of_each_eighth"] = table;
+    harness_.report().add(result);
   }
 
   void ctas() {
