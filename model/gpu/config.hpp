@@ -121,6 +121,7 @@ struct GpuConfig {
   struct L2 {
     std::uint32_t slices = 0;
     std::uint32_t slices_per_port = 0;   // slices behind one port of the crossbar
+    std::uint32_t input_sms = 0;         // SMs on one input of a port; the last has what is left
     double port_cycles = 0;              // of a port, an addition to one word alone
     double flit_cycles = 0;              // of a port, a flit of any other
     double rop_cycles = 0;               // of a slice's ROP pipeline, one sector operation

@@ -97,6 +97,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
 
   visit("l2", "slices", gpu.l2.slices, Count{1, 1024});
   visit("l2", "slices_per_port", gpu.l2.slices_per_port, Count{1, 64});
+  visit("l2", "input_sms", gpu.l2.input_sms, Count{1, 1024});
   visit("l2", "port_cycles", gpu.l2.port_cycles, kCycles);
   visit("l2", "flit_cycles", gpu.l2.flit_cycles, kCycles);
   visit("l2", "rop_cycles", gpu.l2.rop_cycles, kCycles);

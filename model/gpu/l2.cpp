@@ -73,6 +73,7 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const 
       sums_(sums),
       tally_(tally),
       ctas_(ctas),
+      input_sms_(config.l2.input_sms),
       port_time_(fine(config.l2.port_cycles, kFineBits)),
       flit_time_(fine(config.l2.flit_cycles, kFineBits)),
       rop_time_(fine(config.l2.rop_cycles, kFineBits)),
@@ -87,7 +88,13 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const 
                                 config.l2.dram_bytes_per_cycle)),
       tags_(config.l2.bytes / config.l2.ports(), config.l2.ways, config.l2.line_bytes),
       queues_(config.sm.count),
-      slices_(config.l2.slices_per_port) {}
+      slices_(config.l2.slices_per_port),
+      inputs_((config.sm.count + input_sms_ - 1) / input_sms_) {
+  for (Slice& slice : slices_) {
+    slice.streams_of.resize(inputs_.size());
+    slice.clashes_of.resize(inputs_.size() * inputs_.size());
+  }
+}
 
 bool L2Port::empty() const {
   return ingress.empty() && waiting_.empty() && streams_.empty();
@@ -153,30 +160,44 @@ void L2Port::begin(std::uint32_t sm) {
   const Transaction& transaction = queues_.front(sm);
   Stream stream{};
   stream.sm = sm;
+  stream.input = sm / input_sms_;
   stream.slice = map_.place(transaction.address).slice;
   stream.sector = transaction.address / kSectorBytes;
   stream.port = port_time(transaction);
   if (transaction.packets > 1) {
     stream.port /= transaction.packets;
   }
-  stream.end = rounds_ + (std::uint64_t{transaction.packets} << kRoundBits);
-  Slice& slice = slices_[stream.slice];
-  for (const Stream& other : streams_) {
-    slice.clashes += other.sector == stream.sector ? 2 : 0;
-  }
-  ++slice.streams;
+  stream.end = inputs_[stream.input].served + (std::uint64_t{transaction.packets} << kRoundBits);
+  count(stream, true);
   streams_.push_back(stream);
+}
+
+// A stream that begins, or has ended, beside those that are there.
+void L2Port::count(const Stream& stream, bool begins) {
+  const std::uint32_t one = begins ? 1 : ~std::uint32_t{0};  // or less
+  Input& input = inputs_[stream.input];
+  inputs_in_use_ += input.streams == (begins ? 0 : 1) ? one : 0;
+  input.streams += one;
+  input.port += begins ? stream.port : ~stream.port + 1;
+  Slice& slice = slices_[stream.slice];
+  slice.streams += one;
+  slice.streams_of[stream.input] += one;
+  const std::size_t inputs = inputs_.size();
+  for (const Stream& other : streams_) {
+    if (other.sector == stream.sector) {
+      slice.clashes += 2 * one;
+      slice.clashes_of[other.input * inputs + stream.input] += one;
+      slice.clashes_of[stream.input * inputs + other.input] += one;
+    }
+  }
 }
 
 void L2Port::finish(std::size_t stream, Fine time) {
   const Stream done = streams_[stream];
   streams_[stream] = streams_.back();
   streams_.pop_back();
+  count(done, false);
   Slice& slice = slices_[done.slice];
-  for (const Stream& other : streams_) {
-    slice.clashes -= other.sector == done.sector ? 2 : 0;
-  }
-  --slice.streams;
 
   const Transaction& transaction = queues_.front(done.sm);
   const std::uint32_t packets = transaction.packets;
@@ -205,7 +226,8 @@ void L2Port::serve(Fine until) {
       return;
     }
     time_ = end;
-    rounds_ = streams_[next].end;
+    pass(rounds_to_end(streams_[next]));
+    inputs_[streams_[next].input].served = streams_[next].end;
     finish(next, end);
   }
 }
@@ -213,27 +235,85 @@ void L2Port::serve(Fine until) {
 // Brings rounds_ up to that time, which lies before the next end.
 void L2Port::advance(Fine time) {
   if (!streams_.empty()) {
-    rounds_ += ((time - time_) << kRoundBits) / round_;
+    pass(((time - time_) << kRoundBits) / round_);
   }
   time_ = time;
 }
 
+void L2Port::pass(std::uint64_t rounds) {
+  rounds_ += rounds;
+  for (Input& input : inputs_) {
+    input.served += (rounds * input.rate) >> kShareBits;
+  }
+}
+
 // By the limits at the top of l2.hpp.
 void L2Port::set_round() {
+  for (Input& input : inputs_) {
+    input.rate = input.rounds_each = kEven;
+  }
+  const Fine even_round = round_at_rates();
+  round_ = std::max(round_floor_, even_round);
+  if (inputs_in_use_ > 1 && even_round > round_floor_) {
+    share_among_inputs(even_round);
+  }
+}
+
+// As many operations of every input, those with fewest SMs first: these take no more of a round
+// than what all can have done in one that lasts as long as if all SMs had even shares.
+void L2Port::share_among_inputs(Fine even_round) {
+  const Fine most = (even_round << kShareBits) / round_floor_;
+  Fine operations = streams_.size() << kShareBits;
+  for (Input& input : inputs_) {
+    input.has_share = input.streams == 0;
+  }
+  Fine highest = 0;
+  for (std::uint32_t left = inputs_in_use_; left > 0; --left) {
+    Input* fewest = nullptr;
+    for (Input& input : inputs_) {
+      if (!input.has_share && (fewest == nullptr || input.streams < fewest->streams)) {
+        fewest = &input;
+      }
+    }
+    fewest->has_share = true;
+    fewest->rate = std::min(most, operations / left / fewest->streams);
+    fewest->rounds_each = (kEven << kShareBits) / fewest->rate;
+    operations -= fewest->rate * fewest->streams;
+    highest = std::max(highest, fewest->rate);
+  }
+  round_ = std::max((round_floor_ * highest) >> kShareBits, round_at_rates());
+}
+
+// The second and third limit.
+L2Port::Fine L2Port::round_at_rates() const {
   const Fine apart = sector_time_ - rop_time_;
   Fine port = 0;
-  for (const Stream& stream : streams_) {
-    port += stream.port;
+  for (const Input& input : inputs_) {
+    port += (input.port * input.rate) >> kShareBits;
   }
-  round_ = round_floor_;
+  Fine round = 0;
   const std::uint64_t even = even_share_ * streams_.size();
   for (const Slice& slice : slices_) {
-    const Fine clash = slice.clashes > 0 ? apart * slice.clashes / (slice.streams - 1) : 0;
+    Fine operations = 0;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      operations += inputs_[i].rate * slice.streams_of[i];
+    }
+    Fine clash = 0;
+    if (slice.clashes > 0) {
+      Fine clashes = 0;
+      const std::uint32_t* pairs = slice.clashes_of.data();
+      for (const Input& one : inputs_) {
+        for (const Input& other : inputs_) {
+          clashes += ((one.rate * other.rate) >> kShareBits) * *pairs++;
+        }
+      }
+      clash = apart * clashes / (operations * (slice.streams - 1) / slice.streams);
+    }
     port += clash;
-    const Fine rop = (rop_time_ * (even + own_share_ * slice.streams)) >> kShareBits;
-    round_ = std::max(round_, rop + clash);
+    const Fine own = (own_share_ * operations) >> kShareBits;
+    round = std::max(round, ((rop_time_ * (even + own)) >> kShareBits) + clash);
   }
-  round_ = std::max(round_, port);
+  return std::max(round, port);
 }
 
 // What the slice with most to do has been busy for, by what a round takes of a slice.
@@ -261,26 +341,38 @@ Ticks L2Port::rop_busy_before(Cycle cycle) const {
   }
   // Every stream has got as far as the rounds have.
   const Fine time = cycle << kFineBits;
-  const std::uint64_t rounds =
-      rounds_ + (time > time_ ? ((time - time_) << kRoundBits) / round_ : 0);
+  const std::uint64_t rounds = time > time_ ? ((time - time_) << kRoundBits) / round_ : 0;
   for (const Stream& stream : streams_) {
+    const Input& input = inputs_[stream.input];
     const std::uint64_t packets = queues_.front(stream.sm).packets;
-    const std::uint64_t rest = stream.end > rounds ? stream.end - rounds : 0;
+    const std::uint64_t served = input.served + ((rounds * input.rate) >> kShareBits);
+    const std::uint64_t rest = stream.end > served ? stream.end - served : 0;
     busy += rop_ticks_ * packets - ((rop_ticks_ * rest) >> kRoundBits);
   }
   return busy;
 }
 
 std::size_t L2Port::next_to_end() const {
-  const auto least =
-      std::min_element(streams_.begin(), streams_.end(), [](const Stream& a, const Stream& b) {
-        return a.end != b.end ? a.end < b.end : a.sm < b.sm;
-      });
-  return static_cast<std::size_t>(least - streams_.begin());
+  std::size_t next = 0;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const std::uint64_t rest = rounds_to_end(streams_[i]);
+    if (rest < least || (rest == least && streams_[i].sm < streams_[next].sm)) {
+      least = rest;
+      next = i;
+    }
+  }
+  return next;
+}
+
+std::uint64_t L2Port::rounds_to_end(const Stream& stream) const {
+  const Input& input = inputs_[stream.input];
+  const std::uint64_t rest = stream.end > input.served ? stream.end - input.served : 0;
+  return (rest * input.rounds_each) >> kShareBits;
 }
 
 L2Port::Fine L2Port::end_of(const Stream& stream) const {
-  const std::uint64_t rest = stream.end - rounds_;
+  const std::uint64_t rest = rounds_to_end(stream);
   return time_ + ((rest * round_ + (std::uint64_t{1} << kRoundBits) - 1) >> kRoundBits);
 }
 

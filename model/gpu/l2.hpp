@@ -2,13 +2,13 @@
 // One port of the L2: the slices behind it, their tags and DRAM channel, and the ROPs, which do
 // additions one sector operation after another. Owned by the GPU.
 //
-// The packets of the SMs come interleaved, one of each SM in turn (a round). What a round takes
-// follows from three limits, each of which was measured alone on an H200 (config.hpp,
-// GpuConfig::L2): the port takes a lone word per port_cycles and a flit of anything else per
-// flit_cycles, p cycles for each operation of a transaction; a slice takes one per rop_cycles; and
-// an operation on the sector that its slice worked on last begins sector_cycles after that one.
-// With m SMs that have something to add, m_k of them in slice k, and s_k of the m_k (m_k - 1)
-// ordered pairs of those on one sector, a round in random order takes
+// The packets of the SMs come interleaved, one of each SM in turn (a round), where all SMs come in
+// by one input. What a round takes follows from three limits, each of which was measured alone on
+// an H200 (config.hpp, GpuConfig::L2): the port takes a lone word per port_cycles and a flit of
+// anything else per flit_cycles, p cycles for each operation of a transaction; a slice takes one
+// per rop_cycles; and an operation on the sector that its slice worked on last begins sector_cycles
+// after that one. With m SMs that have something to add, m_k of them in slice k, and s_k of the m_k
+// (m_k - 1) ordered pairs of those on one sector, a round in random order takes
 //
 //     max(sector_cycles,
 //         max_k(m_k rop_cycles + d s_k / (m_k - 1)),
@@ -20,8 +20,14 @@
 // stands for N that wait for each other's sectors no more than others do: the first of the three
 // limits stays as it is in the whole GPU.
 //
-// Within a round every SM gets one operation done, so all of them advance alike until an SM comes
-// or goes, and transactions are events, not their packets.
+// Where a port has several inputs, these take turns, and so do the SMs of each: with m SMs on n
+// inputs, each SM of the m_i on input i has r_i = m / (n m_i) operations done while m of all are
+// done. That is a round, in which a stream counts r_i times and a pair of them on one sector r_i
+// r_j times; no SM has more than one operation in sector_cycles done, and what it cannot take is
+// shared by the other inputs.
+//
+// Within a round every SM of an input gets as many operations done, so they advance alike until an
+// SM comes or goes, and transactions are events, not their packets.
 #pragma once
 
 #include <cstdint>
@@ -119,18 +125,31 @@ class L2Port : public Block {
   static constexpr unsigned kFineBits = 16;
   static constexpr unsigned kRoundBits = 20;
   static constexpr unsigned kShareBits = 16;
+  static constexpr Fine kEven = Fine{1} << kShareBits;
 
   // The transaction of one SM that is being served.
   struct Stream {
     std::uint32_t sm;
+    std::uint32_t input;
     std::uint32_t slice;
     std::uint64_t sector;
     Fine port;          // what each of its operations takes of the port
-    std::uint64_t end;  // in rounds of this port
+    std::uint64_t end;  // in operations of each stream of its input, 2^-20
+  };
+  struct Input {
+    std::uint32_t streams = 0;
+    Fine port = 0;             // over the streams
+    Fine rate = kEven;         // operations of each of them in a round, in 2^-16
+    Fine rounds_each = kEven;  // that an operation of each takes, likewise
+    std::uint64_t served = 0;  // operations of each that have passed by time_, in 2^-20
+    bool has_share = false;    // in share_among_inputs
   };
   struct Slice {
     std::uint32_t streams = 0;
-    std::uint32_t clashes = 0;  // ordered pairs of streams on one sector
+    std::uint32_t clashes = 0;              // ordered pairs of streams on one sector
+    std::vector<std::uint32_t> streams_of;  // each input
+    std::vector<std::uint32_t>
+        clashes_of;  // a row for each input of one, with each input of the other
     Ticks served = 0;
   };
   using Arrival = SliceIngress::Arrival;
@@ -144,9 +163,14 @@ class L2Port : public Block {
   void serve(Fine until);
   void advance(Fine time);
   void set_round();
+  void share_among_inputs(Fine even_round);
+  [[nodiscard]] Fine round_at_rates() const;
   [[nodiscard]] Ticks slice_busy() const;
   [[nodiscard]] std::size_t next_to_end() const;
+  [[nodiscard]] std::uint64_t rounds_to_end(const Stream& stream) const;
   [[nodiscard]] Fine end_of(const Stream& stream) const;
+  void pass(std::uint64_t rounds);
+  void count(const Stream& stream, bool begins);
   [[nodiscard]] Fine port_time(const Transaction& transaction) const;
   void add(const Transaction& transaction);
   void add_partial(const Transaction& transaction);
@@ -158,6 +182,7 @@ class L2Port : public Block {
   SectorSumsPool& sums_;
   Tally& tally_;
   CtaStore& ctas_;
+  const std::uint32_t input_sms_;
   const Fine port_time_, flit_time_, rop_time_, sector_time_;
   const Fine round_floor_;                      // the first limit of a round
   const std::uint64_t own_share_, even_share_;  // how a slice's streams and all count for it
@@ -170,6 +195,8 @@ class L2Port : public Block {
   TransactionQueues queues_;  // by SM, the one that is served in front
   std::vector<Stream> streams_;
   std::vector<Slice> slices_;
+  std::vector<Input> inputs_;
+  std::uint32_t inputs_in_use_ = 0;  // with streams
   Fine port_busy_ = 0;
   Fine round_ = 0;            // what a round takes
   std::uint64_t rounds_ = 0;  // that have passed by time_

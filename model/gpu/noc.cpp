@@ -52,7 +52,10 @@ SliceMap::Place SliceMap::place(Address address) const {
 }
 
 SliceIngress::SliceIngress(const char* name, Partition& partition, const GpuConfig& config)
-    : Channel(name), latency_(config.noc.latency), room_(config.l2.ingress_packets) {
+    : Channel(name),
+      latency_(config.noc.latency),
+      input_sms_(config.l2.input_sms),
+      room_(config.l2.ingress_packets) {
   join(partition);
 }
 
@@ -60,6 +63,9 @@ void SliceIngress::connect(Block& l2, const std::vector<InjectionPort*>& ports) 
   l2_ = &l2;
   ports_ = ports;
   waiting_.assign((ports.size() + kWordBits - 1) / kWordBits, 0);
+  for (std::uint32_t sm = 0; sm < ports.size(); sm += input_sms_) {
+    turns_.push_back(sm);
+  }
 }
 
 void SliceIngress::request(Partition& from, std::uint32_t sm) {
@@ -81,19 +87,35 @@ const SliceIngress::Arrival* SliceIngress::arrived() const {
   return &arrivals_.front();
 }
 
-// One of them is waiting: the search ends in the word in which it began at the latest.
-std::uint32_t SliceIngress::next_waiting(std::uint32_t from) const {
-  std::size_t word = from / kWordBits;
-  std::uint64_t bits = waiting_[word] & ~(bit_of(from) - 1);
-  while (bits == 0) {
-    word = word + 1 < waiting_.size() ? word + 1 : 0;
-    bits = waiting_[word];
+// The first of these SMs that is waiting, or `end`.
+std::uint32_t SliceIngress::first_waiting(std::uint32_t from, std::uint32_t end) const {
+  while (from < end) {
+    const std::uint64_t bits = waiting_[from / kWordBits] & ~(bit_of(from) - 1);
+    if (bits != 0) {
+      const std::uint32_t sm =
+          from / kWordBits * kWordBits + static_cast<std::uint32_t>(std::countr_zero(bits));
+      return std::min(sm, end);
+    }
+    from = (from / kWordBits + 1) * kWordBits;
   }
-  return static_cast<std::uint32_t>(word) * kWordBits +
-         static_cast<std::uint32_t>(std::countr_zero(bits));
+  return end;
 }
 
-// Lets in waiting transactions, SMs in turn, until one does not fit.
+// One of them is waiting: of the next input that has any, the next.
+std::uint32_t SliceIngress::next_waiting() const {
+  for (std::uint32_t input = input_;; input = input + 1 < turns_.size() ? input + 1 : 0) {
+    const std::uint32_t first = input * input_sms_;
+    const auto end = std::min(first + input_sms_, static_cast<std::uint32_t>(ports_.size()));
+    if (const std::uint32_t sm = first_waiting(turns_[input], end); sm < end) {
+      return sm;
+    }
+    if (const std::uint32_t sm = first_waiting(first, turns_[input]); sm < turns_[input]) {
+      return sm;
+    }
+  }
+}
+
+// Lets in waiting transactions, inputs in turn and the SMs of each in turn, until one does not fit.
 void SliceIngress::update() {
   room_ += given_back_;
   given_back_ = 0;
@@ -103,7 +125,7 @@ void SliceIngress::update() {
   }
   requested_.clear();
   while (waiting_count_ > 0) {
-    const std::uint32_t sm = next_waiting(turn_);
+    const std::uint32_t sm = next_waiting();
     const Transaction& head = ports_[sm]->head();
     if (head.packets > room_) {
       break;
@@ -111,7 +133,9 @@ void SliceIngress::update() {
     room_ -= head.packets;
     waiting_[sm / kWordBits] &= ~bit_of(sm);
     --waiting_count_;
-    turn_ = sm + 1 < ports_.size() ? sm + 1 : 0;
+    const std::uint32_t input = sm / input_sms_;
+    turns_[input] = sm + 1;
+    input_ = input + 1 < turns_.size() ? input + 1 : 0;
     const Cycle arrival = partition().now() + latency_;
     arrivals_.push_back({arrival, sm, head});
     l2_->wake_at(arrival);

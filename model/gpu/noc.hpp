@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interconnect: an injection port per SM and an ingress per port of the L2, joined by a
 // crossbar of fixed latency. An SM sends one flit per flit_cycles; the L2 takes a transaction
-// only when the port's buffer has room for all packets of it, SMs in turn, so a full port holds up
-// the SMs whose head is for it.
+// only when the port's buffer has room for all packets of it, inputs of the port in turn and the
+// SMs of an input in turn, so a full port holds up the SMs whose head is for it.
 #pragma once
 
 #include <cstdint>
@@ -66,15 +66,18 @@ class SliceIngress : public Channel {
 
  private:
   void update() override;
-  [[nodiscard]] std::uint32_t next_waiting(std::uint32_t from) const;
+  [[nodiscard]] std::uint32_t next_waiting() const;
+  [[nodiscard]] std::uint32_t first_waiting(std::uint32_t from, std::uint32_t end) const;
 
   const std::uint32_t latency_;
+  const std::uint32_t input_sms_;
   Block* l2_ = nullptr;
   std::vector<InjectionPort*> ports_;
   std::vector<std::uint32_t> requested_;  // this cycle
   std::vector<std::uint64_t> waiting_;    // a bit for each SM
   std::uint32_t waiting_count_ = 0;
-  std::uint32_t turn_ = 0;
+  std::vector<std::uint32_t> turns_;  // of each input, the SM from which it goes on
+  std::uint32_t input_ = 0;           // whose turn it is
   std::uint32_t room_;
   std::uint32_t given_back_ = 0;
   std::deque<Arrival> arrivals_;

@@ -115,6 +115,10 @@ TEST(PartOfGpu, HasFewerSmsAndASlowerL2) {
   EXPECT_EQ(part.l2.sector_cycles, 4 * gpu.l2.sector_cycles);
   EXPECT_EQ(part.l2.dram_bytes_per_cycle, gpu.l2.dram_bytes_per_cycle / 4);
   EXPECT_EQ(part.l2.ingress_packets, gpu.l2.ingress_packets);
+  EXPECT_EQ(part.l2.input_sms, 32U);
+  GpuConfig hopper = load_gpu("h200");
+  hopper.l2.input_sms = 36;
+  EXPECT_EQ(part_of_gpu(hopper, 11).l2.input_sms, 4U);  // 36 / 11, up
   EXPECT_EQ(part.l2.bytes, gpu.l2.bytes);
   EXPECT_EQ(part.energy.active_watts, gpu.energy.active_watts / 4);
   EXPECT_EQ(part.energy.idle_watts, gpu.energy.idle_watts / 4);

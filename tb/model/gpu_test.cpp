@@ -3,6 +3,7 @@
 // runs in a process of its own (ctest does so); those that compare runs fork one for each.
 #include "model/gpu/gpu.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -478,6 +479,10 @@ struct Meeting {
   Cycle cycles;
   std::uint32_t words = 1;  // that the lanes of a RED take turns at
   std::uint32_t part = 1;   // of an Nth of the GPU: each SM stands for N
+  // SMs of an input of the port, and REDs of the last SM: inputs have as many operations done, so
+  // the SMs of a small one get ahead.
+  std::uint32_t input_sms = 36;
+  std::uint32_t last_reds = 1;
 };
 void PrintTo(const Meeting& meeting, std::ostream* out) {
   *out << meeting.name;
@@ -511,9 +516,13 @@ TEST_P(L2Port, ServesWhatMeetsThere) {
     for (std::uint32_t& primitive : primitives) {
       primitive += static_cast<std::uint32_t>(sector_of(map, place, index) - SmallTrace::kBase) / 4;
     }
-    trace.event(c, 0, ~0U, primitives);
+    for (std::uint32_t i = 0; i < (c + 1 < sms ? 1 : GetParam().last_reds); ++i) {
+      trace.event(c, 0, ~0U, primitives);
+    }
   }
-  const GpuConfig gpu = part_of_gpu(small_h200(sms * GetParam().part), GetParam().part);
+  GpuConfig whole = small_h200(sms * GetParam().part);
+  whole.l2.input_sms = GetParam().input_sms;
+  const GpuConfig gpu = part_of_gpu(whole, GetParam().part);
   const RunResult result = run(trace.read(), gpu, "baseline");
   EXPECT_EQ(result.failure, "");
   const Cycle arrival = first_issue(gpu) + sms + 2 + gpu.noc.latency;
@@ -545,8 +554,73 @@ INSTANTIATE_TEST_SUITE_P(
         // 4 x 1.5 x (2 + 2 / 2) = 18, above the port's 4 x 4 x 0.89.
         Meeting{"four_for_four", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 576, 1, 4},
         // For two: 2 x 1.5 x (0.5 + 0.5 / 1.414) = 2.56 are less than the 3.49 of one sector.
-        Meeting{"one_for_two", {{0, 0}}, 112, 1, 2}),
+        Meeting{"one_for_two", {{0, 0}}, 112, 1, 2},
+        // Four with sectors of their own, 32 x 4 x 1.5, and then 32 of the last at 3.49.
+        Meeting{"in_turn", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 304, 1, 1, 4, 2},
+        // Alone on an input the last has an operation done every 3.49 cycles from the start, which
+        // is less than its turns would give it: 64 in 223, and all 160 x 1.5 in 240.
+        Meeting{"inputs_in_turn", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 240, 1, 1, 3, 2},
+        // Every other operation is of the last SM, whose sector is another: in a round of 4 the
+        // pairs of the others count (2 / 3)^2 each of 4 * 3 / 4. 4 x 1.5 + 1.99 x 6 x 4 / 9 / 3 =
+        // 7.769 for two operations of the last, 32 take 124.3. 21.33 are left of each other SM, at
+        // 3 x 3.49: 223.4.
+        Meeting{"clashes_on_inputs", {{0, 0}, {0, 0}, {0, 0}, {0, 1}}, 348, 1, 1, 3},
+        // SMs that stand for two: a round takes 2 x 1.5 x 4 x (0.707 + 0.293 / 2) = 10.24, and the
+        // last has two operations in each: 64 in 327.8. Then 10.67 of each other at 7.68: 81.9.
+        Meeting{"inputs_for_two", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 410, 1, 2, 6, 2}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
+
+// A port that has room for one RED lets SMs in one after another: each `waiting` SM has one RED for
+// it, and the last goes on to another port, so that the run ends so many cycles after it was let
+// in.
+RunResult run_until_last_sm(std::uint32_t waiting, std::uint32_t input_sms) {
+  const SliceMap map(load_gpu("h200"));
+  SmallTrace trace(waiting, 1, 1, 1 << 20, 4);
+  trace::InstructionCost slot;
+  slot.alu = 1;
+  trace.path_cost(0, slot);
+  const auto add_to = [&](std::uint32_t cta, std::uint32_t port, std::size_t index) {
+    const Address address = sector_of(map, {port, 0}, index);
+    const std::vector<std::uint32_t> words(
+        kLanes, static_cast<std::uint32_t>(address - SmallTrace::kBase) / 4);
+    trace.event(cta, 0, ~0U, words);
+  };
+  for (std::uint32_t c = 0; c < waiting; ++c) {
+    trace.work(c, 0, waiting - c);
+    add_to(c, 5, c);
+  }
+  for (std::size_t i = 0; i < 20; ++i) {
+    add_to(waiting - 1, 6, 0);
+  }
+  GpuConfig gpu = small_h200(waiting);
+  gpu.l2.input_sms = input_sms;
+  gpu.l2.ingress_packets = kLanes;
+  return run(trace.read(), gpu, "baseline");
+}
+
+TEST(L2Inputs, TakeTurnsForTheRoomOfAPort) {
+  std::vector<PoolTask> tasks;
+  for (const auto& [waiting, input_sms] :
+       {std::pair(2U, 36U), std::pair(3U, 36U), std::pair(4U, 36U), std::pair(4U, 3U)}) {
+    tasks.push_back({fmt::format("{} {}", waiting, input_sms),
+                     [waiting = waiting, input_sms = input_sms](const auto&) {
+                       return run_until_last_sm(waiting, input_sms);
+                     },
+                     nullptr});
+  }
+  std::vector<Cycle> cycles;
+  for (const PoolOutcome& outcome : run_pool(tasks, {.jobs = 2, .progress = {}})) {
+    ASSERT_TRUE(outcome.result) << outcome.error;
+    EXPECT_EQ(outcome.result->failure, "");
+    cycles.push_back(outcome.result->cycles);
+  }
+  const Cycle one_turn = cycles[1] - cycles[0];
+  EXPECT_GT(one_turn, 112U);  // 32 x 3.49, and the way
+  // The last of four is the fourth to be let in, or, alone on its input, the second: two cycles
+  // after the second of two, since one CTA is dispatched a cycle.
+  EXPECT_EQ(cycles[2], cycles[0] + 2 * one_turn);
+  EXPECT_EQ(cycles[3], cycles[0] + 2);
+}
 
 // Every slice has its share of any few KB in a row, as seen on an H200: classes of 80 to 88 pieces
 // of 256 bytes in 2 MB.
