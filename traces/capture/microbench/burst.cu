@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bursts of REDs and of shuffles: in which cycle each issues, and so how many wait in front of the
-// load-store unit before the warp is blocked.
+// load-store unit before the warp is blocked. And what loads take that come behind REDs.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -140,6 +140,64 @@ __global__ void red_flight(Probe probe, char* base, BurstPattern pattern, float 
   }
 }
 
+constexpr int kLoadsBehind = 12;
+constexpr std::uint64_t kBehindNanoseconds = 4'000'000;
+constexpr std::uint32_t kLoadBytes = 2U << 20U;
+constexpr std::uint32_t kStrideApart = 128 * 99;  // of up to 5,000 warps in the buffer
+
+// One warp of each SM loads a line of the L2 after the other; the others of them add to one line,
+// `warp_bytes` apart, until the time is over. Loads begin when the queues have filled, in the
+// second eighth of the time; `cycles` of those that were not asked for within seven eighths stay 0.
+__global__ void loads_behind_reds(Probe probe, const char* data, char* base, BurstPattern pattern,
+                                  std::uint32_t warp_bytes, int warps, float value,
+                                  std::uint32_t* cycles) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  Stopwatch watch;
+  watch.start();
+  const std::uint64_t begin = global_time();
+  const auto sm = static_cast<std::uint32_t>(warp / warps);
+  if (warp % warps == 0) {
+    while (global_time() - begin < kBehindNanoseconds / 8) {
+    }
+    std::uint32_t wait = 0;
+    for (int i = 0; i < kLoadsBehind; ++i) {
+      if (global_time() - begin > kBehindNanoseconds / 8 * 7) {
+        break;
+      }
+      const std::uint32_t line = (static_cast<std::uint32_t>(i) * 7919U + sm * 131U) * 128U;
+      const char* address = data + (line & (kLoadBytes - 1)) + wait;
+      const std::uint64_t start = clock_now();
+      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(wait) : "l"(address) : "memory");
+      // All values are zero: the clock waits for this one.
+      std::uint64_t end = 0;
+      asm volatile("{ .reg .pred p; setp.eq.u32 p, %1, 0; @p mov.u64 %0, %%clock64; }"
+                   : "+l"(end)
+                   : "r"(wait)
+                   : "memory");
+      if (lane_id() == 0) {
+        cycles[sm * kLoadsBehind + static_cast<std::uint32_t>(i)] =
+            static_cast<std::uint32_t>(end - start);
+      }
+    }
+  } else {
+    const bool active = (pattern.active >> lane_id() & 1U) != 0;
+    const char* address =
+        base + lane_id() * pattern.lane_bytes + static_cast<std::uint64_t>(warp) * warp_bytes;
+    while (__shfl_sync(~0U, global_time() - begin, 0) < kBehindNanoseconds) {
+      if (active) {
+#pragma unroll
+        for (int i = 0; i < kRedsOfLook; ++i) {
+          red_add(address, value);
+        }
+      }
+    }
+  }
+  watch.stop(probe, warp, false);
+}
+
 struct NamedBurst {
   const char* name;
   BurstPattern pattern;
@@ -243,6 +301,46 @@ class BurstBench {
     harness_.report().add(result);
   }
 
+  // What a load of the L2 takes beside the REDs of `warps` - 1 other warps of its SM, all to one
+  // line or, `apart`, each warp to one of its own; in all SMs.
+  void loads(const NamedBurst& burst, int warps, bool apart) {
+    const Placement placement = harness_.place(warps, true);
+    const auto sms = static_cast<std::size_t>(harness_.device().sms);
+    const DeviceBuffer<char> data(kLoadBytes);
+    data.clear_async();
+    const DeviceBuffer<std::uint32_t> cycles(sms * kLoadsBehind);
+    std::vector<double> medians;
+    std::vector<double> all;
+    for (int i = 0; i < harness_.repetitions(); ++i) {
+      (void)harness_.run(placement, 1, [&](const Probe& probe, int grid, int block) {
+        cycles.clear_async();
+        loads_behind_reds<<<grid, block>>>(probe, data.data(), buffer_.data(), burst.pattern,
+                                           apart ? kStrideApart : 0, warps, 1.0F, cycles.data());
+      });
+      std::vector<double> taken;
+      for (const std::uint32_t one : cycles.to_host()) {
+        if (one > 0) {
+          taken.push_back(one);
+        }
+      }
+      medians.push_back(summarize(taken).median);
+      all = std::move(taken);
+    }
+    std::sort(all.begin(), all.end());
+    Result result;
+    result.group = "burst";
+    result.name = std::string("burst/loads_behind/") + burst.name + (apart ? "/apart" : "/same") +
+                  "/warps=" + std::to_string(warps - 1);
+    result.parameters = {{"pattern", burst.name}, {"apart", apart}, {"warps", warps - 1}};
+    result.unit = "SM cycles of a load of the L2";
+    result.value = summarize(medians);
+    result.grid = placement.grid;
+    result.block = placement.block;
+    result.extra = {{"loads", all.size()},
+                    {"tenths", {all[all.size() / 10], all[all.size() * 9 / 10]}}};
+    harness_.report().add(result);
+  }
+
   template <int... kCounts>
   void plain(const NamedBurst& burst, const Crew& crew, std::integer_sequence<int, kCounts...>) {
     const Placement placement = place(crew);
@@ -305,6 +403,11 @@ void bench_burst(Harness& harness) {
   for (const NamedBurst& burst : kBursts) {
     bench.flight(burst, false);
     bench.flight(burst, true);
+    for (const bool apart : {false, true}) {
+      for (const int warps : {2, 5, 32}) {
+        bench.loads(burst, warps, apart);
+      }
+    }
     for (const Crew& crew : kCrews) {
       if (crew.warps * 4 * 32 <= kStampedThreads) {
         bench.stamped(burst, crew);
