@@ -145,9 +145,10 @@ constexpr std::uint64_t kBehindNanoseconds = 4'000'000;
 constexpr std::uint32_t kLoadBytes = 2U << 20U;
 constexpr std::uint32_t kStrideApart = 128 * 99;  // of up to 5,000 warps in the buffer
 
-// One warp of each SM loads a line of the L2 after the other; the others of them add to one line,
-// `warp_bytes` apart, until the time is over. Loads begin when the queues have filled, in the
-// second eighth of the time; `cycles` of those that were not asked for within seven eighths stay 0.
+// One warp of each SM loads a line of the L2 after the other; each other one adds to one line,
+// those of two warps `warp_bytes` apart, until the time is over. Loads begin when the queues have
+// filled, in the second eighth of the time; `cycles` of those that were not asked for within seven
+// eighths stay 0.
 __global__ void loads_behind_reds(Probe probe, const char* data, char* base, BurstPattern pattern,
                                   std::uint32_t warp_bytes, int warps, float value,
                                   std::uint32_t* cycles) {
@@ -172,11 +173,7 @@ __global__ void loads_behind_reds(Probe probe, const char* data, char* base, Bur
       const std::uint64_t start = clock_now();
       asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(wait) : "l"(address) : "memory");
       // All values are zero: the clock waits for this one.
-      std::uint64_t end = 0;
-      asm volatile("{ .reg .pred p; setp.eq.u32 p, %1, 0; @p mov.u64 %0, %%clock64; }"
-                   : "+l"(end)
-                   : "r"(wait)
-                   : "memory");
+      const std::uint64_t end = clock_after(wait);
       if (lane_id() == 0) {
         cycles[sm * kLoadsBehind + static_cast<std::uint32_t>(i)] =
             static_cast<std::uint32_t>(end - start);

@@ -53,11 +53,7 @@ __global__ void latency(Probe probe, char* base, std::uint32_t active, std::uint
       }
       // All values are zero: the next address waits for this one, and so does the clock.
       const std::uint32_t wait = __float_as_uint(value);
-      std::uint64_t end = 0;
-      asm volatile("{ .reg .pred p; setp.eq.u32 p, %1, 0; @p mov.u64 %0, %%clock64; }"
-                   : "+l"(end)
-                   : "r"(wait)
-                   : "memory");
+      const std::uint64_t end = clock_after(wait);
       if (lane_id() == 0) {
         taken[i] = end - begin;
       }

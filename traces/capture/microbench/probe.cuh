@@ -33,6 +33,16 @@ __device__ inline std::uint64_t clock_now() {
   return now;
 }
 
+// The same once `zero`, which is 0, is there.
+__device__ inline std::uint64_t clock_after(std::uint32_t zero) {
+  std::uint64_t now = 0;
+  asm volatile("{ .reg .pred p; setp.eq.u32 p, %1, 0; @p mov.u64 %0, %%clock64; }"
+               : "+l"(now)
+               : "r"(zero)
+               : "memory");
+  return now;
+}
+
 // The low half of clock64: reading %clock goes by the uniform data path and takes longer.
 __device__ inline std::uint32_t clock_low() {
   return static_cast<std::uint32_t>(clock_now());
