@@ -2,10 +2,12 @@
 """What the figures show, computed from the rows of a sweep's table. No drawing."""
 
 import math
+import re
 
 # The groups of ARC's workloads (its table 2), over which its means are taken.
 GROUPS = ("3D", "NV", "PS")
 SOFTWARE = ("sw-b", "sw-s")
+PARTITION = re.compile(r"lab\.bytes=\d+")
 # Warp-cycle counters by the names that profilers give such stalls; what is not "issued" is a stall.
 STALLS = {"LSU": ["memory_queue"], "ARC unit": ["arc_unit"], "shuffle": ["shuffle"], "dependency": ["dependency"],
           "barrier": ["barrier"], "not selected": ["not_selected"]}
@@ -33,18 +35,21 @@ def ratio(above, below):
 
 
 class Runs:
-    """The rows of a sweep without parameters, found by trace, machine and policy."""
+    """The rows of a sweep without parameters, found by trace, machine and policy. Of LAB the partition of the L1 that
+    takes the fewest cycles, for each trace and machine as in the paper's section 6: rows with lab.bytes count too."""
 
     def __init__(self, rows):
         self.rows = {}
         self.thresholds = {}
         self.workloads = {}
         for row in rows:
-            if row["set"]:
+            partition = row["policy"] == "lab" and PARTITION.fullmatch(row["set"])
+            if row["set"] and not partition:
                 continue
             key = (row["trace"], row["gpu"], row["policy"], row["unit_kind"])
             if row["threshold"] == "":
-                self.rows[key] = row
+                if key not in self.rows or row["cycles"] < self.rows[key]["cycles"]:
+                    self.rows[key] = row
             else:
                 self.thresholds.setdefault(key[:3], {})[row["threshold"]] = row
             self.workloads[row["trace"]] = row["workload"] or row["trace"]

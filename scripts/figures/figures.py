@@ -154,16 +154,18 @@ def fig08(inputs):
                         "Cycles that warps wait for each instruction that issues, by what they wait for.")
 
 
+HARDWARE_CAPTION = ("Speedup of the gradient kernel over the baseline, in hardware; LAB with the best of the partitions of "
+                    "the L1 that were run, for each workload.")
+
+
 def fig18(inputs):
     return hardware_figure(inputs, "fig18", "rtx3060", data.cycles, "Figure 18: speedup on the 3060",
-                           "Speedup of the gradient kernel over the baseline, in hardware.",
-                           "speedup over baseline", list(HARDWARE))
+                           HARDWARE_CAPTION, "speedup over baseline", list(HARDWARE))
 
 
 def fig19(inputs):
     return hardware_figure(inputs, "fig19", "rtx4090", data.cycles, "Figure 19: speedup on the 4090",
-                           "Speedup of the gradient kernel over the baseline, in hardware.",
-                           "speedup over baseline", list(HARDWARE))
+                           HARDWARE_CAPTION, "speedup over baseline", list(HARDWARE))
 
 
 STALL_CAPTION = ("Sub-core cycles without an issue because the memory path took no atomic: those of the baseline over "
@@ -248,7 +250,8 @@ def fig25(inputs):
 
 def fig26(inputs):
     out = Figure(inputs, "fig26", "Figure 26: ARC-SW and CCCL on the 4090",
-                 "Speedup over the baseline of the best of ARC-SW and of a warp reduction by CCCL in every pass.")
+                 "Speedup over the baseline of the best of ARC-SW and of a warp reduction by CCCL in every pass. 3D alone: "
+                 "CCCL's reduction takes lanes of one primitive, which those of NV and PS are not.")
     runs, gpu = inputs.runs, "rtx4090"
     cccl = runs.compare(gpu, data.cycles, "cccl")
     arc = {trace: value for trace, value in runs.compare(gpu, data.cycles, "arc-sw").items() if trace in cccl}
@@ -359,8 +362,7 @@ def trace_information(simulator, paths):
 
 def collect(sweep, folder):
     simulated, _ = sweep.results()
-    rows = [row for row in table.rows(simulated) if row["set"] == ""]
-    runs = data.Runs(rows)
+    runs = data.Runs(table.rows(simulated))
     paths = {Path(point.trace).stem: point.trace for point, _ in simulated}
     traces = trace_information(sweep.simulator, [paths[trace] for trace in runs.traces()]) if paths else {}
     histograms = {runs.label(trace): data.histogram(traces[paths[trace]]) for trace in runs.traces()}

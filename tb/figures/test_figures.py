@@ -84,6 +84,18 @@ class Arithmetic(unittest.TestCase):
         other = {**made_up.row("a-3d", "rtx4090", "baseline", 1), "set": "lab.bytes=4096"}
         self.assertEqual(data.Runs([*made_up.rows(), other]).get("a-3d", "rtx4090", "baseline")["cycles"], 8000)
 
+    def test_lab_has_the_best_partition_of_each_trace(self):
+        def partition(trace, cycles, size, policy="lab"):
+            return {**made_up.row(trace, "rtx4090", policy, cycles), "set": f"lab.bytes={size}"}
+        rows = [partition("a-3d", 4800, 4096), *made_up.rows(), partition("a-3d", 4900, 8192),
+                partition("b-3d", 9999, 4096), partition("a-3d", 1, 4096, "phi"),
+                {**made_up.row("a-3d", "rtx4090", "lab", 1), "set": "lab.bytes=4096 l2.rop_cycles=1"}]
+        runs = data.Runs(rows)
+        self.assertEqual(runs.get("a-3d", "rtx4090", "lab")["cycles"], 4800)
+        self.assertEqual(runs.get("a-3d", "rtx3060", "lab")["cycles"], 5000)
+        self.assertEqual(runs.get("b-3d", "rtx4090", "lab")["cycles"], 6500)
+        self.assertEqual(runs.get("a-3d", "rtx4090", "phi")["cycles"], 7800)
+
     def test_differences_of_more_than_fifteen_per_cent(self):
         def differs(ours, at_least=False):
             entry = {"value": 2.0, "what": "x", "where": "7", "at_least": at_least}
