@@ -71,7 +71,7 @@ def main():
     parser = Parser(description="Sweep of the partition size of policy lab.")
     parser.add_argument("traces", nargs="*", metavar="TRACE", default=[str(ROOT / "traces/data/truck.wft")])
     parser.add_argument("--gpu", default="rtx4090,rtx3060,h200", help="machines, comma-separated")
-    parser.add_argument("--kib", default="8,16,32,48,64,80,96,112", help="sizes in KiB, comma-separated")
+    parser.add_argument("--kib", default="16,32,48,64,80,96,104,112", help="sizes in KiB, comma-separated")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="simulations at once")
     args = parser.parse_args()
     try:
