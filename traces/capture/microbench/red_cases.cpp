@@ -167,6 +167,25 @@ RedCase hot(int sms, const std::string& kind, int lanes, std::uint32_t n, std::u
   return made;
 }
 
+// The same words of so many sectors of a line by every warp, or, if there are two lines of one
+// slice, every other one by turns: how long a slice takes for them.
+RedCase hot_block(int sms, std::uint32_t sectors, std::uint32_t words, std::uint32_t lines) {
+  RedCase made = hot(sms, "hot_block", static_cast<int>(sectors * words), lines, 512, 1, 0);
+  made.name = "red/hot_block/sectors=" + std::to_string(sectors) +
+              "/words=" + std::to_string(words) + "/lines=" + std::to_string(lines);
+  RedPattern& p = made.pattern;
+  for (std::uint32_t l = 0; l < sectors * words; ++l) {
+    p.lane[l] = l / words * 8 + l % words;
+  }
+  // By words; the lines lie 512 bytes apart.
+  p.warp_step = 128;
+  p.mask = 128 * (lines - 1);
+  std::fill_n(p.scale, kReds, 4);
+  made.parameters = {{"pattern", "hot_block"}, {"sectors", sectors}, {"words", words},
+                     {"lines", lines},         {"warps_per_sm", 16}, {"whole_gpu", true}};
+  return made;
+}
+
 }  // namespace
 
 std::vector<RedCase> red_cases(int sms, int max_warps) {
@@ -210,6 +229,13 @@ std::vector<RedCase> red_cases(int sms, int max_warps) {
     all.push_back(hot(sms, "hot_address", lanes, 1, 4, 0, 0));
     all.push_back(hot(sms, "hot_line", lanes, 1, 4, 0, 4));
     all.push_back(hot(sms, "hot_sectors", lanes, 1, 4, 0, 32));
+  }
+  for (const std::uint32_t lines : {1U, 2U}) {
+    for (const std::uint32_t sectors : {1U, 2U, 3U, 4U}) {
+      for (const std::uint32_t words : {1U, 2U, 4U, 8U}) {
+        all.push_back(hot_block(sms, sectors, words, lines));
+      }
+    }
   }
   // One lane each: n hot addresses at a stride. The first shows what a line, the others where the
   // next ROP and the next slice begin.
