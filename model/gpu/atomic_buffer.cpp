@@ -54,7 +54,7 @@ BufferShape buffer_shape(PolicyKind policy, const GpuConfig& config, std::uint64
 
 AtomicBuffer::AtomicBuffer(const sc_core::sc_module_name& name, Partition& partition,
                            const BufferShape& shape, const AddressMap& addresses, bool has_values,
-                           LsuPipe& pipe, Fifo<Transaction>& injection, SectorSumsPool& sums,
+                           LsuPipe& pipe, Fifo<Transaction>& injection, LineSumsPool& sums,
                            Tally& tally, CtaStore& ctas)
     : Block(name, partition),
       input("input", shape.queue_depth),
@@ -260,14 +260,20 @@ void AtomicBuffer::flush() {
 }
 
 void AtomicBuffer::send(const SumStore::Sector& sector) {
+  const auto first = sector.address % kLineBytes / sizeof(Fp32Bits);
   Transaction transaction;
   transaction.partial = true;
+  transaction.whole = std::popcount(sector.words) == kSectorWords;
+  transaction.sectors = sector_bit(sector.address);
+  transaction.turns = 1;
   transaction.packets = 1;
-  transaction.mask = sector.words;
+  transaction.mask = sector.words << first;
   transaction.lone_words = std::has_single_bit(sector.words) ? 1 : 0;
   transaction.flits = std::has_single_bit(sector.words) ? 1 : 2;
   transaction.address = sector.address;
-  transaction.data = sums_.put(sector.sums);
+  LineSums sums{};
+  std::copy(sector.sums.begin(), sector.sums.end(), sums.begin() + first);
+  transaction.data = sums_.put(sums);
   tally_.buffer_reduced += static_cast<std::uint64_t>(std::popcount(sector.words));
   victims_.push_back(transaction);
 }

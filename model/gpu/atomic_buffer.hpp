@@ -21,7 +21,7 @@
 #include "model/gpu/channel.hpp"
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
-#include "model/gpu/sector_sums.hpp"
+#include "model/gpu/line_sums.hpp"
 #include "model/gpu/sum_store.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/gpu/traffic.hpp"
@@ -70,7 +70,7 @@ class AtomicBuffer : public Block {
  public:
   AtomicBuffer(const sc_core::sc_module_name& name, Partition& partition, const BufferShape& shape,
                const AddressMap& addresses, bool has_values, LsuPipe& pipe,
-               Fifo<Transaction>& injection, SectorSumsPool& sums, Tally& tally, CtaStore& ctas);
+               Fifo<Transaction>& injection, LineSumsPool& sums, Tally& tally, CtaStore& ctas);
 
   Fifo<Transaction> input;
   Mailbox<std::uint32_t> loads;  // ordinary loads that warps have issued
@@ -105,7 +105,7 @@ class AtomicBuffer : public Block {
   const bool has_values_;
   LsuPipe& pipe_;
   Fifo<Transaction>& injection_;
-  SectorSumsPool& sums_;
+  LineSumsPool& sums_;
   Tally& tally_;
   CtaStore& ctas_;
   SumStore store_;

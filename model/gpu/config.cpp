@@ -24,8 +24,9 @@ namespace {
 // More than any GPU file; stops a device or a trace that is named as one.
 constexpr std::size_t kMaxFileBytes = 1U << 20U;
 
-// One for each lane of a warp, at worst. A transaction enters the queue of a slice whole.
-constexpr std::uint32_t kMaxTransactionPackets = 32;
+// At worst the lanes come in pairs, each a turn over two sectors of one line: a head and two flits.
+// A transaction enters the queue of a slice whole.
+constexpr std::uint32_t kMaxTransactionFlits = 16 * 3;
 
 // Text from outside in an error message: control characters would break its one line.
 std::string printable(std::string_view text) {
@@ -260,10 +261,10 @@ class Loader {
                                        gpu.sm.max_warps, gpu.sm.max_warps / gpu.sm.subcores,
                                        gpu.sm.subcores, kMaxSubcoreWarps));
     }
-    if (gpu.l2.ingress_packets < kMaxTransactionPackets) {
-      fail("l2.ingress_packets",
-           fmt::format("is {}, less than the {} packets that one transaction can have",
-                       gpu.l2.ingress_packets, kMaxTransactionPackets));
+    if (gpu.l2.ingress_flits < kMaxTransactionFlits) {
+      fail("l2.ingress_flits",
+           fmt::format("is {}, less than the {} flits that one transaction can have",
+                       gpu.l2.ingress_flits, kMaxTransactionFlits));
     }
     if (!std::has_single_bit(gpu.l1.line_bytes)) {
       fail("l1.line_bytes", fmt::format("is {}, must be a power of two", gpu.l1.line_bytes));
@@ -312,6 +313,10 @@ class Loader {
     if (gpu.l2.slices % gpu.l2.slices_per_port != 0) {
       fail("l2.slices", fmt::format("is {}, no multiple of l2.slices_per_port = {}", gpu.l2.slices,
                                     gpu.l2.slices_per_port));
+    }
+    if (gpu.l2.line_bytes < gpu.l1.line_bytes) {
+      fail("l2.line_bytes", fmt::format("is {}, less than l1.line_bytes = {}", gpu.l2.line_bytes,
+                                        gpu.l1.line_bytes));
     }
     if (gpu.l2.sector_cycles < gpu.l2.rop_cycles) {
       fail("l2.sector_cycles", fmt::format("is {}, less than l2.rop_cycles = {}",
@@ -431,6 +436,7 @@ GpuConfig part_of_gpu(const GpuConfig& gpu, std::uint32_t n) {
   part.l2.port_cycles *= n;
   part.l2.flit_cycles *= n;
   part.l2.rop_cycles *= n;
+  part.l2.line_cycles *= n;
   part.l2.sector_cycles *= n;
   part.l2.dram_bytes_per_cycle /= n;
   part.energy.active_watts /= n;

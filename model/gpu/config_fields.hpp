@@ -101,8 +101,9 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("l2", "port_cycles", gpu.l2.port_cycles, kCycles);
   visit("l2", "flit_cycles", gpu.l2.flit_cycles, kCycles);
   visit("l2", "rop_cycles", gpu.l2.rop_cycles, kCycles);
+  visit("l2", "line_cycles", gpu.l2.line_cycles, kCycles);
   visit("l2", "sector_cycles", gpu.l2.sector_cycles, kCycles);
-  visit("l2", "ingress_packets", gpu.l2.ingress_packets, Count{1, 65536});
+  visit("l2", "ingress_flits", gpu.l2.ingress_flits, Count{1, 65536});
   visit("l2", "interleave_bytes", gpu.l2.interleave_bytes, Count{32, 1U << 20U});
   visit("l2", "slice_bytes", gpu.l2.slice_bytes, Count{32, 1U << 20U});
   visit("l2", "bytes", gpu.l2.bytes, Bytes{4096, std::uint64_t{1} << 30U});

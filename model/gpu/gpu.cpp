@@ -121,7 +121,7 @@ class Gpu {
   AddressMap addresses_;
   std::vector<Fp32Bits> memory_;
   CtaStore ctas_;
-  SectorSumsPool sums_;
+  LineSumsPool sums_;
   SliceMap map_;
   Clock clock_;
   std::vector<Tally> tallies_;  // by partition
@@ -345,7 +345,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   };
   // Of the L2, either all slices or all ports are the narrower place.
   const double rop_even =
-      std::max(static_cast<double>(l2.rop_ops) * config_.l2.rop_cycles / slices,
+      std::max(static_cast<double>(l2.rop_busy) / (ticks * slices),
                static_cast<double>(l2.port_busy) / (ticks * config_.l2.ports()));
   result.even_bounds = {
       {"issue", even(cores.issued, subcores)}, {"arc_unit", even(cores.unit_read_cycles, subcores)},

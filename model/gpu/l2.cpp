@@ -63,7 +63,7 @@ std::uint64_t fine(double cycles, unsigned bits) {
 
 L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
                const SliceMap& map, const AddressMap& addresses, bool has_values,
-               std::vector<Fp32Bits>& memory, SectorSumsPool& sums, Tally& tally, CtaStore& ctas)
+               std::vector<Fp32Bits>& memory, LineSumsPool& sums, Tally& tally, CtaStore& ctas)
     : Block(name, partition),
       ingress("ingress", partition, config),
       map_(map),
@@ -77,11 +77,11 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const 
       port_time_(fine(config.l2.port_cycles, kFineBits)),
       flit_time_(fine(config.l2.flit_cycles, kFineBits)),
       rop_time_(fine(config.l2.rop_cycles, kFineBits)),
+      line_time_(fine(config.l2.line_cycles, kFineBits)),
       sector_time_(fine(config.l2.sector_cycles, kFineBits)),
       round_floor_(sector_time_ / config.sms_each),
       own_share_(fine(1 / std::sqrt(config.sms_each), kShareBits)),
       even_share_(((std::uint64_t{1} << kShareBits) - own_share_) / config.l2.slices_per_port),
-      rop_ticks_(to_ticks(config.l2.rop_cycles)),
       line_bytes_(config.l2.line_bytes),
       dram_latency_(config.l2.dram_latency),
       dram_line_ticks_(to_ticks(config.l2.line_bytes * static_cast<double>(config.l2.ports()) /
@@ -92,7 +92,8 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const 
       inputs_((config.sm.count + input_sms_ - 1) / input_sms_) {
   for (Slice& slice : slices_) {
     slice.streams_of.resize(inputs_.size());
-    slice.clashes_of.resize(inputs_.size() * inputs_.size());
+    slice.times_of.resize(inputs_.size());
+    slice.waits_of.resize(inputs_.size() * inputs_.size());
   }
 }
 
@@ -118,13 +119,17 @@ void L2Port::tick() {
   }
   serve((now() + 1) << kFineBits);
   if (!streams_.empty()) {
-    wake_at(end_of(streams_[next_to_end()]) >> kFineBits);
+    wake_at(end_of(next_to_end()) >> kFineBits);
   }
 }
 
 // Looks the line up; a transaction whose line is in goes on to its slice.
 void L2Port::accept(const Arrival& arrival) {
   const Address address = arrival.transaction.address;
+  if (!arrival.transaction.partial) {
+    // The host's cache is to have the word by the time it is added to.
+    __builtin_prefetch(&memory_[addresses_.element_at(address, arrival.transaction.parameter)]);
+  }
   const std::uint64_t line = line_bytes_.quotient(address);
   const L2Tags::Access access = tags_.access(address);
   if (!access.hit) {
@@ -162,54 +167,73 @@ void L2Port::begin(std::uint32_t sm) {
   stream.sm = sm;
   stream.input = sm / input_sms_;
   stream.slice = map_.place(transaction.address).slice;
-  stream.sector = transaction.address / kSectorBytes;
+  stream.sectors = transaction.sectors;
   stream.port = port_time(transaction);
-  if (transaction.packets > 1) {
-    stream.port /= transaction.packets;
+  stream.time = turn_time(transaction);
+  if (transaction.turns > 1) {
+    stream.port /= transaction.turns;
   }
-  stream.end = inputs_[stream.input].served + (std::uint64_t{transaction.packets} << kRoundBits);
-  count(stream, true);
+  const bool lone_sector = transaction.packets == transaction.turns;
+  const Fine next = stream.time + (lone_sector || transaction.whole ? 0 : line_time_);
+  stream.wait = std::max(sector_time_, next) - stream.time;
+  const std::uint64_t line = transaction.address / kLineBytes;
+  count(stream, line, true);
   streams_.push_back(stream);
+  lines_.push_back(line);
+  ends_.push_back(inputs_[stream.input].served + (std::uint64_t{transaction.turns} << kRoundBits));
 }
 
 // A stream that begins, or has ended, beside those that are there.
-void L2Port::count(const Stream& stream, bool begins) {
+void L2Port::count(const Stream& stream, std::uint64_t line, bool begins) {
+  const auto add = [begins](auto& sum, auto part) { sum += begins ? part : ~part + 1; };
   const std::uint32_t one = begins ? 1 : ~std::uint32_t{0};  // or less
   Input& input = inputs_[stream.input];
   inputs_in_use_ += input.streams == (begins ? 0 : 1) ? one : 0;
   input.streams += one;
-  input.port += begins ? stream.port : ~stream.port + 1;
+  add(input.port, stream.port);
+  add(stream_time_, stream.time);
   Slice& slice = slices_[stream.slice];
   slice.streams += one;
   slice.streams_of[stream.input] += one;
+  add(slice.times_of[stream.input], stream.time);
   const std::size_t inputs = inputs_.size();
-  for (const Stream& other : streams_) {
-    if (other.sector == stream.sector) {
-      slice.clashes += 2 * one;
-      slice.clashes_of[other.input * inputs + stream.input] += one;
-      slice.clashes_of[stream.input * inputs + other.input] += one;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (lines_[i] != line) {
+      continue;
+    }
+    const Stream& other = streams_[i];
+    if ((other.sectors & stream.sectors) != 0) {
+      add(slice.waits, stream.wait + other.wait);
+      add(slice.waits_of[other.input * inputs + stream.input], other.wait);
+      add(slice.waits_of[stream.input * inputs + other.input], stream.wait);
     }
   }
 }
 
 void L2Port::finish(std::size_t stream, Fine time) {
   const Stream done = streams_[stream];
-  streams_[stream] = streams_.back();
-  streams_.pop_back();
-  count(done, false);
+  const std::uint64_t line = lines_[stream];
+  const auto take_out = [stream](auto& list) {
+    list[stream] = list.back();
+    list.pop_back();
+  };
+  take_out(streams_);
+  take_out(lines_);
+  take_out(ends_);
+  count(done, line, false);
   Slice& slice = slices_[done.slice];
 
   const Transaction& transaction = queues_.front(done.sm);
   const std::uint32_t packets = transaction.packets;
   stats_.rop_ops += packets;
-  stats_.rop_busy += rop_ticks_ * packets;
-  slice.served += rop_ticks_ * packets;
+  stats_.rop_busy += rop_ticks(transaction);
+  slice.served += rop_ticks(transaction);
   port_busy_ += port_time(transaction);
   stats_.port_busy = port_busy_ * kTicksPerCycle >> kFineBits;
   stats_.rop_busiest = std::max({stats_.rop_busiest, slice_busy(), stats_.port_busy});
   add(transaction);
+  ingress.give_back(transaction.flits);
   queues_.pop(done.sm);
-  ingress.give_back(packets);
   stats_.last_done =
       std::max<Cycle>(stats_.last_done, (time + (Fine{1} << kFineBits) - 1) >> kFineBits);
   if (queues_.size(done.sm) > 0) {
@@ -221,13 +245,13 @@ void L2Port::finish(std::size_t stream, Fine time) {
 void L2Port::serve(Fine until) {
   while (!streams_.empty()) {
     const std::size_t next = next_to_end();
-    const Fine end = end_of(streams_[next]);
+    const Fine end = end_of(next);
     if (end >= until) {
       return;
     }
     time_ = end;
-    pass(rounds_to_end(streams_[next]));
-    inputs_[streams_[next].input].served = streams_[next].end;
+    pass(rounds_to_end(next));
+    inputs_[streams_[next].input].served = ends_[next];
     finish(next, end);
   }
 }
@@ -242,6 +266,9 @@ void L2Port::advance(Fine time) {
 
 void L2Port::pass(std::uint64_t rounds) {
   rounds_ += rounds;
+  if (inputs_.size() > 1) {
+    next_to_end_ = kUnknown;  // by rounding, of several that end at about the same time
+  }
   for (Input& input : inputs_) {
     input.served += (rounds * input.rate) >> kShareBits;
   }
@@ -249,6 +276,7 @@ void L2Port::pass(std::uint64_t rounds) {
 
 // By the limits at the top of l2.hpp.
 void L2Port::set_round() {
+  next_to_end_ = kUnknown;
   for (Input& input : inputs_) {
     input.rate = input.rounds_each = kEven;
   }
@@ -259,11 +287,11 @@ void L2Port::set_round() {
   }
 }
 
-// As many operations of every input, those with fewest SMs first: these take no more of a round
+// As many turns of every input, those with fewest SMs first: these take no more of a round
 // than what all can have done in one that lasts as long as if all SMs had even shares.
 void L2Port::share_among_inputs(Fine even_round) {
   const Fine most = (even_round << kShareBits) / round_floor_;
-  Fine operations = streams_.size() << kShareBits;
+  Fine turns = streams_.size() << kShareBits;
   for (Input& input : inputs_) {
     input.has_share = input.streams == 0;
   }
@@ -276,9 +304,9 @@ void L2Port::share_among_inputs(Fine even_round) {
       }
     }
     fewest->has_share = true;
-    fewest->rate = std::min(most, operations / left / fewest->streams);
+    fewest->rate = std::min(most, turns / left / fewest->streams);
     fewest->rounds_each = (kEven << kShareBits) / fewest->rate;
-    operations -= fewest->rate * fewest->streams;
+    turns -= fewest->rate * fewest->streams;
     highest = std::max(highest, fewest->rate);
   }
   round_ = std::max((round_floor_ * highest) >> kShareBits, round_at_rates());
@@ -286,32 +314,33 @@ void L2Port::share_among_inputs(Fine even_round) {
 
 // The second and third limit.
 L2Port::Fine L2Port::round_at_rates() const {
-  const Fine apart = sector_time_ - rop_time_;
   Fine port = 0;
   for (const Input& input : inputs_) {
     port += (input.port * input.rate) >> kShareBits;
   }
   Fine round = 0;
-  const std::uint64_t even = even_share_ * streams_.size();
+  const Fine even = even_share_ * stream_time_;
   for (const Slice& slice : slices_) {
-    Fine operations = 0;
+    Fine turns = 0;
+    Fine time = 0;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      operations += inputs_[i].rate * slice.streams_of[i];
+      turns += inputs_[i].rate * slice.streams_of[i];
+      time += inputs_[i].rate * slice.times_of[i];
     }
-    Fine clash = 0;
-    if (slice.clashes > 0) {
-      Fine clashes = 0;
-      const std::uint32_t* pairs = slice.clashes_of.data();
+    Fine wait = 0;
+    if (slice.waits > 0) {
+      Fine waits = 0;
+      const Fine* pairs = slice.waits_of.data();
       for (const Input& one : inputs_) {
         for (const Input& other : inputs_) {
-          clashes += ((one.rate * other.rate) >> kShareBits) * *pairs++;
+          waits += ((one.rate * other.rate) >> kShareBits) * *pairs++;
         }
       }
-      clash = apart * clashes / (operations * (slice.streams - 1) / slice.streams);
+      wait = waits / (turns * (slice.streams - 1) / slice.streams);
     }
-    port += clash;
-    const Fine own = (own_share_ * operations) >> kShareBits;
-    round = std::max(round, ((rop_time_ * (even + own)) >> kShareBits) + clash);
+    port += wait;
+    const Fine own = own_share_ * (time >> kShareBits);
+    round = std::max(round, ((even + own) >> kShareBits) + wait);
   }
   return std::max(round, port);
 }
@@ -334,6 +363,19 @@ L2Port::Fine L2Port::port_time(const Transaction& transaction) const {
          flit_time_ * (transaction.flits - transaction.lone_words);
 }
 
+// What a turn of a transaction takes of its slice.
+L2Port::Fine L2Port::turn_time(const Transaction& transaction) const {
+  if (transaction.packets == transaction.turns) {
+    return rop_time_;
+  }
+  return std::max(rop_time_, line_time_ * transaction.packets / transaction.turns);
+}
+
+// And all of them, rounded down.
+Ticks L2Port::rop_ticks(const Transaction& transaction) const {
+  return turn_time(transaction) * transaction.turns * kTicksPerCycle >> kFineBits;
+}
+
 Ticks L2Port::rop_busy_before(Cycle cycle) const {
   Ticks busy = stats_.rop_busy;
   if (streams_.empty()) {
@@ -342,22 +384,42 @@ Ticks L2Port::rop_busy_before(Cycle cycle) const {
   // Every stream has got as far as the rounds have.
   const Fine time = cycle << kFineBits;
   const std::uint64_t rounds = time > time_ ? ((time - time_) << kRoundBits) / round_ : 0;
-  for (const Stream& stream : streams_) {
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const Stream& stream = streams_[i];
     const Input& input = inputs_[stream.input];
-    const std::uint64_t packets = queues_.front(stream.sm).packets;
+    const Transaction& transaction = queues_.front(stream.sm);
+    const Ticks all = rop_ticks(transaction);
     const std::uint64_t served = input.served + ((rounds * input.rate) >> kShareBits);
-    const std::uint64_t rest = stream.end > served ? stream.end - served : 0;
-    busy += rop_ticks_ * packets - ((rop_ticks_ * rest) >> kRoundBits);
+    const std::uint64_t rest = ends_[i] > served ? ends_[i] - served : 0;
+    busy += all - (all * rest / transaction.turns >> kRoundBits);
   }
   return busy;
 }
 
-std::size_t L2Port::next_to_end() const {
+std::size_t L2Port::next_to_end() {
+  if (next_to_end_ == kUnknown) {
+    next_to_end_ = find_next_to_end();
+  }
+  return next_to_end_;
+}
+
+std::size_t L2Port::find_next_to_end() const {
   std::size_t next = 0;
+  const auto before = [&](std::size_t i, std::uint64_t end, std::uint64_t least) {
+    return end < least || (end == least && streams_[i].sm < streams_[next].sm);
+  };
+  if (inputs_.size() == 1) {  // all are as far from their ends as these say
+    for (std::size_t i = 1; i < ends_.size(); ++i) {
+      if (before(i, ends_[i], ends_[next])) {
+        next = i;
+      }
+    }
+    return next;
+  }
   std::uint64_t least = ~std::uint64_t{0};
   for (std::size_t i = 0; i < streams_.size(); ++i) {
-    const std::uint64_t rest = rounds_to_end(streams_[i]);
-    if (rest < least || (rest == least && streams_[i].sm < streams_[next].sm)) {
+    const std::uint64_t rest = rounds_to_end(i);
+    if (before(i, rest, least)) {
       least = rest;
       next = i;
     }
@@ -365,13 +427,13 @@ std::size_t L2Port::next_to_end() const {
   return next;
 }
 
-std::uint64_t L2Port::rounds_to_end(const Stream& stream) const {
-  const Input& input = inputs_[stream.input];
-  const std::uint64_t rest = stream.end > input.served ? stream.end - input.served : 0;
+std::uint64_t L2Port::rounds_to_end(std::size_t stream) const {
+  const Input& input = inputs_[streams_[stream].input];
+  const std::uint64_t rest = ends_[stream] > input.served ? ends_[stream] - input.served : 0;
   return (rest * input.rounds_each) >> kShareBits;
 }
 
-L2Port::Fine L2Port::end_of(const Stream& stream) const {
+L2Port::Fine L2Port::end_of(std::size_t stream) const {
   const std::uint64_t rest = rounds_to_end(stream);
   return time_ + ((rest * round_ + (std::uint64_t{1} << kRoundBits) - 1) >> kRoundBits);
 }
@@ -411,12 +473,13 @@ void L2Port::add(const Transaction& transaction) {
   ctas_.release(ref.cta);
 }
 
-// The sums of a sector that an atomic buffer has sent, in the order of their addresses.
+// Sums of a line, in the order of their addresses.
 void L2Port::add_partial(const Transaction& transaction) {
-  const SectorSums sums = sums_.take(transaction.data);
+  const LineSums sums = sums_.take(transaction.data);
+  const Address line = transaction.address / kLineBytes * kLineBytes;
   for (std::uint32_t rest = transaction.mask; rest != 0; rest &= rest - 1) {
     const auto word = static_cast<std::uint32_t>(std::countr_zero(rest));
-    const Address address = transaction.address + word * sizeof(Fp32Bits);
+    const Address address = line + word * sizeof(Fp32Bits);
     Fp32Bits& cell = memory_[addresses_.element_at(address, 0)];
     cell = fp32_add(cell, sums[word]);
     ++tally_.sums_added;

@@ -2,17 +2,20 @@
 // One port of the L2: the slices behind it, their tags and DRAM channel, and the ROPs, which do
 // additions one sector operation after another. Owned by the GPU.
 //
-// The packets of the SMs come interleaved, one of each SM in turn (a round), where all SMs come in
-// by one input. What a round takes follows from three limits, each of which was measured alone on
-// an H200 (config.hpp, GpuConfig::L2): the port takes a lone word per port_cycles and a flit of
-// anything else per flit_cycles, p cycles for each operation of a transaction; a slice takes one
-// per rop_cycles; and an operation on the sector that its slice worked on last begins sector_cycles
-// after that one. With m SMs that have something to add, m_k of them in slice k, and s_k of the m_k
-// (m_k - 1) ordered pairs of those on one sector, a round in random order takes
+// The turns of the SMs' transactions (traffic.hpp) come interleaved, one of each SM (a round),
+// where all SMs come in by one input. What a round takes follows from three limits, each of which
+// was measured alone on an H200 (config.hpp, GpuConfig::L2): the port takes a lone word per
+// port_cycles and a flit of anything else per flit_cycles, p cycles for each turn of a transaction;
+// a slice takes t cycles for a turn, rop_cycles and no less than line_cycles for each of several
+// sectors; and a turn of another SM with a sector of the turn before it in its slice begins no less
+// than sector_cycles after that, and if that one left out words of several sectors no less than t +
+// line_cycles: it waits for d more. With m SMs that have something to add, m_k of them in slice k,
+// and D_k the sum of d over the m_k (m_k - 1) ordered pairs of those that have a sector in common,
+// a round in random order takes
 //
 //     max(sector_cycles,
-//         max_k(m_k rop_cycles + d s_k / (m_k - 1)),
-//         sum p + d sum_k s_k / (m_k - 1)),      d = sector_cycles - rop_cycles.
+//         max_k(sum t + D_k / (m_k - 1)),
+//         sum p + sum_k D_k / (m_k - 1)).
 //
 // In an Nth of a GPU (part_of_gpu) all these take N times as long, and each SM stands for N of the
 // launch, which draw their slices on their own. So S slices share the m of them more evenly: what
@@ -21,13 +24,13 @@
 // limits stays as it is in the whole GPU.
 //
 // Where a port has several inputs, these take turns, and so do the SMs of each: with m SMs on n
-// inputs, each SM of the m_i on input i has r_i = m / (n m_i) operations done while m of all are
-// done. That is a round, in which a stream counts r_i times and a pair of them on one sector r_i
-// r_j times; no SM has more than one operation in sector_cycles done, and what it cannot take is
-// shared by the other inputs.
+// inputs, each SM of the m_i on input i has r_i = m / (n m_i) turns done while m of all are done.
+// That is a round, in which a stream counts r_i times and a pair of them on one sector r_i r_j
+// times; no SM has more than one turn in sector_cycles done, and what it cannot take is shared by
+// the other inputs.
 //
-// Within a round every SM of an input gets as many operations done, so they advance alike until an
-// SM comes or goes, and transactions are events, not their packets.
+// Within a round every SM of an input gets as many turns done, so they advance alike until an SM
+// comes or goes, and transactions are events, not their turns.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +41,8 @@
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
 #include "model/gpu/divider.hpp"
+#include "model/gpu/line_sums.hpp"
 #include "model/gpu/noc.hpp"
-#include "model/gpu/sector_sums.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/gpu/traffic.hpp"
 
@@ -109,7 +112,7 @@ class L2Port : public Block {
  public:
   L2Port(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
          const SliceMap& map, const AddressMap& addresses, bool has_values,
-         std::vector<Fp32Bits>& memory, SectorSumsPool& sums, Tally& tally, CtaStore& ctas);
+         std::vector<Fp32Bits>& memory, LineSumsPool& sums, Tally& tally, CtaStore& ctas);
 
   SliceIngress ingress;
   // Marks a line as present before the kernel begins: the arrays were just cleared.
@@ -132,24 +135,25 @@ class L2Port : public Block {
     std::uint32_t sm;
     std::uint32_t input;
     std::uint32_t slice;
-    std::uint64_t sector;
-    Fine port;          // what each of its operations takes of the port
-    std::uint64_t end;  // in operations of each stream of its input, 2^-20
+    std::uint8_t sectors;  // of the line
+    Fine port;             // what each of its turns takes of the port
+    Fine time;             // and of its slice
+    Fine wait;             // what a turn on one of its sectors that follows it has to wait
   };
   struct Input {
     std::uint32_t streams = 0;
     Fine port = 0;             // over the streams
-    Fine rate = kEven;         // operations of each of them in a round, in 2^-16
-    Fine rounds_each = kEven;  // that an operation of each takes, likewise
-    std::uint64_t served = 0;  // operations of each that have passed by time_, in 2^-20
+    Fine rate = kEven;         // turns of each of them in a round, in 2^-16
+    Fine rounds_each = kEven;  // that a turn of each takes, likewise
+    std::uint64_t served = 0;  // turns of each that have passed by time_, in 2^-20
     bool has_share = false;    // in share_among_inputs
   };
   struct Slice {
     std::uint32_t streams = 0;
-    std::uint32_t clashes = 0;              // ordered pairs of streams on one sector
+    Fine waits = 0;                         // over the ordered pairs of streams on one sector
     std::vector<std::uint32_t> streams_of;  // each input
-    std::vector<std::uint32_t>
-        clashes_of;  // a row for each input of one, with each input of the other
+    std::vector<Fine> times_of;             // theirs
+    std::vector<Fine> waits_of;  // a row for each input of one, with each input of the other
     Ticks served = 0;
   };
   using Arrival = SliceIngress::Arrival;
@@ -166,12 +170,16 @@ class L2Port : public Block {
   void share_among_inputs(Fine even_round);
   [[nodiscard]] Fine round_at_rates() const;
   [[nodiscard]] Ticks slice_busy() const;
-  [[nodiscard]] std::size_t next_to_end() const;
-  [[nodiscard]] std::uint64_t rounds_to_end(const Stream& stream) const;
-  [[nodiscard]] Fine end_of(const Stream& stream) const;
+  // Of the streams, the one that ends first; of several that of the first SM.
+  [[nodiscard]] std::size_t next_to_end();
+  [[nodiscard]] std::size_t find_next_to_end() const;
+  [[nodiscard]] std::uint64_t rounds_to_end(std::size_t stream) const;
+  [[nodiscard]] Fine end_of(std::size_t stream) const;
   void pass(std::uint64_t rounds);
-  void count(const Stream& stream, bool begins);
+  void count(const Stream& stream, std::uint64_t line, bool begins);
   [[nodiscard]] Fine port_time(const Transaction& transaction) const;
+  [[nodiscard]] Fine turn_time(const Transaction& transaction) const;
+  [[nodiscard]] Ticks rop_ticks(const Transaction& transaction) const;
   void add(const Transaction& transaction);
   void add_partial(const Transaction& transaction);
 
@@ -179,14 +187,13 @@ class L2Port : public Block {
   const AddressMap& addresses_;
   const bool has_values_;
   std::vector<Fp32Bits>& memory_;
-  SectorSumsPool& sums_;
+  LineSumsPool& sums_;
   Tally& tally_;
   CtaStore& ctas_;
   const std::uint32_t input_sms_;
-  const Fine port_time_, flit_time_, rop_time_, sector_time_;
+  const Fine port_time_, flit_time_, rop_time_, line_time_, sector_time_;
   const Fine round_floor_;                      // the first limit of a round
   const std::uint64_t own_share_, even_share_;  // how a slice's streams and all count for it
-  const Ticks rop_ticks_;
   const Divider line_bytes_;
   const std::uint32_t dram_latency_;
   const Ticks dram_line_ticks_;
@@ -194,9 +201,15 @@ class L2Port : public Block {
   L2Tags tags_;
   TransactionQueues queues_;  // by SM, the one that is served in front
   std::vector<Stream> streams_;
+  // Of each stream, apart since they are looked through often.
+  std::vector<std::uint64_t> ends_;   // in turns of each stream of its input, 2^-20
+  std::vector<std::uint64_t> lines_;  // that it adds to
+  static constexpr std::size_t kUnknown = ~std::size_t{0};
+  std::size_t next_to_end_ = kUnknown;
   std::vector<Slice> slices_;
   std::vector<Input> inputs_;
   std::uint32_t inputs_in_use_ = 0;  // with streams
+  Fine stream_time_ = 0;             // over the streams
   Fine port_busy_ = 0;
   Fine round_ = 0;            // what a round takes
   std::uint64_t rounds_ = 0;  // that have passed by time_

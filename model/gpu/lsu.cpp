@@ -39,7 +39,7 @@ void LsuPipe::update() {
 
 Lsu::Lsu(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
          const AddressMap& addresses, bool has_values, LsuPipe& pipe, Fifo<Transaction>& sink,
-         bool beside_pipe, SectorSumsPool& sums, Tally& tally, CtaStore& ctas)
+         bool by_line, bool beside_pipe, LineSumsPool& sums, Tally& tally, CtaStore& ctas)
     : Block(name, partition),
       flushes("flushes"),
       addresses_(addresses),
@@ -50,7 +50,9 @@ Lsu::Lsu(const sc_core::sc_module_name& name, Partition& partition, const GpuCon
       sums_(sums),
       tally_(tally),
       ctas_(ctas),
-      line_bytes_(config.l1.line_bytes),
+      line_mask_(~Address{config.l1.line_bytes - 1}),
+      by_line_(by_line),
+      piece_mask_(by_line ? line_mask_ : ~Address{kSectorBytes - 1}),
       red_min_(to_ticks(config.lsu.red_min)),
       red_flit_(to_ticks(config.lsu.red_flit)),
       hand_red_(to_ticks(config.lsu.hand_red)) {
@@ -162,7 +164,7 @@ bool Lsu::take_next() {
   return false;
 }
 
-// Transactions of a RED: one for each 32-byte sector that its lanes touch.
+// Transactions of a RED: one for each line, or sector, that its lanes touch.
 void Lsu::split(const MemOp& op) {
   Transaction transaction;
   transaction.parameter = op.parameter;
@@ -180,6 +182,8 @@ void Lsu::split(const MemOp& op) {
     const auto lanes = static_cast<std::uint16_t>(reduced ? 1 : lane_count(op.mask));
     transaction.reduced = reduced;
     transaction.uniform = !reduced;
+    transaction.sectors = sector_bit(op.address);
+    transaction.turns = lanes;
     transaction.packets = lanes;
     transaction.lone_words = lanes;
     transaction.flits = lanes;
@@ -192,74 +196,131 @@ void Lsu::split(const MemOp& op) {
   }
   const trace::WarpTrace& trace = op.event.warp_trace();
   const trace::Record& event = op.event.event();
-  const auto address_of = [&](int lane) {
-    return addresses_.address(lane_primitive(trace, event, static_cast<std::uint32_t>(lane)),
-                              op.parameter);
-  };
+  std::array<Address, kLanes> addresses;
+  for (LaneMask rest = op.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    addresses[lane] = addresses_.address(lane_primitive(trace, event, lane), op.parameter);
+  }
   for (LaneMask rest = op.mask; rest != 0;) {
-    const Address lead = address_of(std::countr_zero(rest));
+    const Address lead = addresses[static_cast<std::size_t>(std::countr_zero(rest))];
     transaction.address = lead;
     transaction.mask = 0;
-    auto& words = words_[count_];
-    words.fill(0);
+    clear_words(count_);
     for (LaneMask m = rest; m != 0; m &= m - 1) {
-      const int lane = std::countr_zero(m);
-      const Address address = address_of(lane);
-      if (address >> kSectorShift == lead >> kSectorShift) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+      if (((addresses[lane] ^ lead) & piece_mask_) == 0) {
         transaction.mask |= LaneMask{1} << lane;
-        ++words[address % kSectorBytes / sizeof(Fp32Bits)];
+        turn_of_[lane] = add_word(count_, addresses[lane]);
       }
     }
     rest &= ~transaction.mask;
-    // The fullest word decides.
-    transaction.packets = *std::max_element(words.begin(), words.end());
-    transactions_[count_++] = transaction;
-    if (rest != 0) {
+    if (count_ > 0) {
       op.event.cta->hold();  // one for each transaction; the instruction brought the first
     }
+    transactions_[count_++] = transaction;
   }
-  count_flits();
+  count_turns();
   set_occupancies();
 }
 
-// Of the transactions in hand: those of a line travel together.
-void Lsu::count_flits() {
-  std::array<std::size_t, kLanes> mates{};
-  std::array<std::uint64_t, kLanes> lines{};
+void Lsu::clear_words(std::size_t transaction) {
+  words_[transaction].fill(0);
+  added_[transaction] = 0;
+}
+
+// Returns the turn in which it is added to.
+std::uint8_t Lsu::add_word(std::size_t transaction, Address address) {
+  const std::size_t word = address % kLineBytes / sizeof(Fp32Bits);
+  added_[transaction] |= 1U << word;
+  return words_[transaction][word]++;
+}
+
+// What the turns over each line add to. A transaction that is a line keeps those turns that add to
+// the same sectors in the same way; the next ones are another's.
+void Lsu::count_turns() {
   for (std::size_t i = 0; i < count_; ++i) {
-    lines[i] = line_bytes_.quotient(transactions_[i].address);
-  }
-  for (std::size_t i = 0; i < count_; ++i) {
-    if (transactions_[i].flits != 0) {
-      continue;  // counted with a sector before it
+    if (transactions_[i].turns != 0) {
+      continue;  // counted with another of its line
     }
-    std::size_t sectors = 0;
-    std::uint32_t passes = 0;
-    for (std::size_t k = i; k < count_; ++k) {
-      if (lines[k] == lines[i]) {
-        mates[sectors++] = k;
-        passes = std::max<std::uint32_t>(passes, transactions_[k].packets);
+    // The transactions of the line.
+    std::array<std::size_t, kLineSectors> mates;
+    std::size_t pieces = 0;
+    mates[pieces++] = i;
+    for (std::size_t k = i + 1; k < count_ && !by_line_; ++k) {
+      if (((transactions_[k].address ^ transactions_[i].address) & line_mask_) == 0) {
+        mates[pieces++] = k;
       }
     }
-    for (std::uint32_t pass = 0; pass < passes; ++pass) {
-      std::uint32_t added = 0;  // words that this pass adds to
-      for (std::size_t m = 0; m < sectors; ++m) {
-        for (const std::uint8_t word : words_[mates[m]]) {
-          added += word > pass ? 1 : 0;
-        }
+    for (std::uint32_t turn = 0;; ++turn) {
+      std::array<std::uint32_t, mates.size()> words;
+      std::uint32_t all = 0;
+      for (std::size_t m = 0; m < pieces; ++m) {
+        // Of a line's first transaction, whose words those that follow it have too.
+        words[m] = words_of_turn(by_line_ ? i : mates[m], turn);
+        all |= words[m];
       }
-      bool head = added > 1;
-      for (std::size_t m = 0; m < sectors; ++m) {
-        Transaction& transaction = transactions_[mates[m]];
-        if (transaction.packets > pass) {
-          transaction.flits = static_cast<std::uint16_t>(transaction.flits + (head ? 2 : 1));
-          transaction.lone_words =
-              static_cast<std::uint16_t>(transaction.lone_words + (added == 1 ? 1 : 0));
+      if (all == 0) {
+        break;
+      }
+      const bool lone = std::has_single_bit(all);
+      bool head = !lone;
+      for (std::size_t m = 0; m < pieces; ++m) {
+        if (words[m] != 0) {
+          add_turn(mates[m], turn, words[m], lone, head);
           head = false;
         }
       }
     }
   }
+}
+
+// A turn that adds to these words, to one in all if `lone`; with the turn's head if `head`.
+// `transaction` becomes another where that one has turns of another kind.
+void Lsu::add_turn(std::size_t& transaction, std::uint32_t turn, std::uint32_t words, bool lone,
+                   bool head) {
+  const std::uint8_t sectors = sectors_of(words);
+  const auto packets = static_cast<std::uint16_t>(std::popcount(unsigned{sectors}));
+  const bool whole = static_cast<std::uint32_t>(std::popcount(words)) == packets * kSectorWords;
+  Transaction* t = &transactions_[transaction];
+  if (t->turns == 0) {
+    t->sectors = sectors;
+    t->whole = whole;
+  } else if (by_line_ &&
+             (t->sectors != sectors || t->whole != whole || (t->lone_words != 0) != lone)) {
+    Transaction& next = transactions_[count_];
+    next = *t;
+    next.sectors = sectors;
+    next.whole = whole;
+    next.turns = next.packets = next.flits = next.lone_words = 0;
+    for (LaneMask rest = t->mask; rest != 0; rest &= rest - 1) {
+      if (turn_of_[static_cast<std::size_t>(std::countr_zero(rest))] < turn) {
+        next.mask &= ~(rest & (~rest + 1));
+      }
+    }
+    t->mask &= ~next.mask;
+    t->event.cta->hold();
+    transaction = count_++;
+    t = &next;
+  }
+  t->whole = t->whole && whole;
+  ++t->turns;
+  t->packets = static_cast<std::uint16_t>(t->packets + packets);
+  t->flits = static_cast<std::uint16_t>(t->flits + packets + (head ? 1 : 0));
+  t->lone_words = static_cast<std::uint16_t>(t->lone_words + (lone ? 1 : 0));
+}
+
+// The words of a transaction that get an addition in that turn.
+std::uint32_t Lsu::words_of_turn(std::size_t transaction, std::uint32_t turn) const {
+  if (turn == 0) {
+    return added_[transaction];
+  }
+  std::uint32_t words = 0;
+  for (std::uint32_t rest = added_[transaction]; rest != 0; rest &= rest - 1) {
+    if (words_[transaction][static_cast<std::size_t>(std::countr_zero(rest))] > turn) {
+      words |= rest & (~rest + 1);
+    }
+  }
+  return words;
 }
 
 // A flit of the RED after another, red_min in all.
@@ -272,7 +333,7 @@ void Lsu::set_occupancies() {
   occupancy_[count_ - 1] += red_min_ - std::min(red_min_, total);
 }
 
-// A RED by one lane of each primitive, of sums formed in software: one transaction for each sector.
+// A RED by one lane of each primitive, of sums formed in software: one transaction for each line.
 void Lsu::split_sums(const MemOp& op) {
   const trace::WarpTrace& trace = op.event.warp_trace();
   const trace::Record& event = op.event.event();
@@ -282,7 +343,7 @@ void Lsu::split_sums(const MemOp& op) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
     values[lane] = event_values.of(op.parameter, lane);
   }
-  std::array<SectorSums, kLanes> sectors;
+  std::array<LineSums, kLanes> lines;
   for (LaneMask rest = op.mask; rest != 0;) {
     const auto primitive_of = [&](LaneMask lanes) {
       return lane_primitive(trace, event, static_cast<std::uint32_t>(std::countr_zero(lanes)));
@@ -295,29 +356,28 @@ void Lsu::split_sums(const MemOp& op) {
     rest &= ~group;
     const Address address = addresses_.address(primitive, op.parameter);
     const auto end = transactions_.begin() + static_cast<std::ptrdiff_t>(count_);
-    const auto found = std::find_if(transactions_.begin(), end, [address](const Transaction& t) {
-      return t.address >> kSectorShift == address >> kSectorShift;
+    const auto found = std::find_if(transactions_.begin(), end, [&](const Transaction& t) {
+      return ((t.address ^ address) & piece_mask_) == 0;
     });
     const auto index = static_cast<std::size_t>(found - transactions_.begin());
     if (found == end) {
       transactions_[count_] = Transaction{};
       transactions_[count_].parameter = op.parameter;
-      transactions_[count_].packets = 1;
-      transactions_[count_].address = address >> kSectorShift << kSectorShift;
-      words_[count_].fill(0);
+      transactions_[count_].address = address & piece_mask_;
+      clear_words(count_);
       ++count_;
     }
-    const std::size_t word = address % kSectorBytes / sizeof(Fp32Bits);
-    transactions_[index].mask |= LaneMask{1} << word;
-    words_[index][word] = 1;
-    sectors[index][word] = software_sum(values.data(), group, SumOrder::kSerial);
+    const std::size_t word = address % kLineBytes / sizeof(Fp32Bits);
+    add_word(index, address);
+    lines[index][word] = software_sum(values.data(), group, SumOrder::kSerial);
     ++tally_.software_reduced;
   }
   for (std::size_t i = 0; i < count_; ++i) {
     transactions_[i].partial = true;
-    transactions_[i].data = sums_.put(sectors[i]);
+    transactions_[i].mask = added_[i];
+    transactions_[i].data = sums_.put(lines[i]);
   }
-  count_flits();
+  count_turns();
   set_occupancies();
   ctas_.release(op.event.cta);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The load-store unit of an SM: takes instructions from the sub-cores' memory queues in turn,
-// splits REDs into transactions by 32-byte sector, and hands them to the SM's injection port, or to
-// its atomic buffer. Owned by its SM. Timing as measured on an H200: a flit a cycle (traffic.hpp),
-// so same-address lanes one a cycle and the four sectors of a line 5 cycles, 2.09 cycles at least
-// per RED; shuffles and shared-memory accesses share the pipe.
+// splits REDs into transactions by line and hands them to the SM's injection port, or by 32-byte
+// sector and hands them to its atomic buffer. Owned by its SM. Timing as measured on an H200: a
+// flit a cycle (traffic.hpp), so same-address lanes one a cycle and the four sectors of a line 5
+// cycles, 2.09 cycles at least per RED; shuffles and shared-memory accesses share the pipe.
 #pragma once
 
 #include <array>
@@ -13,8 +13,7 @@
 #include "model/gpu/channel.hpp"
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
-#include "model/gpu/divider.hpp"
-#include "model/gpu/sector_sums.hpp"
+#include "model/gpu/line_sums.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/gpu/traffic.hpp"
 
@@ -55,11 +54,12 @@ class LsuPipe : public Channel {
 
 class Lsu : public Block {
  public:
-  // `sink`: where transactions go, the injection port or an atomic buffer. `beside_pipe`: REDs do
-  // not occupy the pipe on their way there, one transaction a cycle.
+  // `sink`: where transactions go, the injection port or an atomic buffer. `by_line`: they are
+  // lines, not sectors. `beside_pipe`: REDs do not occupy the pipe on their way there, one
+  // transaction a cycle.
   Lsu(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
       const AddressMap& addresses, bool has_values, LsuPipe& pipe, Fifo<Transaction>& sink,
-      bool beside_pipe, SectorSumsPool& sums, Tally& tally, CtaStore& ctas);
+      bool by_line, bool beside_pipe, LineSumsPool& sums, Tally& tally, CtaStore& ctas);
 
   // The kernel has ended: a transaction that says so follows the last RED into the sink.
   Mailbox<bool> flushes;
@@ -79,7 +79,12 @@ class Lsu : public Block {
   bool take_next();
   void split(const MemOp& op);
   void split_sums(const MemOp& op);
-  void count_flits();
+  void clear_words(std::size_t transaction);
+  std::uint8_t add_word(std::size_t transaction, Address address);
+  [[nodiscard]] std::uint32_t words_of_turn(std::size_t transaction, std::uint32_t turn) const;
+  void count_turns();
+  void add_turn(std::size_t& transaction, std::uint32_t turn, std::uint32_t words, bool lone,
+                bool head);
   void set_occupancies();
 
   const AddressMap& addresses_;
@@ -87,7 +92,7 @@ class Lsu : public Block {
   LsuPipe& pipe_;
   Fifo<Transaction>& sink_;
   const bool beside_pipe_;
-  SectorSumsPool& sums_;
+  LineSumsPool& sums_;
   Tally& tally_;
   CtaStore& ctas_;
   bool flush_ = false;
@@ -95,13 +100,17 @@ class Lsu : public Block {
   std::vector<Ticks> handed_;  // by sub-core: when it has handed over what was taken
   std::size_t turn_ = 0;
 
-  const Divider line_bytes_;
+  const Address line_mask_;
+  const bool by_line_;
+  const Address piece_mask_;  // of an address, that of its transaction
   const Ticks red_min_, red_flit_, hand_red_;
   // Transactions of the RED in hand that have not left yet, and their occupancies.
   bool holding_ = false;
   std::array<Transaction, kLanes> transactions_;
-  // Of each, how many additions each word of its sector gets.
-  std::array<std::array<std::uint8_t, kSectorWords>, kLanes> words_{};
+  // Of each, how many additions each word of its line gets, and which words get any.
+  std::array<std::array<std::uint8_t, kLineWords>, kLanes> words_{};
+  std::array<std::uint32_t, kLanes> added_{};
+  std::array<std::uint8_t, kLanes> turn_of_{};  // of each lane, over its line
   std::array<Ticks, kLanes> occupancy_{};
   std::size_t sent_ = 0, count_ = 0;
   Cycle blocked_since_ = kNever;

@@ -55,7 +55,7 @@ SliceIngress::SliceIngress(const char* name, Partition& partition, const GpuConf
     : Channel(name),
       latency_(config.noc.latency),
       input_sms_(config.l2.input_sms),
-      room_(config.l2.ingress_packets) {
+      room_(config.l2.ingress_flits) {
   join(partition);
 }
 
@@ -75,8 +75,8 @@ void SliceIngress::request(Partition& from, std::uint32_t sm) {
   });
 }
 
-void SliceIngress::give_back(std::uint32_t packets) {
-  given_back_ += packets;
+void SliceIngress::give_back(std::uint32_t flits) {
+  given_back_ += flits;
   request_update();
 }
 
@@ -127,10 +127,10 @@ void SliceIngress::update() {
   while (waiting_count_ > 0) {
     const std::uint32_t sm = next_waiting();
     const Transaction& head = ports_[sm]->head();
-    if (head.packets > room_) {
+    if (head.flits > room_) {
       break;
     }
-    room_ -= head.packets;
+    room_ -= head.flits;
     waiting_[sm / kWordBits] &= ~bit_of(sm);
     --waiting_count_;
     const std::uint32_t input = sm / input_sms_;

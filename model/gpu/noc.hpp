@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interconnect: an injection port per SM and an ingress per port of the L2, joined by a
 // crossbar of fixed latency. An SM sends one flit per flit_cycles; the L2 takes a transaction
-// only when the port's buffer has room for all packets of it, inputs of the port in turn and the
+// only when the port's buffer has room for all flits of it, inputs of the port in turn and the
 // SMs of an input in turn, so a full port holds up the SMs whose head is for it.
 #pragma once
 
@@ -60,8 +60,8 @@ class SliceIngress : public Channel {
   // L2's side: what has arrived by this cycle, or null.
   [[nodiscard]] const Arrival* arrived() const;
   void take() { arrivals_.pop_front(); }
-  // Room of packets that have been served.
-  void give_back(std::uint32_t packets);
+  // Room of flits that have been served.
+  void give_back(std::uint32_t flits);
   [[nodiscard]] bool empty() const { return arrivals_.empty() && waiting_count_ == 0; }
 
  private:

@@ -122,7 +122,7 @@ void SmControl::update() {
 
 Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore::Context& context,
        CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit,
-       const BufferShape& shape, SectorSumsPool& sums)
+       const BufferShape& shape, LineSumsPool& sums)
     : sc_module(name),
       control("control", partition, ctas, context.config),
       pipe("pipe", partition),
@@ -133,7 +133,8 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore:
                                    context.has_values, pipe, port.queue, sums, context.tally, ctas)
                              : nullptr),
       lsu("lsu", partition, context.config, context.addresses, context.has_values, pipe,
-          buffer ? buffer->input : port.queue, shape.beside_pipe, sums, context.tally, ctas) {
+          buffer ? buffer->input : port.queue, buffer == nullptr, shape.beside_pipe, sums,
+          context.tally, ctas) {
   std::vector<Subcore*> list;
   for (std::uint32_t i = 0; i < context.config.sm.subcores; ++i) {
     subcores.push_back(std::make_unique<Subcore>(fmt::format("subcore{}", i).c_str(), partition,

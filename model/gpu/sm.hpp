@@ -91,7 +91,7 @@ class Sm : public sc_core::sc_module {
  public:
   Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore::Context& context,
      CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit,
-     const BufferShape& buffer_shape, SectorSumsPool& sums);
+     const BufferShape& buffer_shape, LineSumsPool& sums);
 
   void connect(Dispatcher& dispatcher, const SliceMap& map, std::vector<SliceIngress*> slices);
   // The kernel has ended: what an atomic buffer holds goes out.

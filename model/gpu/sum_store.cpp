@@ -11,7 +11,6 @@ namespace warpfold {
 
 namespace {
 constexpr SumStore::Slot kNone = ~SumStore::Slot{0};
-constexpr std::uint32_t kSectorMask = (1U << kSectorWords) - 1;
 }  // namespace
 
 SumStore::SumStore(std::uint64_t bytes, std::uint32_t ways, std::uint32_t line_bytes)

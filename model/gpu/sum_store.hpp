@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "model/gpu/divider.hpp"
-#include "model/gpu/sector_sums.hpp"
+#include "model/gpu/line_sums.hpp"
 #include "model/types.hpp"
 
 namespace warpfold {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/gpu/gradient_memory.hpp"
+#include "model/gpu/line_sums.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/types.hpp"
 #include "traces/format/trace.hpp"
@@ -86,25 +87,40 @@ struct MemOp {
   Cycle begun = 0;
 };
 
-// Additions to one 32-byte sector: what the load-store unit sends to an L2 slice. `packets` counts
-// the sector operations: lanes on one and the same address need one each. The operations of a RED
-// on one line travel together, those that each word is added to once by: one flit where that is one
-// word in all, else a head, which counts with the first sector, and one for each sector.
+// Additions to one line, or to one 32-byte sector where an atomic buffer takes or sends them: what
+// the load-store unit sends to an L2 slice. In each of its `turns` every word is added to once at
+// most, so lanes on one and the same address need one each; turns over a line add to the same
+// sectors. `packets` counts the sector operations of all turns. A turn is one flit where it adds to
+// one word in all, else a head and one for each sector.
 struct Transaction {
   bool reduced = false;
   bool uniform = false;  // all lanes of `mask` add to `address`
-  bool partial =
-      false;           // sums of the words in `mask` of the sector, at `data` in the SectorSumsPool
-  bool flush = false;  // no addition: the end of the kernel, for an atomic buffer
+  bool partial = false;  // sums of the words in `mask` of the line, at `data` in the LineSumsPool
+  bool flush = false;    // no addition: the end of the kernel, for an atomic buffer
+  bool whole = false;    // no turn leaves out a word of a sector that it adds to
+  std::uint8_t sectors = 0;  // of the line, those that are added to
   std::uint16_t parameter = 0;
+  std::uint16_t turns = 0;
   std::uint16_t packets = 0;
   std::uint16_t lone_words = 0;  // of the packets, those that are one flit
   std::uint16_t flits = 0;       // of all packets
   LaneMask mask = 0;
   Fp32Bits data = 0;
-  Address address = 0;  // of the sector's first lane, or of the reduced addition
-  EventRef event;       // unless reduced
+  Address address = 0;  // of the first lane, or of the reduced addition
+  EventRef event;       // unless reduced or partial
 };
+
+// For Transaction::sectors: that of an address, and those of a line's words.
+constexpr std::uint8_t sector_bit(Address address) {
+  return static_cast<std::uint8_t>(1U << (address / kSectorBytes % kLineSectors));
+}
+constexpr std::uint8_t sectors_of(std::uint32_t words) {
+  std::uint32_t sectors = 0;
+  for (std::uint32_t s = 0; s < kLineSectors; ++s) {
+    sectors |= (words >> s * kSectorWords & kSectorMask) != 0 ? 1U << s : 0;
+  }
+  return static_cast<std::uint8_t>(sectors);
+}
 
 // Counters of a run that are not one block's own, one for each partition. Incremented by its
 // blocks; read at the end.

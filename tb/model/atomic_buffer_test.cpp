@@ -187,7 +187,7 @@ TEST(Lab, AFullVictimQueueHoldsLookUpsUp) {
   gpu.lab.ways = 1;
   gpu.l2.slices = 1;
   gpu.l2.slices_per_port = 1;
-  gpu.l2.ingress_packets = 1;
+  gpu.l2.ingress_flits = 1;
   gpu.l2.rop_cycles = 1000;
   gpu.l2.sector_cycles = 1000;
   gpu.buffer.victims = 2;

@@ -184,11 +184,12 @@ TEST_F(Cli, VersionAndHelpAreNoErrors) {
   const Outcome version = run({"--version"});
   EXPECT_EQ(version.code, 0);
   EXPECT_TRUE(version.out.starts_with("warpfold "));
-  for (const Words& words : {Words{"--help"}, Words{"sim", "--help"}, Words{"trace", "--help"},
-                             Words{"trace", "info", "--help"}, Words{"trace", "verify", "--help"},
-                             Words{"trace", "dump", "--help"}, Words{"trace", "slice", "--help"},
-                             Words{"trace", "recost", "--help"}, Words{"regress", "--help"},
-                             Words{"gpus", "--help"}, Words{"policies", "--help"}}) {
+  for (const Words& words :
+       {Words{"--help"}, Words{"sim", "--help"}, Words{"trace", "--help"},
+        Words{"trace", "info", "--help"}, Words{"trace", "verify", "--help"},
+        Words{"trace", "dump", "--help"}, Words{"trace", "slice", "--help"},
+        Words{"trace", "recost", "--help"}, Words{"trace", "retime", "--help"},
+        Words{"regress", "--help"}, Words{"gpus", "--help"}, Words{"policies", "--help"}}) {
     const Outcome help = run(words);
     EXPECT_EQ(help.code, 0);
     EXPECT_EQ(help.err, "");

@@ -112,9 +112,10 @@ TEST(PartOfGpu, HasFewerSmsAndASlowerL2) {
   EXPECT_EQ(part.l2.port_cycles, 4 * gpu.l2.port_cycles);
   EXPECT_EQ(part.l2.flit_cycles, 4 * gpu.l2.flit_cycles);
   EXPECT_EQ(part.l2.rop_cycles, 4 * gpu.l2.rop_cycles);
+  EXPECT_EQ(part.l2.line_cycles, 4 * gpu.l2.line_cycles);
   EXPECT_EQ(part.l2.sector_cycles, 4 * gpu.l2.sector_cycles);
   EXPECT_EQ(part.l2.dram_bytes_per_cycle, gpu.l2.dram_bytes_per_cycle / 4);
-  EXPECT_EQ(part.l2.ingress_packets, gpu.l2.ingress_packets);
+  EXPECT_EQ(part.l2.ingress_flits, gpu.l2.ingress_flits);
   EXPECT_EQ(part.l2.input_sms, 32U);
   GpuConfig hopper = load_gpu("h200");
   hopper.l2.input_sms = 36;
@@ -313,7 +314,7 @@ TEST_F(GpuFile, EveryKeyMustBeThere) {
       ++keys;
     }
   }
-  EXPECT_EQ(keys, 84U);
+  EXPECT_EQ(keys, 85U);
 }
 
 TEST_F(GpuFile, MissingTableIsNamedByItsFirstKey) {
@@ -392,6 +393,8 @@ TEST_F(GpuFile, ValuesThatDoNotGoTogetherAreRefused) {
             "l2.sector_cycles: is 1.25, less than l2.rop_cycles = 1.5");
   set_line("l2", "sector_cycles", "sector_cycles = 3.49");
   EXPECT_EQ(error_with("l2", "line_bytes", "96"), "l2.line_bytes: is 96, must be a power of two");
+  EXPECT_EQ(error_with("l2", "line_bytes", "64"),
+            "l2.line_bytes: is 64, less than l1.line_bytes = 128");
   set_line("l2", "line_bytes", "line_bytes = 128");
   EXPECT_EQ(error_with("l2", "bytes", "65536"),
             "l2.bytes: is 65536, must be at least slices x ways x line_bytes = 180224");
@@ -442,9 +445,9 @@ TEST_F(GpuFile, BufferFitsTheSram) {
 }
 
 TEST_F(GpuFile, WholeTransactionFitsInFrontOfASlice) {
-  EXPECT_EQ(error_with("l2", "ingress_packets", "31"),
-            "l2.ingress_packets: is 31, less than the 32 packets that one transaction can have");
-  EXPECT_EQ(error_with("l2", "ingress_packets", "32"), "");
+  EXPECT_EQ(error_with("l2", "ingress_flits", "47"),
+            "l2.ingress_flits: is 47, less than the 48 flits that one transaction can have");
+  EXPECT_EQ(error_with("l2", "ingress_flits", "48"), "");
 }
 
 TEST_F(GpuFile, PacketTakesACycleOrMore) {

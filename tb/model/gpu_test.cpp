@@ -470,7 +470,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
 // Full REDs of several SMs that come in one cycle, one for each SM: cycles from their arrival to
-// the last addition. Every round serves one lane of each.
+// the last addition. Every round serves one turn of each: the lanes that add to different words.
 struct Meeting {
   const char* name;
   // Which sectors, each as {slice of port 5 or 6, the so-manyth sector there}: 0 and 1 are the
@@ -483,6 +483,7 @@ struct Meeting {
   // the SMs of a small one get ahead.
   std::uint32_t input_sms = 36;
   std::uint32_t last_reds = 1;
+  std::uint32_t step = 1;  // from word to word
 };
 void PrintTo(const Meeting& meeting, std::ostream* out) {
   *out << meeting.name;
@@ -512,7 +513,7 @@ TEST_P(L2Port, ServesWhatMeetsThere) {
         slice == 2 ? SliceMap::Place{6, 0} : SliceMap::Place{5, static_cast<std::uint32_t>(slice)};
     // One CTA is dispatched a cycle: the earlier ones work for as long.
     trace.work(c, 0, sms - c);
-    std::vector<std::uint32_t> primitives = floats(kLanes, 1, GetParam().words);
+    std::vector<std::uint32_t> primitives = floats(kLanes, GetParam().step, GetParam().words);
     for (std::uint32_t& primitive : primitives) {
       primitive += static_cast<std::uint32_t>(sector_of(map, place, index) - SmallTrace::kBase) / 4;
     }
@@ -545,6 +546,21 @@ INSTANTIATE_TEST_SUITE_P(
             "both_slices", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}}, 228},
         // The same with two words in each RED: 16 x 8 x 2 x 0.617 = 158.
         Meeting{"words", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}}, 158, 2},
+        // A line is a turn of 4 x 1.18; one that follows it at once need not wait. Two sectors are
+        // one of 2.36, and have each other wait until 3.49: 2 x 2 x 3.49.
+        Meeting{"line", {{0, 0}}, 5, 32}, Meeting{"same_line", {{0, 0}, {0, 0}}, 10, 32},
+        Meeting{"same_two_sectors", {{0, 0}, {0, 0}}, 14, 16},
+        Meeting{"two_sectors_of_two_lines", {{0, 0}, {0, 4}}, 10, 16},
+        // Lines of which the other two sectors are added to wait no more: 2 x 2 x 2.36.
+        Meeting{"other_sectors", {{0, 0}, {0, 2}}, 10, 16},
+        // Words of each of the four sectors in 8 turns: 8 x 4.72 alone, but where words are left
+        // out the next turn on the line waits for 1.18: 8 x 2 x (4.72 + 1.18).
+        Meeting{"words_of_sectors", {{0, 0}}, 38, 4, 1, 36, 1, 8},
+        Meeting{"same_words_of_sectors", {{0, 0}, {0, 0}}, 95, 4, 1, 36, 1, 8},
+        Meeting{"words_of_sectors_apart", {{0, 0}, {0, 4}}, 76, 4, 1, 36, 1, 8},
+        // Three sectors of 11, 11 and 10 lanes: 10 turns of 3 x 1.18, of 4 flits each, and one of
+        // two sectors, which leaves the SM 40 cycles after them: 40 + 3.49.
+        Meeting{"words_of_three_sectors", {{0, 0}}, 44, 3, 1, 36, 1, 8},
         // Two ports have nothing in common.
         Meeting{"two_ports", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}}, 192},
         // One that stands for four, which would share the slices: 4 x 1.5 x (0.5 + 0.5 / 2) = 4.5.
@@ -594,7 +610,7 @@ RunResult run_until_last_sm(std::uint32_t waiting, std::uint32_t input_sms) {
   }
   GpuConfig gpu = small_h200(waiting);
   gpu.l2.input_sms = input_sms;
-  gpu.l2.ingress_packets = kLanes;
+  gpu.l2.ingress_flits = kLanes;
   return run(trace.read(), gpu, "baseline");
 }
 
@@ -703,7 +719,7 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   gpu.arc.queue_depth = 2;
   gpu.noc.injection_depth = 2;
   gpu.l2.slices = 6;
-  gpu.l2.ingress_packets = 40;
+  gpu.l2.ingress_flits = 48;
   // Small buffers that have to send sums away; 8 KiB of the L1 are the CTAs' shared memory.
   gpu.l1.bytes = 8192 + 2048;
   gpu.lab.bytes = 512;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partial sums on their way from an SM's atomic buffer to a ROP: the words of one 32-byte sector. A
-// Transaction carries their index, so that those without them stay small. Owned by the GPU, shared
-// by its partitions.
+// Sums on their way to a ROP: the words of one line, or of one 32-byte sector where an atomic
+// buffer sends them. A Transaction carries their index, so that those without them stay small.
+// Owned by the GPU, shared by its partitions.
 #pragma once
 
 #include <array>
@@ -13,15 +13,21 @@
 
 namespace warpfold {
 
-inline constexpr unsigned kSectorShift = 5;
-inline constexpr std::uint32_t kSectorBytes = 1U << kSectorShift;
+inline constexpr std::uint32_t kSectorBytes = 32;
 inline constexpr std::uint32_t kSectorWords = kSectorBytes / sizeof(Fp32Bits);
 
-using SectorSums = std::array<Fp32Bits, kSectorWords>;
+inline constexpr std::uint32_t kSectorMask = (1U << kSectorWords) - 1;
+// Of the longest line that a machine may have.
+inline constexpr std::uint32_t kLineWords = 32;
+inline constexpr std::uint32_t kLineBytes = kLineWords * sizeof(Fp32Bits);
+inline constexpr std::uint32_t kLineSectors = kLineBytes / kSectorBytes;
 
-class SectorSumsPool {
+using SectorSums = std::array<Fp32Bits, kSectorWords>;
+using LineSums = std::array<Fp32Bits, kLineWords>;
+
+class LineSumsPool {
  public:
-  std::uint32_t put(const SectorSums& sums) {
+  std::uint32_t put(const LineSums& sums) {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) {
       free_.push_back(static_cast<std::uint32_t>(store_.size()));
@@ -32,7 +38,7 @@ class SectorSumsPool {
     store_[index] = sums;
     return index;
   }
-  SectorSums take(std::uint32_t index) {
+  LineSums take(std::uint32_t index) {
     const std::lock_guard lock(mutex_);
     free_.push_back(index);
     return store_[index];
@@ -41,7 +47,7 @@ class SectorSumsPool {
 
  private:
   std::mutex mutex_;
-  std::vector<SectorSums> store_;
+  std::vector<LineSums> store_;
   std::vector<std::uint32_t> free_;
 };
 
