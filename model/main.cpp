@@ -527,31 +527,61 @@ void add_trace_sample(CLI::App& trace_app, std::function<int()>& command) {
   });
 }
 
-void add_trace_recost(CLI::App& trace_app, std::function<int()>& command) {
+// A subcommand that writes a trace with what a file has in place of a part of its header.
+struct HeaderChange {
+  const char* name;
+  const char* description;
+  const char* trace;   // what is read
+  const char* option;  // that names the file
+  const char* file;    // what it has
+  const char* example;
+  int (*write)(const std::filesystem::path& in, const std::filesystem::path& file,
+               const std::filesystem::path& out_path, const std::function<bool()>& stop,
+               std::ostream& out);
+};
+
+constexpr HeaderChange kRecost = {
+    "recost",
+    "Write a trace with other instruction costs",
+    "Trace to read; also one of format version 1",
+    "--costs",
+    "Costs of the kernels, from traces/capture/sass_cost.py",
+    "Example: a change of the kernels that changes what they issue, not what they add\n"
+    "  warpfold trace recost truck.wft changed.wft --costs costs.json",
+    trace::trace_recost,
+};
+
+constexpr HeaderChange kRetime = {
+    "retime",
+    "Write a trace with other kernel times",
+    "Trace to read",
+    "--times",
+    "Times of the kernels, from `time` of the program that captured the trace",
+    "Example: times of more launches\n"
+    "  warpfold trace retime truck.wft timed.wft --times truck-times.json",
+    trace::trace_retime,
+};
+
+void add_header_change(const HeaderChange& change, CLI::App& trace_app,
+                       std::function<int()>& command) {
   struct Arguments {
     std::filesystem::path in;
     std::filesystem::path out;
-    std::filesystem::path costs;
+    std::filesystem::path file;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* recost =
-      trace_app.add_subcommand("recost", "Write a trace with other instruction costs");
-  recost->add_option("TRACE", arguments->in, "Trace to read; also one of format version 1")
-      ->required();
-  recost->add_option("OUT", arguments->out, "Trace to write")->required();
-  recost
-      ->add_option("--costs", arguments->costs,
-                   "Costs of the kernels, from traces/capture/sass_cost.py")
+  CLI::App* subcommand = trace_app.add_subcommand(change.name, change.description);
+  subcommand->add_option("TRACE", arguments->in, change.trace)->required();
+  subcommand->add_option("OUT", arguments->out, "Trace to write")->required();
+  subcommand->add_option(change.option, arguments->file, change.file)
       ->required()
       ->type_name("FILE");
-  recost->footer(
-      "Example: a change of the kernels that changes what they issue, not what they add\n"
-      "  warpfold trace recost truck.wft changed.wft --costs costs.json");
-  recost->callback([arguments, &command] {
-    command = [arguments] {
+  subcommand->footer(change.example);
+  subcommand->callback([arguments, &command, write = change.write] {
+    command = [arguments, write] {
       return write_trace(arguments->in, arguments->out, [&] {
-        return trace::trace_recost(
-            arguments->in, arguments->costs, arguments->out, [] { return stop_signal != 0; },
+        return write(
+            arguments->in, arguments->file, arguments->out, [] { return stop_signal != 0; },
             std::cout);
       });
     };
@@ -566,7 +596,8 @@ void add_trace(CLI::App& app, std::function<int()>& command) {
   add_trace_dump(*trace_app, command);
   add_trace_slice(*trace_app, command);
   add_trace_sample(*trace_app, command);
-  add_trace_recost(*trace_app, command);
+  add_header_change(kRecost, *trace_app, command);
+  add_header_change(kRetime, *trace_app, command);
   trace_app->footer("Example:\n  warpfold trace info truck.wft");
 }
 

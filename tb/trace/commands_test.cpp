@@ -477,5 +477,75 @@ TEST(Recost, StopsWithoutAFile) {
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"costs.json", "t.wft"}));
 }
 
+json small_times() {
+  const Header header = small_header(2, 64);
+  return {{"schema", "warpfold.times/1"},
+          {"scene", header.scene},
+          {"gpu", header.gpu},
+          {"times",
+           {{{"policy", "sw-b:8"},
+             {"median_ms", 0.5},
+             {"min_ms", 0.25},
+             {"max_ms", 1.0},
+             {"runs", 300},
+             {"sm_clock_mhz", 1980.0}}}}};
+}
+
+TEST(Retime, ChangesTheTimesAlone) {
+  const TempFolder folder;
+  write_counted(folder / "t.wft");
+  std::ofstream(folder / "times.json") << small_times();
+  std::ostringstream out;
+  EXPECT_EQ(trace_retime(folder / "t.wft", folder / "times.json", folder / "new.wft", {}, out), 0);
+  EXPECT_EQ(out.str(), (folder / "new.wft").string() + ": 2 CTAs\n");
+  const Reader old(folder / "t.wft");
+  const Reader reader(folder / "new.wft");
+  reader.verify();
+  for (std::size_t i = 0; i < old.cta_count(); ++i) {
+    EXPECT_EQ(reader.read_cta(i), old.read_cta(i));
+  }
+  Header expected = old.header();
+  expected.times = {{.policy = "sw-b:8",
+                     .median_ms = 0.5,
+                     .min_ms = 0.25,
+                     .max_ms = 1.0,
+                     .runs = 300,
+                     .sm_clock_mhz = 1980.0}};
+  expected.provenance["retimed_from"] = "xxh64 " + old.file_hash();
+  EXPECT_EQ(header_to_json(reader.header()), header_to_json(expected));
+}
+
+TEST(Retime, RefusesTimesOfOtherLaunches) {
+  const auto refusal_of = [](const std::function<void(json&)>& change) -> std::string {
+    const TempFolder folder;
+    write_counted(folder / "t.wft");
+    json times = small_times();
+    change(times);
+    std::ofstream(folder / "times.json") << times;
+    std::ostringstream out;
+    try {
+      trace_retime(folder / "t.wft", folder / "times.json", folder / "new.wft", {}, out);
+    } catch (const TraceError& error) {
+      EXPECT_EQ(folder.names(), (std::vector<std::string>{"t.wft", "times.json"}));
+      const std::string what = error.what();
+      const std::string start = (folder / "times.json").string() + ": ";
+      EXPECT_TRUE(what.starts_with(start)) << what;
+      return what.substr(start.size());
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal_of([](json& times) { times["schema"] = "warpfold.times/2"; }),
+            "is not warpfold.times/1");
+  EXPECT_EQ(refusal_of([](json& times) { times["gpu"] = "another"; }),
+            "is of another GPU or scene than the trace");
+  EXPECT_EQ(refusal_of([](json& times) { times.erase("scene"); }),
+            "is of another GPU or scene than the trace");
+  EXPECT_EQ(refusal_of([](json& times) { times.erase("times"); }),
+            "header: times: is null, not an array");
+  EXPECT_EQ(refusal_of([](json& times) { times["times"][0].erase("runs"); }),
+            "header: times[0]: \"runs\" is missing");
+  EXPECT_EQ(refusal_of([](json&) {}), "");
+}
+
 }  // namespace
 }  // namespace warpfold::trace::test

@@ -411,21 +411,25 @@ int trace_sample(const fs::path& in, const fs::path& out_path, std::uint32_t eve
   return 0;
 }
 
-int trace_recost(const fs::path& in, const fs::path& costs, const fs::path& out_path,
-                 const std::function<bool()>& stop, std::ostream& out) {
-  const Reader reader = Reader::without_costs(in);
+namespace {
+// Writes the trace of `reader` to `out_path` with what `change` makes of its header and of the text
+// of the file `input`; that it was changed stands in the provenance as `changed`.
+int rewrite_header(const Reader& reader, const fs::path& input,
+                   const std::function<void(Header&, std::string_view)>& change,
+                   const std::string& changed, const fs::path& out_path,
+                   const std::function<bool()>& stop, std::ostream& out) {
   Header header = reader.header();
-  std::ifstream file(costs, std::ios::binary);
+  std::ifstream file(input, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
-    throw TraceError(fmt::format("{}: cannot be read", costs.string()));
+    throw TraceError(fmt::format("{}: cannot be read", input.string()));
   }
   try {
-    replace_costs(header, text.str());
+    change(header, text.str());
   } catch (const TraceError& error) {
-    throw TraceError(fmt::format("{}: {}", costs.string(), error.what()));
+    throw TraceError(fmt::format("{}: {}", input.string(), error.what()));
   }
-  header.provenance["recosted_from"] = fmt::format("xxh64 {}", reader.file_hash());
+  header.provenance[changed] = fmt::format("xxh64 {}", reader.file_hash());
 
   Writer writer(out_path, header);
   for (std::size_t i = 0; i < reader.cta_count(); ++i) {
@@ -437,6 +441,18 @@ int trace_recost(const fs::path& in, const fs::path& costs, const fs::path& out_
   writer.finish();
   out << fmt::format("{}: {} CTAs\n", out_path.string(), reader.cta_count());
   return 0;
+}
+}  // namespace
+
+int trace_recost(const fs::path& in, const fs::path& costs, const fs::path& out_path,
+                 const std::function<bool()>& stop, std::ostream& out) {
+  return rewrite_header(Reader::without_costs(in), costs, replace_costs, "recosted_from", out_path,
+                        stop, out);
+}
+
+int trace_retime(const fs::path& in, const fs::path& times, const fs::path& out_path,
+                 const std::function<bool()>& stop, std::ostream& out) {
+  return rewrite_header(Reader(in), times, replace_times, "retimed_from", out_path, stop, out);
 }
 
 }  // namespace warpfold::trace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind `warpfold trace info|verify|dump|slice|recost`. Each returns an exit code: 0 done,
-// 1 a check failed. Input that cannot be worked with throws TraceError.
+// What is behind `warpfold trace info|verify|dump|slice|recost|retime`. Each returns an exit code:
+// 0 done, 1 a check failed. Input that cannot be worked with throws TraceError.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +46,11 @@ int trace_slice(const std::filesystem::path& in, const std::filesystem::path& ou
 // Writes `in` to `out_path` with the instruction costs of the file `costs` in its header. Records
 // and times stay as they are. `in` may be of format version 1. `stop` as in SliceSpec.
 int trace_recost(const std::filesystem::path& in, const std::filesystem::path& costs,
+                 const std::filesystem::path& out_path, const std::function<bool()>& stop,
+                 std::ostream& out);
+
+// Writes `in` to `out_path` with the kernel times of the file `times` in its header.
+int trace_retime(const std::filesystem::path& in, const std::filesystem::path& times,
                  const std::filesystem::path& out_path, const std::function<bool()>& stop,
                  std::ostream& out);
 

@@ -340,6 +340,17 @@ VariantTime time_from_json(const json& value, const std::string& where) {
   return time;
 }
 
+std::vector<VariantTime> times_from(const json& times) {
+  if (!times.is_array()) {
+    refuse("times", fmt::format("is {}, not an array", times.type_name()));
+  }
+  std::vector<VariantTime> all;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    all.push_back(time_from_json(times[i], fmt::format("times[{}]", i)));
+  }
+  return all;
+}
+
 // As json::parse, but a key that comes twice in an object is an error rather than the last one's
 // value.
 json parse(std::string_view text) {
@@ -594,6 +605,21 @@ void replace_costs(Header& header, std::string_view text) {
   validate_header(header);
 }
 
+void replace_times(Header& header, std::string_view text) {
+  const json parsed = parse(text);
+  if (!parsed.is_object() || parsed.value("schema", json()) != kTimesSchema) {
+    throw TraceError(fmt::format("is not {}", kTimesSchema));
+  }
+  if (parsed.value("gpu", json()) != json(header.gpu) ||
+      parsed.value("scene", json()) != json(header.scene)) {
+    throw TraceError("is of another GPU or scene than the trace");
+  }
+  Header changed = header;
+  changed.times = times_from(parsed.value("times", json()));
+  validate_header(changed);
+  header = std::move(changed);
+}
+
 Header header_from_json(std::string_view text, bool with_costs) {
   const json parsed = parse(text);
   Object object(parsed, "the header");
@@ -631,10 +657,7 @@ Header header_from_json(std::string_view text, bool with_costs) {
   if (with_costs) {
     header.costs = costs_from(costs);
   }
-  const json& times = object.array("times");
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    header.times.push_back(time_from_json(times[i], fmt::format("times[{}]", i)));
-  }
+  header.times = times_from(object.at("times"));
 
   const std::string values = object.text("values");
   if (values != "none" && values != "fp32") {
