@@ -29,7 +29,7 @@ struct TimeOptions {
   SceneOptions scene;
   std::filesystem::path json;  // result, if not empty
   int warmup = 3;
-  int runs = 20;
+  int runs = 200;
 };
 int time_command(const TimeOptions& options);
 

@@ -19,7 +19,7 @@ struct TimeOptions {
   std::string scene;
   std::filesystem::path json;  // result, if not empty
   int warmup = 3;
-  int runs = 20;
+  int runs = 200;
 };
 [[nodiscard]] bool time_command(Workload& workload, const TimeOptions& options);
 
