@@ -212,38 +212,6 @@ __global__ void cta_life(CtaRecord* records, std::uint32_t cycles) {
 
 __global__ void empty() {}
 
-double milliseconds(cudaEvent_t begin, cudaEvent_t end) {
-  check(cudaEventSynchronize(end), "cudaEventSynchronize");
-  float ms = 0;
-  check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
-  return ms;
-}
-
-class Events {
- public:
-  Events() {
-    check(cudaEventCreate(&begin_), "cudaEventCreate");
-    check(cudaEventCreate(&end_), "cudaEventCreate");
-  }
-  ~Events() {
-    cudaEventDestroy(begin_);
-    cudaEventDestroy(end_);
-  }
-  Events(const Events&) = delete;
-  Events& operator=(const Events&) = delete;
-  template <class Work>
-  double time(const Work& work) {
-    check(cudaEventRecord(begin_), "cudaEventRecord");
-    work();
-    check(cudaEventRecord(end_), "cudaEventRecord");
-    return milliseconds(begin_, end_);
-  }
-
- private:
-  cudaEvent_t begin_ = nullptr;
-  cudaEvent_t end_ = nullptr;
-};
-
 class ControlBench {
  public:
   explicit ControlBench(Harness& harness) : harness_(harness), sink_(64) {}

@@ -66,6 +66,36 @@ struct Sample {
   int sms = 0;
 };
 
+// Two events around work on the device.
+class Events {
+ public:
+  Events() {
+    check(cudaEventCreate(&begin_), "cudaEventCreate");
+    check(cudaEventCreate(&end_), "cudaEventCreate");
+  }
+  ~Events() {
+    cudaEventDestroy(begin_);
+    cudaEventDestroy(end_);
+  }
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+  // Milliseconds that it takes, with its launch.
+  template <class Work>
+  double time(const Work& work) {
+    check(cudaEventRecord(begin_), "cudaEventRecord");
+    work();
+    check(cudaEventRecord(end_), "cudaEventRecord");
+    check(cudaEventSynchronize(end_), "cudaEventSynchronize");
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, begin_, end_), "cudaEventElapsedTime");
+    return ms;
+  }
+
+ private:
+  cudaEvent_t begin_ = nullptr;
+  cudaEvent_t end_ = nullptr;
+};
+
 // The warps did not come to lie as they should have: CTAs that do not fit an SM at the same time,
 // or a CTA with other numbers of warps in its sub-cores.
 class NotPlaced : public capture::CudaError {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a slice of the L2 is shared by the SMs that add to it: operations that each gets through in
-// the same time, and whether warps that begin in step stay so.
+// the same time, whether warps that begin in step stay so, what additions to sectors at random
+// take, and in which order SMs get their turns.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "traces/capture/microbench/benches.hpp"
 #include "traces/capture/microbench/kernels_red.cuh"
@@ -69,6 +73,181 @@ __global__ void red_share(Probe probe, float* base, ShareCase one, float value,
   watch.stop(probe, warp, false);
 }
 
+constexpr int kRandomReds = 4096;     // of an SM
+constexpr std::uint32_t kPiece = 64;  // words in a row of a slice; of four pieces the first and
+                                      // third are of one slice
+
+// The first lane of each warp adds to one of so many sectors of a slice, another at random each
+// time.
+__global__ void red_random(Probe probe, float* base, std::uint32_t sectors, int reds, float value) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  Stopwatch watch;
+  watch.start();
+  std::uint32_t drawn = static_cast<std::uint32_t>(warp) * 104729U + 1;
+  for (int i = 0; i < reds; ++i) {
+    drawn = drawn * 1664525U + 1013904223U;
+    const std::uint32_t word = (drawn >> 16U) % sectors * 8;
+    if (lane_id() == 0) {
+      red_add(base + word / kPiece * 2 * kPiece + word % kPiece, value);
+    }
+  }
+  watch.stop(probe, warp, true);
+}
+
+constexpr int kFrames = 7;
+constexpr int kWordsOfFrame = 6;
+
+// Each warp goes through 42 words in a row once, with a look at nothing in between: what the motion
+// trajectories of DynIBaR do to the L2, without their work.
+__global__ void red_walk(float* base, float value) {
+  if (lane_id() != 0) {
+    return;
+  }
+#pragma unroll
+  for (int frame = 0; frame < kFrames; ++frame) {
+#pragma unroll
+    for (int i = 0; i < kWordsOfFrame; ++i) {
+      red_add(base + frame * kWordsOfFrame + i, value);
+    }
+  }
+}
+
+constexpr int kAtomsOfWarp = 128;
+constexpr int kAtomsAtOnce = 8;
+
+// Every warp adds one to a counter; at what it found there it leaves the number of its SM. Integers
+// are added in half the time of floats.
+__global__ void atom_order(Probe probe, std::uint32_t* counter, std::uint8_t* sm_of_turn) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  Stopwatch watch;
+  watch.start();
+  if (lane_id() == 0) {
+    for (int i = 0; i < kAtomsOfWarp; i += kAtomsAtOnce) {
+      std::uint32_t turns[kAtomsAtOnce];
+#pragma unroll
+      for (std::uint32_t& turn : turns) {
+        asm volatile("atom.global.add.u32 %0, [%1], 1;" : "=r"(turn) : "l"(counter) : "memory");
+      }
+#pragma unroll
+      for (const std::uint32_t turn : turns) {
+        sm_of_turn[turn] = static_cast<std::uint8_t>(sm_id());
+      }
+    }
+  }
+  watch.stop(probe, warp, true);
+}
+
+void random_sectors(Harness& harness, float* words) {
+  constexpr int kWarps = 32;
+  const Placement placement = harness.place(kWarps, true);
+  for (const std::uint32_t sectors : {1U, 2U, 3U, 4U, 6U, 8U, 16U}) {
+    const auto samples = harness.run(placement, [&](const Probe& probe, int grid, int block) {
+      red_random<<<grid, block>>>(probe, words, sectors, kRandomReds / kWarps, 1.0F);
+    });
+    const double additions = static_cast<double>(harness.device().sms) * kRandomReds;
+    Result result;
+    result.group = "share";
+    result.name = "share/random/sectors=" + std::to_string(sectors);
+    result.parameters = {{"sectors", sectors}, {"warps", kWarps}};
+    result.unit = "SM cycles/addition of the slice";
+    result.value = summarize_member(samples, &Sample::drained_window, additions);
+    result.grid = placement.grid;
+    result.block = placement.block;
+    harness.report().add(result);
+  }
+}
+
+// CTAs of `warps`, so many on an SM beside each other and 16 times as many in all.
+void walk(Harness& harness, float* words, int ctas, int warps) {
+  constexpr int kWaves = 16;
+  const int grid = harness.device().sms * ctas * kWaves;
+  int device = 0;
+  int of_sm = 0;
+  int of_cta = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&of_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
+        "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&of_cta, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "cudaDeviceGetAttribute");
+  const int each = std::min(of_cta, of_sm / ctas) / 1024 * 1024 - 2048;
+  check(cudaFuncSetAttribute(red_walk, cudaFuncAttributeMaxDynamicSharedMemorySize, each),
+        "cudaFuncSetAttribute");
+  check(cudaFuncSetAttribute(red_walk, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             cudaSharedmemCarveoutMaxShared),
+        "cudaFuncSetAttribute");
+  const double additions = static_cast<double>(grid) * warps * kFrames * kWordsOfFrame;
+  Events events;
+  std::vector<double> nanoseconds;
+  for (int i = -1; i < harness.repetitions(); ++i) {
+    const double ms = events.time([&] { red_walk<<<grid, warps * 32, each>>>(words, 1.0F); });
+    check_launch("red_walk");
+    if (i >= 0) {
+      nanoseconds.push_back(ms * 1e6 / additions);
+    }
+  }
+  Result result;
+  result.group = "share";
+  result.name = "share/walk/ctas=" + std::to_string(ctas) + "/warps=" + std::to_string(warps);
+  result.parameters = {{"ctas_of_sm", ctas}, {"warps_of_cta", warps}, {"waves", kWaves}};
+  result.unit = "ns/addition of the slice";
+  result.value = summarize(nanoseconds);
+  result.grid = grid;
+  result.block = warps * 32;
+  harness.report().add(result);
+}
+
+// In the middle half of the turns at one counter: what lies between two of an SM.
+void order(Harness& harness) {
+  constexpr int kWarps = 32;
+  const Placement placement = harness.place(kWarps, true);
+  const auto sms = static_cast<std::size_t>(harness.device().sms);
+  const std::size_t turns = sms * kWarps * kAtomsOfWarp;
+  const DeviceBuffer<std::uint32_t> counter(1);
+  const DeviceBuffer<std::uint8_t> sm_of_turn(turns);
+  std::vector<double> deviations;
+  double mean_gap = 0;
+  for (int i = 0; i < harness.repetitions(); ++i) {
+    // One launch in each run, the last of which is looked at.
+    (void)harness.run(placement, 1, [&](const Probe& probe, int grid, int block) {
+      counter.clear_async();
+      atom_order<<<grid, block>>>(probe, counter.data(), sm_of_turn.data());
+    });
+    const auto order = sm_of_turn.to_host();
+    std::vector<std::size_t> last(256, 0);
+    double number = 0;
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t turn = turns / 4; turn < turns / 4 * 3; ++turn) {
+      std::size_t& before = last[order[turn]];
+      if (before != 0) {
+        const auto gap = static_cast<double>(turn - before);
+        number += 1;
+        sum += gap;
+        squares += gap * gap;
+      }
+      before = turn;
+    }
+    mean_gap = sum / number;
+    deviations.push_back(std::sqrt(squares / number - mean_gap * mean_gap) / mean_gap);
+  }
+  Result result;
+  result.group = "share";
+  result.name = "share/order";
+  result.parameters = {{"warps", kWarps}};
+  result.unit = "standard deviation of the turns between two of an SM, over their mean";
+  result.value = summarize(deviations);
+  result.grid = placement.grid;
+  result.block = placement.block;
+  result.extra = {{"mean_gap", mean_gap}, {"sms", sms}};
+  harness.report().add(result);
+}
+
 }  // namespace
 
 void bench_share(Harness& harness) {
@@ -129,6 +308,12 @@ void bench_share(Harness& harness) {
                     {"over_mean_by_sm", by_sm}};
     harness.report().add(result);
   }
+  random_sectors(harness, words.data());
+  for (const auto& [ctas, warps] : {std::pair(1, 4), std::pair(1, 12), std::pair(1, 32),
+                                    std::pair(2, 12), std::pair(4, 12), std::pair(5, 12)}) {
+    walk(harness, words.data(), ctas, warps);
+  }
+  order(harness);
 }
 
 }  // namespace warpfold::microbench
