@@ -124,9 +124,10 @@ struct GpuConfig {
     std::uint32_t input_sms = 0;         // SMs on one input of a port; the last has what is left
     double port_cycles = 0;              // of a port, an addition to one word alone
     double flit_cycles = 0;              // of a port, a flit of any other
-    double rop_cycles = 0;               // of a slice's ROP pipeline, sectors of a line in a row
-    double line_cycles = 0;              // at least, for each of them
+    double rop_cycles = 0;               // in which a slice takes in a turn on a line
+    double line_cycles = 0;              // of its ROP, for each sector of one
     double sector_cycles = 0;            // from one operation to the next on the same sector
+    double turn_spread = 0;              // of the time between an SM's turns: deviation over mean
     std::uint32_t ingress_flits = 0;     // buffered in front of one port
     std::uint32_t interleave_bytes = 0;  // consecutive bytes in one group of slices
     std::uint32_t slice_bytes = 0;       // of those, in one slice before the next takes its turn

@@ -103,6 +103,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("l2", "rop_cycles", gpu.l2.rop_cycles, kCycles);
   visit("l2", "line_cycles", gpu.l2.line_cycles, kCycles);
   visit("l2", "sector_cycles", gpu.l2.sector_cycles, kCycles);
+  visit("l2", "turn_spread", gpu.l2.turn_spread, Real{.min = 0, .max = 0.5});
   visit("l2", "ingress_flits", gpu.l2.ingress_flits, Count{1, 65536});
   visit("l2", "interleave_bytes", gpu.l2.interleave_bytes, Count{32, 1U << 20U});
   visit("l2", "slice_bytes", gpu.l2.slice_bytes, Count{32, 1U << 20U});

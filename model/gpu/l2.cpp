@@ -2,6 +2,7 @@
 #include "model/gpu/l2.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -56,6 +57,16 @@ void TransactionQueues::pop(std::uint32_t queue) {
 }
 
 namespace {
+// Square roots of whole numbers from 1 on, 2^-16.
+constexpr std::array<std::uint32_t, 32> kRoots = {
+    65536,  92682,  113512, 131072, 146543, 160529, 173392, 185364, 196608, 207243, 217358,
+    227023, 236293, 245213, 253820, 262144, 270213, 278046, 285664, 293086, 300324, 307391,
+    314299, 321060, 327680, 334169, 340536, 346786, 352925, 358963, 364902, 370728};
+
+// Transactions of an SM that are early or late alike: over 150 turns of an SM at one address their
+// number has 1.3 times the variance of as many independent ones (share/order), and each alone 0.16.
+constexpr std::uint32_t kAlike = 8;
+
 std::uint64_t fine(double cycles, unsigned bits) {
   return static_cast<std::uint64_t>(std::llround(std::ldexp(cycles, static_cast<int>(bits))));
 }
@@ -80,6 +91,7 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const 
       line_time_(fine(config.l2.line_cycles, kFineBits)),
       sector_time_(fine(config.l2.sector_cycles, kFineBits)),
       round_floor_(sector_time_ / config.sms_each),
+      spread_(fine(config.l2.turn_spread * std::sqrt(3.0), kRoundBits)),
       own_share_(fine(1 / std::sqrt(config.sms_each), kShareBits)),
       even_share_(((std::uint64_t{1} << kShareBits) - own_share_) / config.l2.slices_per_port),
       line_bytes_(config.l2.line_bytes),
@@ -88,10 +100,11 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const 
                                 config.l2.dram_bytes_per_cycle)),
       tags_(config.l2.bytes / config.l2.ports(), config.l2.ways, config.l2.line_bytes),
       queues_(config.sm.count),
+      begun_(config.sm.count),
       slices_(config.l2.slices_per_port),
       inputs_((config.sm.count + input_sms_ - 1) / input_sms_) {
   for (Slice& slice : slices_) {
-    slice.streams_of.resize(inputs_.size());
+    slice.turns_of.resize(inputs_.size());
     slice.times_of.resize(inputs_.size());
     slice.waits_of.resize(inputs_.size() * inputs_.size());
   }
@@ -168,19 +181,40 @@ void L2Port::begin(std::uint32_t sm) {
   stream.input = sm / input_sms_;
   stream.slice = map_.place(transaction.address).slice;
   stream.sectors = transaction.sectors;
+  stream.rounds = draw_rounds(sm, transaction.turns);
+  stream.weight = (std::uint64_t{transaction.turns} << (kRoundBits + kShareBits)) / stream.rounds;
   stream.port = port_time(transaction);
-  stream.time = turn_time(transaction);
+  const Fine time = rop_time(transaction);
+  stream.time = (time * stream.weight) >> kShareBits;
   if (transaction.turns > 1) {
     stream.port /= transaction.turns;
   }
+  stream.port = (stream.port * stream.weight) >> kShareBits;
   const bool lone_sector = transaction.packets == transaction.turns;
-  const Fine next = stream.time + (lone_sector || transaction.whole ? 0 : line_time_);
-  stream.wait = std::max(sector_time_, next) - stream.time;
+  const Fine next = time + (lone_sector || transaction.whole ? 0 : line_time_);
+  stream.wait = std::max(sector_time_, next) - time;
   const std::uint64_t line = transaction.address / kLineBytes;
   count(stream, line, true);
   streams_.push_back(stream);
   lines_.push_back(line);
-  ends_.push_back(inputs_[stream.input].served + (std::uint64_t{transaction.turns} << kRoundBits));
+  ends_.push_back(inputs_[stream.input].served + stream.rounds);
+}
+
+// Rounds that so many turns take: as many, more or less by chance.
+L2Port::Fine L2Port::draw_rounds(std::uint32_t sm, std::uint32_t turns) {
+  const Fine even = std::uint64_t{turns} << kRoundBits;
+  if (spread_ == 0) {
+    return even;
+  }
+  // For some transactions in a row alike: an SM that has been quick stays so for a while.
+  const std::uint64_t drawn = (std::uint64_t{sm} << 32U) + begun_[sm]++ / kAlike + 1;
+  std::uint64_t mixed = drawn * 0x9e3779b97f4a7c15ULL;
+  mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebULL;
+  // Turns are early or late each on its own, so that their sum varies with the root.
+  const Fine most =
+      (spread_ * kRoots[std::min<std::size_t>(turns, kRoots.size()) - 1]) >> kShareBits;
+  return even - most + ((2 * most * (mixed >> 44U)) >> 20U);
 }
 
 // A stream that begins, or has ended, beside those that are there.
@@ -192,9 +226,10 @@ void L2Port::count(const Stream& stream, std::uint64_t line, bool begins) {
   input.streams += one;
   add(input.port, stream.port);
   add(stream_time_, stream.time);
+  add(stream_turns_, stream.weight);
   Slice& slice = slices_[stream.slice];
   slice.streams += one;
-  slice.streams_of[stream.input] += one;
+  add(slice.turns_of[stream.input], stream.weight);
   add(slice.times_of[stream.input], stream.time);
   const std::size_t inputs = inputs_.size();
   for (std::size_t i = 0; i < lines_.size(); ++i) {
@@ -203,9 +238,13 @@ void L2Port::count(const Stream& stream, std::uint64_t line, bool begins) {
     }
     const Stream& other = streams_[i];
     if ((other.sectors & stream.sectors) != 0) {
-      add(slice.waits, stream.wait + other.wait);
-      add(slice.waits_of[other.input * inputs + stream.input], other.wait);
-      add(slice.waits_of[stream.input * inputs + other.input], stream.wait);
+      const Fine turns = (stream.weight * other.weight) >> kShareBits;
+      const Fine behind_stream = (stream.wait * turns) >> kShareBits;
+      const Fine behind_other = (other.wait * turns) >> kShareBits;
+      add(slice.waits, behind_stream + behind_other);
+      add(slice.pairs, 2 * turns);
+      add(slice.waits_of[other.input * inputs + stream.input], behind_other);
+      add(slice.waits_of[stream.input * inputs + other.input], behind_stream);
     }
   }
 }
@@ -281,16 +320,30 @@ void L2Port::set_round() {
     input.rate = input.rounds_each = kEven;
   }
   const Fine even_round = round_at_rates();
-  round_ = std::max(round_floor_, even_round);
-  if (inputs_in_use_ > 1 && even_round > round_floor_) {
-    share_among_inputs(even_round);
+  const Fine floor = floor_of_round();
+  round_ = std::max(floor, even_round);
+  if (inputs_in_use_ > 1 && even_round > floor) {
+    share_among_inputs(even_round, floor);
   }
+}
+
+// The first limit: with few streams the quickest of them decides.
+L2Port::Fine L2Port::floor_of_round() const {
+  constexpr std::size_t kFew = 8;
+  if (streams_.size() > kFew) {
+    return round_floor_;
+  }
+  Fine most = 0;
+  for (const Stream& stream : streams_) {
+    most = std::max(most, stream.weight);
+  }
+  return (round_floor_ * most) >> kShareBits;
 }
 
 // As many turns of every input, those with fewest SMs first: these take no more of a round
 // than what all can have done in one that lasts as long as if all SMs had even shares.
-void L2Port::share_among_inputs(Fine even_round) {
-  const Fine most = (even_round << kShareBits) / round_floor_;
+void L2Port::share_among_inputs(Fine even_round, Fine floor) {
+  const Fine most = (even_round << kShareBits) / floor;
   Fine turns = streams_.size() << kShareBits;
   for (Input& input : inputs_) {
     input.has_share = input.streams == 0;
@@ -309,40 +362,60 @@ void L2Port::share_among_inputs(Fine even_round) {
     turns -= fewest->rate * fewest->streams;
     highest = std::max(highest, fewest->rate);
   }
-  round_ = std::max((round_floor_ * highest) >> kShareBits, round_at_rates());
+  round_ = std::max((floor * highest) >> kShareBits, round_at_rates());
 }
 
-// The second and third limit.
+// All limits but the first.
 L2Port::Fine L2Port::round_at_rates() const {
   Fine port = 0;
   for (const Input& input : inputs_) {
     port += (input.port * input.rate) >> kShareBits;
   }
-  Fine round = 0;
-  const Fine even = even_share_ * stream_time_;
+  Fine round = port;
+  const Fine even_time = even_share_ * stream_time_;
+  const Fine even_intake = even_share_ * ((rop_time_ * stream_turns_) >> kShareBits);
   for (const Slice& slice : slices_) {
     Fine turns = 0;
     Fine time = 0;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      turns += inputs_[i].rate * slice.streams_of[i];
+      turns += (inputs_[i].rate * slice.turns_of[i]) >> kShareBits;
       time += inputs_[i].rate * slice.times_of[i];
     }
-    Fine wait = 0;
-    if (slice.waits > 0) {
-      Fine waits = 0;
-      const Fine* pairs = slice.waits_of.data();
-      for (const Input& one : inputs_) {
-        for (const Input& other : inputs_) {
-          waits += ((one.rate * other.rate) >> kShareBits) * *pairs++;
-        }
-      }
-      wait = waits / (turns * (slice.streams - 1) / slice.streams);
-    }
-    port += wait;
-    const Fine own = own_share_ * (time >> kShareBits);
-    round = std::max(round, ((even + own) >> kShareBits) + wait);
+    const Fine intake = even_intake + own_share_ * ((turns * rop_time_) >> kShareBits);
+    const Fine additions = even_time + own_share_ * (time >> kShareBits);
+    round = std::max(
+        {round, intake >> kShareBits, (additions >> kShareBits) + round_wait(slice, turns, time)});
   }
-  return std::max(round, port);
+  return round;
+}
+
+// What turns on sectors that are being added to wait for in a round, of which the slice has so many
+// turns (2^-16), of that many cycles (2^-32), in random order.
+L2Port::Fine L2Port::round_wait(const Slice& slice, Fine turns, Fine time) const {
+  if (slice.waits == 0) {
+    return 0;
+  }
+  Fine waits = 0;
+  const Fine* pairs = slice.waits_of.data();
+  for (const Input& one : inputs_) {
+    for (const Input& other : inputs_) {
+      waits += ((one.rate * other.rate) >> kShareBits) * *pairs++;
+    }
+  }
+  const Fine behind = waits / (turns * (slice.streams - 1) / slice.streams);
+  // Of the turns, those that wait for the one before them, 2^-16; and those that wait for the one
+  // before that.
+  const Fine each = (slice.waits << kShareBits) / slice.pairs;
+  const Fine one = Fine{1} << kShareBits;
+  const Fine direct = std::min(one, (behind << kShareBits) * kEven / (each * turns));
+  const Fine two_behind = (direct * (one - direct)) >> kShareBits;
+  const Fine mean = time / turns;
+  if (each <= mean) {
+    return behind;
+  }
+  // One turn between has passed, and what that waited for itself.
+  const Fine rest = ((each - mean) * (one - two_behind)) >> kShareBits;
+  return behind + ((((turns * two_behind) >> kShareBits) * rest) >> kShareBits);
 }
 
 // What the slice with most to do has been busy for, by what a round takes of a slice.
@@ -363,12 +436,14 @@ L2Port::Fine L2Port::port_time(const Transaction& transaction) const {
          flit_time_ * (transaction.flits - transaction.lone_words);
 }
 
-// What a turn of a transaction takes of its slice.
+// What a turn of a transaction takes of its slice's ROP.
+L2Port::Fine L2Port::rop_time(const Transaction& transaction) const {
+  return line_time_ * transaction.packets / transaction.turns;
+}
+
+// What it takes of its slice at least.
 L2Port::Fine L2Port::turn_time(const Transaction& transaction) const {
-  if (transaction.packets == transaction.turns) {
-    return rop_time_;
-  }
-  return std::max(rop_time_, line_time_ * transaction.packets / transaction.turns);
+  return std::max(rop_time_, rop_time(transaction));
 }
 
 // And all of them, rounded down.
@@ -391,7 +466,7 @@ Ticks L2Port::rop_busy_before(Cycle cycle) const {
     const Ticks all = rop_ticks(transaction);
     const std::uint64_t served = input.served + ((rounds * input.rate) >> kShareBits);
     const std::uint64_t rest = ends_[i] > served ? ends_[i] - served : 0;
-    busy += all - (all * rest / transaction.turns >> kRoundBits);
+    busy += all - all * rest / stream.rounds;
   }
   return busy;
 }

@@ -3,25 +3,32 @@
 // additions one sector operation after another. Owned by the GPU.
 //
 // The turns of the SMs' transactions (traffic.hpp) come interleaved, one of each SM (a round),
-// where all SMs come in by one input. What a round takes follows from three limits, each of which
+// where all SMs come in by one input. What a round takes follows from four limits, each of which
 // was measured alone on an H200 (config.hpp, GpuConfig::L2): the port takes a lone word per
 // port_cycles and a flit of anything else per flit_cycles, p cycles for each turn of a transaction;
-// a slice takes t cycles for a turn, rop_cycles and no less than line_cycles for each of several
-// sectors; and a turn of another SM with a sector of the turn before it in its slice begins no less
+// a slice takes in a turn per rop_cycles; its ROP does a turn in t cycles, line_cycles for each
+// sector, in the order in which they come; and a turn with a sector of one before it begins no less
 // than sector_cycles after that, and if that one left out words of several sectors no less than t +
-// line_cycles: it waits for d more. With m SMs that have something to add, m_k of them in slice k,
-// and D_k the sum of d over the m_k (m_k - 1) ordered pairs of those that have a sector in common,
-// a round in random order takes
+// line_cycles. With m SMs that have something to add, m_k of them in slice k, a round in random
+// order takes
 //
-//     max(sector_cycles,
-//         max_k(sum t + D_k / (m_k - 1)),
-//         sum p + sum_k D_k / (m_k - 1)).
+//     max(sector_cycles, sum p, max_k(m_k rop_cycles), max_k(sum t + w_k)).
+//
+// w_k is what turns wait: one that follows one on its sector at once waits for d, which is
+// sector_cycles - t; with D_k the sum of d over the m_k (m_k - 1) ordered pairs of those that have
+// a sector in common that is D_k / (m_k - 1) in a round, and a share P of the turns. One that has
+// another turn in between, P (1 - P) of them, waits for what is left of d after that one. Additions
+// to sectors of a slice at random take so long within 1 % (share/random).
+//
+// Turns do not come as evenly as that: what lies between two of an SM varies (turn_spread). So a
+// transaction takes some more or fewer rounds than it has turns, drawn for kAlike transactions of
+// an SM at a time, and counts in each round for so many turns less or more.
 //
 // In an Nth of a GPU (part_of_gpu) all these take N times as long, and each SM stands for N of the
 // launch, which draw their slices on their own. So S slices share the m of them more evenly: what
 // m_k lacks of m / S, or has beyond it, counts 1 / sqrt(N); and an SM that is alone at the port
-// stands for N that wait for each other's sectors no more than others do: the first of the three
-// limits stays as it is in the whole GPU.
+// stands for N that wait for each other's sectors no more than others do: the first of the limits
+// stays as it is in the whole GPU.
 //
 // Where a port has several inputs, these take turns, and so do the SMs of each: with m SMs on n
 // inputs, each SM of the m_i on input i has r_i = m / (n m_i) turns done while m of all are done.
@@ -29,8 +36,8 @@
 // times; no SM has more than one turn in sector_cycles done, and what it cannot take is shared by
 // the other inputs.
 //
-// Within a round every SM of an input gets as many turns done, so they advance alike until an SM
-// comes or goes, and transactions are events, not their turns.
+// Within a round the SMs of an input advance alike until one comes or goes, so that transactions
+// are events, not their turns.
 #pragma once
 
 #include <cstdint>
@@ -136,8 +143,10 @@ class L2Port : public Block {
     std::uint32_t input;
     std::uint32_t slice;
     std::uint8_t sectors;  // of the line
-    Fine port;             // what each of its turns takes of the port
-    Fine time;             // and of its slice
+    Fine weight;           // turns in a round, 2^-16
+    Fine rounds;           // that it takes, 2^-20
+    Fine port;             // what each of its turns takes of the port, times its turns in a round
+    Fine time;             // and of its slice's ROP
     Fine wait;             // what a turn on one of its sectors that follows it has to wait
   };
   struct Input {
@@ -150,9 +159,10 @@ class L2Port : public Block {
   };
   struct Slice {
     std::uint32_t streams = 0;
-    Fine waits = 0;                         // over the ordered pairs of streams on one sector
-    std::vector<std::uint32_t> streams_of;  // each input
-    std::vector<Fine> times_of;             // theirs
+    Fine waits = 0;              // over the ordered pairs of streams on one sector
+    Fine pairs = 0;              // their number, 2^-16
+    std::vector<Fine> turns_of;  // of the streams of each input, in a round, 2^-16
+    std::vector<Fine> times_of;  // theirs
     std::vector<Fine> waits_of;  // a row for each input of one, with each input of the other
     Ticks served = 0;
   };
@@ -162,13 +172,16 @@ class L2Port : public Block {
   void accept(const Arrival& arrival);
   void enqueue(const Arrival& arrival, Fine time);
   void begin(std::uint32_t sm);
+  [[nodiscard]] Fine draw_rounds(std::uint32_t sm, std::uint32_t turns);
   void finish(std::size_t stream, Fine time);
   // Streams that end before `until`, in the order of their ends.
   void serve(Fine until);
   void advance(Fine time);
   void set_round();
-  void share_among_inputs(Fine even_round);
+  [[nodiscard]] Fine floor_of_round() const;
+  void share_among_inputs(Fine even_round, Fine floor);
   [[nodiscard]] Fine round_at_rates() const;
+  [[nodiscard]] Fine round_wait(const Slice& slice, Fine turns, Fine time) const;
   [[nodiscard]] Ticks slice_busy() const;
   // Of the streams, the one that ends first; of several that of the first SM.
   [[nodiscard]] std::size_t next_to_end();
@@ -178,6 +191,7 @@ class L2Port : public Block {
   void pass(std::uint64_t rounds);
   void count(const Stream& stream, std::uint64_t line, bool begins);
   [[nodiscard]] Fine port_time(const Transaction& transaction) const;
+  [[nodiscard]] Fine rop_time(const Transaction& transaction) const;
   [[nodiscard]] Fine turn_time(const Transaction& transaction) const;
   [[nodiscard]] Ticks rop_ticks(const Transaction& transaction) const;
   void add(const Transaction& transaction);
@@ -192,14 +206,16 @@ class L2Port : public Block {
   CtaStore& ctas_;
   const std::uint32_t input_sms_;
   const Fine port_time_, flit_time_, rop_time_, line_time_, sector_time_;
-  const Fine round_floor_;                      // the first limit of a round
+  const Fine round_floor_;                      // the first limit of a round, with even turns
+  const Fine spread_;                           // most by which a turn is early or late, 2^-20
   const std::uint64_t own_share_, even_share_;  // how a slice's streams and all count for it
   const Divider line_bytes_;
   const std::uint32_t dram_latency_;
   const Ticks dram_line_ticks_;
 
   L2Tags tags_;
-  TransactionQueues queues_;  // by SM, the one that is served in front
+  TransactionQueues queues_;          // by SM, the one that is served in front
+  std::vector<std::uint32_t> begun_;  // by SM, transactions
   std::vector<Stream> streams_;
   // Of each stream, apart since they are looked through often.
   std::vector<std::uint64_t> ends_;   // in turns of each stream of its input, 2^-20
@@ -210,6 +226,7 @@ class L2Port : public Block {
   std::vector<Input> inputs_;
   std::uint32_t inputs_in_use_ = 0;  // with streams
   Fine stream_time_ = 0;             // over the streams
+  Fine stream_turns_ = 0;            // theirs in a round, 2^-16
   Fine port_busy_ = 0;
   Fine round_ = 0;            // what a round takes
   std::uint64_t rounds_ = 0;  // that have passed by time_

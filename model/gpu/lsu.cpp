@@ -38,12 +38,14 @@ void LsuPipe::update() {
 }
 
 Lsu::Lsu(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
-         const AddressMap& addresses, bool has_values, LsuPipe& pipe, Fifo<Transaction>& sink,
-         bool by_line, bool beside_pipe, LineSumsPool& sums, Tally& tally, CtaStore& ctas)
+         const AddressMap& addresses, bool has_values, SmControl& control, LsuPipe& pipe,
+         Fifo<Transaction>& sink, bool by_line, bool beside_pipe, LineSumsPool& sums, Tally& tally,
+         CtaStore& ctas)
     : Block(name, partition),
       flushes("flushes"),
       addresses_(addresses),
       has_values_(has_values),
+      control_(control),
       pipe_(pipe),
       sink_(sink),
       beside_pipe_(beside_pipe),
@@ -95,11 +97,18 @@ void Lsu::tick() {
       blocked_cycles_ += now() - blocked_since_;
       blocked_since_ = kNever;
     }
+    holding_ = sent_ + 1 < count_;
+    if (!holding_ && by_line_) {
+      transactions_[sent_].last_of = cta_;
+    }
     sink_.push(transactions_[sent_]);
     if (!beside_pipe_) {
       pipe_.start(occupancy_[sent_]);
     }
-    holding_ = ++sent_ < count_;
+    if (!holding_ && !by_line_ && cta_ != nullptr) {
+      control_.red_left(cta_);  // into the buffer
+    }
+    ++sent_;
   }
   // The end of the kernel does not wait for the pipe.
   if (beside_pipe_ || flush_) {
@@ -172,6 +181,7 @@ void Lsu::split(const MemOp& op) {
   sent_ = 0;
   count_ = 0;
   holding_ = true;
+  cta_ = op.cta;
   if (op.kind == MemOpKind::kReduced && op.event.cta != nullptr) {
     split_sums(op);
     return;

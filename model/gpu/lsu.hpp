@@ -20,6 +20,7 @@
 namespace warpfold {
 
 class CtaStore;
+class SmControl;
 class Subcore;
 
 // Until when the pipe is taken. The LSU starts instructions on it; sub-cores charge it with the
@@ -58,8 +59,9 @@ class Lsu : public Block {
   // lines, not sectors. `beside_pipe`: REDs do not occupy the pipe on their way there, one
   // transaction a cycle.
   Lsu(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
-      const AddressMap& addresses, bool has_values, LsuPipe& pipe, Fifo<Transaction>& sink,
-      bool by_line, bool beside_pipe, LineSumsPool& sums, Tally& tally, CtaStore& ctas);
+      const AddressMap& addresses, bool has_values, SmControl& control, LsuPipe& pipe,
+      Fifo<Transaction>& sink, bool by_line, bool beside_pipe, LineSumsPool& sums, Tally& tally,
+      CtaStore& ctas);
 
   // The kernel has ended: a transaction that says so follows the last RED into the sink.
   Mailbox<bool> flushes;
@@ -89,6 +91,7 @@ class Lsu : public Block {
 
   const AddressMap& addresses_;
   const bool has_values_;
+  SmControl& control_;
   LsuPipe& pipe_;
   Fifo<Transaction>& sink_;
   const bool beside_pipe_;
@@ -113,6 +116,7 @@ class Lsu : public Block {
   std::array<std::uint8_t, kLanes> turn_of_{};  // of each lane, over its line
   std::array<Ticks, kLanes> occupancy_{};
   std::size_t sent_ = 0, count_ = 0;
+  CtaContext* cta_ = nullptr;  // that waits for the RED in hand
   Cycle blocked_since_ = kNever;
   std::uint64_t blocked_cycles_ = 0;
 };

@@ -5,6 +5,8 @@
 #include <bit>
 #include <numeric>
 
+#include "model/gpu/sm.hpp"
+
 namespace warpfold {
 
 namespace {
@@ -145,10 +147,11 @@ void SliceIngress::update() {
 }
 
 InjectionPort::InjectionPort(const sc_core::sc_module_name& name, Partition& partition,
-                             const GpuConfig& config, std::uint32_t sm)
+                             const GpuConfig& config, std::uint32_t sm, SmControl& control)
     : Block(name, partition),
       queue("injection", config.noc.injection_depth),
       sm_(sm),
+      control_(control),
       flit_ticks_(to_ticks(config.noc.flit_cycles)) {}
 
 void InjectionPort::connect(const SliceMap& map, std::vector<SliceIngress*> ingresses) {
@@ -167,6 +170,9 @@ void InjectionPort::tick() {
     packets_ += head_.packets;
     flits_ += head_.flits;
     lone_words_ += head_.lone_words;
+    if (head_.last_of != nullptr) {
+      control_.red_left(head_.last_of);
+    }
     const Ticks occupancy = flit_ticks_ * head_.flits;
     queue.pop();
     free_at_ = std::max(free_at_, at_cycle(granted_in_)) + occupancy;

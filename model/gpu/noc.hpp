@@ -19,6 +19,7 @@
 namespace warpfold {
 
 class InjectionPort;
+class SmControl;
 
 // Which slice holds an address. Pieces of interleave_bytes go to groups of slices, each group once
 // in as many pieces in a row as there are groups, in an order that changes from one such run to the
@@ -87,7 +88,7 @@ class SliceIngress : public Channel {
 class InjectionPort : public Block {
  public:
   InjectionPort(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
-                std::uint32_t sm);
+                std::uint32_t sm, SmControl& control);
   void connect(const SliceMap& map, std::vector<SliceIngress*> ingresses);
 
   Fifo<Transaction> queue;
@@ -108,6 +109,7 @@ class InjectionPort : public Block {
   void tick() override;
 
   const std::uint32_t sm_;
+  SmControl& control_;
   const Ticks flit_ticks_;
   const SliceMap* map_ = nullptr;
   std::vector<SliceIngress*> ingresses_;

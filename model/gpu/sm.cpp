@@ -42,7 +42,8 @@ void SmControl::place(CtaContext* cta) {
                     .running = static_cast<std::uint32_t>(cta->trace.warps.size()),
                     .at_barrier = 0,
                     .arrived = 0,
-                    .placed = std::vector<std::uint32_t>(held_.size(), 0)};
+                    .placed = std::vector<std::uint32_t>(held_.size(), 0),
+                    .ended = false};
   for (std::uint32_t warp = 0; warp < cta->trace.warps.size(); ++warp) {
     std::size_t best = turn_;
     for (std::size_t i = 1; i < held_.size(); ++i) {
@@ -95,7 +96,12 @@ void SmControl::update() {
   arrivals_.clear();
   for (std::size_t i = 0; i < residents_.size();) {
     Resident& resident = residents_[i];
-    if (resident.running == 0) {
+    if (resident.running == 0 && !resident.ended) {
+      resident.ended = true;
+      ++draining_;
+    }
+    if (resident.ended && resident.cta->reds_out == 0) {
+      --draining_;
       partition().tell(dispatcher_->partition(), dispatcher_->finished, resident.cta->sm,
                        [](Mailbox<std::uint32_t>& finished, std::uint64_t sm) {
                          finished.deliver(static_cast<std::uint32_t>(sm));
@@ -110,7 +116,7 @@ void SmControl::update() {
       residents_.erase(residents_.begin() + static_cast<std::ptrdiff_t>(i));
       continue;
     }
-    if (resident.at_barrier == resident.running) {
+    if (!resident.ended && resident.at_barrier == resident.running) {
       resident.at_barrier = 0;
       for (Subcore* subcore : subcores_) {
         subcore->barrier_releases.deliver({resident.cta, resident.arrived});
@@ -127,12 +133,12 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore:
       control("control", partition, ctas, context.config),
       pipe("pipe", partition),
       match_pipe("match_pipe", partition),
-      port("port", partition, context.config, index),
+      port("port", partition, context.config, index, control),
       buffer(shape.present() ? std::make_unique<AtomicBuffer>(
                                    "buffer", partition, shape, context.addresses,
                                    context.has_values, pipe, port.queue, sums, context.tally, ctas)
                              : nullptr),
-      lsu("lsu", partition, context.config, context.addresses, context.has_values, pipe,
+      lsu("lsu", partition, context.config, context.addresses, context.has_values, control, pipe,
           buffer ? buffer->input : port.queue, buffer == nullptr, shape.beside_pipe, sums,
           context.tally, ctas) {
   std::vector<Subcore*> list;

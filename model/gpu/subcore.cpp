@@ -500,6 +500,8 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
       op.address = context_.addresses.address(warp.step.primitive, op.parameter);
     }
   }
+  op.cta = warp.cta;
+  ++warp.cta->reds_out;
   memory_queue.push(op);
 }
 

@@ -24,6 +24,8 @@ struct CtaContext {
   std::atomic<std::uint32_t> live = 0;
   std::uint32_t sm = 0;
   std::uint64_t sequence = 0;  // order of dispatch
+  std::uint32_t reds_out =
+      0;  // REDs that it has issued and that have not left the SM; the SM's own
 
   // One more points to it, beside one that does.
   void hold() { live.fetch_add(1, std::memory_order_relaxed); }
@@ -80,8 +82,9 @@ struct MemOp {
   LaneMask mask = 0;
   Fp32Bits data = 0;
   std::uint32_t latency = 0;
-  Address address = 0;  // kReduced, kRed if uniform
-  EventRef event;       // kRed, kReduced with several sums
+  Address address = 0;        // kReduced, kRed if uniform
+  EventRef event;             // kRed, kReduced with several sums
+  CtaContext* cta = nullptr;  // whose RED it is, where that is waited for
   Ticks lsu_ticks = 0;
   Ticks hand_ticks = 0;  // kShuffle, kShared: that the sub-core takes from `begun` on
   Cycle begun = 0;
@@ -106,8 +109,9 @@ struct Transaction {
   std::uint16_t flits = 0;       // of all packets
   LaneMask mask = 0;
   Fp32Bits data = 0;
-  Address address = 0;  // of the first lane, or of the reduced addition
-  EventRef event;       // unless reduced or partial
+  Address address = 0;            // of the first lane, or of the reduced addition
+  EventRef event;                 // unless reduced or partial
+  CtaContext* last_of = nullptr;  // the CTA of the RED of which it is the last one
 };
 
 // For Transaction::sectors: that of an address, and those of a line's words.

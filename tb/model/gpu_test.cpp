@@ -275,6 +275,35 @@ TEST(GpuTiming, ScatteredAddressesCostTheUnitNothing) {
   EXPECT_NEAR(cost, 1, 0.01);
 }
 
+// The second CTA begins when the REDs of the first have left the SM: cycles of a run in which that
+// one has so many REDs of 32 lanes on one address.
+RunResult run_two_ctas(std::uint32_t reds) {
+  SmallTrace trace(2, 1, 1, 4, 4);
+  trace.path_cost(0, {.alu = 1});
+  for (std::uint32_t i = 0; i < reds; ++i) {
+    trace.event(0, 0, ~0U, 0);
+  }
+  trace.work(1, 0, 2000);  // the last addition is done long before
+  GpuConfig gpu = small_h200(1);
+  gpu.sm.max_ctas = 1;
+  return run(trace.read(), gpu, "baseline");
+}
+
+TEST(GpuTiming, ACtaKeepsItsPlaceUntilItsRedsHaveLeft) {
+  std::vector<PoolTask> tasks;
+  for (const std::uint32_t reds : {1U, 8U}) {
+    tasks.push_back(
+        {std::to_string(reds), [reds](const auto&) { return run_two_ctas(reds); }, nullptr});
+  }
+  std::vector<double> cycles;
+  for (const PoolOutcome& outcome : run_pool(tasks, {.jobs = 2, .progress = {}})) {
+    ASSERT_TRUE(outcome.result) << outcome.error;
+    EXPECT_EQ(outcome.result->failure, "");
+    cycles.push_back(static_cast<double>(outcome.result->cycles));
+  }
+  EXPECT_NEAR(cycles[1] - cycles[0], 7 * 32 * 1.02, 2);  // they leave one after the other
+}
+
 TEST(GpuTiming, TheUnitFillsNoMoreOfTheMemoryQueueThanItsPart) {
   // Four warps a sub-core, more lanes than the L2 takes: what may wait in the queue goes on as
   // REDs, the rest is reduced.
@@ -290,6 +319,7 @@ TEST(GpuTiming, TheUnitFillsNoMoreOfTheMemoryQueueThanItsPart) {
     GpuConfig gpu = small_h200(1);
     gpu.lsu.queue_depth = 16;
     gpu.arc.queue_depth = depth;
+    gpu.noc.injection_depth = 4;
     PoolTask task;
     task.name = std::to_string(depth);
     task.work = [gpu, &reader](const std::function<void(double)>& /*progress*/) {
@@ -536,12 +566,14 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Meeting{"one", {{0, 0}}, 112},                  // 32 x 3.49 = 111.7
         Meeting{"same_sector", {{0, 0}, {0, 0}}, 224},  // 64 x 3.49 = 223.4
-        Meeting{"two_sectors", {{0, 0}, {0, 1}}, 112},  // a sector waits 3.49, two take 3.0
-        Meeting{"four_sectors", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 192},  // 32 x 4 x 1.5
-        // Two of 4 SMs on one sector: 2 of the 12 ordered pairs, at 3.49 - 1.5 more each. A round
-        // takes 4 x 1.5 + 1.99 x 2 / 3 = 7.327, 32 of them 234.5.
-        Meeting{"two_of_four", {{0, 0}, {0, 0}, {0, 1}, {0, 2}}, 235},
-        // Two slices of one port: 32 x 8 x 0.89 = 227.8, where each alone would take 192.
+        Meeting{"two_sectors", {{0, 0}, {0, 1}}, 112},  // a sector waits 3.49, two take 2.94
+        Meeting{"four_sectors", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 189},  // 32 x 4 x 1.47
+        // Two of 4 SMs on one sector: 2 of the 12 ordered pairs, at 3.49 - 1.18 more each, so that
+        // one turn of 6 waits for the one before it and 5 of 36 for the one before that, at 2.31 -
+        // 1.18 less 5 / 36 of it. A round takes 4 x 1.18 + 2.31 x 2 / 3 + 4 x 5 / 36 x 0.973 =
+        // 6.80, 32 of them 217.6.
+        Meeting{"two_of_four", {{0, 0}, {0, 0}, {0, 1}, {0, 2}}, 218},
+        // Two slices of one port: 32 x 8 x 0.89 = 227.8, where each alone would take 188.2.
         Meeting{
             "both_slices", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}}, 228},
         // The same with two words in each RED: 16 x 8 x 2 x 0.617 = 158.
@@ -562,28 +594,30 @@ INSTANTIATE_TEST_SUITE_P(
         // two sectors, which leaves the SM 40 cycles after them: 40 + 3.49.
         Meeting{"words_of_three_sectors", {{0, 0}}, 44, 3, 1, 36, 1, 8},
         // Two ports have nothing in common.
-        Meeting{"two_ports", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}}, 192},
-        // One that stands for four, which would share the slices: 4 x 1.5 x (0.5 + 0.5 / 2) = 4.5.
-        Meeting{"one_for_four", {{0, 0}}, 144, 1, 4},
-        // 4 x 1.5 x (1 + 1 / 2) = 9, and 4 x 1.99 x 2 that the sectors clash: 32 x 24.92.
-        Meeting{"same_sector_for_four", {{0, 0}, {0, 0}}, 798, 1, 4},
-        // 4 x 1.5 x (2 + 2 / 2) = 18, above the port's 4 x 4 x 0.89.
-        Meeting{"four_for_four", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 576, 1, 4},
-        // For two: 2 x 1.5 x (0.5 + 0.5 / 1.414) = 2.56 are less than the 3.49 of one sector.
+        Meeting{"two_ports", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}}, 189},
+        // One that stands for four, which would share the slices: 4 x 1.47 x (0.5 + 0.5 / 2)
+        // = 4.41.
+        Meeting{"one_for_four", {{0, 0}}, 142, 1, 4},
+        // 4 x 1.18 x (1 + 1 / 2) = 7.08, and 4 x 2.31 x 2 that the sectors clash: 32 x 25.56.
+        Meeting{"same_sector_for_four", {{0, 0}, {0, 0}}, 818, 1, 4},
+        // 4 x 1.47 x (2 + 2 / 2) = 17.64, above the port's 4 x 4 x 0.89.
+        Meeting{"four_for_four", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 565, 1, 4},
+        // For two: 2 x 1.47 x (0.5 + 0.5 / 1.414) = 2.51 are less than the 3.49 of one sector.
         Meeting{"one_for_two", {{0, 0}}, 112, 1, 2},
-        // Four with sectors of their own, 32 x 4 x 1.5, and then 32 of the last at 3.49.
-        Meeting{"in_turn", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 304, 1, 1, 4, 2},
+        // Four with sectors of their own, 32 x 4 x 1.47, and then 32 of the last at 3.49.
+        Meeting{"in_turn", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 300, 1, 1, 4, 2},
         // Alone on an input the last has an operation done every 3.49 cycles from the start, which
-        // is less than its turns would give it: 64 in 223, and all 160 x 1.5 in 240.
-        Meeting{"inputs_in_turn", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 240, 1, 1, 3, 2},
+        // is less than its turns would give it: 64 in 223, and all 160 x 1.47 in 235.2.
+        Meeting{"inputs_in_turn", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 236, 1, 1, 3, 2},
         // Every other operation is of the last SM, whose sector is another: in a round of 4 the
-        // pairs of the others count (2 / 3)^2 each of 4 * 3 / 4. 4 x 1.5 + 1.99 x 6 x 4 / 9 / 3 =
-        // 7.769 for two operations of the last, 32 take 124.3. 21.33 are left of each other SM, at
-        // 3 x 3.49: 223.4.
-        Meeting{"clashes_on_inputs", {{0, 0}, {0, 0}, {0, 0}, {0, 1}}, 348, 1, 1, 3},
-        // SMs that stand for two: a round takes 2 x 1.5 x 4 x (0.707 + 0.293 / 2) = 10.24, and the
-        // last has two operations in each: 64 in 327.8. Then 10.67 of each other at 7.68: 81.9.
-        Meeting{"inputs_for_two", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 410, 1, 2, 6, 2}),
+        // pairs of the others count (2 / 3)^2 each of 4 * 3 / 4: 2.31 x 6 x 4 / 9 / 3 = 2.053. So
+        // 2 / 9 of the turns wait for the one before and 0.173 for the one before that, 0.935 each:
+        // 4 x 1.18 + 2.053 + 0.646 = 7.42 for two operations of the last, 32 take 118.7. 21.33 are
+        // left of each other SM, at 3 x 3.49: 223.4.
+        Meeting{"clashes_on_inputs", {{0, 0}, {0, 0}, {0, 0}, {0, 1}}, 343, 1, 1, 3},
+        // SMs that stand for two: a round takes 2 x 1.47 x 4 x (0.707 + 0.293 / 2) = 10.04, and the
+        // last has two operations in each: 64 in 321.2. Then 10.67 of each other at 7.53: 80.3.
+        Meeting{"inputs_for_two", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 402, 1, 2, 6, 2}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
 // A port that has room for one RED lets SMs in one after another: each `waiting` SM has one RED for
@@ -654,12 +688,12 @@ TEST(L2Slices, HaveEvenShares) {
   }
 }
 
-// All SMs on few addresses: additions per SM clock of the whole GPU.
-double hot_rate(std::uint32_t addresses, std::uint32_t reds) {
+// All SMs on few addresses, `stride` bytes apart: additions per SM clock of the whole GPU.
+double hot_rate(std::uint32_t addresses, std::uint32_t reds, std::uint32_t stride = 4) {
   constexpr std::uint32_t kWarps = 4;
   const GpuConfig gpu = load_gpu("h200");
   std::mt19937 random(1);
-  SmallTrace trace(gpu.sm.count, kWarps, 1, 64 * 1024, 4);
+  SmallTrace trace(gpu.sm.count, kWarps, 1, 64 * 1024, stride);
   for (std::uint32_t c = 0; c < gpu.sm.count; ++c) {
     for (std::uint32_t w = 0; w < kWarps; ++w) {
       for (std::uint32_t i = 0; i < reds; ++i) {
@@ -683,6 +717,25 @@ TEST(HotSpots, OneLine) {
   // An H200 does 0.49 to 0.52 a clock.
   EXPECT_NEAR(hot_rate(32, 32), 0.50, 0.02);
 }
+
+// Sectors of one slice at random: cycles of an addition, as an H200 has them (share/random).
+struct Sectors {
+  std::uint32_t number;
+  double cycles;
+};
+void PrintTo(const Sectors& sectors, std::ostream* out) {
+  *out << sectors.number;
+}
+class SectorsOfASlice : public testing::TestWithParam<Sectors> {};
+TEST_P(SectorsOfASlice, TakeAsLongAsOnAnH200) {
+  EXPECT_NEAR(1 / hot_rate(GetParam().number, 100, 32) / GetParam().cycles, 1, 0.03);
+}
+INSTANTIATE_TEST_SUITE_P(HotSpots, SectorsOfASlice,
+                         testing::Values(Sectors{1, 3.483}, Sectors{2, 2.517}, Sectors{3, 2.128},
+                                         Sectors{4, 1.915}, Sectors{6, 1.688}, Sectors{8, 1.568}),
+                         [](const auto& parameter) {
+                           return std::to_string(parameter.param.number);
+                         });
 
 TEST(HotSpots, SpreadAddressesComeNearThePortsRate) {
   // An H200 does 51 a clock; 48 ports take one per 0.89 cycles each, 53.9. Launch, first issue, the
@@ -720,6 +773,7 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   gpu.noc.injection_depth = 2;
   gpu.l2.slices = 6;
   gpu.l2.ingress_flits = 48;
+  gpu.l2.turn_spread = 0.4;
   // Small buffers that have to send sums away; 8 KiB of the L1 are the CTAs' shared memory.
   gpu.l1.bytes = 8192 + 2048;
   gpu.lab.bytes = 512;
@@ -981,7 +1035,7 @@ TEST(GpuTimeline, ShowsWhenAUnitIsBusy) {
   // rop: four additions of 1.5 cycles each.
   const Cycle arrival = (first + 100 + 2 + options.gpu.noc.latency) / 10 * 10;
   EXPECT_EQ(busy(5, 0, arrival), 0.0);
-  EXPECT_EQ(busy(5, arrival, run.cycles), 4 * options.gpu.l2.rop_cycles);
+  EXPECT_NEAR(busy(5, arrival, run.cycles), 4 * options.gpu.l2.rop_cycles, 0.01);
 }
 
 }  // namespace

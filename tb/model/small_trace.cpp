@@ -218,6 +218,8 @@ SmallTrace random_trace(std::uint64_t seed, std::uint32_t ctas, std::uint32_t wa
 GpuConfig small_h200(std::uint32_t sms) {
   GpuConfig config = load_gpu("h200");
   config.sm.count = sms;
+  // Turns come when they are due, so that cycles can be computed by hand.
+  config.l2.turn_spread = 0;
   return config;
 }
 
