@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -138,8 +139,8 @@ def correlate(trace, args):
     policies = sorted(times, key=lambda policy: LONGEST_FIRST.index(policy.split(":")[0]))
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "r.json"
-        run("sim", trace, "--gpu", args.gpu, "--policy", ",".join(policies), "--unit", "golden", "--jobs", args.jobs,
-            "--json", out)
+        run("sim", trace, "--gpu", args.gpu, "--policy", ",".join(policies), "--unit", "golden", "--jobs", 1,
+            "--threads", 1, "--json", out)
         results = {one["policy"]: one for one in json.loads(out.read_text(encoding="utf-8"))["runs"]}
     points = []
     for one in (results[policy] for policy in times):
@@ -151,6 +152,18 @@ def correlate(trace, args):
                        "cycles": one["cycles"], "modelled_ms": one["cycles"] / (clock * 1e6) + args.launch_us / 1e3,
                        "measured_ms": times[one["policy"]]})
     return points
+
+
+def correlate_all(traces, args):
+    """Points of all traces, in their order. The largest files begin, so that all jobs end at about the same time."""
+    largest_first = sorted(traces, key=lambda trace: -os.path.getsize(trace) if os.path.exists(trace) else 0)
+    with ThreadPoolExecutor(max(args.jobs, 1)) as pool:
+        of_trace = {trace: pool.submit(correlate, trace, args) for trace in largest_first}
+        try:
+            return [p for trace in traces for p in of_trace[trace].result()]
+        except BadInput:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 # ---- output -----------------------------------------------------------------------------------------
@@ -233,7 +246,7 @@ def main(argv=None):
         if args.out:
             plotter()  # what is missing is missed before the simulations
             args.out.mkdir(parents=True, exist_ok=True)
-        points = [p for trace in traces for p in correlate(trace, args)]
+        points = correlate_all(traces, args)
         if not points:
             raise BadInput("no trace has measured times")
         overall, chosen = summary(points), picks(points)

@@ -25,7 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from correlate import ROOT, BadInput, run  # noqa: E402
 
-TRACES = Path(os.environ.get("WARPFOLD_RED_TRACE", ROOT / "build/release/tb/microbench/warpfold_red_trace"))
+TRACES = Path(os.environ.get("WARPFOLD_RED_TRACE", ROOT / "build/release/traces/capture/microbench/warpfold_red_trace"))
 
 
 def pattern(text):
