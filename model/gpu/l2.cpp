@@ -406,15 +406,14 @@ L2Port::Fine L2Port::round_wait(const Slice& slice, Fine turns, Fine time) const
   // Of the turns, those that wait for the one before them, 2^-16; and those that wait for the one
   // before that.
   const Fine each = (slice.waits << kShareBits) / slice.pairs;
-  const Fine one = Fine{1} << kShareBits;
-  const Fine direct = std::min(one, (behind << kShareBits) * kEven / (each * turns));
-  const Fine two_behind = (direct * (one - direct)) >> kShareBits;
+  const Fine direct = std::min(kEven, (behind << kShareBits) * kEven / (each * turns));
+  const Fine two_behind = (direct * (kEven - direct)) >> kShareBits;
   const Fine mean = time / turns;
   if (each <= mean) {
     return behind;
   }
   // One turn between has passed, and what that waited for itself.
-  const Fine rest = ((each - mean) * (one - two_behind)) >> kShareBits;
+  const Fine rest = ((each - mean) * (kEven - two_behind)) >> kShareBits;
   return behind + ((((turns * two_behind) >> kShareBits) * rest) >> kShareBits);
 }
 

@@ -18,7 +18,7 @@
 // sector_cycles - t; with D_k the sum of d over the m_k (m_k - 1) ordered pairs of those that have
 // a sector in common that is D_k / (m_k - 1) in a round, and a share P of the turns. One that has
 // another turn in between, P (1 - P) of them, waits for what is left of d after that one. Additions
-// to sectors of a slice at random take so long within 1 % (share/random).
+// to sectors of a slice at random take so long within 3 % (share/random).
 //
 // Turns do not come as evenly as that: what lies between two of an SM varies (turn_spread). So a
 // transaction takes some more or fewer rounds than it has turns, drawn for kAlike transactions of

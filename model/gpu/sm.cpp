@@ -42,8 +42,7 @@ void SmControl::place(CtaContext* cta) {
                     .running = static_cast<std::uint32_t>(cta->trace.warps.size()),
                     .at_barrier = 0,
                     .arrived = 0,
-                    .placed = std::vector<std::uint32_t>(held_.size(), 0),
-                    .ended = false};
+                    .placed = std::vector<std::uint32_t>(held_.size(), 0)};
   for (std::uint32_t warp = 0; warp < cta->trace.warps.size(); ++warp) {
     std::size_t best = turn_;
     for (std::size_t i = 1; i < held_.size(); ++i) {
@@ -96,12 +95,7 @@ void SmControl::update() {
   arrivals_.clear();
   for (std::size_t i = 0; i < residents_.size();) {
     Resident& resident = residents_[i];
-    if (resident.running == 0 && !resident.ended) {
-      resident.ended = true;
-      ++draining_;
-    }
-    if (resident.ended && resident.cta->reds_out == 0) {
-      --draining_;
+    if (resident.running == 0 && resident.cta->reds_out == 0) {
       partition().tell(dispatcher_->partition(), dispatcher_->finished, resident.cta->sm,
                        [](Mailbox<std::uint32_t>& finished, std::uint64_t sm) {
                          finished.deliver(static_cast<std::uint32_t>(sm));
@@ -116,7 +110,7 @@ void SmControl::update() {
       residents_.erase(residents_.begin() + static_cast<std::ptrdiff_t>(i));
       continue;
     }
-    if (!resident.ended && resident.at_barrier == resident.running) {
+    if (resident.running > 0 && resident.at_barrier == resident.running) {
       resident.at_barrier = 0;
       for (Subcore* subcore : subcores_) {
         subcore->barrier_releases.deliver({resident.cta, resident.arrived});

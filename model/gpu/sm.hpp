@@ -60,7 +60,7 @@ class SmControl : public Channel {
   void release(CtaContext* cta) { ctas_.release(cta); }
   // A RED has left the SM. A CTA whose warps have ended keeps its place until all its REDs have.
   void red_left(CtaContext* cta) {
-    if (--cta->reds_out == 0 && draining_ > 0) {
+    if (--cta->reds_out == 0) {
       request_update();
     }
   }
@@ -73,7 +73,6 @@ class SmControl : public Channel {
     std::uint32_t at_barrier;
     Ticks arrived;                      // when its last arrival has been taken
     std::vector<std::uint32_t> placed;  // warps by sub-core
-    bool ended = false;                 // all its warps
   };
   void update() override;
   // Registers a CTA. Each of its warps goes to the sub-core with the most free slots, the next in
@@ -91,7 +90,6 @@ class SmControl : public Channel {
   Dispatcher* dispatcher_ = nullptr;
   std::vector<Resident> residents_;
   std::vector<std::uint32_t> held_;  // warp slots given to resident CTAs, by sub-core
-  std::size_t draining_ = 0;         // resident CTAs that have ended
   std::size_t turn_ = 0;
 };
 
