@@ -444,21 +444,7 @@ class ControlBench {
     if (ctas * threads > harness_.device().max_warps * 32) {
       return;
     }
-    int device = 0;
-    int of_sm = 0;
-    int of_cta = 0;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&of_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
-          "cudaDeviceGetAttribute");
-    check(cudaDeviceGetAttribute(&of_cta, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-          "cudaDeviceGetAttribute");
-    // A little is for the static part and what the system takes of each CTA.
-    const int each = std::min(of_cta, of_sm / ctas) / 1024 * 1024 - 2048;
-    check(cudaFuncSetAttribute(cta_life, cudaFuncAttributeMaxDynamicSharedMemorySize, each),
-          "cudaFuncSetAttribute");
-    check(cudaFuncSetAttribute(cta_life, cudaFuncAttributePreferredSharedMemoryCarveout,
-                               cudaSharedmemCarveoutMaxShared),
-          "cudaFuncSetAttribute");
+    const int each = shared_for_ctas(reinterpret_cast<const void*>(cta_life), ctas);
     std::vector<double> gaps;
     for (int i = 0; i < harness_.repetitions(); ++i) {
       cta_life<<<total, threads, each>>>(records.data(), 3000);

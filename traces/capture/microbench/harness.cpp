@@ -174,4 +174,23 @@ Result window_result(std::string group, std::string name, Json parameters, std::
   return result;
 }
 
+int shared_for_ctas(const void* kernel, int ctas) {
+  int device = 0;
+  int of_sm = 0;
+  int of_cta = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&of_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
+        "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&of_cta, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "cudaDeviceGetAttribute");
+  // A little is for the static part and what the system takes of each CTA.
+  const int bytes = std::min(of_cta, of_sm / ctas) / 1024 * 1024 - 2048;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+        "cudaFuncSetAttribute");
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             cudaSharedmemCarveoutMaxShared),
+        "cudaFuncSetAttribute");
+  return bytes;
+}
+
 }  // namespace warpfold::microbench

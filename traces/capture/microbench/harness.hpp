@@ -66,6 +66,10 @@ struct Sample {
   int sms = 0;
 };
 
+// Bytes of dynamic shared memory with which no more than so many CTAs of the kernel fit an SM,
+// which it may have from now on.
+[[nodiscard]] int shared_for_ctas(const void* kernel, int ctas);
+
 // Two events around work on the device.
 class Events {
  public:

@@ -167,20 +167,7 @@ void random_sectors(Harness& harness, float* words) {
 void walk(Harness& harness, float* words, int ctas, int warps) {
   constexpr int kWaves = 16;
   const int grid = harness.device().sms * ctas * kWaves;
-  int device = 0;
-  int of_sm = 0;
-  int of_cta = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&of_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
-        "cudaDeviceGetAttribute");
-  check(cudaDeviceGetAttribute(&of_cta, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "cudaDeviceGetAttribute");
-  const int each = std::min(of_cta, of_sm / ctas) / 1024 * 1024 - 2048;
-  check(cudaFuncSetAttribute(red_walk, cudaFuncAttributeMaxDynamicSharedMemorySize, each),
-        "cudaFuncSetAttribute");
-  check(cudaFuncSetAttribute(red_walk, cudaFuncAttributePreferredSharedMemoryCarveout,
-                             cudaSharedmemCarveoutMaxShared),
-        "cudaFuncSetAttribute");
+  const int each = shared_for_ctas(reinterpret_cast<const void*>(red_walk), ctas);
   const double additions = static_cast<double>(grid) * warps * kFrames * kWordsOfFrame;
   Events events;
   std::vector<double> nanoseconds;
