@@ -70,6 +70,9 @@ struct GpuConfig {
   // Memory queue of a sub-core and the load-store unit of its SM.
   struct Lsu {
     std::uint32_t queue_depth = 0;  // instructions, per sub-core
+    // Of an LSU whose warps sleep when the way to the L2 is full (subcore.hpp), how often they look
+    // again; 0: they do not sleep.
+    std::uint32_t sleep_cycles = 0;
     double red_min = 0;             // least occupancy of one RED
     double red_flit = 0;            // per flit of its packets (traffic.hpp)
     double shuffle = 0;             // per warp shuffle

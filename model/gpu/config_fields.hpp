@@ -60,6 +60,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("latency", "cta_launch", gpu.latency.cta_launch, kLatency);
 
   visit("lsu", "queue_depth", gpu.lsu.queue_depth, Count{1, 1024});
+  visit("lsu", "sleep_cycles", gpu.lsu.sleep_cycles, Count{0, 1'000'000});
   visit("lsu", "red_min", gpu.lsu.red_min, kCycles);
   visit("lsu", "red_flit", gpu.lsu.red_flit, kCycles);
   visit("lsu", "shuffle", gpu.lsu.shuffle, kCycles);

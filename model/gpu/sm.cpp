@@ -139,6 +139,7 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore:
   for (std::uint32_t i = 0; i < context.config.sm.subcores; ++i) {
     subcores.push_back(std::make_unique<Subcore>(fmt::format("subcore{}", i).c_str(), partition,
                                                  context, control, pipe, match_pipe, unit()));
+    subcores.back()->watch(port.queue);
     list.push_back(subcores.back().get());
     list.back()->memory_queue.bind(*list.back(), lsu);
     if (shape.load_lines > 0) {

@@ -292,10 +292,14 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
       break;
     }
     case StepKind::kAtomic:
-      (unit_ ? want_unit_ : want_queue_) |= bit;
+      if (unit_) {
+        want_unit_ |= bit;
+      } else {
+        want_red(slot, cycle);
+      }
       break;
     case StepKind::kReduced:
-      want_queue_ |= bit;
+      want_red(slot, cycle);
       break;
     case StepKind::kShuffle:
     case StepKind::kShared:
@@ -338,12 +342,83 @@ void Subcore::finish_run(std::uint32_t slot, Cycle last_issue) {
 Subcore::SlotMask Subcore::ready_slots() const {
   SlotMask ready = run_ | want_issue_;
   if (want_queue_ != 0 && memory_queue.can_push()) {
-    ready |= want_queue_;
+    ready |= want_red_ == 0 ? want_queue_ : awake_slots();
   }
   if (!request_.req_valid) {
     ready |= want_unit_;
   }
   return ready;
+}
+
+void Subcore::want_red(std::uint32_t slot, Cycle cycle) {
+  const SlotMask bit = SlotMask{1} << slot;
+  want_queue_ |= bit;
+  if (context_.config.lsu.sleep_cycles > 0) {
+    want_red_ |= bit;
+    warps_[slot].red_since = cycle;
+  }
+}
+
+// The warp's RED goes into the memory queue.
+void Subcore::red_leaves(std::uint32_t slot, Cycle cycle) {
+  const SlotMask bit = SlotMask{1} << slot;
+  want_queue_ &= ~bit;
+  if ((want_red_ & bit) == 0) {
+    return;
+  }
+  want_red_ &= ~bit;
+  asleep_ &= ~bit;
+  last_red_slot_ = slot;
+  last_red_ = cycle;
+  Warp& warp = warps_[slot];
+  if (warp.ahead == 0 && two_ticks_since(warp.red_since)) {
+    warp.ahead = kAhead;
+  }
+  if (warp.ahead > 0) {
+    --warp.ahead;
+  } else {
+    holder_ = warp.cta;
+    held_in_ = cycle;
+  }
+}
+
+bool Subcore::two_ticks_since(Cycle cycle) const {
+  const Cycle tick = context_.config.lsu.sleep_cycles;
+  return now() / tick - cycle / tick >= 2;
+}
+
+bool Subcore::way_out_half_full() const {
+  return 2 * way_out_->size() >= context_.config.noc.injection_depth;
+}
+
+// Of the warps that want room in the memory queue, those that take it if there is any.
+Subcore::SlotMask Subcore::awake_slots() const {
+  const SlotMask others = want_queue_ & ~want_red_;
+  SlotMask first = 0;
+  std::uint64_t oldest = ~std::uint64_t{0};
+  for_each_bit(want_red_, [&](std::uint32_t slot) {
+    const Warp& warp = warps_[slot];
+    const std::uint64_t cta = warp.cta->sequence;
+    if (cta <= oldest && (warp.ahead > 0 || two_ticks_since(warp.red_since))) {
+      first = (cta < oldest ? 0 : first) | SlotMask{1} << slot;
+      oldest = cta;
+    }
+  });
+  if (first != 0) {
+    return others | first;
+  }
+  const SlotMask last = want_red_ & SlotMask{1} << last_red_slot_;
+  if (last != 0 && warps_[last_red_slot_].red_since <= last_red_ + 1) {
+    return others | last;
+  }
+  SlotMask awake = want_red_ & ~asleep_;
+  if (awake != want_red_) {
+    const bool all = two_ticks_since(held_in_) || !way_out_half_full();
+    for_each_bit(want_red_ & asleep_, [&](std::uint32_t slot) {
+      awake |= all || warps_[slot].cta == holder_ ? SlotMask{1} << slot : 0;
+    });
+  }
+  return others | awake;
 }
 
 // Decides what issues from `cycle` on: one instruction with an effect now, or a batch of turns.
@@ -359,6 +434,12 @@ void Subcore::issue(Cycle cycle) {
   decide_at_ = kNever;
   if (standing_.queue != 0) {
     memory_queue.want_room();
+    if (want_red_ != 0 && memory_queue.can_push()) {  // all that are left sleep
+      decide_at_ = cycle + kLook;
+      wake_at(decide_at_);
+    } else if (want_red_ != 0 && way_out_half_full()) {
+      asleep_ |= want_red_;
+    }
   }
   if (ready == 0) {
     standing_.cause = standing_.queue != 0  ? CycleCause::kMemoryQueue
@@ -429,14 +510,14 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
         request_unit(warp);
         ++stats_.atomreds;
       } else {
-        want_queue_ &= ~bit;
+        red_leaves(slot, cycle);
         push_atomic(warp, slot);
         ++stats_.reds;
       }
       wait_until(slot, cycle + 1);
       break;
     case StepKind::kReduced:
-      want_queue_ &= ~bit;
+      red_leaves(slot, cycle);
       push_atomic(warp, slot);
       ++stats_.reds;
       wait_until(slot, cycle + 1);

@@ -4,6 +4,14 @@
 // barrier, the results of its shuffles, room in the memory queue, or the ARC unit's request
 // register; plain REDs do not block it.
 //
+// Warps that wait for the memory queue take turns. Where lsu.sleep_cycles is given, REDs that find
+// the way to the L2 full do as on an H200 (CALIBRATION.md, "Warps that sleep"): a warp whose REDs
+// come one after the other goes on until the queue is full. One that finds the queue full, and the
+// injection port behind it no less than half full, is asleep until that is less than half full, or
+// until a RED of its own CTA was the last that got in in turn, or none did through two ticks, which
+// come every sleep_cycles. And one that has waited through two ticks goes before all others, those
+// of the oldest CTA first, with kAhead REDs.
+//
 // Between two cycles in which something else can happen, the set of warps that issue is fixed, so
 // the round-robin turns of many cycles are taken at once (a batch) with the same outcome as one by
 // one.
@@ -96,6 +104,8 @@ class Subcore : public Block {
 
   // Ordinary loads are told to the cache that they share with sums.
   void tell_loads_to(Mailbox<std::uint32_t>& loads) { loads_ = &loads; }
+  // The way to the L2, by which warps fall asleep.
+  void watch(const Fifo<Transaction>& way_out) { way_out_ = &way_out; }
   // Brings the statistics up to `end`, the first cycle that no longer counts.
   void finish(Cycle end);
   [[nodiscard]] const SubcoreStats& stats() const { return stats_; }
@@ -110,6 +120,8 @@ class Subcore : public Block {
     std::uint32_t warp = 0;
     std::uint64_t age = 0;
     Cycle step_began = 0;
+    Cycle red_since = 0;      // that it waits with a RED
+    std::uint32_t ahead = 0;  // REDs with which it goes before others
     Step step;
     WarpProgram program;
   };
@@ -142,6 +154,11 @@ class Subcore : public Block {
   [[nodiscard]] bool unit_has_room() const;
   [[nodiscard]] bool unit_held() const { return request_.req_valid || unit_works_; }
   [[nodiscard]] SlotMask ready_slots() const;
+  void want_red(std::uint32_t slot, Cycle cycle);
+  void red_leaves(std::uint32_t slot, Cycle cycle);
+  [[nodiscard]] SlotMask awake_slots() const;
+  [[nodiscard]] bool way_out_half_full() const;
+  [[nodiscard]] bool two_ticks_since(Cycle cycle) const;
 
   const Context context_;
   SmControl& control_;
@@ -157,6 +174,8 @@ class Subcore : public Block {
   // Each resident warp is in exactly one of these.
   SlotMask run_ = 0;         // has issue slots left of a run
   SlotMask want_queue_ = 0;  // next instruction goes to the memory queue
+  SlotMask want_red_ = 0;    // of those, with a RED, where warps may sleep
+  SlotMask asleep_ = 0;      // of those again
   SlotMask want_unit_ = 0;   // next instruction is an atomred
   SlotMask want_issue_ = 0;  // next instruction needs no more than an issue slot (barrier)
   SlotMask wait_ = 0;        // until its ready_at
@@ -173,6 +192,16 @@ class Subcore : public Block {
   std::uint32_t next_slot_ = 0;  // round-robin: where the search for a ready warp begins
   static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
   std::uint32_t greedy_slot_ = kNoSlot;
+
+  // Where warps may sleep: who was the last to get a RED into the memory queue, and, of those that
+  // had no precedence, which CTA's and when.
+  static constexpr std::uint32_t kAhead = 2;
+  static constexpr Cycle kLook = 128;  // cycles after which sleepers look at the way out again
+  const Fifo<Transaction>* way_out_ = nullptr;
+  std::uint32_t last_red_slot_ = 0;
+  Cycle last_red_ = 0;
+  const CtaContext* holder_ = nullptr;
+  Cycle held_in_ = 0;
 
   // The first cycle in which issue() has to decide again though nothing arrives.
   Cycle decide_at_ = kNever;
