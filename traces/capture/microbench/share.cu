@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a slice of the L2 is shared by the SMs that add to it: operations that each gets through in
 // the same time, whether warps that begin in step stay so, what additions to sectors at random
-// take, and in which order SMs get their turns.
+// take, in which order SMs get their turns, and for how long a warp's RED sleeps.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -115,6 +115,23 @@ __global__ void red_walk(float* base, float value) {
   }
 }
 
+// The same walk; what lies between a warp's first two REDs, in SM cycles.
+__global__ void red_sleep(float* base, float value, std::uint32_t* gaps) {
+  if (lane_id() != 0) {
+    return;
+  }
+  red_add(base, value);
+  const std::uint64_t first = clock_now();
+  red_add(base + 1, value);
+  const std::uint64_t second = clock_now();
+#pragma unroll
+  for (int i = 2; i < kFrames * kWordsOfFrame; ++i) {
+    red_add(base + i, value);
+  }
+  gaps[blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32] =
+      static_cast<std::uint32_t>(second - first);
+}
+
 constexpr int kAtomsOfWarp = 128;
 constexpr int kAtomsAtOnce = 8;
 
@@ -186,6 +203,36 @@ void walk(Harness& harness, float* words, int ctas, int warps) {
   result.value = summarize(nanoseconds);
   result.grid = grid;
   result.block = warps * 32;
+  harness.report().add(result);
+}
+
+// Of the warps of all CTAs but the first of each place, which come where others' REDs fill the way.
+void sleep(Harness& harness, float* words, int ctas, int warps) {
+  constexpr int kWaves = 5;
+  const int first = harness.device().sms * ctas;
+  const int grid = first * kWaves;
+  const int each = shared_for_ctas(reinterpret_cast<const void*>(red_sleep), ctas);
+  const DeviceBuffer<std::uint32_t> gaps(static_cast<std::size_t>(grid) *
+                                         static_cast<std::size_t>(warps));
+  std::vector<double> medians;
+  std::vector<double> last;
+  for (int i = 0; i < harness.repetitions(); ++i) {
+    red_sleep<<<grid, warps * 32, each>>>(words, 1.0F, gaps.data());
+    check_launch("red_sleep");
+    const auto cycles = gaps.to_host();
+    last.assign(cycles.begin() + first * warps, cycles.end());
+    std::sort(last.begin(), last.end());
+    medians.push_back(last[last.size() / 2]);
+  }
+  Result result;
+  result.group = "share";
+  result.name = "share/sleep/ctas=" + std::to_string(ctas) + "/warps=" + std::to_string(warps);
+  result.parameters = {{"ctas_of_sm", ctas}, {"warps_of_cta", warps}, {"waves", kWaves}};
+  result.unit = "SM cycles between the first two REDs of the median warp";
+  result.value = summarize(medians);
+  result.grid = grid;
+  result.block = warps * 32;
+  result.extra = {{"tenth", last[last.size() / 10]}, {"nine_tenths", last[last.size() / 10 * 9]}};
   harness.report().add(result);
 }
 
@@ -299,6 +346,9 @@ void bench_share(Harness& harness) {
   for (const auto& [ctas, warps] : {std::pair(1, 4), std::pair(1, 12), std::pair(1, 32),
                                     std::pair(2, 12), std::pair(4, 12), std::pair(5, 12)}) {
     walk(harness, words.data(), ctas, warps);
+  }
+  for (const auto& [ctas, warps] : {std::pair(2, 12), std::pair(4, 12), std::pair(5, 12)}) {
+    sleep(harness, words.data(), ctas, warps);
   }
   order(harness);
 }
