@@ -73,14 +73,14 @@ struct GpuConfig {
     // Of an LSU whose warps sleep when the way to the L2 is full (subcore.hpp), how often they look
     // again; 0: they do not sleep.
     std::uint32_t sleep_cycles = 0;
-    double red_min = 0;             // least occupancy of one RED
-    double red_flit = 0;            // per flit of its packets (traffic.hpp)
-    double shuffle = 0;             // per warp shuffle
-    double match = 0;               // per MATCH or REDUX
-    double shared_access = 0;       // per LDS/STS without bank conflicts
-    double shared_wide = 0;         // the same, of 16 bytes a lane
-    double global_load = 0;         // per LDG
-    double match_unit = 0;          // of the SM's unit for MATCH and REDUX, for each value
+    double red_min = 0;        // least occupancy of one RED
+    double red_flit = 0;       // per flit of its packets (traffic.hpp)
+    double shuffle = 0;        // per warp shuffle
+    double match = 0;          // per MATCH or REDUX
+    double shared_access = 0;  // per LDS/STS without bank conflicts
+    double shared_wide = 0;    // the same, of 16 bytes a lane
+    double global_load = 0;    // per LDG
+    double match_unit = 0;     // of the SM's unit for MATCH and REDUX, for each value
     // What a sub-core takes to hand an instruction over.
     double hand_red = 0;
     double hand_shuffle = 0;
