@@ -217,6 +217,7 @@ void Subcore::take_mail(Cycle cycle) {
     Warp& warp = warps_[slot];
     warp.cta = launch.cta;
     warp.warp = launch.warp;
+    warp.ahead = 0;
     warp.age = launch.cta->sequence * 64 + launch.warp;
     warp.step = Step{};
     warp.program.start(context_.timing, launch.cta->trace.warps[launch.warp]);
@@ -377,7 +378,7 @@ void Subcore::red_leaves(std::uint32_t slot, Cycle cycle) {
   if (warp.ahead > 0) {
     --warp.ahead;
   } else {
-    holder_ = warp.cta;
+    holder_ = warp.cta->sequence;
     held_in_ = cycle;
   }
 }
@@ -413,9 +414,9 @@ Subcore::SlotMask Subcore::awake_slots() const {
   }
   SlotMask awake = want_red_ & ~asleep_;
   if (awake != want_red_) {
-    const bool all = two_ticks_since(held_in_) || !way_out_half_full();
+    const bool all = two_ticks_since(held_in_) || (now() % kLook == 0 && !way_out_half_full());
     for_each_bit(want_red_ & asleep_, [&](std::uint32_t slot) {
-      awake |= all || warps_[slot].cta == holder_ ? SlotMask{1} << slot : 0;
+      awake |= all || warps_[slot].cta->sequence == holder_ ? SlotMask{1} << slot : 0;
     });
   }
   return others | awake;
@@ -434,8 +435,10 @@ void Subcore::issue(Cycle cycle) {
   decide_at_ = kNever;
   if (standing_.queue != 0) {
     memory_queue.want_room();
-    if (want_red_ != 0 && memory_queue.can_push()) {  // all that are left sleep
-      decide_at_ = cycle + kLook;
+    if (want_red_ != 0 && memory_queue.can_push()) {
+      // Those that are left sleep, or let others go first.
+      const Cycle tick = context_.config.lsu.sleep_cycles;
+      decide_at_ = std::min((cycle / kLook + 1) * kLook, (cycle / tick + 1) * tick);
       wake_at(decide_at_);
     } else if (want_red_ != 0 && way_out_half_full()) {
       asleep_ |= want_red_;

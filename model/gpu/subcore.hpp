@@ -196,11 +196,12 @@ class Subcore : public Block {
   // Where warps may sleep: who was the last to get a RED into the memory queue, and, of those that
   // had no precedence, which CTA's and when.
   static constexpr std::uint32_t kAhead = 2;
-  static constexpr Cycle kLook = 128;  // cycles after which sleepers look at the way out again
+  static constexpr Cycle kLook = 128;  // sleepers look at the way out in multiples of these cycles
+  static constexpr std::uint64_t kNoCta = ~std::uint64_t{0};
   const Fifo<Transaction>* way_out_ = nullptr;
   std::uint32_t last_red_slot_ = 0;
   Cycle last_red_ = 0;
-  const CtaContext* holder_ = nullptr;
+  std::uint64_t holder_ = kNoCta;  // sequence
   Cycle held_in_ = 0;
 
   // The first cycle in which issue() has to decide again though nothing arrives.

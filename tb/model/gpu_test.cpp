@@ -817,6 +817,7 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   GpuConfig gpu = small_h200(6);
   // Tight queues and few ROPs, so that everything stalls now and then.
   gpu.lsu.queue_depth = 3;
+  gpu.lsu.sleep_cycles = 200;
   gpu.arc.queue_depth = 2;
   gpu.noc.injection_depth = 2;
   gpu.l2.slices = 6;
