@@ -5,12 +5,12 @@
 // register; plain REDs do not block it.
 //
 // Warps that wait for the memory queue take turns. Where lsu.sleep_cycles is given, REDs that find
-// the way to the L2 full do as on an H200 (CALIBRATION.md, "Warps that sleep"): a warp whose REDs
-// come one after the other goes on until the queue is full. One that finds the queue full, and the
-// injection port behind it no less than half full, is asleep until that is less than half full, or
-// until a RED of its own CTA was the last that got in in turn, or none did through two ticks, which
-// come every sleep_cycles. And one that has waited through two ticks goes before all others, those
-// of the oldest CTA first, with kAhead REDs.
+// the way to the L2 full do as on an H200 (CALIBRATION.md, "Warps that sleep"): the REDs of a warp
+// that come one after the other get in before others'. A warp that finds the queue full, and the
+// injection port behind it no less than half full, is asleep until a RED of its own CTA was the
+// last that got in in its turn, or none did through two ticks, which come every sleep_cycles, or
+// until the port is less than half full, at which it looks every kLook cycles. And one that has
+// waited through two ticks goes before all others, those of the oldest CTA first, with kAhead REDs.
 //
 // Between two cycles in which something else can happen, the set of warps that issue is fixed, so
 // the round-robin turns of many cycles are taken at once (a batch) with the same outcome as one by
