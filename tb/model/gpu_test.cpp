@@ -289,18 +289,24 @@ RunResult run_two_ctas(std::uint32_t reds) {
   return run(trace.read(), gpu, "baseline");
 }
 
+// Cycles of runs, each of which must come out right.
+std::vector<double> cycles_of(const std::vector<PoolTask>& tasks) {
+  std::vector<double> cycles;
+  for (const PoolOutcome& outcome : run_pool(tasks, {.jobs = 2, .progress = {}})) {
+    EXPECT_TRUE(outcome.result) << outcome.error;
+    EXPECT_EQ(outcome.result ? outcome.result->failure : "", "");
+    cycles.push_back(outcome.result ? static_cast<double>(outcome.result->cycles) : 0);
+  }
+  return cycles;
+}
+
 TEST(GpuTiming, ACtaKeepsItsPlaceUntilItsRedsHaveLeft) {
   std::vector<PoolTask> tasks;
   for (const std::uint32_t reds : {1U, 8U}) {
     tasks.push_back(
         {std::to_string(reds), [reds](const auto&) { return run_two_ctas(reds); }, nullptr});
   }
-  std::vector<double> cycles;
-  for (const PoolOutcome& outcome : run_pool(tasks, {.jobs = 2, .progress = {}})) {
-    ASSERT_TRUE(outcome.result) << outcome.error;
-    EXPECT_EQ(outcome.result->failure, "");
-    cycles.push_back(static_cast<double>(outcome.result->cycles));
-  }
+  const std::vector<double> cycles = cycles_of(tasks);
   EXPECT_NEAR(cycles[1] - cycles[0], 7 * 32 * 1.02, 2);  // they leave one after the other
 }
 
@@ -332,11 +338,9 @@ TEST(GpuTiming, WarpsSleepWhereTheWayOutIsFull) {
     tasks.push_back(
         {std::to_string(sleep), [sleep](const auto&) { return run_sleepers(sleep); }, nullptr});
   }
-  std::vector<double> begun;
-  for (const PoolOutcome& outcome : run_pool(tasks, {.jobs = 2, .progress = {}})) {
-    ASSERT_TRUE(outcome.result) << outcome.error;
-    EXPECT_EQ(outcome.result->failure, "");
-    begun.push_back(static_cast<double>(outcome.result->cycles) - kWork);
+  std::vector<double> begun = cycles_of(tasks);
+  for (double& cycles : begun) {
+    cycles -= kWork;
   }
   // In turn: when the memory queue first has room.
   EXPECT_LT(begun[0], 8 * red);
@@ -428,7 +432,7 @@ TEST(GpuTiming, StallsAreNamedByTheirCause) {
   EXPECT_EQ(result.failure, "");
   EXPECT_GT(counter(result.subcore_cycles, "memory_queue"), 3 * result.cycles);
   EXPECT_EQ(counter(result.subcore_cycles, "arc_unit"), 0U);
-  // The warp that goes on with its REDs is less than half done when the other of its sub-core ends.
+  // One warp of each sub-core goes on with its REDs while the other waits.
   EXPECT_GT(counter(result.warp_cycles, "memory_queue"), 4 * result.cycles);
 }
 
