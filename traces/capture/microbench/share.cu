@@ -180,6 +180,18 @@ void random_sectors(Harness& harness, float* words) {
   }
 }
 
+// Head of a result of `waves` times so many CTAs of `warps` on each SM.
+Result head_of_crew(const char* name, int ctas, int warps, int waves, int grid) {
+  Result result;
+  result.group = "share";
+  result.name = std::string("share/") + name + "/ctas=" + std::to_string(ctas) +
+                "/warps=" + std::to_string(warps);
+  result.parameters = {{"ctas_of_sm", ctas}, {"warps_of_cta", warps}, {"waves", waves}};
+  result.grid = grid;
+  result.block = warps * 32;
+  return result;
+}
+
 // CTAs of `warps`, so many on an SM beside each other and 16 times as many in all.
 void walk(Harness& harness, float* words, int ctas, int warps) {
   constexpr int kWaves = 16;
@@ -195,14 +207,9 @@ void walk(Harness& harness, float* words, int ctas, int warps) {
       nanoseconds.push_back(ms * 1e6 / additions);
     }
   }
-  Result result;
-  result.group = "share";
-  result.name = "share/walk/ctas=" + std::to_string(ctas) + "/warps=" + std::to_string(warps);
-  result.parameters = {{"ctas_of_sm", ctas}, {"warps_of_cta", warps}, {"waves", kWaves}};
+  Result result = head_of_crew("walk", ctas, warps, kWaves, grid);
   result.unit = "ns/addition of the slice";
   result.value = summarize(nanoseconds);
-  result.grid = grid;
-  result.block = warps * 32;
   harness.report().add(result);
 }
 
@@ -224,14 +231,9 @@ void sleep(Harness& harness, float* words, int ctas, int warps) {
     std::sort(last.begin(), last.end());
     medians.push_back(last[last.size() / 2]);
   }
-  Result result;
-  result.group = "share";
-  result.name = "share/sleep/ctas=" + std::to_string(ctas) + "/warps=" + std::to_string(warps);
-  result.parameters = {{"ctas_of_sm", ctas}, {"warps_of_cta", warps}, {"waves", kWaves}};
+  Result result = head_of_crew("sleep", ctas, warps, kWaves, grid);
   result.unit = "SM cycles between the first two REDs of the median warp";
   result.value = summarize(medians);
-  result.grid = grid;
-  result.block = warps * 32;
   result.extra = {{"tenth", last[last.size() / 10]}, {"nine_tenths", last[last.size() / 10 * 9]}};
   harness.report().add(result);
 }
