@@ -147,7 +147,12 @@ void Subcore::close_batch(Cycle cycle) {
     slot = next_from(batch_slots_, slot);
     const std::uint64_t taken = rounds + (i < extra ? 1 : 0);
     ARC_CHECK(taken <= slots_[slot].slots_left, "a batch ran past the end of a step");
-    slots_[slot].slots_left -= taken;
+    Slot& own = slots_[slot];
+    if ((before_access_ >> slot & 1U) != 0 && own.slots_left >= own.accesses &&
+        own.slots_left < own.accesses + taken) {
+      warps_[slot].access_began = batch_begin_ + (own.slots_left - own.accesses) * sharers + i;
+    }
+    own.slots_left -= static_cast<std::uint32_t>(taken);
     if (i + 1 == (extra == 0 ? sharers : extra)) {
       last_slot = slot;
     }
@@ -252,7 +257,11 @@ void Subcore::begin_due_steps(Cycle cycle) {
   for_each_bit(wait_, [&](std::uint32_t slot) {
     if (slots_[slot].ready_at <= cycle) {
       wait_ &= ~(SlotMask{1} << slot);
-      begin_step(slot, cycle);
+      if ((before_access_ >> slot & 1U) != 0) {
+        want_access(slot, cycle);
+      } else {
+        begin_step(slot, cycle);
+      }
     } else {
       due_at_ = std::min(due_at_, slots_[slot].ready_at);
     }
@@ -274,21 +283,35 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
   Warp& warp = warps_[slot];
   const SlotMask bit = SlotMask{1} << slot;
   warp.program.next(warp.step);
-  warp.step_began = cycle;
   switch (warp.step.kind) {
     case StepKind::kRun: {
       // Its shared-memory accesses and loads have left the load-store unit by then.
       const Cycle accesses_done = cycle_after(
           std::max(pipe_.charge(warp.step.lsu_ticks), match_pipe_.charge(warp.step.match_ticks)));
-      const Cycle done = std::max(cycle + warp.step.min_cycles, accesses_done);
+      Cycle done = std::max(cycle + warp.step.min_cycles, accesses_done);
+      std::uint64_t slots = warp.step.slots;
       if (loads_ != nullptr && warp.step.loads > 0) {
         loads_->post(warp.step.loads);
       }
-      if (warp.step.slots == 0) {
-        wait_until(slot, std::max(cycle + 1, done));
-      } else {
-        slots_[slot] = {.ready_at = done, .slots_left = warp.step.slots};
+      // All but the last of its accesses are issued with the run; the last one carries the lot.
+      std::uint32_t accesses = 0;
+      if (warp.step.access != nullptr) {
+        accesses = warp.step.access->slots - 1;
+        before_access_ |= bit;
+      } else if (slots == 0) {
+        done = std::max(cycle + 1, done);
+      }
+      slots += accesses;
+      done += accesses;
+      ARC_CHECK(slots <= ~std::uint32_t{0}, "a run of more issue slots than can be counted");
+      slots_[slot] = {
+          .ready_at = done, .slots_left = static_cast<std::uint32_t>(slots), .accesses = accesses};
+      if (slots > 0) {
         run_ |= bit;
+      } else if (done > cycle) {
+        wait_until(slot, done);
+      } else {
+        want_access(slot, cycle);
       }
       break;
     }
@@ -301,17 +324,6 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
       break;
     case StepKind::kReduced:
       want_red(slot, cycle);
-      break;
-    case StepKind::kShuffle:
-    case StepKind::kShared:
-      // All but the last of them are a run of their own; the last one carries the lot.
-      if (warp.step.slots > 1) {
-        slots_[slot].slots_left = warp.step.slots - 1;
-        run_ |= bit;
-        before_access_ |= bit;
-      } else {
-        want_queue_ |= bit;
-      }
       break;
     case StepKind::kBarrier:
       want_issue_ |= bit;
@@ -332,12 +344,21 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
 void Subcore::finish_run(std::uint32_t slot, Cycle last_issue) {
   const SlotMask bit = SlotMask{1} << slot;
   run_ &= ~bit;
-  if ((before_access_ & bit) != 0) {
-    before_access_ &= ~bit;
-    want_queue_ |= bit;
+  if ((before_access_ & bit) != 0 && slots_[slot].ready_at <= last_issue + 1) {
+    want_access(slot, last_issue + 1);
   } else {
     wait_until(slot, std::max(last_issue + 1, slots_[slot].ready_at));
   }
+}
+
+// A run is over in that cycle, but for the last of the accesses that end it.
+void Subcore::want_access(std::uint32_t slot, Cycle cycle) {
+  const SlotMask bit = SlotMask{1} << slot;
+  before_access_ &= ~bit;
+  want_queue_ |= bit;
+  const Slot& own = slots_[slot];
+  Cycle& began = warps_[slot].access_began;
+  began = own.accesses == 0 ? cycle : std::max(began, own.ready_at - own.accesses);
 }
 
 Subcore::SlotMask Subcore::ready_slots() const {
@@ -525,20 +546,19 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
       ++stats_.reds;
       wait_until(slot, cycle + 1);
       break;
-    case StepKind::kShuffle:
-    case StepKind::kShared: {
-      const bool shuffle = warp.step.kind == StepKind::kShuffle;
+    case StepKind::kRun: {
+      const Access& access = *warp.step.access;
       want_queue_ &= ~bit;
       shuffle_ |= bit;
       MemOp op;
-      op.kind = shuffle ? MemOpKind::kShuffle : MemOpKind::kShared;
+      op.kind = access.shuffles ? MemOpKind::kShuffle : MemOpKind::kShared;
       op.warp_slot = static_cast<std::uint8_t>(slot);
-      op.lsu_ticks = warp.step.lsu_ticks;
-      op.hand_ticks = warp.step.hand_ticks;
-      op.begun = warp.step_began;
-      op.latency = warp.step.latency;
+      op.lsu_ticks = access.lsu_ticks;
+      op.hand_ticks = access.hand_ticks;
+      op.begun = warp.access_began;
+      op.latency = access.latency;
       memory_queue.push(op);
-      stats_.shuffles += shuffle ? warp.step.slots : 0;
+      stats_.shuffles += access.shuffles ? access.slots : 0;
       break;
     }
     case StepKind::kBarrier:
@@ -546,7 +566,6 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
       barrier_ |= bit;
       control_.barrier_arrived(warp.cta, cycle);
       break;
-    case StepKind::kRun:
     case StepKind::kEnd:
       ARC_CHECK(false, "a step that is not issued this way");
   }

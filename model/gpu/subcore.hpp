@@ -119,7 +119,7 @@ class Subcore : public Block {
     CtaContext* cta = nullptr;
     std::uint32_t warp = 0;
     std::uint64_t age = 0;
-    Cycle step_began = 0;
+    Cycle access_began = 0;   // that the first access of those that end its step is issued
     Cycle red_since = 0;      // that it waits with a RED
     std::uint32_t ahead = 0;  // REDs with which it goes before others
     Step step;
@@ -146,6 +146,7 @@ class Subcore : public Block {
   void begin_step(std::uint32_t slot, Cycle cycle);
   void finish_run(std::uint32_t slot, Cycle last_issue);
   void wait_until(std::uint32_t slot, Cycle cycle);
+  void want_access(std::uint32_t slot, Cycle cycle);
   void push_atomic(const Warp& warp, std::uint32_t slot);
   void request_unit(const Warp& warp);
   void answer(const InFlight& operand, LaneMask lanes);
@@ -182,7 +183,7 @@ class Subcore : public Block {
   SlotMask shuffle_ = 0;     // for shuffles or shared-memory accesses
   SlotMask barrier_ = 0;
   std::uint32_t resident_ = 0;
-  SlotMask before_access_ = 0;  // of those in run_: an access of the memory queue ends it
+  SlotMask before_access_ = 0;  // of those in run_ and wait_: an access ends the step
 
   // The batch: from batch_begin_ to batch_end_ the warps in batch_slots_ take turns, batch_first_
   // first. Empty when batch_slots_ is 0.
@@ -217,7 +218,8 @@ class Subcore : public Block {
   SubcoreStats stats_;
   struct Slot {
     Cycle ready_at = 0;            // of those in wait_; in run_ the step ends no sooner
-    std::uint64_t slots_left = 0;  // of those in run_: issue slots of the step
+    std::uint32_t slots_left = 0;  // of those in run_: issue slots of the step
+    std::uint32_t accesses = 0;    // of those in before_access_: the last slots, but for one more
   };
   std::array<Slot, kMaxSubcoreWarps> slots_{};
 

@@ -137,7 +137,7 @@ PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuCo
   } else {
     beside += shuffle_cycles;
     if (shared_turns > 0 && cost.shared + cost.shared_wide > 0) {
-      segment.apart = StepKind::kShared;
+      segment.shuffles = false;
       segment.accesses = cost.shared + cost.shared_wide;
       segment.waits = std::min(shared_turns, segment.accesses);
       segment.latency = gpu.latency.shared;
@@ -172,11 +172,11 @@ PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuCo
     own.lsu_ticks = share(segment.lsu_ticks);
     own.match_ticks = share(segment.match_ticks);
     own.loads = share(segment.loads);
-    own.accesses.kind = segment.apart;
-    own.accesses.slots = share(std::uint64_t{segment.accesses});
-    own.accesses.lsu_ticks = share(segment.access_ticks);
-    own.accesses.hand_ticks = share(segment.hand_ticks);
-    own.accesses.latency = segment.latency;
+    own.access.shuffles = segment.shuffles;
+    own.access.slots = share(segment.accesses);
+    own.access.lsu_ticks = share(segment.access_ticks);
+    own.access.hand_ticks = share(segment.hand_ticks);
+    own.access.latency = segment.latency;
     segment.shares.push_back(own);
   }
   return segment;
@@ -304,7 +304,6 @@ void WarpProgram::start(const PolicyTiming& timing, const trace::WarpTrace& warp
   item_count_ = 0;
   times_ = 0;
   share_ = 0;
-  accesses_ = nullptr;
   run_ = Step{};
   run_.kind = StepKind::kRun;
 }
@@ -334,11 +333,6 @@ void WarpProgram::push(const Item& item) {
 
 void WarpProgram::next_entry(Step& step) {
   for (;;) {
-    if (accesses_ != nullptr) {
-      step = *accesses_;
-      accesses_ = nullptr;
-      return;
-    }
     if (item_ < item_count_) {
       if (take(items_[item_], step)) {
         return;
@@ -453,9 +447,6 @@ bool WarpProgram::take(const Item& item, Step& step) {
 bool WarpProgram::take_share(const Item& item, Step& step) {
   const PolicyTiming::Share& share = item.segment->shares[share_];
   gather(run_, share, 1);
-  if (share.accesses.slots > 0) {
-    accesses_ = &share.accesses;
-  }
   if (++share_ == item.segment->shares.size()) {
     share_ = 0;
     if (++times_ == item.times) {
@@ -463,7 +454,12 @@ bool WarpProgram::take_share(const Item& item, Step& step) {
       ++item_;
     }
   }
-  return take_run(step);
+  if (share.access.slots == 0) {
+    return take_run(step);
+  }
+  hand_out_run(step);
+  step.access = &share.access;
+  return true;
 }
 
 // What has been gathered, if anything.
@@ -471,13 +467,17 @@ bool WarpProgram::take_run(Step& step) {
   if (run_.slots == 0 && run_.min_cycles == 0 && run_.lsu_ticks == 0) {
     return false;
   }
+  hand_out_run(step);
+  return true;
+}
+
+void WarpProgram::hand_out_run(Step& step) {
   step = run_;
   run_.slots = 0;
   run_.min_cycles = 0;
   run_.lsu_ticks = 0;
   run_.match_ticks = 0;
   run_.loads = 0;
-  return true;
 }
 
 void WarpProgram::expand_event(const trace::Record& event) {

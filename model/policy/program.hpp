@@ -17,11 +17,9 @@
 namespace warpfold {
 
 enum class StepKind : std::uint8_t {
-  kRun,      // `slots` issue slots, done no sooner than `min_cycles` after its begin
+  kRun,      // `slots` issue slots, done no sooner than `min_cycles` after its begin, then `access`
   kAtomic,   // one RED (or atomred) of `parameter` by the lanes in `mask`, each its own value
   kReduced,  // one RED of `parameter`: the lanes in `mask` were summed in software by primitive
-  kShuffle,  // `slots` shuffles whose results the warp waits for
-  kShared,   // `slots` shared-memory accesses whose results the warp waits for
   kBarrier,
   kEnd,
 };
@@ -29,6 +27,15 @@ enum class StepKind : std::uint8_t {
 // Order in which software sums lanes, which decides the rounding of a kReduced step: one after the
 // other, halves of the warp first (offsets 16 to 1), or neighbours first (offsets 1 to 16).
 enum class SumOrder : std::uint8_t { kSerial, kButterfly, kNeighbours };
+
+// Instructions of the load-store unit whose results the warp waits for.
+struct Access {
+  bool shuffles = true;       // else accesses of shared memory
+  std::uint32_t slots = 0;    // of them; none at all if 0
+  std::uint32_t latency = 0;  // of the last one's result
+  Ticks lsu_ticks = 0;        // occupancy of the load-store unit
+  Ticks hand_ticks = 0;       // what the sub-core takes to hand them over
+};
 
 struct Step {
   StepKind kind = StepKind::kEnd;
@@ -38,13 +45,12 @@ struct Step {
   std::uint32_t record = 0;     // index of the event in its warp
   std::uint32_t primitive = 0;  // of every lane, if uniform
   bool uniform = false;
-  std::uint32_t loads = 0;    // ordinary global loads of a kRun
-  std::uint32_t latency = 0;  // kShuffle, kShared: of the last one's result
+  std::uint32_t loads = 0;  // ordinary global loads of a kRun
   std::uint64_t slots = 0;
   std::uint64_t min_cycles = 0;
-  Ticks lsu_ticks = 0;    // occupancy of the load-store unit beside REDs
-  Ticks match_ticks = 0;  // kRun: of the SM's unit for MATCH and REDUX
-  Ticks hand_ticks = 0;   // kShuffle, kShared: what the sub-core takes to hand them over
+  Ticks lsu_ticks = 0;             // kRun: occupancy of the load-store unit, `access` left aside
+  Ticks match_ticks = 0;           // kRun: of the SM's unit for MATCH and REDUX
+  const Access* access = nullptr;  // kRun: what it ends with, if anything
 };
 
 // Instruction costs of the variant that a policy runs, in the units of one machine. Shared by all
@@ -65,7 +71,7 @@ class PolicyTiming {
     Ticks lsu_ticks = 0;
     Ticks match_ticks = 0;
     std::uint32_t loads = 0;
-    Step accesses;  // none if without slots
+    Access access;
   };
   struct Segment {
     std::uint64_t slots = 0;
@@ -76,7 +82,7 @@ class PolicyTiming {
     std::uint32_t loads = 0;
     // Instructions whose results come from the load-store unit, apart from the rest: `waits` times
     // the warp waits for what it has asked for by then.
-    StepKind apart = StepKind::kShuffle;  // or kShared
+    bool shuffles = true;  // else accesses of shared memory
     std::uint32_t accesses = 0;
     Ticks access_ticks = 0;  // occupancy of the load-store unit, of all
     Ticks hand_ticks = 0;    // what the sub-core takes to hand them over, all
@@ -148,6 +154,7 @@ class WarpProgram {
   bool take(const Item& item, Step& step);
   bool take_share(const Item& item, Step& step);
   bool take_run(Step& step);
+  void hand_out_run(Step& step);
   void push(const Item& item);
   void add(const PolicyTiming::Segment& segment, std::uint64_t times = 1) {
     push({.kind = Item::Kind::kSegment, .segment = &segment, .times = times});
@@ -169,8 +176,7 @@ class WarpProgram {
   std::uint32_t item_ = 0, item_count_ = 0;
   std::uint64_t times_ = 0;
   std::uint32_t share_ = 0;
-  const Step* accesses_ = nullptr;  // of a share, due before all else
-  Step run_;                        // work gathered since the last step
+  Step run_;  // work gathered since the last step
   std::array<Item, kItems> items_;
 };
 

@@ -63,17 +63,12 @@ Issued issue(const SmallTrace& trace, const std::string& policy) {
         issued.min_cycles += step.min_cycles;
         issued.match_ticks += step.match_ticks;
         issued.longest = std::max(issued.longest, step.slots);
-        break;
-      case StepKind::kShared:
-      case StepKind::kShuffle:
-        issued.lsu_ticks += step.lsu_ticks;
-        issued.hand_ticks += step.hand_ticks;
-        issued.latency = step.latency;
-        if (step.kind == StepKind::kShared) {
-          issued.accesses += step.slots;
-        } else {
-          issued.shuffles += step.slots;
-          ++issued.shuffle_waits;
+        if (const Access* access = step.access) {
+          issued.lsu_ticks += access->lsu_ticks;
+          issued.hand_ticks += access->hand_ticks;
+          issued.latency = access->latency;
+          (access->shuffles ? issued.shuffles : issued.accesses) += access->slots;
+          issued.shuffle_waits += access->shuffles ? 1 : 0;
         }
         break;
       case StepKind::kAtomic:
