@@ -147,15 +147,14 @@ bool Lsu::take_next() {
     if (subcore.memory_queue.empty()) {
       continue;
     }
-    const MemOpKind kind = subcore.memory_queue.front().kind;
-    const bool on_pipe = kind == MemOpKind::kShuffle || kind == MemOpKind::kShared;
+    const MemOp& op = subcore.memory_queue.front();  // stays until the cycle ends
+    const bool on_pipe = op.kind == MemOpKind::kShuffle || op.kind == MemOpKind::kShared;
     const Ticks start = std::max(handed_[index], on_pipe ? pipe_.free_at() : 0);
     if (start >= at_cycle(now() + 1)) {
       soonest = std::min(soonest, start);
       continue;
     }
     turn_ = index + 1 < subcores_.size() ? index + 1 : 0;
-    const MemOp op = subcore.memory_queue.front();
     subcore.memory_queue.pop();
     if (on_pipe) {
       handed_[index] = std::max(handed_[index], at_cycle(op.begun)) + op.hand_ticks;

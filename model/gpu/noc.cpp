@@ -167,13 +167,13 @@ void InjectionPort::grant() {
 
 void InjectionPort::tick() {
   if (granted_) {
-    packets_ += head_.packets;
-    flits_ += head_.flits;
-    lone_words_ += head_.lone_words;
-    if (head_.last_of != nullptr) {
-      control_.red_left(head_.last_of);
+    packets_ += head_->packets;
+    flits_ += head_->flits;
+    lone_words_ += head_->lone_words;
+    if (head_->last_of != nullptr) {
+      control_.red_left(head_->last_of);
     }
-    const Ticks occupancy = flit_ticks_ * head_.flits;
+    const Ticks occupancy = flit_ticks_ * head_->flits;
     queue.pop();
     free_at_ = std::max(free_at_, at_cycle(granted_in_)) + occupancy;
     busy_ += occupancy;
@@ -192,8 +192,8 @@ void InjectionPort::tick() {
     return;
   }
   waiting_ = true;
-  head_ = queue.front();
-  ingresses_[map_->place(head_.address).port]->request(partition(), sm_);
+  head_ = &queue.front();
+  ingresses_[map_->place(head_->address).port]->request(partition(), sm_);
 }
 
 }  // namespace warpfold

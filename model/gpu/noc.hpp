@@ -96,7 +96,7 @@ class InjectionPort : public Block {
   // The L2 lets the head in, as this cycle ends.
   void grant();
   // What waits for a port of the L2, until that has let it in.
-  [[nodiscard]] const Transaction& head() const { return head_; }
+  [[nodiscard]] const Transaction& head() const { return *head_; }
   [[nodiscard]] std::uint64_t packets() const { return packets_; }
   [[nodiscard]] std::uint64_t flits() const { return flits_; }
   [[nodiscard]] std::uint64_t lone_words() const { return lone_words_; }
@@ -113,8 +113,8 @@ class InjectionPort : public Block {
   const Ticks flit_ticks_;
   const SliceMap* map_ = nullptr;
   std::vector<SliceIngress*> ingresses_;
-  bool waiting_ = false;  // for the L2 port of the head
-  Transaction head_;
+  bool waiting_ = false;               // for the L2 port of the head
+  const Transaction* head_ = nullptr;  // in the queue, where it stays until it is popped
   bool granted_ = false;
   Cycle granted_in_ = 0;
   Ticks free_at_ = 0;
