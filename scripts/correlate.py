@@ -113,29 +113,27 @@ def run(*arguments, command=COMMAND, **options):
 
 
 def measured_times(trace, gpu_arch, only):
-    """The workload, and {policy: ms} of what the trace has both times and code of.
+    """The workload, {policy: ms} of what the trace has both times and code of, and its lane atomics.
 
     Times are of whole launches. A sample of one CTA in N is simulated so that it stands for its launch; any other
     part of one has no times.
     """
-    header = json.loads(run("trace", "info", "--json", trace))["traces"][0]["header"]
-    if header["sampling"] and header["sample_every"] == 1:
-        return header["workload"], {}
-    code = header["costs"].get(gpu_arch, {})
+    info = json.loads(run("trace", "info", "--json", trace))["traces"][0]
+    header = info["header"]
     times = {}
-    for time in header["times"]:
-        policy = time["policy"]
-        kind = policy.split(":")[0]
-        if kind in POLICIES and kind in code and (not only or policy in only):
-            times[policy] = time["median_ms"]
-    return header["workload"], times
-
-
-def correlate(trace, args):
-    workload, times = measured_times(trace, args.arch, args.policy)
+    if not header["sampling"] or header["sample_every"] != 1:
+        code = header["costs"].get(gpu_arch, {})
+        for time in header["times"]:
+            policy = time["policy"]
+            kind = policy.split(":")[0]
+            if kind in POLICIES and kind in code and (not only or policy in only):
+                times[policy] = time["median_ms"]
     if not times:
         print(f"correlate.py: {trace}: no measured times of what it holds; left out", file=sys.stderr)
-        return []
+    return header["workload"], times, info["stats"]["lane_atomics"]
+
+
+def correlate(trace, workload, times, args):
     policies = sorted(times, key=lambda policy: LONGEST_FIRST.index(policy.split(":")[0]))
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "r.json"
@@ -155,12 +153,15 @@ def correlate(trace, args):
 
 
 def correlate_all(traces, args):
-    """Points of all traces, in their order. The largest files begin, so that all jobs end at about the same time."""
-    largest_first = sorted(traces, key=lambda trace: -os.path.getsize(trace) if os.path.exists(trace) else 0)
+    """Points of all traces, in their order. Those with most to add begin, so that all jobs end at about the same
+    time."""
     with ThreadPoolExecutor(max(args.jobs, 1)) as pool:
-        of_trace = {trace: pool.submit(correlate, trace, args) for trace in largest_first}
         try:
-            return [p for trace in traces for p in of_trace[trace].result()]
+            known = dict(zip(traces, pool.map(lambda trace: measured_times(trace, args.arch, args.policy), traces)))
+            timed = {trace: (workload, times) for trace, (workload, times, _) in known.items() if times}
+            longest_first = sorted(timed, key=lambda trace: -known[trace][2] * len(known[trace][1]))
+            of_trace = {trace: pool.submit(correlate, trace, *timed[trace], args) for trace in longest_first}
+            return [p for trace in timed for p in of_trace[trace].result()]
         except BadInput:
             pool.shutdown(cancel_futures=True)
             raise

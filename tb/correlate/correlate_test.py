@@ -69,13 +69,26 @@ class Arithmetic(unittest.TestCase):
             self.correlate_made_up({"sampling": "", "sample_every": 1}, None)
         self.assertEqual(str(refused.exception), "x/bob.wft: its times are of NVIDIA H200, the machine is h200")
 
-    def correlate_made_up(self, part, ratio):
+    def test_what_takes_longest_begins(self):
+        whole = {"sampling": "", "sample_every": 1}
+        lanes = {"x/a.wft": 3, "x/b.wft": 5, "x/c.wft": 4}
+        begun = []
+        points = self.correlate_made_up(whole, 1.0, lanes, begun)
+        self.assertEqual(begun, ["x/b.wft", "x/c.wft", "x/a.wft"])
+        self.assertEqual([p["trace"] for p in points], ["a", "b", "c"])
+
+    def correlate_made_up(self, part, ratio, lanes=None, begun=None):
+        """Of traces with so many lane atomics each; those that are simulated go to `begun`."""
+        lanes = lanes or {"x/bob.wft": 1}
         header = {"workload": "NV-BB", "costs": {"sm_90": {"baseline": {}}},
                   "times": [{"policy": "baseline", "median_ms": 0.025}, {"policy": "skip", "median_ms": 1}], **part}
 
         def run(command, *arguments, **_):
             if command == "trace":
-                return json.dumps({"traces": [{"header": header}]})
+                stats = {"lane_atomics": lanes[arguments[-1]]}
+                return json.dumps({"traces": [{"header": header, "stats": stats}]})
+            if begun is not None:
+                begun.append(arguments[0])
             with open(arguments[arguments.index("--json") + 1], "w", encoding="utf-8") as file:
                 json.dump({"runs": [{"policy": "baseline", "cycles": 40000,
                                      "measured": {"gpu": "NVIDIA H200", "ratio": ratio},
@@ -84,7 +97,7 @@ class Arithmetic(unittest.TestCase):
 
         args = argparse.Namespace(arch="sm_90", policy=None, gpu="h200", jobs=1, clock=1.0, launch_us=5.0)
         with unittest.mock.patch.object(correlate, "run", run):
-            return correlate.correlate("x/bob.wft", args)
+            return correlate.correlate_all(list(lanes), args)
 
     def test_the_choice_of_a_threshold(self):
         points = [point("a", "baseline", 0.1, 0.1), point("a", "sw-b:0", 1.0, 1.03), point("a", "sw-b:8", 1.2, 1.0),
