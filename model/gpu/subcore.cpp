@@ -126,6 +126,9 @@ void Subcore::tick() {
   }
   begin_due_steps(cycle);
   issue(cycle);
+  if (const Cycle next = std::min(decide_at_, due_at_); next != kNever) {
+    wake_at(next);
+  }
 }
 
 // Takes the turns of the batch that lie before `cycle`.
@@ -273,9 +276,6 @@ void Subcore::wait_until(std::uint32_t slot, Cycle cycle) {
   slots_[slot].ready_at = cycle;
   wait_ |= SlotMask{1} << slot;
   due_at_ = std::min(due_at_, cycle);
-  if (cycle > now() && cycle != decide_at_) {
-    wake_at(cycle);
-  }
 }
 
 // Fetches the warp's next step, which may issue from `cycle` on.
@@ -316,14 +316,8 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
       break;
     }
     case StepKind::kAtomic:
-      if (unit_) {
-        want_unit_ |= bit;
-      } else {
-        want_red(slot, cycle);
-      }
-      break;
     case StepKind::kReduced:
-      want_red(slot, cycle);
+      want_atomic(slot, cycle);
       break;
     case StepKind::kBarrier:
       want_issue_ |= bit;
@@ -372,12 +366,26 @@ Subcore::SlotMask Subcore::ready_slots() const {
   return ready;
 }
 
-void Subcore::want_red(std::uint32_t slot, Cycle cycle) {
+void Subcore::want_atomic(std::uint32_t slot, Cycle cycle) {
   const SlotMask bit = SlotMask{1} << slot;
+  if (unit_ && warps_[slot].step.kind == StepKind::kAtomic) {
+    want_unit_ |= bit;
+    return;
+  }
   want_queue_ |= bit;
   if (context_.config.lsu.sleep_cycles > 0) {
     want_red_ |= bit;
     warps_[slot].red_since = cycle;
+  }
+}
+
+// An atomic has been issued; what comes next may issue from that cycle on.
+void Subcore::after_atomic(std::uint32_t slot, Cycle cycle) {
+  Warp& warp = warps_[slot];
+  if (warp.program.next_parameter(warp.step)) {
+    want_atomic(slot, cycle);
+  } else {
+    wait_until(slot, cycle);
   }
 }
 
@@ -460,7 +468,6 @@ void Subcore::issue(Cycle cycle) {
       // Those that are left sleep, or let others go first.
       const Cycle tick = context_.config.lsu.sleep_cycles;
       decide_at_ = std::min((cycle / kLook + 1) * kLook, (cycle / tick + 1) * tick);
-      wake_at(decide_at_);
     } else if (want_red_ != 0 && way_out_half_full()) {
       asleep_ |= want_red_;
     }
@@ -496,7 +503,6 @@ void Subcore::issue(Cycle cycle) {
 
   if ((run_ >> first & 1U) == 0) {
     decide_at_ = cycle + 1;
-    wake_next();
     issue_now(first, cycle);
     return;
   }
@@ -517,8 +523,7 @@ void Subcore::issue(Cycle cycle) {
   batch_first_ = first;
   batch_begin_ = cycle;
   batch_end_ = cycle + turns - 1;
-  decide_at_ = batch_end_ + 1;
-  wake_at(decide_at_);
+  decide_at_ = std::min(decide_at_, batch_end_ + 1);
 }
 
 // Issues an instruction that is not part of a run, in this cycle.
@@ -538,13 +543,13 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
         push_atomic(warp, slot);
         ++stats_.reds;
       }
-      wait_until(slot, cycle + 1);
+      after_atomic(slot, cycle + 1);
       break;
     case StepKind::kReduced:
       red_leaves(slot, cycle);
       push_atomic(warp, slot);
       ++stats_.reds;
-      wait_until(slot, cycle + 1);
+      after_atomic(slot, cycle + 1);
       break;
     case StepKind::kRun: {
       const Access& access = *warp.step.access;

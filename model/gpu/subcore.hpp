@@ -155,7 +155,8 @@ class Subcore : public Block {
   [[nodiscard]] bool unit_has_room() const;
   [[nodiscard]] bool unit_held() const { return request_.req_valid || unit_works_; }
   [[nodiscard]] SlotMask ready_slots() const;
-  void want_red(std::uint32_t slot, Cycle cycle);
+  void want_atomic(std::uint32_t slot, Cycle cycle);
+  void after_atomic(std::uint32_t slot, Cycle cycle);
   void red_leaves(std::uint32_t slot, Cycle cycle);
   [[nodiscard]] SlotMask awake_slots() const;
   [[nodiscard]] bool way_out_half_full() const;

@@ -117,12 +117,18 @@ class WarpProgram {
   // Puts the next step in program order in place of the last, which is a new Step at the start;
   // kEnd for ever after the last.
   void next(Step& step) {
-    const bool atomic = step.kind == StepKind::kAtomic || step.kind == StepKind::kReduced;
-    if (atomic && step.parameter + 1U < timing_->parameters) {
-      ++step.parameter;
-    } else {
+    if (!next_parameter(step)) {
       next_entry(step);
     }
+  }
+  // The same where that is one more addition of the same lanes; else false, and nothing changes.
+  [[nodiscard]] bool next_parameter(Step& step) const {
+    const bool atomic = step.kind == StepKind::kAtomic || step.kind == StepKind::kReduced;
+    if (!atomic || step.parameter + 1U >= timing_->parameters) {
+      return false;
+    }
+    ++step.parameter;
+    return true;
   }
   // Events expanded so far.
   [[nodiscard]] std::uint32_t events() const { return events_; }

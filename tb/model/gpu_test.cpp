@@ -162,12 +162,12 @@ TEST(GpuTiming, FourSubcoresAreHeldByTheLoadStoreUnit) {
   EXPECT_EQ(red_cycles(4), first + 73 + 4);
 }
 
-// Cycles of a turn of nine SHFL.IDX in each warp.
-Cycle shuffle_cycles(const std::vector<std::uint32_t>& warps) {
+// Cycles of turns of nine SHFL.IDX in each warp, one after the other.
+Cycle shuffle_cycles(const std::vector<std::uint32_t>& warps, std::uint32_t turns = 1) {
   SmallTrace trace(1, 8, 1, 4, 4);
   trace.path_cost(0, {.shuffle_index = 9, .waits = {{trace::ResultClass::kShuffleIndex, 0, 0}}});
   for (const std::uint32_t w : warps) {
-    trace.work(0, w, 1);
+    trace.work(0, w, turns);
   }
   return run(trace.read(), small_h200(1), "baseline").cycles - first_issue(small_h200(1)) - 1;
 }
@@ -175,6 +175,13 @@ Cycle shuffle_cycles(const std::vector<std::uint32_t>& warps) {
 TEST(GpuTiming, AWarpWaitsForItsShufflesToBeHandedOver) {
   EXPECT_EQ(shuffle_cycles({0}), 9U * 4 + 26);
 }
+
+// Whatever steps they are made of.
+class ShuffleTurns : public testing::TestWithParam<std::uint32_t> {};
+TEST_P(ShuffleTurns, TakeALoneWarpAsLongAsTheirSum) {
+  EXPECT_EQ(shuffle_cycles({0}, GetParam()), GetParam() * (9U * 4 + 26));
+}
+INSTANTIATE_TEST_SUITE_P(GpuTiming, ShuffleTurns, testing::Values(2, 5, 6, 7, 13));
 
 TEST(GpuTiming, WarpsOfASubcoreHandShufflesOverInTurn) {
   EXPECT_EQ(shuffle_cycles({0, 4}), 2U * 9 * 4 + 26);
