@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bursts of REDs and of shuffles: in which cycle each issues, and so how many wait in front of the
-// load-store unit before the warp is blocked. And what loads take that come behind REDs.
+// load-store unit before the warp is blocked. And what loads and shuffles take that come behind
+// REDs.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -140,18 +141,40 @@ __global__ void red_flight(Probe probe, char* base, BurstPattern pattern, float 
   }
 }
 
-constexpr int kLoadsBehind = 12;
+// What comes behind REDs: a load of the L2, a shuffle, a load of shared memory.
+enum class Behind : std::uint8_t { kLoad, kShuffle, kShared };
+
+// The result is zero, as `zero` is.
+__device__ inline std::uint32_t ask(Behind what, const char* address, std::uint32_t shared,
+                                    std::uint32_t zero) {
+  std::uint32_t result = 0;
+  switch (what) {
+    case Behind::kLoad:
+      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(result) : "l"(address + zero) : "memory");
+      break;
+    case Behind::kShuffle:
+      asm volatile("shfl.sync.idx.b32 %0, %1, %1, 31, 0xffffffff;" : "=r"(result) : "r"(zero));
+      break;
+    case Behind::kShared:
+      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(result) : "r"(shared + zero) : "memory");
+      break;
+  }
+  return result;
+}
+
+constexpr int kAsksBehind = 12;
 constexpr std::uint64_t kBehindNanoseconds = 4'000'000;
 constexpr std::uint32_t kLoadBytes = 2U << 20U;
 constexpr std::uint32_t kStrideApart = 128 * 99;  // of up to 5,000 warps in the buffer
 
-// One warp of each SM loads a line of the L2 after the other; each other one adds to one line,
-// those of two warps `warp_bytes` apart, until the time is over. Loads begin when the queues have
-// filled, in the second eighth of the time; `cycles` of those that were not asked for within seven
+// One warp of each SM asks for one result after the other; each other one adds to one line, those
+// of two warps `warp_bytes` apart, until the time is over. Results are asked for when the queues
+// have filled, in the second eighth of the time; `cycles` of those that were not within seven
 // eighths stay 0.
-__global__ void loads_behind_reds(Probe probe, const char* data, char* base, BurstPattern pattern,
-                                  std::uint32_t warp_bytes, int warps, float value,
-                                  std::uint32_t* cycles) {
+template <Behind kWhat>
+__global__ void behind_reds(Probe probe, const char* data, char* base, BurstPattern pattern,
+                            std::uint32_t warp_bytes, int warps, float value,
+                            std::uint32_t* cycles) {
   const int warp = enter(probe);
   if (warp < 0) {
     return;
@@ -160,22 +183,25 @@ __global__ void loads_behind_reds(Probe probe, const char* data, char* base, Bur
   watch.start();
   const std::uint64_t begin = global_time();
   const auto sm = static_cast<std::uint32_t>(warp / warps);
+  __shared__ std::uint32_t zeros[32];
   if (warp % warps == 0) {
+    zeros[lane_id()] = 0;
+    const auto shared = static_cast<std::uint32_t>(__cvta_generic_to_shared(zeros));
     while (global_time() - begin < kBehindNanoseconds / 8) {
     }
     std::uint32_t wait = 0;
-    for (int i = 0; i < kLoadsBehind; ++i) {
+    for (int i = 0; i < kAsksBehind; ++i) {
       if (global_time() - begin > kBehindNanoseconds / 8 * 7) {
         break;
       }
       const std::uint32_t line = (static_cast<std::uint32_t>(i) * 7919U + sm * 131U) * 128U;
-      const char* address = data + (line & (kLoadBytes - 1)) + wait;
+      const char* address = data + (line & (kLoadBytes - 1));
       const std::uint64_t start = clock_now();
-      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(wait) : "l"(address) : "memory");
+      wait = ask(kWhat, address, shared, wait);
       // All values are zero: the clock waits for this one.
       const std::uint64_t end = clock_after(wait);
       if (lane_id() == 0) {
-        cycles[sm * kLoadsBehind + static_cast<std::uint32_t>(i)] =
+        cycles[sm * kAsksBehind + static_cast<std::uint32_t>(i)] =
             static_cast<std::uint32_t>(end - start);
       }
     }
@@ -298,21 +324,22 @@ class BurstBench {
     harness_.report().add(result);
   }
 
-  // What a load of the L2 takes beside the REDs of `warps` - 1 other warps of its SM, all to one
-  // line or, `apart`, each warp to one of its own; in all SMs.
-  void loads(const NamedBurst& burst, int warps, bool apart) {
+  // What a load of the L2, a shuffle or a load of shared memory takes beside the REDs of `warps` -
+  // 1 other warps of its SM, all to one line or, `apart`, each warp to one of its own; in all SMs.
+  template <Behind kWhat>
+  void behind(const NamedBurst& burst, int warps, bool apart, const std::string& name) {
     const Placement placement = harness_.place(warps, true);
     const auto sms = static_cast<std::size_t>(harness_.device().sms);
     const DeviceBuffer<char> data(kLoadBytes);
     data.clear_async();
-    const DeviceBuffer<std::uint32_t> cycles(sms * kLoadsBehind);
+    const DeviceBuffer<std::uint32_t> cycles(sms * kAsksBehind);
     std::vector<double> medians;
     std::vector<double> all;
     for (int i = 0; i < harness_.repetitions(); ++i) {
       (void)harness_.run(placement, 1, [&](const Probe& probe, int grid, int block) {
         cycles.clear_async();
-        loads_behind_reds<<<grid, block>>>(probe, data.data(), buffer_.data(), burst.pattern,
-                                           apart ? kStrideApart : 0, warps, 1.0F, cycles.data());
+        behind_reds<kWhat><<<grid, block>>>(probe, data.data(), buffer_.data(), burst.pattern,
+                                            apart ? kStrideApart : 0, warps, 1.0F, cycles.data());
       });
       std::vector<double> taken;
       for (const std::uint32_t one : cycles.to_host()) {
@@ -326,14 +353,14 @@ class BurstBench {
     std::sort(all.begin(), all.end());
     Result result;
     result.group = "burst";
-    result.name = std::string("burst/loads_behind/") + burst.name + (apart ? "/apart" : "/same") +
+    result.name = "burst/" + name + "_behind/" + burst.name + (apart ? "/apart" : "/same") +
                   "/warps=" + std::to_string(warps - 1);
     result.parameters = {{"pattern", burst.name}, {"apart", apart}, {"warps", warps - 1}};
-    result.unit = "SM cycles of a load of the L2";
+    result.unit = "SM cycles until the result is there";
     result.value = summarize(medians);
     result.grid = placement.grid;
     result.block = placement.block;
-    result.extra = {{"loads", all.size()},
+    result.extra = {{"asked", all.size()},
                     {"tenths", {all[all.size() / 10], all[all.size() * 9 / 10]}}};
     harness_.report().add(result);
   }
@@ -402,7 +429,9 @@ void bench_burst(Harness& harness) {
     bench.flight(burst, true);
     for (const bool apart : {false, true}) {
       for (const int warps : {2, 5, 32}) {
-        bench.loads(burst, warps, apart);
+        bench.behind<Behind::kLoad>(burst, warps, apart, "loads");
+        bench.behind<Behind::kShuffle>(burst, warps, apart, "shuffles");
+        bench.behind<Behind::kShared>(burst, warps, apart, "shared");
       }
     }
     for (const Crew& crew : kCrews) {
