@@ -65,8 +65,11 @@ class Fifo : public Channel {
     return index < ring_.size() ? index : index - ring_.size();
   }
   void update() override {
-    head_ = place(popped_);
-    size_ = size_ - popped_ + pushed_;
+    size_ -= popped_;
+    // Entries of an empty queue go where the last ones were: the whole ring would not stay in a
+    // processor's cache.
+    head_ = size_ + pushed_ == 0 ? 0 : place(popped_);
+    size_ += pushed_;
     if (pushed_ > 0 && reader_waits_) {
       reader_waits_ = false;
       reader_->wake_next();

@@ -451,9 +451,32 @@ Subcore::SlotMask Subcore::awake_slots() const {
   return others | awake;
 }
 
-// Decides what issues from `cycle` on: one instruction with an effect now, or a batch of turns.
+// Decides what issues in `cycle`, which is this one, and as far ahead as that is known.
 void Subcore::issue(Cycle cycle) {
+  if (plan(ready_slots(), cycle) && plans_next(cycle + 1)) {
+    account(cycle + 1);
+    plan(ready_slots(), cycle + 1);
+  }
+}
+
+// After an instruction in the cycle before: whether all that can come in the next one, unless
+// something arrives, is a batch or nothing.
+bool Subcore::plans_next(Cycle next) const {
+  if (unit_ || due_at_ <= next || context_.config.sm.issue_order != IssueOrder::kLooseRoundRobin) {
+    return false;
+  }
+  // With room now there is room then; who sleeps depends on the time.
+  if (want_queue_ != 0 && (!memory_queue.can_push() || want_red_ != 0)) {
+    return false;
+  }
   const SlotMask ready = ready_slots();
+  return ready == 0 || (run_ >> next_from(ready, next_slot_) & 1U) != 0;
+}
+
+// What issues from `cycle` on: a batch of turns, or, if that is this cycle, one instruction with an
+// effect. True if it is that.
+bool Subcore::plan(SlotMask ready, Cycle cycle) {
+  batch_slots_ = 0;
   standing_ = {.cause = CycleCause::kIssued,
                .ready = ready,
                .queue = want_queue_ & ~ready,
@@ -479,7 +502,7 @@ void Subcore::issue(Cycle cycle) {
                       : wait_ != 0          ? CycleCause::kDependency
                       : barrier_ != 0       ? CycleCause::kBarrier
                                             : CycleCause::kIdle;
-    return;
+    return false;
   }
 
   SlotMask sharers = ready;
@@ -504,7 +527,7 @@ void Subcore::issue(Cycle cycle) {
   if ((run_ >> first & 1U) == 0) {
     decide_at_ = cycle + 1;
     issue_now(first, cycle);
-    return;
+    return true;
   }
   // Turns until the first warp with another kind of instruction is due, or a run ends.
   const auto count = static_cast<std::uint64_t>(std::popcount(sharers));
@@ -524,6 +547,7 @@ void Subcore::issue(Cycle cycle) {
   batch_begin_ = cycle;
   batch_end_ = cycle + turns - 1;
   decide_at_ = std::min(decide_at_, batch_end_ + 1);
+  return false;
 }
 
 // Issues an instruction that is not part of a run, in this cycle.

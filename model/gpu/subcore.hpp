@@ -142,6 +142,8 @@ class Subcore : public Block {
   void begin_due_steps(Cycle cycle);
   void tick_unit(Cycle cycle);
   void issue(Cycle cycle);
+  [[nodiscard]] bool plans_next(Cycle next) const;
+  bool plan(SlotMask ready, Cycle cycle);
   void issue_now(std::uint32_t slot, Cycle cycle);
   void begin_step(std::uint32_t slot, Cycle cycle);
   void finish_run(std::uint32_t slot, Cycle last_issue);

@@ -304,20 +304,23 @@ void WarpProgram::start(const PolicyTiming& timing, const trace::WarpTrace& warp
   item_count_ = 0;
   times_ = 0;
   share_ = 0;
-  run_ = Step{};
-  run_.kind = StepKind::kRun;
 }
 
 namespace {
 
 // Work of a segment, or of a share of one, into a run.
 template <typename Work>
-void gather(Step& run, const Work& work, std::uint64_t times) {
+void gather(Step& run, const Work& work, std::uint32_t times) {
   run.slots += work.slots * times;
   run.min_cycles += work.min_cycles * times;
   run.lsu_ticks += work.lsu_ticks * times;
   run.match_ticks += work.match_ticks * times;
-  run.loads += static_cast<std::uint32_t>(work.loads * times);
+  run.loads += work.loads * times;
+}
+
+// Whether a run takes any time.
+bool has_work(const Step& run) {
+  return run.slots != 0 || run.min_cycles != 0 || run.lsu_ticks != 0;
 }
 
 }  // namespace
@@ -332,14 +335,16 @@ void WarpProgram::push(const Item& item) {
 }
 
 void WarpProgram::next_entry(Step& step) {
+  step = Step{};
+  step.kind = StepKind::kRun;
   for (;;) {
     if (item_ < item_count_) {
       if (take(items_[item_], step)) {
         return;
       }
-    } else if (!expand_record()) {
-      if (!take_run(step)) {
-        step = Step{};
+    } else if (!expand_record(step)) {
+      if (!has_work(step)) {
+        step.kind = StepKind::kEnd;
       }
       return;
     }
@@ -347,7 +352,7 @@ void WarpProgram::next_entry(Step& step) {
 }
 
 // False after the last record.
-bool WarpProgram::expand_record() {
+bool WarpProgram::expand_record(const Step& run) {
   if (record_ == record_count_) {
     return false;
   }
@@ -356,7 +361,7 @@ bool WarpProgram::expand_record() {
   const trace::Record& record = records_[record_];
   switch (record.kind) {
     case trace::RecordKind::kWork:
-      expand_work(record);
+      expand_work(record, run);
       return true;
     case trace::RecordKind::kBarrier:
       push({.kind = Item::Kind::kBarrier});
@@ -370,23 +375,24 @@ bool WarpProgram::expand_record() {
 }
 
 // Gathers passes of a work record until the run is full.
-void WarpProgram::expand_work(const trace::Record& record) {
+void WarpProgram::expand_work(const trace::Record& record, const Step& run) {
   const PolicyTiming::Segment& segment = timing_->path(record.path);
   std::uint64_t room = record.count - passes_;
   if (segment.waits > 0) {
     room = std::min(room, kPassesAtOnce);
   }
   if (segment.lsu_ticks > 0) {
-    room = std::min(room, (kRunTicks - std::min(run_.lsu_ticks, kRunTicks)) / segment.lsu_ticks);
+    room = std::min(room, (kRunTicks - std::min(run.lsu_ticks, kRunTicks)) / segment.lsu_ticks);
   }
   if (segment.slots > 0) {
-    room = std::min(room, (kRunSlots - std::min(run_.slots, kRunSlots)) / segment.slots);
+    room = std::min(room, (kRunSlots - std::min(run.slots, kRunSlots)) / segment.slots);
   }
-  if (room == 0 && run_.slots == 0 && run_.lsu_ticks == 0) {
+  if (room == 0 && run.slots == 0 && run.lsu_ticks == 0) {
     room = 1;  // a pass that fills more than a run
   }
-  add(segment, room);
-  passes_ += room;
+  const auto passes = static_cast<std::uint32_t>(room);
+  add(segment, passes);
+  passes_ += passes;
   if (passes_ < record.count) {
     push({.kind = Item::Kind::kFlush});
   } else {
@@ -395,28 +401,27 @@ void WarpProgram::expand_work(const trace::Record& record) {
   }
 }
 
-// The steps of an item, one a call; false if it has added to the run only.
 bool WarpProgram::take(const Item& item, Step& step) {
   switch (item.kind) {
     case Item::Kind::kSegment:
       if (!item.segment->shares.empty()) {
         return take_share(item, step);
       }
-      gather(run_, *item.segment, item.times);
+      gather(step, *item.segment, item.times);
       ++item_;
       return false;
     case Item::Kind::kGroups: {
       const std::uint64_t further = item.segment->matches * (item.times - 1);
-      run_.min_cycles += further * timing_->match_group;
-      run_.match_ticks += further * timing_->match_group_ticks;
+      step.min_cycles += further * timing_->match_group;
+      step.match_ticks += further * timing_->match_group_ticks;
       ++item_;
       return false;
     }
     case Item::Kind::kFlush:
       ++item_;
-      return take_run(step);
+      return has_work(step);
     case Item::Kind::kAtomics: {
-      if (take_run(step)) {
+      if (has_work(step)) {
         return true;
       }
       ++item_;
@@ -432,7 +437,7 @@ bool WarpProgram::take(const Item& item, Step& step) {
       return true;
     }
     case Item::Kind::kBarrier:
-      if (take_run(step)) {
+      if (has_work(step)) {
         return true;
       }
       ++item_;
@@ -446,7 +451,7 @@ bool WarpProgram::take(const Item& item, Step& step) {
 
 bool WarpProgram::take_share(const Item& item, Step& step) {
   const PolicyTiming::Share& share = item.segment->shares[share_];
-  gather(run_, share, 1);
+  gather(step, share, 1);
   if (++share_ == item.segment->shares.size()) {
     share_ = 0;
     if (++times_ == item.times) {
@@ -454,30 +459,11 @@ bool WarpProgram::take_share(const Item& item, Step& step) {
       ++item_;
     }
   }
-  if (share.access.slots == 0) {
-    return take_run(step);
+  if (share.access.slots > 0) {
+    step.access = &share.access;
+    return true;
   }
-  hand_out_run(step);
-  step.access = &share.access;
-  return true;
-}
-
-// What has been gathered, if anything.
-bool WarpProgram::take_run(Step& step) {
-  if (run_.slots == 0 && run_.min_cycles == 0 && run_.lsu_ticks == 0) {
-    return false;
-  }
-  hand_out_run(step);
-  return true;
-}
-
-void WarpProgram::hand_out_run(Step& step) {
-  step = run_;
-  run_.slots = 0;
-  run_.min_cycles = 0;
-  run_.lsu_ticks = 0;
-  run_.match_ticks = 0;
-  run_.loads = 0;
+  return has_work(step);
 }
 
 void WarpProgram::expand_event(const trace::Record& event) {
@@ -501,7 +487,9 @@ void WarpProgram::expand_event(const trace::Record& event) {
 
     case PolicyKind::kSwS: {
       add(t.check);
-      push({.kind = Item::Kind::kGroups, .segment = &t.check, .times = groups.count});
+      push({.kind = Item::Kind::kGroups,
+            .times = static_cast<std::uint32_t>(groups.count),
+            .segment = &t.check});
       // Groups at or above the threshold run the serial loop together; the rest add directly. A
       // group's leader holds its own value already and takes one turn for each other lane.
       LaneMask direct = 0;

@@ -148,22 +148,21 @@ class WarpProgram {
     StepKind atomics = StepKind::kAtomic;
     SumOrder order = SumOrder::kSerial;
     LaneMask mask = 0;
+    std::uint32_t times = 1;
     const PolicyTiming::Segment* segment = nullptr;
-    std::uint64_t times = 1;
   };
 
   void next_entry(Step& step);
-  bool expand_record();
+  bool expand_record(const Step& run);
   void expand_event(const trace::Record& event);
-  void expand_work(const trace::Record& record);
-  // Puts the item's next step, if it has one by itself, into `step`; true if it has.
+  void expand_work(const trace::Record& record, const Step& run);
+  // Adds the item's work to `step`, a run, or makes it the item's next step, if that has one by
+  // itself; true when `step` is complete.
   bool take(const Item& item, Step& step);
   bool take_share(const Item& item, Step& step);
-  bool take_run(Step& step);
-  void hand_out_run(Step& step);
   void push(const Item& item);
-  void add(const PolicyTiming::Segment& segment, std::uint64_t times = 1) {
-    push({.kind = Item::Kind::kSegment, .segment = &segment, .times = times});
+  void add(const PolicyTiming::Segment& segment, std::uint32_t times = 1) {
+    push({.kind = Item::Kind::kSegment, .times = times, .segment = &segment});
   }
   void add_atomics(StepKind kind, LaneMask mask, SumOrder order) {
     push({.kind = Item::Kind::kAtomics, .atomics = kind, .order = order, .mask = mask});
@@ -174,15 +173,14 @@ class WarpProgram {
   const trace::Record* records_ = nullptr;  // those of the warp
   std::uint32_t record_ = 0;                // next record to expand
   std::uint32_t record_count_ = 0;
-  std::uint64_t passes_ = 0;  // of it, passes already gathered
+  std::uint32_t passes_ = 0;  // of it, passes already gathered
   std::uint32_t events_ = 0;
   // Of the last record expanded, what is not done with, from item_ on; of that the times and shares
   // that are.
   static constexpr std::size_t kItems = 10;
   std::uint32_t item_ = 0, item_count_ = 0;
-  std::uint64_t times_ = 0;
+  std::uint32_t times_ = 0;
   std::uint32_t share_ = 0;
-  Step run_;  // work gathered since the last step
   std::array<Item, kItems> items_;
 };
 
