@@ -36,11 +36,28 @@ void Partition::schedule_later(Block& block, Cycle cycle) {
   }
 }
 
-void Partition::tick(const std::vector<Block*>& blocks) {
+void Channel::join(Partition& partition) {
+  partition_ = &partition;
+  class_ = Partition::class_of(partition.channel_classes_, typeid(*this));
+  partition.updates_.resize(partition.channel_classes_.size());
+}
+
+std::uint32_t Partition::class_of(std::vector<std::type_index>& classes,
+                                  const std::type_info& type) {
+  const auto found = std::find(classes.begin(), classes.end(), std::type_index(type));
+  const auto index = static_cast<std::uint32_t>(found - classes.begin());
+  if (found == classes.end()) {
+    classes.emplace_back(type);
+  }
+  return index;
+}
+
+// Has them ticked in this cycle.
+void Partition::call(const std::vector<Block*>& blocks) {
   for (Block* block : blocks) {
     if (block->last_tick_ != now_) {
       block->last_tick_ = now_;
-      block->tick();
+      called_[block->class_].push_back(block);
     }
   }
 }
@@ -73,21 +90,32 @@ void Partition::evaluate(const All& all) {
   for (Notices& notices : notices_[half_]) {
     notices.list.clear();
   }
+  if (now_ == 0) {
+    for (Block* block : blocks_) {
+      block->class_ = class_of(block_classes_, typeid(*block));
+    }
+    called_.resize(block_classes_.size());
+  }
   ++now_;
-  present_.clear();
-  present_.swap(next_);
-  const std::size_t at_once = present_.size();
-  auto& slot = wheel_[now_ % kWheel];
-  present_.insert(present_.end(), slot.begin(), slot.end());
+  call(next_);
+  next_.clear();
+  std::vector<Block*>& slot = wheel_[now_ % kWheel];
+  pending_ -= slot.size();
+  call(slot);
   slot.clear();
   if (!beyond_.empty() && beyond_.begin()->first == now_) {
-    present_.insert(present_.end(), beyond_.begin()->second.begin(), beyond_.begin()->second.end());
+    pending_ -= beyond_.begin()->second.size();
+    call(beyond_.begin()->second);
     beyond_.erase(beyond_.begin());
   }
-  pending_ -= present_.size() - at_once;
-  tick(present_);
   if (clock_all_) {
-    tick(blocks_);
+    call(blocks_);
+  }
+  for (std::vector<Block*>& blocks : called_) {
+    for (Block* block : blocks) {
+      block->tick();
+    }
+    blocks.clear();
   }
 }
 
@@ -97,11 +125,13 @@ void Partition::update(const All& all) {
   for (Notices& notices : notices_[half_]) {
     notices.list.clear();
   }
-  for (Channel* channel : updates_) {
-    channel->update_requested_ = false;
-    channel->update();
+  for (std::vector<Channel*>& channels : updates_) {
+    for (Channel* channel : channels) {
+      channel->update_requested_ = false;
+      channel->update();
+    }
+    channels.clear();
   }
-  updates_.clear();
 }
 
 bool Partition::busy() const {

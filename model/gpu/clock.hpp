@@ -29,6 +29,7 @@
 #include <memory>
 #include <systemc>
 #include <thread>
+#include <typeindex>
 #include <vector>
 
 #include "model/types.hpp"
@@ -67,6 +68,7 @@ class Block : public sc_core::sc_module {
   Partition& partition_;
   Cycle last_tick_ = kNever;
   Cycle last_asked_ = kNever;  // cycle of the last wake_at()
+  std::uint32_t class_ = 0;    // as the partition counts classes
   bool has_mail_ = false;
 
  public:
@@ -80,7 +82,8 @@ class Channel : public sc_core::sc_object {
   explicit Channel(const char* name) : sc_object(name) {}
 
  protected:
-  void join(Partition& partition) { partition_ = &partition; }
+  // For the constructor of the class that it is, or later.
+  void join(Partition& partition);
   [[nodiscard]] Partition& partition() const { return *partition_; }
   void request_update();
   virtual void update() = 0;
@@ -88,6 +91,7 @@ class Channel : public sc_core::sc_object {
  private:
   friend class Partition;
   Partition* partition_ = nullptr;
+  std::uint32_t class_ = 0;
   bool update_requested_ = false;
 };
 
@@ -137,7 +141,8 @@ class alignas(64) Partition {
   void evaluate(const All& all);
   void update(const All& all);
   void take_notices(const All& all, Half half);
-  void tick(const std::vector<Block*>& blocks);
+  void call(const std::vector<Block*>& blocks);
+  static std::uint32_t class_of(std::vector<std::type_index>& classes, const std::type_info& type);
   // Whether anybody in it, or told by it, has something left to do.
   [[nodiscard]] bool busy() const;
 
@@ -146,11 +151,14 @@ class alignas(64) Partition {
   static constexpr std::size_t kWheel = 1024;
   Cycle now_ = 0;
   std::vector<Block*> next_;
-  std::vector<Block*> present_;
   std::vector<std::vector<Block*>> wheel_;
   std::map<Cycle, std::vector<Block*>> beyond_;
   std::vector<Block*> blocks_;
-  std::vector<Channel*> updates_;  // channels that have asked for one in this cycle
+  // Those of one class are ticked or updated one after the other: where their calls go to, a
+  // processor then knows ahead.
+  std::vector<std::type_index> block_classes_, channel_classes_;
+  std::vector<std::vector<Block*>> called_;     // by class: blocks to tick in this cycle
+  std::vector<std::vector<Channel*>> updates_;  // by class: channels that ask for an update in it
   std::uint64_t pending_ = 0;      // wakes asked for beyond the next cycle and not yet given
   // By the half in which they were written and the partition that they are for.
   std::array<std::vector<Notices>, 2> notices_;
@@ -244,7 +252,7 @@ inline void Block::wake_for_mail(Cycle due) {
 inline void Channel::request_update() {
   if (!update_requested_) {
     update_requested_ = true;
-    partition_->updates_.push_back(this);
+    partition_->updates_[class_].push_back(this);
   }
 }
 
