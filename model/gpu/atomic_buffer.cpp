@@ -57,8 +57,7 @@ AtomicBuffer::AtomicBuffer(const sc_core::sc_module_name& name, Partition& parti
                            LsuPipe& pipe, Fifo<Transaction>& injection, LineSumsPool& sums,
                            Tally& tally, CtaStore& ctas)
     : Block(name, partition),
-      input("input", shape.queue_depth),
-      loads("loads"),
+      input(shape.queue_depth),
       shape_(shape),
       addresses_(addresses),
       has_values_(has_values),

@@ -17,7 +17,7 @@ namespace warpfold {
 template <typename T>
 class Fifo : public Channel {
  public:
-  Fifo(const char* name, std::size_t depth) : Channel(name), ring_(depth) {
+  explicit Fifo(std::size_t depth) : ring_(depth) {
     ARC_CHECK(depth > 0, "a queue needs room for one entry");
   }
   void bind(Block& writer, Block& reader) {
@@ -97,7 +97,6 @@ class Fifo : public Channel {
 template <typename T>
 class Mailbox : public Channel {
  public:
-  explicit Mailbox(const char* name) : Channel(name) {}
   void bind(Block& reader) {
     join(reader.partition());
     reader_ = &reader;

@@ -11,7 +11,7 @@
 namespace warpfold {
 
 Block::Block(const sc_core::sc_module_name& name, Partition& partition)
-    : sc_core::sc_module(name), partition_(partition) {
+    : Ticked(partition), sc_core::sc_module(name) {
   partition_.blocks_.push_back(this);
 }
 

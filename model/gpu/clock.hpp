@@ -39,9 +39,32 @@ namespace warpfold {
 class Channel;
 class Partition;
 
-// A clocked part of the GPU. Owned by its parent block; ticked by its partition.
-class Block : public sc_core::sc_module {
+// What a partition looks at of a block. Lies in front of what SystemC keeps of it, so that it takes
+// one line of a processor's cache.
+class Ticked {
  public:
+  virtual ~Ticked() = default;
+
+ protected:
+  explicit Ticked(Partition& partition) : partition_(partition) {}
+  virtual void tick() = 0;
+
+ private:
+  friend class Block;
+  friend class Partition;
+
+  Partition& partition_;
+  Cycle last_tick_ = ~Cycle{0};
+  Cycle last_asked_ = ~Cycle{0};  // cycle of the last wake_at()
+  std::uint32_t class_ = 0;       // as the partition counts classes
+  bool has_mail_ = false;
+};
+
+// A clocked part of the GPU. Owned by its parent block; ticked by its partition.
+class alignas(64) Block : public Ticked, public sc_core::sc_module {
+ public:
+  static constexpr Cycle kNever = ~Cycle{0};
+
   Block(const sc_core::sc_module_name& name, Partition& partition);
 
   // Asks for a tick in that cycle, which must lie ahead. Asking twice is harmless. Only the
@@ -56,32 +79,22 @@ class Block : public sc_core::sc_module {
   [[nodiscard]] Partition& partition() const { return partition_; }
 
  protected:
-  virtual void tick() = 0;
   [[nodiscard]] Cycle now() const;
   // A message is in one of its mailboxes. The block says when it has taken all of them.
   [[nodiscard]] bool has_mail() const { return has_mail_; }
   void mail_taken() { has_mail_ = false; }
-
- private:
-  friend class Partition;
-
-  Partition& partition_;
-  Cycle last_tick_ = kNever;
-  Cycle last_asked_ = kNever;  // cycle of the last wake_at()
-  std::uint32_t class_ = 0;    // as the partition counts classes
-  bool has_mail_ = false;
-
- public:
-  static constexpr Cycle kNever = ~Cycle{0};
 };
 
 // What blocks of one partition talk through. Changes only in update(), which its partition calls at
 // the end of every cycle in which it was asked for.
-class Channel : public sc_core::sc_object {
+class Channel {
  public:
-  explicit Channel(const char* name) : sc_object(name) {}
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+  virtual ~Channel() = default;
 
  protected:
+  Channel() = default;
   // For the constructor of the class that it is, or later.
   void join(Partition& partition);
   [[nodiscard]] Partition& partition() const { return *partition_; }

@@ -76,7 +76,7 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const 
                const SliceMap& map, const AddressMap& addresses, bool has_values,
                std::vector<Fp32Bits>& memory, LineSumsPool& sums, Tally& tally, CtaStore& ctas)
     : Block(name, partition),
-      ingress("ingress", partition, config),
+      ingress(partition, config),
       map_(map),
       addresses_(addresses),
       has_values_(has_values),

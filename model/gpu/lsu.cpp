@@ -42,7 +42,6 @@ Lsu::Lsu(const sc_core::sc_module_name& name, Partition& partition, const GpuCon
          Fifo<Transaction>& sink, bool by_line, bool beside_pipe, LineSumsPool& sums, Tally& tally,
          CtaStore& ctas)
     : Block(name, partition),
-      flushes("flushes"),
       addresses_(addresses),
       has_values_(has_values),
       control_(control),

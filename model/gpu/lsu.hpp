@@ -27,7 +27,7 @@ class Subcore;
 // shared-memory accesses and loads of their runs, whose order against REDs does not matter here.
 class LsuPipe : public Channel {
  public:
-  LsuPipe(const char* name, Partition& partition) : Channel(name) { join(partition); }
+  explicit LsuPipe(Partition& partition) { join(partition); }
 
   // LSU's side: an instruction may start in this cycle.
   [[nodiscard]] bool free() const { return free_at_ < at_cycle(partition().now() + 1); }

@@ -53,9 +53,8 @@ SliceMap::Place SliceMap::place(Address address) const {
           static_cast<std::uint32_t>(turn)};
 }
 
-SliceIngress::SliceIngress(const char* name, Partition& partition, const GpuConfig& config)
-    : Channel(name),
-      latency_(config.noc.latency),
+SliceIngress::SliceIngress(Partition& partition, const GpuConfig& config)
+    : latency_(config.noc.latency),
       input_sms_(config.l2.input_sms),
       room_(config.l2.ingress_flits) {
   join(partition);
@@ -149,7 +148,7 @@ void SliceIngress::update() {
 InjectionPort::InjectionPort(const sc_core::sc_module_name& name, Partition& partition,
                              const GpuConfig& config, std::uint32_t sm, SmControl& control)
     : Block(name, partition),
-      queue("injection", config.noc.injection_depth),
+      queue(config.noc.injection_depth),
       sm_(sm),
       control_(control),
       flit_ticks_(to_ticks(config.noc.flit_cycles)) {}

@@ -48,7 +48,7 @@ class SliceMap {
 // Buffer in front of one port of the L2, with the arbiter over the SMs. Owned by the port.
 class SliceIngress : public Channel {
  public:
-  SliceIngress(const char* name, Partition& partition, const GpuConfig& config);
+  SliceIngress(Partition& partition, const GpuConfig& config);
   void connect(Block& l2, const std::vector<InjectionPort*>& ports);
 
   // SM's side, from its own partition: its head waits for this port. One request per SM at a time.

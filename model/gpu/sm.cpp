@@ -124,9 +124,9 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore:
        CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit,
        const BufferShape& shape, LineSumsPool& sums)
     : sc_module(name),
-      control("control", partition, ctas, context.config),
-      pipe("pipe", partition),
-      match_pipe("match_pipe", partition),
+      control(partition, ctas, context.config),
+      pipe(partition),
+      match_pipe(partition),
       port("port", partition, context.config, index, control),
       buffer(shape.present() ? std::make_unique<AtomicBuffer>(
                                    "buffer", partition, shape, context.addresses,
@@ -181,7 +181,6 @@ Dispatcher::Dispatcher(const sc_core::sc_module_name& name, Partition& partition
                        const trace::Reader& trace, CtaStore& ctas, std::uint32_t ctas_per_sm,
                        std::function<void(double)> progress)
     : Block(name, partition),
-      finished("finished"),
       trace_(trace),
       ctas_(ctas),
       ctas_per_sm_(ctas_per_sm),

@@ -43,8 +43,8 @@ class Dispatcher;
 // a cycle; the outcome is told when it ends, for the next one.
 class SmControl : public Channel {
  public:
-  SmControl(const char* name, Partition& partition, CtaStore& ctas, const GpuConfig& config)
-      : Channel(name), ctas_(ctas), barrier_warp_(to_ticks(config.latency.barrier_warp)) {
+  SmControl(Partition& partition, CtaStore& ctas, const GpuConfig& config)
+      : ctas_(ctas), barrier_warp_(to_ticks(config.latency.barrier_warp)) {
     join(partition);
   }
   void connect(std::vector<Subcore*> subcores, Dispatcher& dispatcher) {

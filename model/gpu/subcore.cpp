@@ -78,10 +78,7 @@ Subcore::Subcore(const sc_core::sc_module_name& name, Partition& partition, cons
                  SmControl& control, LsuPipe& pipe, LsuPipe& match_pipe,
                  std::unique_ptr<ArcUnit> unit)
     : Block(name, partition),
-      memory_queue("memory_queue", context.config.lsu.queue_depth),
-      launches("launches"),
-      barrier_releases("barrier_releases"),
-      shuffles_done("shuffles_done"),
+      memory_queue(context.config.lsu.queue_depth),
       context_(context),
       control_(control),
       pipe_(pipe),

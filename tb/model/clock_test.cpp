@@ -26,7 +26,7 @@ namespace {
 class Station : public Block {
  public:
   Station(const sc_core::sc_module_name& name, Partition& partition, std::uint64_t fails_at)
-      : Block(name, partition), tokens("tokens"), fails_at_(fails_at) {
+      : Block(name, partition), fails_at_(fails_at) {
     tokens.bind(*this);
   }
   void begin(Station& next, std::uint64_t hops, bool holds_it) {
