@@ -4,12 +4,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "model/gpu/check.hpp"
 #include "model/gpu/clock.hpp"
 
 namespace warpfold {
+
+// What the reader of several queues looks at, so that it need not look at each.
+struct Inputs {
+  std::uint32_t held = 0;  // a bit for each queue: it holds entries as of the start of the cycle
+  bool wanted = true;      // wake the reader in the first cycle in which a new entry can be popped
+};
 
 // Bounded queue of one writer and one reader. An entry pushed in cycle t can be popped in t+1; the
 // room of an entry popped in t can be used in t+1. Wakes the reader when entries arrive and the
@@ -20,11 +27,14 @@ class Fifo : public Channel {
   explicit Fifo(std::size_t depth) : ring_(depth) {
     ARC_CHECK(depth > 0, "a queue needs room for one entry");
   }
-  void bind(Block& writer, Block& reader) {
+  // `inputs`: of a reader of several queues, in which this one has bit `index`.
+  void bind(Block& writer, Block& reader, Inputs* inputs = nullptr, std::uint32_t index = 0) {
     ARC_CHECK(&writer.partition() == &reader.partition(), "a queue lies in one partition");
     join(reader.partition());
     writer_ = &writer;
     reader_ = &reader;
+    inputs_ = inputs != nullptr ? inputs : &own_;
+    bit_ = std::uint32_t{1} << index;
   }
 
   // Writer's side.
@@ -46,7 +56,7 @@ class Fifo : public Channel {
 
   // Reader's side.
   // Wakes the reader in the first cycle in which a new entry can be popped. Holds at the start.
-  void want_entries() { reader_waits_ = true; }
+  void want_entries() { inputs_->wanted = true; }
   [[nodiscard]] bool empty() const { return size_ == popped_; }
   [[nodiscard]] const T& front() const { return ring_[place(popped_)]; }
   void pop() {
@@ -70,8 +80,9 @@ class Fifo : public Channel {
     // processor's cache.
     head_ = size_ + pushed_ == 0 ? 0 : place(popped_);
     size_ += pushed_;
-    if (pushed_ > 0 && reader_waits_) {
-      reader_waits_ = false;
+    inputs_->held = size_ > 0 ? inputs_->held | bit_ : inputs_->held & ~bit_;
+    if (pushed_ > 0 && inputs_->wanted) {
+      inputs_->wanted = false;
       reader_->wake_next();
     }
     if (popped_ > 0 && writer_waits_) {
@@ -86,7 +97,9 @@ class Fifo : public Channel {
   std::size_t head_ = 0, size_ = 0;      // as of the start of the cycle
   std::size_t pushed_ = 0, popped_ = 0;  // during the cycle
   bool writer_waits_ = false;
-  bool reader_waits_ = true;
+  std::uint32_t bit_ = 1;
+  Inputs own_;
+  Inputs* inputs_ = nullptr;
   Block* writer_ = nullptr;
   Block* reader_ = nullptr;
 };

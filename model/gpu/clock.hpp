@@ -172,7 +172,7 @@ class alignas(64) Partition {
   std::vector<std::type_index> block_classes_, channel_classes_;
   std::vector<std::vector<Block*>> called_;     // by class: blocks to tick in this cycle
   std::vector<std::vector<Channel*>> updates_;  // by class: channels that ask for an update in it
-  std::uint64_t pending_ = 0;      // wakes asked for beyond the next cycle and not yet given
+  std::uint64_t pending_ = 0;  // wakes asked for beyond the next cycle and not yet given
   // By the half in which they were written and the partition that they are for.
   std::array<std::vector<Notices>, 2> notices_;
   Half half_ = kUpdate;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "model/gpu/bits.hpp"
 #include "model/gpu/sm.hpp"
 #include "model/gpu/subcore.hpp"
 #include "model/policy/program.hpp"
@@ -65,12 +66,8 @@ void Lsu::tick() {
     flushes.take([this](bool) { flush_ = true; });
     mail_taken();
   }
-  const bool work =
-      holding_ || std::any_of(subcores_.begin(), subcores_.end(), [](const Subcore* subcore) {
-        return !subcore->memory_queue.empty();
-      });
-  if (!work) {
-    want_entries();
+  if (!holding_ && inputs.held == 0) {
+    inputs.wanted = true;
     if (flush_) {
       send_flush();
     }
@@ -81,7 +78,7 @@ void Lsu::tick() {
     return;
   }
   if (!holding_ && !take_next()) {
-    want_entries();  // of a sub-core that could hand over at once
+    inputs.wanted = true;  // of a sub-core that could hand over at once
     return;
   }
   if (holding_) {
@@ -117,12 +114,6 @@ void Lsu::tick() {
   }
 }
 
-void Lsu::want_entries() {
-  for (Subcore* subcore : subcores_) {
-    subcore->memory_queue.want_entries();
-  }
-}
-
 void Lsu::send_flush() {
   if (!sink_.can_push()) {
     sink_.want_room();
@@ -139,13 +130,12 @@ void Lsu::send_flush() {
 // RED is held until its transactions have left.
 bool Lsu::take_next() {
   Ticks soonest = ~Ticks{0};
-  for (std::size_t i = 0; i < subcores_.size(); ++i) {
-    const std::size_t place = turn_ + i;
-    const std::size_t index = place < subcores_.size() ? place : place - subcores_.size();
+  std::uint32_t from = turn_;
+  for (std::uint32_t rest = inputs.held; rest != 0;) {
+    const std::uint32_t index = next_from(rest, from);
+    rest &= ~(std::uint32_t{1} << index);
+    from = index + 1;
     Subcore& subcore = *subcores_[index];
-    if (subcore.memory_queue.empty()) {
-      continue;
-    }
     const MemOp& op = subcore.memory_queue.front();  // stays until the cycle ends
     const bool on_pipe = op.kind == MemOpKind::kShuffle || op.kind == MemOpKind::kShared;
     const Ticks start = std::max(handed_[index], on_pipe ? pipe_.free_at() : 0);
@@ -153,7 +143,7 @@ bool Lsu::take_next() {
       soonest = std::min(soonest, start);
       continue;
     }
-    turn_ = index + 1 < subcores_.size() ? index + 1 : 0;
+    turn_ = index + 1;
     subcore.memory_queue.pop();
     if (on_pipe) {
       handed_[index] = std::max(handed_[index], at_cycle(op.begun)) + op.hand_ticks;

@@ -63,6 +63,8 @@ class Lsu : public Block {
       Fifo<Transaction>& sink, bool by_line, bool beside_pipe, LineSumsPool& sums, Tally& tally,
       CtaStore& ctas);
 
+  Inputs inputs;  // the sub-cores' memory queues
+
   // The kernel has ended: a transaction that says so follows the last RED into the sink.
   Mailbox<bool> flushes;
 
@@ -76,7 +78,6 @@ class Lsu : public Block {
 
  private:
   void tick() override;
-  void want_entries();
   void send_flush();
   bool take_next();
   void split(const MemOp& op);
@@ -101,7 +102,7 @@ class Lsu : public Block {
   bool flush_ = false;
   std::vector<Subcore*> subcores_;
   std::vector<Ticks> handed_;  // by sub-core: when it has handed over what was taken
-  std::size_t turn_ = 0;
+  std::uint32_t turn_ = 0;
 
   const Address line_mask_;
   const bool by_line_;

@@ -141,7 +141,7 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore:
                                                  context, control, pipe, match_pipe, unit()));
     subcores.back()->watch(port.queue);
     list.push_back(subcores.back().get());
-    list.back()->memory_queue.bind(*list.back(), lsu);
+    list.back()->memory_queue.bind(*list.back(), lsu, &lsu.inputs, static_cast<std::uint32_t>(i));
     if (shape.load_lines > 0) {
       list.back()->tell_loads_to(buffer->loads);
     }

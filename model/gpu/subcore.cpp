@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "model/gpu/bits.hpp"
 #include "model/gpu/lsu.hpp"
 #include "model/gpu/sm.hpp"
 
@@ -35,19 +36,6 @@ constexpr std::uint32_t settled_cycles(UnitKind kind) {
 // go round.
 constexpr std::uint64_t rest_period(UnitKind kind) {
   return kind == UnitKind::kPipelined ? 4 : 1;
-}
-
-template <typename Handle>
-void for_each_bit(std::uint32_t mask, Handle&& handle) {
-  for (; mask != 0; mask &= mask - 1) {
-    handle(static_cast<std::uint32_t>(std::countr_zero(mask)));
-  }
-}
-
-// Lowest set bit of `mask` at or above `from`, else the lowest of all.
-std::uint32_t next_from(std::uint32_t mask, std::uint32_t from) {
-  const std::uint32_t above = from < 32 ? mask & (~std::uint32_t{0} << from) : 0;
-  return static_cast<std::uint32_t>(std::countr_zero(above != 0 ? above : mask));
 }
 
 }  // namespace
