@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/gpu/bits.hpp"
 #include "model/gpu/check.hpp"
 
 namespace warpfold {
@@ -47,6 +48,7 @@ std::uint32_t Partition::class_of(std::vector<std::type_index>& classes,
   const auto found = std::find(classes.begin(), classes.end(), std::type_index(type));
   const auto index = static_cast<std::uint32_t>(found - classes.begin());
   if (found == classes.end()) {
+    ARC_CHECK(index < 32, "more classes of blocks or channels than bits");
     classes.emplace_back(type);
   }
   return index;
@@ -58,6 +60,7 @@ void Partition::call(const std::vector<Block*>& blocks) {
     if (block->last_tick_ != now_) {
       block->last_tick_ = now_;
       called_[block->class_].push_back(block);
+      classes_to_call_ |= std::uint32_t{1} << block->class_;
     }
   }
 }
@@ -111,12 +114,12 @@ void Partition::evaluate(const All& all) {
   if (clock_all_) {
     call(blocks_);
   }
-  for (std::vector<Block*>& blocks : called_) {
-    for (Block* block : blocks) {
+  for_each_bit(std::exchange(classes_to_call_, 0), [this](std::uint32_t index) {
+    for (Block* block : called_[index]) {
       block->tick();
     }
-    blocks.clear();
-  }
+    called_[index].clear();
+  });
 }
 
 void Partition::update(const All& all) {
@@ -125,13 +128,13 @@ void Partition::update(const All& all) {
   for (Notices& notices : notices_[half_]) {
     notices.list.clear();
   }
-  for (std::vector<Channel*>& channels : updates_) {
-    for (Channel* channel : channels) {
+  for_each_bit(std::exchange(classes_to_update_, 0), [this](std::uint32_t index) {
+    for (Channel* channel : updates_[index]) {
       channel->update_requested_ = false;
       channel->update();
     }
-    channels.clear();
-  }
+    updates_[index].clear();
+  });
 }
 
 bool Partition::busy() const {

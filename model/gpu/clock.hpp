@@ -172,6 +172,7 @@ class alignas(64) Partition {
   std::vector<std::type_index> block_classes_, channel_classes_;
   std::vector<std::vector<Block*>> called_;     // by class: blocks to tick in this cycle
   std::vector<std::vector<Channel*>> updates_;  // by class: channels that ask for an update in it
+  std::uint32_t classes_to_call_ = 0, classes_to_update_ = 0;  // those of which there are any
   std::uint64_t pending_ = 0;  // wakes asked for beyond the next cycle and not yet given
   // By the half in which they were written and the partition that they are for.
   std::array<std::vector<Notices>, 2> notices_;
@@ -266,6 +267,7 @@ inline void Channel::request_update() {
   if (!update_requested_) {
     update_requested_ = true;
     partition_->updates_[class_].push_back(this);
+    partition_->classes_to_update_ |= std::uint32_t{1} << class_;
   }
 }
 

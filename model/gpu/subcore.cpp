@@ -91,10 +91,11 @@ void Subcore::tick() {
     tick_unit(cycle);
     request_left = request_was_held && !request_.req_valid;
   }
-  // The last decision stands unless something that it rests on has changed.
-  const bool disturbed = cycle >= decide_at_ || (request_left && want_unit_ != 0) || has_mail() ||
-                         cycle >= due_at_ || (standing_.queue != 0 && memory_queue.can_push());
-  if (!disturbed) {
+  // The last decision stands unless something that it rests on has changed. Something nearly always
+  // has, but what is hard to foresee: one branch for all.
+  const bool disturbed = (unsigned{cycle >= std::min(decide_at_, due_at_)} | unsigned{has_mail()} |
+                          unsigned{request_left && want_unit_ != 0}) != 0;
+  if (!disturbed && (standing_.queue == 0 || !memory_queue.can_push())) {
     // The room that woke the sub-core may have gone to the unit.
     if (standing_.queue != 0) {
       memory_queue.want_room();
@@ -241,17 +242,22 @@ void Subcore::begin_due_steps(Cycle cycle) {
   if (due_at_ > cycle) {
     return;
   }
-  due_at_ = kNever;
+  // Which of them it is, is hard to foresee: no branches on that.
+  SlotMask due = 0;
+  Cycle next = kNever;
   for_each_bit(wait_, [&](std::uint32_t slot) {
-    if (slots_[slot].ready_at <= cycle) {
-      wait_ &= ~(SlotMask{1} << slot);
-      if ((before_access_ >> slot & 1U) != 0) {
-        want_access(slot, cycle);
-      } else {
-        begin_step(slot, cycle);
-      }
+    const Cycle ready_at = slots_[slot].ready_at;
+    const bool is_due = ready_at <= cycle;
+    due |= SlotMask{is_due} << slot;
+    next = std::min(next, is_due ? kNever : ready_at);
+  });
+  wait_ &= ~due;
+  due_at_ = next;
+  for_each_bit(due, [&](std::uint32_t slot) {
+    if ((before_access_ >> slot & 1U) != 0) {
+      want_access(slot, cycle);
     } else {
-      due_at_ = std::min(due_at_, slots_[slot].ready_at);
+      begin_step(slot, cycle);
     }
   });
 }
