@@ -40,6 +40,7 @@ packages_run=(
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libzstd-dev libxxhash-dev libfmt-dev libdivide-dev
   python3
 )
+packages_correlate=(python3-matplotlib)
 packages_sweep=(snakemake python3-yaml python3-jsonschema)
 packages_figures=("${packages_sweep[@]}" python3-matplotlib python3-numpy)
 packages_test=(
