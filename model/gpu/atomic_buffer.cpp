@@ -52,11 +52,11 @@ BufferShape buffer_shape(PolicyKind policy, const GpuConfig& config, std::uint64
   return shape;
 }
 
-AtomicBuffer::AtomicBuffer(const sc_core::sc_module_name& name, Partition& partition,
+AtomicBuffer::AtomicBuffer(const sc_core::sc_module_name& name, Domain& domain,
                            const BufferShape& shape, const AddressMap& addresses, bool has_values,
-                           LsuPipe& pipe, Fifo<Transaction>& injection, LineSumsPool& sums,
-                           Tally& tally, CtaStore& ctas)
-    : Block(name, partition),
+                           LsuPipe& pipe, Outlet& injection, LineSumsPool& sums, Tally& tally,
+                           CtaStore& ctas)
+    : Block(name, domain),
       input(shape.queue_depth),
       shape_(shape),
       addresses_(addresses),

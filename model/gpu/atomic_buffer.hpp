@@ -30,6 +30,7 @@
 namespace warpfold {
 
 class CtaStore;
+class Outlet;
 class LsuPipe;
 
 // What a policy makes of the buffer. `bytes` 0: the policy has none.
@@ -68,9 +69,9 @@ struct BufferStats {
 
 class AtomicBuffer : public Block {
  public:
-  AtomicBuffer(const sc_core::sc_module_name& name, Partition& partition, const BufferShape& shape,
-               const AddressMap& addresses, bool has_values, LsuPipe& pipe,
-               Fifo<Transaction>& injection, LineSumsPool& sums, Tally& tally, CtaStore& ctas);
+  AtomicBuffer(const sc_core::sc_module_name& name, Domain& domain, const BufferShape& shape,
+               const AddressMap& addresses, bool has_values, LsuPipe& pipe, Outlet& injection,
+               LineSumsPool& sums, Tally& tally, CtaStore& ctas);
 
   Fifo<Transaction> input;
   Mailbox<std::uint32_t> loads;  // ordinary loads that warps have issued
@@ -104,7 +105,7 @@ class AtomicBuffer : public Block {
   const AddressMap& addresses_;
   const bool has_values_;
   LsuPipe& pipe_;
-  Fifo<Transaction>& injection_;
+  Outlet& injection_;
   LineSumsPool& sums_;
   Tally& tally_;
   CtaStore& ctas_;

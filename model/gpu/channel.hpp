@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How blocks of a partition talk: what one writes in a cycle, the other sees in the next. Both
+// How blocks of a domain talk: what one writes in a cycle, the other sees in the next. Both
 // channels change only when a cycle ends, so the order in which blocks run within it cannot show.
 #pragma once
 
@@ -29,8 +29,8 @@ class Fifo : public Channel {
   }
   // `inputs`: of a reader of several queues, in which this one has bit `index`.
   void bind(Block& writer, Block& reader, Inputs* inputs = nullptr, std::uint32_t index = 0) {
-    ARC_CHECK(&writer.partition() == &reader.partition(), "a queue lies in one partition");
-    join(reader.partition());
+    ARC_CHECK(&writer.domain() == &reader.domain(), "a queue lies in one domain");
+    join(reader.domain());
     writer_ = &writer;
     reader_ = &reader;
     inputs_ = inputs != nullptr ? inputs : &own_;
@@ -104,14 +104,14 @@ class Fifo : public Channel {
   Block* reader_ = nullptr;
 };
 
-// Unbounded messages to one reader, from any number of writers of its partition; delivered together
+// Unbounded messages to one reader, from any number of writers of its domain; delivered together
 // in the next cycle. Their order within a cycle is not defined: a reader must not depend on it. A
 // message with a member `due` does not wake its reader before that cycle.
 template <typename T>
 class Mailbox : public Channel {
  public:
   void bind(Block& reader) {
-    join(reader.partition());
+    join(reader.domain());
     reader_ = &reader;
   }
 

@@ -4,64 +4,112 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <bit>
+#include <string>
+#include <typeindex>
 #include <utility>
 
-#include "model/gpu/bits.hpp"
 #include "model/gpu/check.hpp"
 
 namespace warpfold {
 
-Block::Block(const sc_core::sc_module_name& name, Partition& partition)
-    : Ticked(partition), sc_core::sc_module(name) {
-  partition_.blocks_.push_back(this);
+Block::Block(const sc_core::sc_module_name& name, Domain& domain)
+    : Ticked(domain), sc_core::sc_module(name) {
+  ARC_CHECK(!domain.begun_, "a block that comes after the first cycle");
+  domain.blocks_.push_back(this);
+}
+
+void Channel::join(Domain& domain) {
+  ARC_CHECK(!domain.begun_, "a channel that comes after the first cycle");
+  domain_ = &domain;
+  domain.channels_.push_back(this);
+}
+
+Domain::Domain(std::size_t ahead, bool clock_all)
+    : ahead_(ahead), any_wanted_(ahead / kWordBits), clock_all_(clock_all) {
+  ARC_CHECK(std::has_single_bit(ahead) && ahead >= kWordBits, "no ring of that length");
+}
+
+namespace {
+
+// Puts those of one class together, classes in the order of their first.
+template <typename T>
+void group_by_class(std::vector<T*>& all) {
+  std::vector<std::type_index> classes;
+  std::vector<std::pair<std::ptrdiff_t, T*>> sorted;
+  for (T* one : all) {
+    const std::type_index type(typeid(*one));
+    const auto found = std::find(classes.begin(), classes.end(), type);
+    sorted.emplace_back(found - classes.begin(), one);
+    if (found == classes.end()) {
+      classes.push_back(type);
+    }
+  }
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::transform(sorted.begin(), sorted.end(), all.begin(), [](const auto& s) { return s.second; });
+}
+
+}  // namespace
+
+// All of its blocks and channels are known.
+void Domain::begin() {
+  begun_ = true;
+  group_by_class(blocks_);
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    blocks_[i]->index_ = static_cast<std::uint32_t>(i);
+  }
+  group_by_class(channels_);
+  for (std::size_t i = 0; i < channels_.size(); ++i) {
+    channels_[i]->index_ = static_cast<std::uint32_t>(i);
+  }
+  to_update_.resize(channels_.size() / kWordBits + 1);
+  set_words_ = blocks_.size() / kWordBits + 1;
+  wanted_.resize(set_words_ * ahead_);
+}
+
+// Before the first cycle no block has its place in a set.
+void Domain::schedule_far(Block& block, Cycle cycle) {
+  ARC_CHECK(cycle > now_, std::string(block.name()) + " asked for a cycle that has passed");
+  std::vector<Block*>& blocks = beyond_[cycle];
+  if (std::find(blocks.begin(), blocks.end(), &block) == blocks.end()) {
+    blocks.push_back(&block);
+  }
+  next_beyond_ = beyond_.begin()->first;
+}
+
+// The ring goes round once.
+Cycle Domain::next_in_ring() const {
+  const std::size_t first = (now_ + 1) & (ahead_ - 1);
+  const std::size_t words = any_wanted_.size();
+  for (std::size_t i = 1; i <= words; ++i) {
+    const Word wanted = any_wanted_[(first / kWordBits + i) % words];
+    if (wanted != 0) {
+      const std::size_t bit = i * kWordBits + static_cast<std::size_t>(std::countr_zero(wanted));
+      return now_ + 1 + bit - first % kWordBits;
+    }
+  }
+  return kNever;
+}
+
+void Domain::want(const std::vector<Block*>& blocks) {
+  Word* const set = &wanted_[(now_ & (ahead_ - 1)) * set_words_];
+  for (const Block* block : blocks) {
+    set[block->index_ / kWordBits] |= Word{1} << block->index_ % kWordBits;
+  }
+}
+
+void Domain::skip_to(Cycle cycle) {
+  if (cycle > now_) {
+    ARC_CHECK(next() > cycle, "cycles that somebody asked for were left out");
+    now_ = cycle;
+  }
 }
 
 Partition::Partition(std::size_t index, std::size_t count, bool clock_all)
-    : wheel_(kWheel), index_(index), clock_all_(clock_all) {
+    : Domain(kAhead, clock_all), index_(index) {
   for (std::vector<Notices>& half : notices_) {
     half.resize(count);
-  }
-}
-
-void Partition::schedule_later(Block& block, Cycle cycle) {
-  ARC_CHECK(cycle > now_, std::string(block.name()) + " asked for a cycle that has passed");
-  if (cycle == block.last_asked_) {
-    return;
-  }
-  block.last_asked_ = cycle;
-  ++pending_;
-  if (cycle - now_ < kWheel) {
-    wheel_[cycle % kWheel].push_back(&block);
-  } else {
-    beyond_[cycle].push_back(&block);
-  }
-}
-
-void Channel::join(Partition& partition) {
-  partition_ = &partition;
-  class_ = Partition::class_of(partition.channel_classes_, typeid(*this));
-  partition.updates_.resize(partition.channel_classes_.size());
-}
-
-std::uint32_t Partition::class_of(std::vector<std::type_index>& classes,
-                                  const std::type_info& type) {
-  const auto found = std::find(classes.begin(), classes.end(), std::type_index(type));
-  const auto index = static_cast<std::uint32_t>(found - classes.begin());
-  if (found == classes.end()) {
-    ARC_CHECK(index < 32, "more classes of blocks or channels than bits");
-    classes.emplace_back(type);
-  }
-  return index;
-}
-
-// Has them ticked in this cycle.
-void Partition::call(const std::vector<Block*>& blocks) {
-  for (Block* block : blocks) {
-    if (block->last_tick_ != now_) {
-      block->last_tick_ = now_;
-      called_[block->class_].push_back(block);
-      classes_to_call_ |= std::uint32_t{1} << block->class_;
-    }
   }
 }
 
@@ -76,10 +124,15 @@ void Partition::take_notices(const All& all, Half half) {
 
 void Partition::run(const All& all, Half half) {
   try {
+    take_notices(all, half == kEvaluate ? kUpdate : kEvaluate);
+    half_ = half;
+    for (Notices& notices : notices_[half_]) {
+      notices.list.clear();
+    }
     if (half == kEvaluate) {
-      evaluate(all);
+      evaluate(now() + 1);
     } else {
-      update(all);
+      update();
     }
   } catch (...) {
     failure_ = failure_ ? failure_ : std::current_exception();
@@ -87,58 +140,8 @@ void Partition::run(const All& all, Half half) {
   goes_on_ = failure_ || busy();
 }
 
-void Partition::evaluate(const All& all) {
-  take_notices(all, kUpdate);
-  half_ = kEvaluate;
-  for (Notices& notices : notices_[half_]) {
-    notices.list.clear();
-  }
-  if (now_ == 0) {
-    for (Block* block : blocks_) {
-      block->class_ = class_of(block_classes_, typeid(*block));
-    }
-    called_.resize(block_classes_.size());
-  }
-  ++now_;
-  call(next_);
-  next_.clear();
-  std::vector<Block*>& slot = wheel_[now_ % kWheel];
-  pending_ -= slot.size();
-  call(slot);
-  slot.clear();
-  if (!beyond_.empty() && beyond_.begin()->first == now_) {
-    pending_ -= beyond_.begin()->second.size();
-    call(beyond_.begin()->second);
-    beyond_.erase(beyond_.begin());
-  }
-  if (clock_all_) {
-    call(blocks_);
-  }
-  for_each_bit(std::exchange(classes_to_call_, 0), [this](std::uint32_t index) {
-    for (Block* block : called_[index]) {
-      block->tick();
-    }
-    called_[index].clear();
-  });
-}
-
-void Partition::update(const All& all) {
-  take_notices(all, kEvaluate);
-  half_ = kUpdate;
-  for (Notices& notices : notices_[half_]) {
-    notices.list.clear();
-  }
-  for_each_bit(std::exchange(classes_to_update_, 0), [this](std::uint32_t index) {
-    for (Channel* channel : updates_[index]) {
-      channel->update_requested_ = false;
-      channel->update();
-    }
-    updates_[index].clear();
-  });
-}
-
 bool Partition::busy() const {
-  return !next_.empty() || pending_ > 0 ||
+  return next() != kNever ||
          std::any_of(notices_[kUpdate].begin(), notices_[kUpdate].end(),
                      [](const Notices& notices) { return !notices.list.empty(); });
 }
@@ -223,12 +226,14 @@ void Clock::run(Partition::Half half) {
   partitions_.front()->run(partitions_, half);
   for (std::size_t i = 1; i < partitions_.size(); ++i) {
     Partition& partition = *partitions_[i];
-    const auto ended = [&] { return partition.ended_.load(std::memory_order_acquire) == number; };
+    const auto ended = [&] {
+      return partition.ended_halves_.load(std::memory_order_acquire) == number;
+    };
     bool stood_in = false;
     while (!spin(partition.patience_, ended)) {
       if (begin(partition, number)) {
         partition.run(partitions_, half);
-        partition.ended_.store(number, std::memory_order_release);
+        partition.ended_halves_.store(number, std::memory_order_release);
         stood_in = true;
       } else {
         std::this_thread::yield();
@@ -241,7 +246,7 @@ void Clock::run(Partition::Half half) {
 // False if another thread has begun that half.
 bool Clock::begin(Partition& partition, std::uint64_t number) {
   std::uint64_t before = number - 1;
-  return partition.begun_.compare_exchange_strong(before, number, std::memory_order_acq_rel);
+  return partition.begun_halves_.compare_exchange_strong(before, number, std::memory_order_acq_rel);
 }
 
 // What a thread other than the first does until the end. Odd halves evaluate.
@@ -259,7 +264,7 @@ void Clock::work(Partition& partition) {
     seen = open;
     if (begin(partition, seen)) {
       partition.run(partitions_, seen % 2 == 1 ? Partition::kEvaluate : Partition::kUpdate);
-      partition.ended_.store(seen, std::memory_order_release);
+      partition.ended_halves_.store(seen, std::memory_order_release);
     }
   }
 }

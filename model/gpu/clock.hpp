@@ -4,9 +4,12 @@
 // blocks of a cycle run in one delta cycle of SystemC and talk only through channels that change in
 // its update phase, so their order within the cycle cannot show.
 //
-// Nor can it show when several host threads tick them: the blocks and channels are dealt out to
-// partitions. A cycle of a partition has two halves, and none begins a half before all have ended
-// the last one:
+// Blocks and channels lie in domains, each with a current cycle of its own. Those of the GPU as a
+// whole lie in the clock's partitions, which are all in the same cycle; what lies within an SM in
+// the SM's domain, which may be ahead of them (sm.hpp).
+//
+// Nor can it show when several host threads tick them, one for each partition. A cycle of a
+// partition has two halves, and none begins a half before all have ended the last one:
 //
 //   evaluate   its blocks tick, in any order
 //   update     its channels change, in any order
@@ -20,8 +23,10 @@
 // clocking it in every cycle would have done. SimOptions::clock_all tests that.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -29,46 +34,45 @@
 #include <memory>
 #include <systemc>
 #include <thread>
-#include <typeindex>
+#include <utility>
 #include <vector>
 
+#include "model/gpu/check.hpp"
 #include "model/types.hpp"
 
 namespace warpfold {
 
 class Channel;
-class Partition;
+class Domain;
 
-// What a partition looks at of a block. Lies in front of what SystemC keeps of it, so that it takes
+inline constexpr Cycle kNever = ~Cycle{0};
+
+// What a domain looks at of a block. Lies in front of what SystemC keeps of it, so that it takes
 // one line of a processor's cache.
 class Ticked {
  public:
   virtual ~Ticked() = default;
 
  protected:
-  explicit Ticked(Partition& partition) : partition_(partition) {}
+  explicit Ticked(Domain& domain) : domain_(domain) {}
   virtual void tick() = 0;
 
  private:
   friend class Block;
-  friend class Partition;
+  friend class Domain;
 
-  Partition& partition_;
-  Cycle last_tick_ = ~Cycle{0};
-  Cycle last_asked_ = ~Cycle{0};  // cycle of the last wake_at()
-  std::uint32_t class_ = 0;       // as the partition counts classes
+  Domain& domain_;
+  std::uint32_t index_ = 0;  // in its domain
   bool has_mail_ = false;
 };
 
-// A clocked part of the GPU. Owned by its parent block; ticked by its partition.
+// A clocked part of the GPU. Owned by its parent block; ticked by its domain.
 class alignas(64) Block : public Ticked, public sc_core::sc_module {
  public:
-  static constexpr Cycle kNever = ~Cycle{0};
+  Block(const sc_core::sc_module_name& name, Domain& domain);
 
-  Block(const sc_core::sc_module_name& name, Partition& partition);
-
-  // Asks for a tick in that cycle, which must lie ahead. Asking twice is harmless. Only the
-  // partition of the block may ask.
+  // Asks for a tick in that cycle, which must lie ahead. Asking twice is harmless. Only blocks and
+  // channels of its domain may ask, or who has brought that to the cycle.
   void wake_at(Cycle cycle);
   // Asks for a tick in the next cycle: what a channel does for its reader.
   void wake_next();
@@ -76,7 +80,7 @@ class alignas(64) Block : public Ticked, public sc_core::sc_module {
   void wake_for_mail();
   // The same for one that it need not look at before that cycle, though it may.
   void wake_for_mail(Cycle due);
-  [[nodiscard]] Partition& partition() const { return partition_; }
+  [[nodiscard]] Domain& domain() const { return domain_; }
 
  protected:
   [[nodiscard]] Cycle now() const;
@@ -85,8 +89,8 @@ class alignas(64) Block : public Ticked, public sc_core::sc_module {
   void mail_taken() { has_mail_ = false; }
 };
 
-// What blocks of one partition talk through. Changes only in update(), which its partition calls at
-// the end of every cycle in which it was asked for.
+// What blocks of one domain talk through. Changes only in update(), which its domain calls at the
+// end of every cycle in which it was asked for.
 class Channel {
  public:
   Channel(const Channel&) = delete;
@@ -96,24 +100,72 @@ class Channel {
  protected:
   Channel() = default;
   // For the constructor of the class that it is, or later.
-  void join(Partition& partition);
-  [[nodiscard]] Partition& partition() const { return *partition_; }
+  void join(Domain& domain);
+  [[nodiscard]] Domain& domain() const { return *domain_; }
   void request_update();
   virtual void update() = 0;
 
  private:
-  friend class Partition;
-  Partition* partition_ = nullptr;
-  std::uint32_t class_ = 0;
-  bool update_requested_ = false;
+  friend class Domain;
+  Domain* domain_ = nullptr;
+  std::uint32_t index_ = 0;  // in it
 };
 
-// Blocks and channels that one host thread looks after.
-class alignas(64) Partition {
+// Blocks and channels with a common current cycle, and who of them is asked for.
+class Domain {
+ public:
+  // Most ask for a cycle less than `ahead` away, a power of two from 64 on; the few beyond cost
+  // more. clock_all: tick every block in every cycle.
+  Domain(std::size_t ahead, bool clock_all);
+  Domain(const Domain&) = delete;
+  Domain& operator=(const Domain&) = delete;
+
+  // The last cycle that has begun.
+  [[nodiscard]] Cycle now() const { return now_; }
+  // The first later one for which a block is asked, or kNever.
+  [[nodiscard]] Cycle next() const;
+  // The cycles up to that one, for which nobody is asked, are over.
+  void skip_to(Cycle cycle);
+  // That cycle begins, the next or one before which nobody is asked for, and its blocks tick.
+  void evaluate(Cycle cycle);
+  // It ends: channels change.
+  void update();
+
+ private:
+  friend class Block;
+  friend class Channel;
+
+  using Word = std::uint64_t;
+  static constexpr std::uint32_t kWordBits = 64;
+
+  void schedule(Block& block, Cycle cycle);
+  void schedule_far(Block& block, Cycle cycle);
+  void begin();
+  [[nodiscard]] Cycle next_in_ring() const;
+  void want(const std::vector<Block*>& blocks);
+
+  Cycle now_ = 0;
+  // A ring of sets of blocks, those of a cycle in set_words_ words, and the cycles with any.
+  const std::size_t ahead_;
+  std::size_t set_words_ = 1;
+  std::vector<Word> wanted_;
+  std::vector<Word> any_wanted_;
+  std::map<Cycle, std::vector<Block*>> beyond_;
+  Cycle next_beyond_ = kNever;
+  // Blocks and channels of one class lie together: where their calls go to, a processor then knows
+  // ahead.
+  bool begun_ = false;
+  std::vector<Block*> blocks_;
+  std::vector<Channel*> channels_;
+  std::vector<Word> to_update_;
+  const bool clock_all_;
+};
+
+// The domain of one host thread.
+class alignas(64) Partition : public Domain {
  public:
   Partition(std::size_t index, std::size_t count, bool clock_all);
 
-  [[nodiscard]] Cycle now() const { return now_; }
   [[nodiscard]] std::size_t index() const { return index_; }
 
   // Has `give`, a lambda without captures, called with `target`, which lives in partition `to`, and
@@ -131,8 +183,6 @@ class alignas(64) Partition {
   }
 
  private:
-  friend class Block;
-  friend class Channel;
   friend class Clock;
 
   struct Notice {
@@ -141,9 +191,6 @@ class alignas(64) Partition {
     std::uint64_t what;
   };
   enum Half : std::uint8_t { kEvaluate, kUpdate };
-
-  void schedule(Block& block, Cycle cycle);
-  void schedule_later(Block& block, Cycle cycle);
   struct alignas(64) Notices {
     std::vector<Notice> list;
   };
@@ -151,39 +198,20 @@ class alignas(64) Partition {
 
   // Half a cycle; one that fails leaves an exception in failure_.
   void run(const All& all, Half half);
-  void evaluate(const All& all);
-  void update(const All& all);
   void take_notices(const All& all, Half half);
-  void call(const std::vector<Block*>& blocks);
-  static std::uint32_t class_of(std::vector<std::type_index>& classes, const std::type_info& type);
   // Whether anybody in it, or told by it, has something left to do.
   [[nodiscard]] bool busy() const;
 
-  // Most ask for the next cycle. Cycles up to kWheel ahead are a ring of lists; the few beyond wait
-  // in a map.
-  static constexpr std::size_t kWheel = 1024;
-  Cycle now_ = 0;
-  std::vector<Block*> next_;
-  std::vector<std::vector<Block*>> wheel_;
-  std::map<Cycle, std::vector<Block*>> beyond_;
-  std::vector<Block*> blocks_;
-  // Those of one class are ticked or updated one after the other: where their calls go to, a
-  // processor then knows ahead.
-  std::vector<std::type_index> block_classes_, channel_classes_;
-  std::vector<std::vector<Block*>> called_;     // by class: blocks to tick in this cycle
-  std::vector<std::vector<Channel*>> updates_;  // by class: channels that ask for an update in it
-  std::uint32_t classes_to_call_ = 0, classes_to_update_ = 0;  // those of which there are any
-  std::uint64_t pending_ = 0;  // wakes asked for beyond the next cycle and not yet given
+  static constexpr std::size_t kAhead = 1024;
   // By the half in which they were written and the partition that they are for.
   std::array<std::vector<Notices>, 2> notices_;
   Half half_ = kUpdate;
   std::exception_ptr failure_;
   const std::size_t index_;
-  const bool clock_all_;
 
   // Of the halves of cycles, in one row, those that somebody has begun and those that are over.
-  alignas(64) std::atomic<std::uint64_t> begun_ = 0;
-  alignas(64) std::atomic<std::uint64_t> ended_ = 0;
+  alignas(64) std::atomic<std::uint64_t> begun_halves_ = 0;
+  alignas(64) std::atomic<std::uint64_t> ended_halves_ = 0;
   // As of the last half, with failure_ one that goes on.
   bool goes_on_ = false;
   // How long the first thread waits for the partition's own before it takes its place: not at all
@@ -230,7 +258,7 @@ class Clock : public sc_core::sc_module {
   sc_core::sc_time period_;
   std::function<void(Cycle)> sample_;
   Cycle sample_interval_ = 0;
-  Cycle next_sample_ = Block::kNever;
+  Cycle next_sample_ = kNever;
 
   // Halves of cycles that may be begun.
   alignas(64) std::atomic<std::uint64_t> open_ = 0;
@@ -239,21 +267,60 @@ class Clock : public sc_core::sc_module {
 };
 
 inline Cycle Block::now() const {
-  return partition_.now();
+  return domain_.now();
 }
-inline void Partition::schedule(Block& block, Cycle cycle) {
-  if (cycle != now_ + 1) {
-    schedule_later(block, cycle);
-  } else if (cycle != block.last_asked_) {
-    block.last_asked_ = cycle;
-    next_.push_back(&block);
+inline Cycle Domain::next() const {
+  const Cycle next = now_ + 1;
+  const std::size_t slot = next & (ahead_ - 1);
+  const Word wanted = any_wanted_[slot / kWordBits] >> slot % kWordBits;
+  return std::min(next_beyond_, wanted != 0
+                                    ? next + static_cast<std::size_t>(std::countr_zero(wanted))
+                                    : next_in_ring());
+}
+inline void Domain::evaluate(Cycle cycle) {
+  if (!begun_) {
+    begin();
+  }
+  ARC_CHECK(cycle > now_, "a cycle that has passed");
+  now_ = cycle;
+  const std::size_t slot = cycle & (ahead_ - 1);
+  any_wanted_[slot / kWordBits] &= ~(Word{1} << slot % kWordBits);
+  if (next_beyond_ == cycle) {
+    want(beyond_.begin()->second);
+    beyond_.erase(beyond_.begin());
+    next_beyond_ = beyond_.empty() ? kNever : beyond_.begin()->first;
+  }
+  if (clock_all_) {
+    want(blocks_);
+  }
+  Word* const set = &wanted_[slot * set_words_];
+  for (std::size_t i = 0; i < set_words_; ++i) {
+    for (Word rest = std::exchange(set[i], 0); rest != 0; rest &= rest - 1) {
+      blocks_[i * kWordBits + static_cast<std::size_t>(std::countr_zero(rest))]->tick();
+    }
   }
 }
+inline void Domain::update() {
+  for (std::size_t i = 0; i < to_update_.size(); ++i) {
+    for (Word rest = std::exchange(to_update_[i], 0); rest != 0; rest &= rest - 1) {
+      channels_[i * kWordBits + static_cast<std::size_t>(std::countr_zero(rest))]->update();
+    }
+  }
+}
+inline void Domain::schedule(Block& block, Cycle cycle) {
+  if (cycle - now_ - 1 >= ahead_ - 1 || !begun_) {
+    schedule_far(block, cycle);
+    return;
+  }
+  const std::size_t slot = cycle & (ahead_ - 1);
+  wanted_[slot * set_words_ + block.index_ / kWordBits] |= Word{1} << block.index_ % kWordBits;
+  any_wanted_[slot / kWordBits] |= Word{1} << slot % kWordBits;
+}
 inline void Block::wake_at(Cycle cycle) {
-  partition_.schedule(*this, cycle);
+  domain_.schedule(*this, cycle);
 }
 inline void Block::wake_next() {
-  partition_.schedule(*this, partition_.now() + 1);
+  domain_.schedule(*this, domain_.now() + 1);
 }
 inline void Block::wake_for_mail() {
   has_mail_ = true;
@@ -261,14 +328,10 @@ inline void Block::wake_for_mail() {
 }
 inline void Block::wake_for_mail(Cycle due) {
   has_mail_ = true;
-  wake_at(due > partition_.now() ? due : partition_.now() + 1);
+  wake_at(due > domain_.now() ? due : domain_.now() + 1);
 }
 inline void Channel::request_update() {
-  if (!update_requested_) {
-    update_requested_ = true;
-    partition_->updates_[class_].push_back(this);
-    partition_->classes_to_update_ |= std::uint32_t{1} << class_;
-  }
+  domain_->to_update_[index_ / Domain::kWordBits] |= Domain::Word{1} << index_ % Domain::kWordBits;
 }
 
 }  // namespace warpfold

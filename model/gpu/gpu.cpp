@@ -52,7 +52,8 @@ class Gpu {
                                      .buffered = buffer.present(),
                                      .tally = tallies_[place]};
       sms_.push_back(std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), clock_.partition(place),
-                                          context, ctas_, i, unit, buffer, sums_));
+                                          context, ctas_, i, unit, buffer, sums_, resident_ctas,
+                                          quantum(options)));
       sms.push_back(sms_.back().get());
       ports.push_back(&sms.back()->port);
     }
@@ -92,6 +93,13 @@ class Gpu {
   };
   [[nodiscard]] Busy busy_before(Cycle cycle) const;
   [[nodiscard]] Timeline timeline(Cycle end, const Busy& total) const;
+
+  // Long enough for an SM's share of a processor's cache to pay. Samples of a timeline are taken
+  // while no SM is ahead.
+  static Cycle quantum(const SimOptions& options) {
+    constexpr Cycle kQuantum = 1024;
+    return options.timeline_interval > 0 ? options.timeline_interval : kQuantum;
+  }
 
   // More than there are SMs would have nothing to do.
   static std::size_t partitions(const SimOptions& options) {

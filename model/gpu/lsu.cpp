@@ -13,7 +13,7 @@ namespace warpfold {
 
 Ticks LsuPipe::start(Ticks occupancy) {
   ARC_CHECK(free() && started_until_ == 0, "the pipe is taken");
-  started_until_ = std::max(free_at_, at_cycle(partition().now())) + occupancy;
+  started_until_ = std::max(free_at_, at_cycle(domain().now())) + occupancy;
   busy_ += occupancy;
   request_update();
   return started_until_;
@@ -26,35 +26,36 @@ Ticks LsuPipe::charge(Ticks occupancy) {
   charged_ += occupancy;
   busy_ += occupancy;
   request_update();
-  return std::max(free_at_, at_cycle(partition().now())) + occupancy;
+  return std::max(free_at_, at_cycle(domain().now())) + occupancy;
 }
 
 void LsuPipe::update() {
   free_at_ = std::max(free_at_, started_until_);
   started_until_ = 0;
   if (charged_ > 0) {
-    free_at_ = std::max(free_at_, at_cycle(partition().now())) + charged_;
+    free_at_ = std::max(free_at_, at_cycle(domain().now())) + charged_;
     charged_ = 0;
   }
 }
 
-Lsu::Lsu(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
+Lsu::Lsu(const sc_core::sc_module_name& name, Domain& domain, const GpuConfig& config,
          const AddressMap& addresses, bool has_values, SmControl& control, LsuPipe& pipe,
-         Fifo<Transaction>& sink, bool by_line, bool beside_pipe, LineSumsPool& sums, Tally& tally,
-         CtaStore& ctas)
-    : Block(name, partition),
+         Outlet& outlet, Fifo<Transaction>* buffer, bool beside_pipe, LineSumsPool& sums,
+         Tally& tally, CtaStore& ctas)
+    : Block(name, domain),
       addresses_(addresses),
       has_values_(has_values),
       control_(control),
       pipe_(pipe),
-      sink_(sink),
+      outlet_(outlet),
+      buffer_(buffer),
       beside_pipe_(beside_pipe),
       sums_(sums),
       tally_(tally),
       ctas_(ctas),
       line_mask_(~Address{config.l1.line_bytes - 1}),
-      by_line_(by_line),
-      piece_mask_(by_line ? line_mask_ : ~Address{kSectorBytes - 1}),
+      by_line_(buffer == nullptr),
+      piece_mask_(by_line_ ? line_mask_ : ~Address{kSectorBytes - 1}),
       red_min_(to_ticks(config.lsu.red_min)),
       red_flit_(to_ticks(config.lsu.red_flit)),
       hand_red_(to_ticks(config.lsu.hand_red)) {
@@ -82,11 +83,11 @@ void Lsu::tick() {
     return;
   }
   if (holding_) {
-    if (!sink_.can_push()) {
+    if (!can_send()) {
       if (blocked_since_ == kNever) {
         blocked_since_ = now();
       }
-      sink_.want_room();
+      want_room();
       return;
     }
     if (blocked_since_ != kNever) {
@@ -97,12 +98,12 @@ void Lsu::tick() {
     if (!holding_ && by_line_) {
       transactions_[sent_].last_of = cta_;
     }
-    sink_.push(transactions_[sent_]);
+    send(transactions_[sent_]);
     if (!beside_pipe_) {
       pipe_.start(occupancy_[sent_]);
     }
     if (!holding_ && !by_line_ && cta_ != nullptr) {
-      control_.red_left(cta_);  // into the buffer
+      control_.red_buffered(cta_);  // into the buffer
     }
     ++sent_;
   }
@@ -114,14 +115,30 @@ void Lsu::tick() {
   }
 }
 
+void Lsu::send(const Transaction& transaction) {
+  if (buffer_ != nullptr) {
+    buffer_->push(transaction);
+  } else {
+    outlet_.push(transaction);
+  }
+}
+
+void Lsu::want_room() {
+  if (buffer_ != nullptr) {
+    buffer_->want_room();
+  } else {
+    outlet_.want_room();
+  }
+}
+
 void Lsu::send_flush() {
-  if (!sink_.can_push()) {
-    sink_.want_room();
+  if (!can_send()) {
+    want_room();
     return;
   }
   Transaction transaction;
   transaction.flush = true;
-  sink_.push(transaction);
+  send(transaction);
   flush_ = false;
 }
 

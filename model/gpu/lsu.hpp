@@ -14,6 +14,7 @@
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
 #include "model/gpu/line_sums.hpp"
+#include "model/gpu/noc.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/gpu/traffic.hpp"
 
@@ -27,10 +28,10 @@ class Subcore;
 // shared-memory accesses and loads of their runs, whose order against REDs does not matter here.
 class LsuPipe : public Channel {
  public:
-  explicit LsuPipe(Partition& partition) { join(partition); }
+  explicit LsuPipe(Domain& domain) { join(domain); }
 
   // LSU's side: an instruction may start in this cycle.
-  [[nodiscard]] bool free() const { return free_at_ < at_cycle(partition().now() + 1); }
+  [[nodiscard]] bool free() const { return free_at_ < at_cycle(domain().now() + 1); }
   [[nodiscard]] Ticks free_at() const { return free_at_; }
   // Starts an instruction; returns when it leaves the pipe.
   Ticks start(Ticks occupancy);
@@ -55,12 +56,12 @@ class LsuPipe : public Channel {
 
 class Lsu : public Block {
  public:
-  // `sink`: where transactions go, the injection port or an atomic buffer. `by_line`: they are
-  // lines, not sectors. `beside_pipe`: REDs do not occupy the pipe on their way there, one
-  // transaction a cycle.
-  Lsu(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
+  // Transactions are lines and go to `outlet`; if there is a `buffer`, an atomic buffer's, sectors
+  // that go there. `beside_pipe`: REDs do not occupy the pipe on their way there, one transaction a
+  // cycle.
+  Lsu(const sc_core::sc_module_name& name, Domain& domain, const GpuConfig& config,
       const AddressMap& addresses, bool has_values, SmControl& control, LsuPipe& pipe,
-      Fifo<Transaction>& sink, bool by_line, bool beside_pipe, LineSumsPool& sums, Tally& tally,
+      Outlet& outlet, Fifo<Transaction>* buffer, bool beside_pipe, LineSumsPool& sums, Tally& tally,
       CtaStore& ctas);
 
   Inputs inputs;  // the sub-cores' memory queues
@@ -78,6 +79,9 @@ class Lsu : public Block {
 
  private:
   void tick() override;
+  [[nodiscard]] bool can_send() const { return buffer_ ? buffer_->can_push() : outlet_.can_push(); }
+  void send(const Transaction& transaction);
+  void want_room();
   void send_flush();
   bool take_next();
   void split(const MemOp& op);
@@ -94,7 +98,8 @@ class Lsu : public Block {
   const bool has_values_;
   SmControl& control_;
   LsuPipe& pipe_;
-  Fifo<Transaction>& sink_;
+  Outlet& outlet_;
+  Fifo<Transaction>* const buffer_;
   const bool beside_pipe_;
   LineSumsPool& sums_;
   Tally& tally_;

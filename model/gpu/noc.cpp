@@ -54,7 +54,8 @@ SliceMap::Place SliceMap::place(Address address) const {
 }
 
 SliceIngress::SliceIngress(Partition& partition, const GpuConfig& config)
-    : latency_(config.noc.latency),
+    : partition_(partition),
+      latency_(config.noc.latency),
       input_sms_(config.l2.input_sms),
       room_(config.l2.ingress_flits) {
   join(partition);
@@ -70,7 +71,7 @@ void SliceIngress::connect(Block& l2, const std::vector<InjectionPort*>& ports) 
 }
 
 void SliceIngress::request(Partition& from, std::uint32_t sm) {
-  from.tell(partition(), *this, sm, [](SliceIngress& ingress, std::uint64_t which) {
+  from.tell(partition_, *this, sm, [](SliceIngress& ingress, std::uint64_t which) {
     ingress.requested_.push_back(static_cast<std::uint32_t>(which));
     ingress.request_update();
   });
@@ -82,7 +83,7 @@ void SliceIngress::give_back(std::uint32_t flits) {
 }
 
 const SliceIngress::Arrival* SliceIngress::arrived() const {
-  if (arrivals_.empty() || arrivals_.front().cycle > partition().now()) {
+  if (arrivals_.empty() || arrivals_.front().cycle > partition_.now()) {
     return nullptr;
   }
   return &arrivals_.front();
@@ -137,20 +138,82 @@ void SliceIngress::update() {
     const std::uint32_t input = sm / input_sms_;
     turns_[input] = sm + 1;
     input_ = input + 1 < turns_.size() ? input + 1 : 0;
-    const Cycle arrival = partition().now() + latency_;
+    const Cycle arrival = partition_.now() + latency_;
     arrivals_.push_back({arrival, sm, head});
     l2_->wake_at(arrival);
-    partition().tell(ports_[sm]->partition(), *ports_[sm], 0,
-                     [](InjectionPort& port, std::uint64_t) { port.grant(); });
+    partition_.tell(ports_[sm]->partition(), *ports_[sm], 0,
+                    [](InjectionPort& port, std::uint64_t) { port.grant(); });
+  }
+}
+
+// A quarter of it is plenty, for which the port takes some cycles.
+Outlet::Outlet(Sm& sm, std::size_t depth)
+    : sm_(sm), ring_(depth), taken_(depth), plenty_(std::max<std::size_t>(depth / 4, 2)) {
+  ARC_CHECK(depth > 0, "a queue needs room for one entry");
+}
+
+void Outlet::push(const Transaction& transaction) {
+  ARC_CHECK(can_push(), "push into a full queue");
+  const Cycle cycle = sm_.domain.now();
+  ring_[after(head_, left_)] = {.transaction = transaction, .pushed = cycle};
+  ++left_;
+  ++size_;
+  pushed_ = cycle == last_push_ ? pushed_ + 1 : 1;
+  last_push_ = cycle;
+  if (port_waits_) {
+    port_waits_ = false;
+    port_->wake_at(cycle + 1);
+  }
+}
+
+bool Outlet::half_full() const {
+  const std::size_t pushed = sm_.domain.now() == last_push_ ? pushed_ : 0;
+  return 2 * (size_ - pushed) >= ring_.size();
+}
+
+void Outlet::begin(Cycle cycle) {
+  bool room = false;
+  while (size_ > left_ && taken_[taken_first_] < cycle) {
+    --size_;
+    taken_first_ = after(taken_first_, 1);
+    room = true;
+  }
+  if (room && writer_waits_) {
+    writer_waits_ = false;
+    writer_->wake_at(cycle);
+  }
+}
+
+bool Outlet::empty() const {
+  return left_ == 0 || ring_[head_].pushed >= port_->domain().now();
+}
+
+void Outlet::pop() {
+  taken_[after(taken_first_, size_ - left_)] = port_->domain().now();
+  --left_;
+  // Entries of an empty queue go where the last ones were: the whole ring would not stay in a
+  // processor's cache.
+  head_ = left_ == 0 ? 0 : after(head_, 1);
+  if (behind_ ? !has_plenty() : writer_waits_) {
+    sm_.wake_next();
+  }
+}
+
+void Outlet::want_entries() {
+  if (left_ == 0) {
+    port_waits_ = true;
+  } else {
+    port_->wake_at(std::max(port_->domain().now(), ring_[head_].pushed) + 1);
   }
 }
 
 InjectionPort::InjectionPort(const sc_core::sc_module_name& name, Partition& partition,
-                             const GpuConfig& config, std::uint32_t sm, SmControl& control)
+                             const GpuConfig& config, std::uint32_t index, Sm& sm)
     : Block(name, partition),
-      queue(config.noc.injection_depth),
+      queue(sm, config.noc.injection_depth),
+      partition_(partition),
+      index_(index),
       sm_(sm),
-      control_(control),
       flit_ticks_(to_ticks(config.noc.flit_cycles)) {}
 
 void InjectionPort::connect(const SliceMap& map, std::vector<SliceIngress*> ingresses) {
@@ -170,7 +233,7 @@ void InjectionPort::tick() {
     flits_ += head_->flits;
     lone_words_ += head_->lone_words;
     if (head_->last_of != nullptr) {
-      control_.red_left(head_->last_of);
+      sm_.residency.red_left(head_->last_of);
     }
     const Ticks occupancy = flit_ticks_ * head_->flits;
     queue.pop();
@@ -192,7 +255,7 @@ void InjectionPort::tick() {
   }
   waiting_ = true;
   head_ = &queue.front();
-  ingresses_[map_->place(head_->address).port]->request(partition(), sm_);
+  ingresses_[map_->place(head_->address).port]->request(partition_, index_);
 }
 
 }  // namespace warpfold

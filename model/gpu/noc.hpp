@@ -19,7 +19,7 @@
 namespace warpfold {
 
 class InjectionPort;
-class SmControl;
+class Sm;
 
 // Which slice holds an address. Pieces of interleave_bytes go to groups of slices, each group once
 // in as many pieces in a row as there are groups, in an order that changes from one such run to the
@@ -70,6 +70,7 @@ class SliceIngress : public Channel {
   [[nodiscard]] std::uint32_t next_waiting() const;
   [[nodiscard]] std::uint32_t first_waiting(std::uint32_t from, std::uint32_t end) const;
 
+  Partition& partition_;
   const std::uint32_t latency_;
   const std::uint32_t input_sms_;
   Block* l2_ = nullptr;
@@ -84,14 +85,83 @@ class SliceIngress : public Channel {
   std::deque<Arrival> arrivals_;
 };
 
+// Bounded queue in front of an SM's injection port. Its two sides may be in different cycles, the
+// SM ahead of the port or behind it; what they see is what they would if they kept step: the port
+// an entry in the cycle after that in which it was put in, the SM the room of one that the port
+// takes likewise.
+class Outlet {
+ public:
+  Outlet(Sm& sm, std::size_t depth);
+  void bind(Block& writer, Block& port) {
+    writer_ = &writer;
+    port_ = &port;
+  }
+
+  // SM's side, in its own cycle. What the port takes meanwhile is not known where the SM is ahead.
+  [[nodiscard]] bool can_push() const { return size_ < ring_.size(); }
+  void push(const Transaction& transaction);
+  // Wakes the writer in the cycle in which room can be used.
+  void want_room() { writer_waits_ = true; }
+  // Whether it holds half of what it can at the start of the cycle.
+  [[nodiscard]] bool half_full() const;
+  // In the SM's next cycle, in which one entry may be put in, the answers to these do not depend on
+  // what the port takes; or that of can_push() does not.
+  [[nodiscard]] bool settled() const { return 2 * size_ < ring_.size(); }
+  [[nodiscard]] bool has_room() const { return size_ + 1 < ring_.size(); }
+  // The first cycle in which the writer is to be woken for room that is known of, or kNever.
+  [[nodiscard]] Cycle room_from() const {
+    return writer_waits_ && size_ > left_ ? taken_[taken_first_] + 1 : kNever;
+  }
+  // The SM's next cycle is that one.
+  void begin(Cycle cycle);
+  // The SM stays behind until the port has little left.
+  void set_behind(bool behind) { behind_ = behind; }
+  [[nodiscard]] bool has_plenty() const { return left_ > plenty_; }
+
+  // Port's side.
+  [[nodiscard]] bool empty() const;
+  [[nodiscard]] const Transaction& front() const { return ring_[head_].transaction; }
+  void pop();
+  // Wakes the port in the first cycle in which there is an entry.
+  void want_entries();
+  [[nodiscard]] bool idle() const { return left_ == 0; }
+
+ private:
+  struct Entry {
+    Transaction transaction;
+    Cycle pushed = 0;
+  };
+  [[nodiscard]] std::size_t after(std::size_t place, std::size_t by) const {
+    const std::size_t index = place + by;
+    return index < ring_.size() ? index : index - ring_.size();
+  }
+
+  Sm& sm_;
+  std::vector<Entry> ring_;
+  std::size_t head_ = 0;
+  std::size_t left_ = 0;      // entries that the port has not taken
+  std::size_t size_ = 0;      // and those of which the SM does not know yet that it has,
+  std::vector<Cycle> taken_;  // in these cycles
+  std::size_t taken_first_ = 0;
+  Cycle last_push_ = kNever;
+  std::size_t pushed_ = 0;  // in that cycle
+  bool writer_waits_ = false;
+  bool port_waits_ = true;
+  bool behind_ = false;
+  const std::size_t plenty_;
+  Block* writer_ = nullptr;
+  Block* port_ = nullptr;
+};
+
 // Injection port of one SM. Owned by the SM.
 class InjectionPort : public Block {
  public:
   InjectionPort(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
-                std::uint32_t sm, SmControl& control);
+                std::uint32_t index, Sm& sm);
   void connect(const SliceMap& map, std::vector<SliceIngress*> ingresses);
+  [[nodiscard]] Partition& partition() const { return partition_; }
 
-  Fifo<Transaction> queue;
+  Outlet queue;
 
   // The L2 lets the head in, as this cycle ends.
   void grant();
@@ -103,13 +173,14 @@ class InjectionPort : public Block {
   [[nodiscard]] Ticks busy() const { return busy_; }
   // Of that, what lies before a cycle that has not begun.
   [[nodiscard]] Ticks busy_before(Cycle cycle) const { return done_before(cycle, busy_, free_at_); }
-  [[nodiscard]] bool idle() const { return !waiting_ && queue.empty(); }
+  [[nodiscard]] bool idle() const { return !waiting_ && queue.idle(); }
 
  private:
   void tick() override;
 
-  const std::uint32_t sm_;
-  SmControl& control_;
+  Partition& partition_;
+  const std::uint32_t index_;
+  Sm& sm_;
   const Ticks flit_ticks_;
   const SliceMap* map_ = nullptr;
   std::vector<SliceIngress*> ingresses_;

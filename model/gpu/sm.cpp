@@ -19,6 +19,7 @@ CtaContext& CtaStore::add(trace::CtaTrace trace) {
   free_.pop_back();
   cta.trace = std::move(trace);
   cta.live = static_cast<std::uint32_t>(cta.trace.warps.size());
+  cta.no_end_before = 0;
   return cta;
 }
 
@@ -33,16 +34,92 @@ void CtaStore::release(CtaContext* cta) {
 }
 
 void SmControl::launch(CtaContext* cta) {
+  running_.push_back({.cta = cta,
+                      .warps = static_cast<std::uint32_t>(cta->trace.warps.size()),
+                      .at_barrier = 0,
+                      .arrived = 0});
+}
+
+SmControl::Running& SmControl::find(const CtaContext* cta) {
+  const auto found = std::find_if(running_.begin(), running_.end(),
+                                  [cta](const Running& r) { return r.cta == cta; });
+  ARC_CHECK(found != running_.end(), "a warp of a CTA that is not running");
+  return *found;
+}
+
+void SmControl::warp_finished(CtaContext* cta) {
+  --find(cta).warps;
+  request_update();
+}
+
+void SmControl::barrier_arrived(CtaContext* cta, Cycle cycle) {
+  arrivals_.push_back(cta);
+  arrived_in_ = cycle;
+  request_update();
+}
+
+Cycle SmControl::no_end_before() const {
+  Cycle first = kNever;
+  for (const Running& running : running_) {
+    first = std::min(first, running.cta->no_end_before);
+  }
+  return first;
+}
+
+void SmControl::update() {
+  // Those of one cycle are taken in the order of their CTAs.
+  std::sort(arrivals_.begin(), arrivals_.end(),
+            [](const CtaContext* a, const CtaContext* b) { return a->sequence < b->sequence; });
+  for (const CtaContext* cta : arrivals_) {
+    arrived_ = std::max(arrived_, at_cycle(arrived_in_)) + barrier_warp_;
+    Running& arrived = find(cta);
+    ++arrived.at_barrier;
+    arrived.arrived = arrived_;
+  }
+  arrivals_.clear();
+  std::erase_if(running_, [&](Running& running) {
+    if (running.warps > 0 && running.at_barrier == running.warps) {
+      running.at_barrier = 0;
+      for (Subcore* subcore : subcores_) {
+        subcore->barrier_releases.deliver({running.cta, running.arrived});
+      }
+    }
+    const bool over = running.warps == 0 && (!buffered_ || running.cta->reds_out == 0);
+    if (over) {
+      ended.push_back({.cta = running.cta, .cycle = domain().now()});
+    }
+    return over;
+  });
+}
+
+void Residency::launch(CtaContext* cta) {
   launched_.push_back(cta);
   request_update();
 }
 
-void SmControl::place(CtaContext* cta) {
-  Resident resident{.cta = cta,
-                    .running = static_cast<std::uint32_t>(cta->trace.warps.size()),
-                    .at_barrier = 0,
-                    .arrived = 0,
-                    .placed = std::vector<std::uint32_t>(held_.size(), 0)};
+void Residency::close() {
+  closes_ = true;
+  request_update();
+}
+
+void Residency::flush() {
+  flushes_ = true;
+  request_update();
+}
+
+void Residency::ended(CtaContext* cta) {
+  const auto found = std::find_if(residents_.begin(), residents_.end(),
+                                  [cta](const Resident& r) { return r.cta == cta; });
+  ARC_CHECK(found != residents_.end(), "a CTA that is not resident has ended");
+  found->ended = true;
+  request_update();
+}
+
+void Residency::place(CtaContext* cta) {
+  Resident resident{
+      .cta = cta, .ended = false, .placed = std::vector<std::uint32_t>(held_.size(), 0)};
+  sm_.receive();
+  sm_.control.launch(cta);
   for (std::uint32_t warp = 0; warp < cta->trace.warps.size(); ++warp) {
     std::size_t best = turn_;
     for (std::size_t i = 1; i < held_.size(); ++i) {
@@ -59,85 +136,60 @@ void SmControl::place(CtaContext* cta) {
   residents_.push_back(std::move(resident));
 }
 
-SmControl::Resident& SmControl::resident(const CtaContext* cta) {
-  const auto found = std::find_if(residents_.begin(), residents_.end(),
-                                  [cta](const Resident& r) { return r.cta == cta; });
-  ARC_CHECK(found != residents_.end(), "a warp of a CTA that is not resident");
-  return *found;
-}
-
-void SmControl::warp_finished(CtaContext* cta) {
-  --resident(cta).running;
-  request_update();
-}
-
-void SmControl::barrier_arrived(CtaContext* cta, Cycle cycle) {
-  arrivals_.push_back(cta);
-  arrived_in_ = cycle;
-  request_update();
-}
-
-void SmControl::update() {
+void Residency::update() {
   // Warps that end in this cycle still hold their places.
   for (CtaContext* cta : launched_) {
     place(cta);
   }
   launched_.clear();
-  // Those of one cycle are taken in the order of their CTAs.
-  std::sort(arrivals_.begin(), arrivals_.end(),
-            [](const CtaContext* a, const CtaContext* b) { return a->sequence < b->sequence; });
-  for (const CtaContext* cta : arrivals_) {
-    arrived_ = std::max(arrived_, at_cycle(arrived_in_)) + barrier_warp_;
-    Resident& arrived = resident(cta);
-    ++arrived.at_barrier;
-    arrived.arrived = arrived_;
+  closed_ = closes_;
+  if (flushes_ && sm_.buffer) {
+    sm_.receive();
+    sm_.lsu.flushes.deliver(true);
   }
-  arrivals_.clear();
-  for (std::size_t i = 0; i < residents_.size();) {
-    Resident& resident = residents_[i];
-    if (resident.running == 0 && resident.cta->reds_out == 0) {
-      partition().tell(dispatcher_->partition(), dispatcher_->finished, resident.cta->sm,
-                       [](Mailbox<std::uint32_t>& finished, std::uint64_t sm) {
-                         finished.deliver(static_cast<std::uint32_t>(sm));
-                       });
-      // The warps' own holds on the CTA end together, so that no sub-core can outlive its trace.
-      for (std::size_t warps = resident.cta->trace.warps.size(); warps > 0; --warps) {
-        ctas_.release(resident.cta);
-      }
-      for (std::size_t subcore = 0; subcore < held_.size(); ++subcore) {
-        held_[subcore] -= resident.placed[subcore];
-      }
-      residents_.erase(residents_.begin() + static_cast<std::ptrdiff_t>(i));
-      continue;
+  flushes_ = false;
+  std::erase_if(residents_, [&](const Resident& resident) {
+    if (!resident.ended || resident.cta->reds_out > 0) {
+      return false;
     }
-    if (resident.running > 0 && resident.at_barrier == resident.running) {
-      resident.at_barrier = 0;
-      for (Subcore* subcore : subcores_) {
-        subcore->barrier_releases.deliver({resident.cta, resident.arrived});
-      }
+    sm_.port.partition().tell(dispatcher_->partition(), dispatcher_->finished, resident.cta->sm,
+                              [](Mailbox<std::uint32_t>& finished, std::uint64_t sm) {
+                                finished.deliver(static_cast<std::uint32_t>(sm));
+                              });
+    // The warps' own holds on the CTA end together, so that no sub-core can outlive its trace.
+    for (std::size_t warps = resident.cta->trace.warps.size(); warps > 0; --warps) {
+      ctas_.release(resident.cta);
     }
-    ++i;
-  }
+    for (std::size_t subcore = 0; subcore < held_.size(); ++subcore) {
+      held_[subcore] -= resident.placed[subcore];
+    }
+    return true;
+  });
 }
 
 Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore::Context& context,
        CtaStore& ctas, std::uint32_t index, const std::function<std::unique_ptr<ArcUnit>()>& unit,
-       const BufferShape& shape, LineSumsPool& sums)
-    : sc_module(name),
-      control(partition, ctas, context.config),
-      pipe(partition),
-      match_pipe(partition),
-      port("port", partition, context.config, index, control),
+       const BufferShape& shape, LineSumsPool& sums, std::uint32_t resident_ctas, Cycle quantum)
+    : Block(name, partition),
+      domain(kAhead, context.clock_all),
+      residency(partition, ctas, *this),
+      control(domain, ctas, context.config, shape.present()),
+      pipe(domain),
+      match_pipe(domain),
+      port("port", partition, context.config, index, *this),
       buffer(shape.present() ? std::make_unique<AtomicBuffer>(
-                                   "buffer", partition, shape, context.addresses,
-                                   context.has_values, pipe, port.queue, sums, context.tally, ctas)
+                                   "buffer", domain, shape, context.addresses, context.has_values,
+                                   pipe, port.queue, sums, context.tally, ctas)
                              : nullptr),
-      lsu("lsu", partition, context.config, context.addresses, context.has_values, control, pipe,
-          buffer ? buffer->input : port.queue, buffer == nullptr, shape.beside_pipe, sums,
-          context.tally, ctas) {
+      lsu("lsu", domain, context.config, context.addresses, context.has_values, control, pipe,
+          port.queue, buffer ? &buffer->input : nullptr, shape.beside_pipe, sums, context.tally,
+          ctas),
+      resident_ctas_(resident_ctas),
+      quantum_(quantum),
+      clock_all_(context.clock_all) {
   std::vector<Subcore*> list;
   for (std::uint32_t i = 0; i < context.config.sm.subcores; ++i) {
-    subcores.push_back(std::make_unique<Subcore>(fmt::format("subcore{}", i).c_str(), partition,
+    subcores.push_back(std::make_unique<Subcore>(fmt::format("subcore{}", i).c_str(), domain,
                                                  context, control, pipe, match_pipe, unit()));
     subcores.back()->watch(port.queue);
     list.push_back(subcores.back().get());
@@ -152,6 +204,7 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore:
   } else {
     port.queue.bind(lsu, port);
   }
+  control.connect(list);
   lsu.connect(std::move(list));
 }
 
@@ -160,18 +213,89 @@ void Sm::connect(Dispatcher& dispatcher, const SliceMap& map, std::vector<SliceI
   for (const auto& subcore : subcores) {
     list.push_back(subcore.get());
   }
-  control.connect(std::move(list), dispatcher);
+  residency.connect(std::move(list), dispatcher);
   port.connect(map, std::move(slices));
 }
 
-void Sm::flush() {
-  if (buffer) {
-    lsu.flushes.post(true);
+void Sm::receive() {
+  ARC_CHECK(domain.now() <= now() && next_cycle() > now(),
+            "something comes to an SM that does not keep step");
+  domain.skip_to(now());
+  no_end_before_ = 0;
+  wake_next();
+}
+
+// Whether it will not matter in its next cycle what the injection port has taken meanwhile.
+bool Sm::may_pass_port() const {
+  const Outlet& outlet = port.queue;
+  return outlet.settled() ||
+         (outlet.has_room() &&
+          std::none_of(subcores.begin(), subcores.end(),
+                       [](const auto& subcore) { return subcore->looks_at_way_out(); }));
+}
+
+// Whether no CTA can come before one of those that run has ended. Not where all is to be clocked.
+bool Sm::is_full() const {
+  return !clock_all_ && control.running() > 0 &&
+         (control.running() == resident_ctas_ || residency.closed());
+}
+
+// Until which cycle before `end` it may stay behind, or now().
+Cycle Sm::may_stay_until(Cycle end) {
+  constexpr Cycle kWorth = 64;     // less is not worth it
+  constexpr Cycle kLonger = 2048;  // as far as it looks ahead
+  if (no_end_before_ < now() + kWorth && now() >= estimate_at_) {
+    estimate_at_ = now() + kWorth;
+    for (const auto& subcore : subcores) {
+      subcore->estimate_ends(kLonger);
+    }
+    no_end_before_ = control.no_end_before();
+  }
+  const Cycle until = std::min(no_end_before_, end);
+  return until > now() + kWorth ? until - 1 : now();
+}
+
+void Sm::tick() {
+  tell_ended();
+  port.queue.set_behind(false);
+  const Cycle end = (now() / quantum_ + 1) * quantum_;
+  bool full = is_full();
+  Cycle next = clock_all_ ? now() : next_cycle();
+  while (next <= now() || (next < end && full && may_pass_port())) {
+    port.queue.begin(next);
+    domain.evaluate(next);
+    domain.update();
+    if (!control.ended.empty()) {
+      full = is_full();
+    }
+    next = next_cycle();
+  }
+  tell_ended();
+  if (full && next < end && port.queue.has_plenty()) {
+    if (const Cycle until = may_stay_until(end); until > next) {
+      port.queue.set_behind(true);
+      next = until;
+    }
+  }
+  if (!control.ended.empty()) {
+    next = std::min(next, control.ended.front().cycle);
+  }
+  if (next != kNever) {
+    wake_at(next);
+  }
+}
+
+void Sm::tell_ended() {
+  while (!control.ended.empty() && control.ended.front().cycle <= now()) {
+    ARC_CHECK(control.ended.front().cycle == now(), "a CTA ended in an SM that is behind");
+    residency.ended(control.ended.front().cta);
+    control.ended.pop_front();
   }
 }
 
 bool Sm::empty() const {
-  return control.empty() && lsu.empty() && port.idle() && (!buffer || buffer->empty()) &&
+  return residency.empty() && control.running() == 0 && lsu.empty() && port.idle() &&
+         (!buffer || buffer->empty()) &&
          std::all_of(subcores.begin(), subcores.end(), [](const auto& subcore) {
            return subcore->empty() && subcore->memory_queue.empty();
          });
@@ -181,6 +305,7 @@ Dispatcher::Dispatcher(const sc_core::sc_module_name& name, Partition& partition
                        const trace::Reader& trace, CtaStore& ctas, std::uint32_t ctas_per_sm,
                        std::function<void(double)> progress)
     : Block(name, partition),
+      partition_(partition),
       trace_(trace),
       ctas_(ctas),
       ctas_per_sm_(ctas_per_sm),
@@ -206,8 +331,8 @@ void Dispatcher::tick() {
   });
   if (done() && !was_done) {
     for (Sm* sm : sms_) {
-      partition().tell(sm->port.partition(), *sm, 0,
-                       [](Sm& ended, std::uint64_t) { ended.flush(); });
+      partition_.tell(sm->port.partition(), sm->residency, 0,
+                      [](Residency& residency, std::uint64_t) { residency.flush(); });
     }
   }
   if (now() == 0 || next_ == trace_.cta_count()) {
@@ -222,13 +347,19 @@ void Dispatcher::tick() {
       ++next_;
       ++resident_[sm];
       turn_ = sm + 1;
-      partition().tell(sms_[sm]->port.partition(), sms_[sm]->control,
-                       std::bit_cast<std::uint64_t>(&cta),
-                       [](SmControl& control, std::uint64_t launched) {
-                         control.launch(std::bit_cast<CtaContext*>(launched));
-                       });
+      partition_.tell(sms_[sm]->port.partition(), sms_[sm]->residency,
+                      std::bit_cast<std::uint64_t>(&cta),
+                      [](Residency& residency, std::uint64_t launched) {
+                        residency.launch(std::bit_cast<CtaContext*>(launched));
+                      });
       wake_next();
-      return;
+      break;
+    }
+  }
+  if (next_ == trace_.cta_count()) {
+    for (Sm* sm : sms_) {
+      partition_.tell(sm->port.partition(), sm->residency, 0,
+                      [](Residency& residency, std::uint64_t) { residency.close(); });
     }
   }
 }

@@ -62,10 +62,10 @@ const char* cycle_cause_name(CycleCause cause) {
   return "?";
 }
 
-Subcore::Subcore(const sc_core::sc_module_name& name, Partition& partition, const Context& context,
+Subcore::Subcore(const sc_core::sc_module_name& name, Domain& domain, const Context& context,
                  SmControl& control, LsuPipe& pipe, LsuPipe& match_pipe,
                  std::unique_ptr<ArcUnit> unit)
-    : Block(name, partition),
+    : Block(name, domain),
       memory_queue(context.config.lsu.queue_depth),
       context_(context),
       control_(control),
@@ -408,10 +408,6 @@ bool Subcore::two_ticks_since(Cycle cycle) const {
   return now() / tick - cycle / tick >= 2;
 }
 
-bool Subcore::way_out_half_full() const {
-  return 2 * way_out_->size() >= context_.config.noc.injection_depth;
-}
-
 // Of the warps that want room in the memory queue, those that take it if there is any.
 Subcore::SlotMask Subcore::awake_slots() const {
   const SlotMask others = want_queue_ & ~want_red_;
@@ -434,7 +430,7 @@ Subcore::SlotMask Subcore::awake_slots() const {
   }
   SlotMask awake = want_red_ & ~asleep_;
   if (awake != want_red_) {
-    const bool all = two_ticks_since(held_in_) || (now() % kLook == 0 && !way_out_half_full());
+    const bool all = two_ticks_since(held_in_) || (now() % kLook == 0 && !way_out_->half_full());
     for_each_bit(want_red_ & asleep_, [&](std::uint32_t slot) {
       awake |= all || warps_[slot].cta->sequence == holder_ ? SlotMask{1} << slot : 0;
     });
@@ -482,7 +478,7 @@ bool Subcore::plan(SlotMask ready, Cycle cycle) {
       // Those that are left sleep, or let others go first.
       const Cycle tick = context_.config.lsu.sleep_cycles;
       decide_at_ = std::min((cycle / kLook + 1) * kLook, (cycle / tick + 1) * tick);
-    } else if (want_red_ != 0 && way_out_half_full()) {
+    } else if (want_red_ != 0 && way_out_->half_full()) {
       asleep_ |= want_red_;
     }
   }
@@ -786,6 +782,16 @@ void Subcore::release_operands() {
 std::uint64_t Subcore::issued_before(Cycle cycle) const {
   const bool in_batch = batch_slots_ != 0 && cycle > batch_begin_;
   return stats_.issued + (in_batch ? std::min(cycle, batch_end_ + 1) - batch_begin_ : 0);
+}
+
+void Subcore::estimate_ends(std::uint64_t cycles) const {
+  for_each_bit(resident_, [&](std::uint32_t slot) {
+    const Warp& warp = warps_[slot];
+    if (warp.cta->no_end_before < now() + cycles) {
+      warp.cta->no_end_before =
+          std::max(warp.cta->no_end_before, now() + warp.program.slots_left(cycles));
+    }
+  });
 }
 
 void Subcore::finish(Cycle end) {

@@ -33,6 +33,7 @@ namespace warpfold {
 
 class SmControl;
 class LsuPipe;
+class Outlet;
 
 // Where a sub-core's cycles go. A cycle in which nothing issues is put down to the first cause that
 // holds for any resident warp, in this order.
@@ -89,7 +90,7 @@ class Subcore : public Block {
     Tally& tally;
   };
 
-  Subcore(const sc_core::sc_module_name& name, Partition& partition, const Context& context,
+  Subcore(const sc_core::sc_module_name& name, Domain& domain, const Context& context,
           SmControl& control, LsuPipe& pipe, LsuPipe& match_pipe, std::unique_ptr<ArcUnit> unit);
 
   Fifo<MemOp> memory_queue;
@@ -105,7 +106,14 @@ class Subcore : public Block {
   // Ordinary loads are told to the cache that they share with sums.
   void tell_loads_to(Mailbox<std::uint32_t>& loads) { loads_ = &loads; }
   // The way to the L2, by which warps fall asleep.
-  void watch(const Fifo<Transaction>& way_out) { way_out_ = &way_out; }
+  void watch(const Outlet& way_out) { way_out_ = &way_out; }
+  // Whether it may have to know in the next cycle how full that is.
+  [[nodiscard]] bool looks_at_way_out() const {
+    // It adds up to two entries to the memory queue in a cycle.
+    return context_.config.lsu.sleep_cycles > 0 && (asleep_ != 0 || !memory_queue.can_push(3));
+  }
+  // Notes in the CTAs of its warps how long these have something to issue, up to so many cycles.
+  void estimate_ends(std::uint64_t cycles) const;
   // Brings the statistics up to `end`, the first cycle that no longer counts.
   void finish(Cycle end);
   [[nodiscard]] const SubcoreStats& stats() const { return stats_; }
@@ -161,7 +169,6 @@ class Subcore : public Block {
   void after_atomic(std::uint32_t slot, Cycle cycle);
   void red_leaves(std::uint32_t slot, Cycle cycle);
   [[nodiscard]] SlotMask awake_slots() const;
-  [[nodiscard]] bool way_out_half_full() const;
   [[nodiscard]] bool two_ticks_since(Cycle cycle) const;
 
   const Context context_;
@@ -202,7 +209,7 @@ class Subcore : public Block {
   static constexpr std::uint32_t kAhead = 2;
   static constexpr Cycle kLook = 128;  // sleepers look at the way out in multiples of these cycles
   static constexpr std::uint64_t kNoCta = ~std::uint64_t{0};
-  const Fifo<Transaction>* way_out_ = nullptr;
+  const Outlet* way_out_ = nullptr;
   std::uint32_t last_red_slot_ = 0;
   Cycle last_red_ = 0;
   std::uint64_t holder_ = kNoCta;  // sequence

@@ -24,8 +24,10 @@ struct CtaContext {
   std::atomic<std::uint32_t> live = 0;
   std::uint32_t sm = 0;
   std::uint64_t sequence = 0;  // order of dispatch
-  std::uint32_t reds_out =
-      0;  // REDs that it has issued and that have not left the SM; the SM's own
+  // The SM's own: REDs that it has issued and that have not left the SM, and before which cycle it
+  // cannot end.
+  std::uint32_t reds_out = 0;
+  std::uint64_t no_end_before = 0;
 
   // One more points to it, beside one that does.
   void hold() { live.fetch_add(1, std::memory_order_relaxed); }

@@ -351,6 +351,22 @@ void WarpProgram::next_entry(Step& step) {
   }
 }
 
+std::uint64_t WarpProgram::slots_left(std::uint64_t enough) const {
+  std::uint64_t slots = 0;
+  for (std::uint32_t i = record_; i < record_count_ && slots < enough; ++i) {
+    const trace::Record& record = records_[i];
+    if (record.kind == trace::RecordKind::kWork) {
+      const std::uint32_t passes = record.count - (i == record_ ? passes_ : 0);
+      slots += timing_->path(record.path).slots * passes;
+    } else if (record.kind == trace::RecordKind::kEvent) {
+      // At least one lane adds to each parameter.
+      slots += timing_->pass(static_cast<std::uint32_t>(lane_count(record.mask))).taken.slots +
+               timing_->parameters;
+    }
+  }
+  return slots;
+}
+
 // False after the last record.
 bool WarpProgram::expand_record(const Step& run) {
   if (record_ == record_count_) {

@@ -130,6 +130,8 @@ class WarpProgram {
     ++step.parameter;
     return true;
   }
+  // Issue slots of the records that are still to come, in all or at least so many.
+  [[nodiscard]] std::uint64_t slots_left(std::uint64_t enough) const;
   // Events expanded so far.
   [[nodiscard]] std::uint32_t events() const { return events_; }
 

@@ -26,7 +26,7 @@ namespace {
 class Station : public Block {
  public:
   Station(const sc_core::sc_module_name& name, Partition& partition, std::uint64_t fails_at)
-      : Block(name, partition), fails_at_(fails_at) {
+      : Block(name, partition), partition_(partition), fails_at_(fails_at) {
     tokens.bind(*this);
   }
   void begin(Station& next, std::uint64_t hops, bool holds_it) {
@@ -54,11 +54,12 @@ class Station : public Block {
     last_ = now();
     ARC_CHECK(hops != fails_at_, fmt::format("the token broke in cycle {}", now()));
     if (hops < hops_) {
-      partition().tell(next_->partition(), *next_, hops + 1,
-                       [](Station& next, std::uint64_t done) { next.tokens.post(done); });
+      partition_.tell(next_->partition_, *next_, hops + 1,
+                      [](Station& next, std::uint64_t done) { next.tokens.post(done); });
     }
   }
 
+  Partition& partition_;
   const std::uint64_t fails_at_;
   Station* next_ = nullptr;
   std::uint64_t hops_ = 0;
