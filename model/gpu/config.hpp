@@ -75,6 +75,7 @@ struct GpuConfig {
     std::uint32_t sleep_cycles = 0;
     double red_min = 0;        // least occupancy of one RED
     double red_flit = 0;       // per flit of its packets (traffic.hpp)
+    double red_change = 0;     // per change of line between lone words, but for the first turns
     double shuffle = 0;        // per warp shuffle
     double match = 0;          // per MATCH or REDUX
     double shared_access = 0;  // per LDS/STS without bank conflicts
@@ -131,7 +132,7 @@ struct GpuConfig {
     double line_cycles = 0;              // of its ROP, for each sector of one
     double sector_cycles = 0;            // from one operation to the next on the same sector
     double turn_spread = 0;              // of the time between an SM's turns: deviation over mean
-    std::uint32_t ingress_flits = 0;     // buffered in front of one port
+    std::uint32_t ingress_flits = 0;     // buffered in front of one port; lone words take half
     std::uint32_t interleave_bytes = 0;  // consecutive bytes in one group of slices
     std::uint32_t slice_bytes = 0;       // of those, in one slice before the next takes its turn
     std::uint64_t bytes = 0;             // whole L2

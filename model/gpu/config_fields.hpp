@@ -63,6 +63,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("lsu", "sleep_cycles", gpu.lsu.sleep_cycles, Count{0, 1'000'000});
   visit("lsu", "red_min", gpu.lsu.red_min, kCycles);
   visit("lsu", "red_flit", gpu.lsu.red_flit, kCycles);
+  visit("lsu", "red_change", gpu.lsu.red_change, Real{.min = 0, .max = 1000});
   visit("lsu", "shuffle", gpu.lsu.shuffle, kCycles);
   visit("lsu", "match", gpu.lsu.match, kCycles);
   visit("lsu", "shared_access", gpu.lsu.shared_access, kCycles);

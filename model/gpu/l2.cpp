@@ -67,6 +67,9 @@ constexpr std::array<std::uint32_t, 32> kRoots = {
 // number has 1.3 times the variance of as many independent ones (share/order), and each alone 0.16.
 constexpr std::uint32_t kAlike = 8;
 
+// Lines that are neighbours and share a place of their slice.
+constexpr std::uint64_t kPairLines = 2;
+
 std::uint64_t fine(double cycles, unsigned bits) {
   return static_cast<std::uint64_t>(std::llround(std::ldexp(cycles, static_cast<int>(bits))));
 }
@@ -180,7 +183,10 @@ void L2Port::begin(std::uint32_t sm) {
   stream.sm = sm;
   stream.input = sm / input_sms_;
   stream.slice = map_.place(transaction.address).slice;
-  stream.sectors = transaction.sectors;
+  const std::uint64_t line = transaction.address / kLineBytes;
+  const std::uint64_t pair = line / kPairLines;
+  stream.sectors =
+      static_cast<std::uint8_t>(transaction.sectors << line % kPairLines * kLineSectors);
   stream.rounds = draw_rounds(sm, transaction.turns);
   stream.weight = (std::uint64_t{transaction.turns} << (kRoundBits + kShareBits)) / stream.rounds;
   stream.port = port_time(transaction);
@@ -190,13 +196,12 @@ void L2Port::begin(std::uint32_t sm) {
     stream.port /= transaction.turns;
   }
   stream.port = (stream.port * stream.weight) >> kShareBits;
-  const bool lone_sector = transaction.packets == transaction.turns;
-  const Fine next = time + (lone_sector || transaction.whole ? 0 : line_time_);
-  stream.wait = std::max(sector_time_, next) - time;
-  const std::uint64_t line = transaction.address / kLineBytes;
-  count(stream, line, true);
+  const bool reread = !transaction.whole && transaction.packets > 2 * transaction.turns;
+  stream.wait_beside = reread ? line_time_ : 0;
+  stream.wait = std::max(sector_time_, time + stream.wait_beside) - time;
+  count(stream, pair, true);
   streams_.push_back(stream);
-  lines_.push_back(line);
+  pairs_.push_back(pair);
   ends_.push_back(inputs_[stream.input].served + stream.rounds);
 }
 
@@ -218,7 +223,7 @@ L2Port::Fine L2Port::draw_rounds(std::uint32_t sm, std::uint32_t turns) {
 }
 
 // A stream that begins, or has ended, beside those that are there.
-void L2Port::count(const Stream& stream, std::uint64_t line, bool begins) {
+void L2Port::count(const Stream& stream, std::uint64_t pair, bool begins) {
   const auto add = [begins](auto& sum, auto part) { sum += begins ? part : ~part + 1; };
   const std::uint32_t one = begins ? 1 : ~std::uint32_t{0};  // or less
   Input& input = inputs_[stream.input];
@@ -232,17 +237,21 @@ void L2Port::count(const Stream& stream, std::uint64_t line, bool begins) {
   add(slice.turns_of[stream.input], stream.weight);
   add(slice.times_of[stream.input], stream.time);
   const std::size_t inputs = inputs_.size();
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    if (lines_[i] != line) {
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    if (pairs_[i] != pair) {
       continue;
     }
     const Stream& other = streams_[i];
-    if ((other.sectors & stream.sectors) != 0) {
+    const bool together = (other.sectors & stream.sectors) != 0;
+    if (together || stream.wait_beside + other.wait_beside != 0) {
       const Fine turns = (stream.weight * other.weight) >> kShareBits;
-      const Fine behind_stream = (stream.wait * turns) >> kShareBits;
-      const Fine behind_other = (other.wait * turns) >> kShareBits;
+      const Fine wait = together ? stream.wait : stream.wait_beside;
+      const Fine wait_other = together ? other.wait : other.wait_beside;
+      const Fine behind_stream = (wait * turns) >> kShareBits;
+      const Fine behind_other = (wait_other * turns) >> kShareBits;
+      const Fine waiting = together ? 2 : Fine{wait != 0} + Fine{wait_other != 0};
       add(slice.waits, behind_stream + behind_other);
-      add(slice.pairs, 2 * turns);
+      add(slice.pairs, waiting * turns);
       add(slice.waits_of[other.input * inputs + stream.input], behind_other);
       add(slice.waits_of[stream.input * inputs + other.input], behind_stream);
     }
@@ -251,15 +260,15 @@ void L2Port::count(const Stream& stream, std::uint64_t line, bool begins) {
 
 void L2Port::finish(std::size_t stream, Fine time) {
   const Stream done = streams_[stream];
-  const std::uint64_t line = lines_[stream];
+  const std::uint64_t pair = pairs_[stream];
   const auto take_out = [stream](auto& list) {
     list[stream] = list.back();
     list.pop_back();
   };
   take_out(streams_);
-  take_out(lines_);
+  take_out(pairs_);
   take_out(ends_);
-  count(done, line, false);
+  count(done, pair, false);
   Slice& slice = slices_[done.slice];
 
   const Transaction& transaction = queues_.front(done.sm);
@@ -271,7 +280,7 @@ void L2Port::finish(std::size_t stream, Fine time) {
   stats_.port_busy = port_busy_ * kTicksPerCycle >> kFineBits;
   stats_.rop_busiest = std::max({stats_.rop_busiest, slice_busy(), stats_.port_busy});
   add(transaction);
-  ingress.give_back(transaction.flits);
+  ingress.give_back(transaction.room());
   queues_.pop(done.sm);
   stats_.last_done =
       std::max<Cycle>(stats_.last_done, (time + (Fine{1} << kFineBits) - 1) >> kFineBits);

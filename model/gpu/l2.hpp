@@ -7,16 +7,16 @@
 // was measured alone on an H200 (config.hpp, GpuConfig::L2): the port takes a lone word per
 // port_cycles and a flit of anything else per flit_cycles, p cycles for each turn of a transaction;
 // a slice takes in a turn per rop_cycles; its ROP does a turn in t cycles, line_cycles for each
-// sector, in the order in which they come; and a turn with a sector of one before it begins no less
-// than sector_cycles after that, and if that one left out words of several sectors no less than t +
-// line_cycles. With m SMs that have something to add, m_k of them in slice k, a round in random
-// order takes
+// sector, in the order in which they come; a turn with a sector of one before it begins no less
+// than sector_cycles after that; and one on the same pair of lines, 256 bytes, as one before it
+// that left out words of more than two sectors begins no less than t + line_cycles after that. With
+// m SMs that have something to add, m_k of them in slice k, a round in random order takes
 //
 //     max(sector_cycles, sum p, max_k(m_k rop_cycles), max_k(sum t + w_k)).
 //
 // w_k is what turns wait: one that follows one on its sector at once waits for d, which is
-// sector_cycles - t; with D_k the sum of d over the m_k (m_k - 1) ordered pairs of those that have
-// a sector in common that is D_k / (m_k - 1) in a round, and a share P of the turns. One that has
+// sector_cycles - t; with D_k the sum of d over the m_k (m_k - 1) ordered pairs of those that wait
+// for each other that is D_k / (m_k - 1) in a round, and a share P of the turns. One that has
 // another turn in between, P (1 - P) of them, waits for what is left of d after that one. Additions
 // to sectors of a slice at random take so long within 3 % (share/random).
 //
@@ -142,12 +142,13 @@ class L2Port : public Block {
     std::uint32_t sm;
     std::uint32_t input;
     std::uint32_t slice;
-    std::uint8_t sectors;  // of the line
+    std::uint8_t sectors;  // of the pair of lines
     Fine weight;           // turns in a round, 2^-16
     Fine rounds;           // that it takes, 2^-20
     Fine port;             // what each of its turns takes of the port, times its turns in a round
     Fine time;             // and of its slice's ROP
     Fine wait;             // what a turn on one of its sectors that follows it has to wait
+    Fine wait_beside;      // and one on others of the pair of lines
   };
   struct Input {
     std::uint32_t streams = 0;
@@ -189,7 +190,7 @@ class L2Port : public Block {
   [[nodiscard]] std::uint64_t rounds_to_end(std::size_t stream) const;
   [[nodiscard]] Fine end_of(std::size_t stream) const;
   void pass(std::uint64_t rounds);
-  void count(const Stream& stream, std::uint64_t line, bool begins);
+  void count(const Stream& stream, std::uint64_t pair, bool begins);
   [[nodiscard]] Fine port_time(const Transaction& transaction) const;
   [[nodiscard]] Fine rop_time(const Transaction& transaction) const;
   [[nodiscard]] Fine turn_time(const Transaction& transaction) const;
@@ -219,7 +220,7 @@ class L2Port : public Block {
   std::vector<Stream> streams_;
   // Of each stream, apart since they are looked through often.
   std::vector<std::uint64_t> ends_;   // in turns of each stream of its input, 2^-20
-  std::vector<std::uint64_t> lines_;  // that it adds to
+  std::vector<std::uint64_t> pairs_;  // of lines, that it adds to
   static constexpr std::size_t kUnknown = ~std::size_t{0};
   std::size_t next_to_end_ = kUnknown;
   std::vector<Slice> slices_;

@@ -58,6 +58,7 @@ Lsu::Lsu(const sc_core::sc_module_name& name, Domain& domain, const GpuConfig& c
       piece_mask_(by_line_ ? line_mask_ : ~Address{kSectorBytes - 1}),
       red_min_(to_ticks(config.lsu.red_min)),
       red_flit_(to_ticks(config.lsu.red_flit)),
+      red_change_(to_ticks(config.lsu.red_change)),
       hand_red_(to_ticks(config.lsu.hand_red)) {
   flushes.bind(*this);
 }
@@ -338,11 +339,16 @@ std::uint32_t Lsu::words_of_turn(std::size_t transaction, std::uint32_t turn) co
   return words;
 }
 
-// A flit of the RED after another, red_min in all.
+// A flit of the RED after another, and the changes of line between lone words, red_min in all.
 void Lsu::set_occupancies() {
   Ticks total = 0;
+  std::uint32_t most = 0;  // lone words of a line so far
   for (std::size_t i = 0; i < count_; ++i) {
-    occupancy_[i] = red_flit_ * transactions_[i].flits;
+    const std::uint32_t words = transactions_[i].lone_words;
+    // A pass beyond the first changes line once less than it has lines.
+    const std::uint32_t changes = std::max(std::min(words, most), 1U) - 1;
+    most = std::max(most, words);
+    occupancy_[i] = red_flit_ * transactions_[i].flits + red_change_ * changes;
     total += occupancy_[i];
   }
   occupancy_[count_ - 1] += red_min_ - std::min(red_min_, total);

@@ -3,7 +3,9 @@
 // splits REDs into transactions by line and hands them to the SM's injection port, or by 32-byte
 // sector and hands them to its atomic buffer. Owned by its SM. Timing as measured on an H200: a
 // flit a cycle (traffic.hpp), so same-address lanes one a cycle and the four sectors of a line 5
-// cycles, 2.09 cycles at least per RED; shuffles and shared-memory accesses share the pipe.
+// cycles, 2.09 cycles at least per RED; shuffles and shared-memory accesses share the pipe. Lanes
+// on one word of each of several lines take turns by passes over these lines: in all passes but the
+// first each change of line costs red_change.
 #pragma once
 
 #include <array>
@@ -112,7 +114,7 @@ class Lsu : public Block {
   const Address line_mask_;
   const bool by_line_;
   const Address piece_mask_;  // of an address, that of its transaction
-  const Ticks red_min_, red_flit_, hand_red_;
+  const Ticks red_min_, red_flit_, red_change_, hand_red_;
   // Transactions of the RED in hand that have not left yet, and their occupancies.
   bool holding_ = false;
   std::array<Transaction, kLanes> transactions_;

@@ -57,7 +57,7 @@ SliceIngress::SliceIngress(Partition& partition, const GpuConfig& config)
     : partition_(partition),
       latency_(config.noc.latency),
       input_sms_(config.l2.input_sms),
-      room_(config.l2.ingress_flits) {
+      room_(2 * config.l2.ingress_flits) {
   join(partition);
 }
 
@@ -77,8 +77,8 @@ void SliceIngress::request(Partition& from, std::uint32_t sm) {
   });
 }
 
-void SliceIngress::give_back(std::uint32_t flits) {
-  given_back_ += flits;
+void SliceIngress::give_back(std::uint32_t room) {
+  given_back_ += room;
   request_update();
 }
 
@@ -129,10 +129,10 @@ void SliceIngress::update() {
   while (waiting_count_ > 0) {
     const std::uint32_t sm = next_waiting();
     const Transaction& head = ports_[sm]->head();
-    if (head.flits > room_) {
+    if (head.room() > room_) {
       break;
     }
-    room_ -= head.flits;
+    room_ -= head.room();
     waiting_[sm / kWordBits] &= ~bit_of(sm);
     --waiting_count_;
     const std::uint32_t input = sm / input_sms_;

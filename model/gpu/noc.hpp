@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interconnect: an injection port per SM and an ingress per port of the L2, joined by a
 // crossbar of fixed latency. An SM sends one flit per flit_cycles; the L2 takes a transaction
-// only when the port's buffer has room for all flits of it, inputs of the port in turn and the
-// SMs of an input in turn, so a full port holds up the SMs whose head is for it.
+// only when the port's buffer has room for all flits of it, two lone words in that of one flit,
+// inputs of the port in turn and the SMs of an input in turn, so a full port holds up the SMs whose
+// head is for it.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +62,8 @@ class SliceIngress : public Channel {
   // L2's side: what has arrived by this cycle, or null.
   [[nodiscard]] const Arrival* arrived() const;
   void take() { arrivals_.pop_front(); }
-  // Room of flits that have been served.
-  void give_back(std::uint32_t flits);
+  // Room of what has been served (Transaction::room).
+  void give_back(std::uint32_t room);
   [[nodiscard]] bool empty() const { return arrivals_.empty() && waiting_count_ == 0; }
 
  private:
@@ -80,7 +81,7 @@ class SliceIngress : public Channel {
   std::uint32_t waiting_count_ = 0;
   std::vector<std::uint32_t> turns_;  // of each input, the SM from which it goes on
   std::uint32_t input_ = 0;           // whose turn it is
-  std::uint32_t room_;
+  std::uint32_t room_;                // in half flits
   std::uint32_t given_back_ = 0;
   std::deque<Arrival> arrivals_;
 };

@@ -114,6 +114,9 @@ struct Transaction {
   Address address = 0;            // of the first lane, or of the reduced addition
   EventRef event;                 // unless reduced or partial
   CtaContext* last_of = nullptr;  // the CTA of the RED of which it is the last one
+
+  // What it takes of the buffer of a port, in half flits: a lone word is half of one.
+  [[nodiscard]] std::uint32_t room() const { return 2U * flits - lone_words; }
 };
 
 // For Transaction::sectors: that of an address, and those of a line's words.
