@@ -222,6 +222,8 @@ void Sm::receive() {
             "something comes to an SM that does not keep step");
   domain.skip_to(now());
   no_end_before_ = 0;
+  estimate_at_ = 0;
+  pause_ = 0;
   wake_next();
 }
 
@@ -242,14 +244,17 @@ bool Sm::is_full() const {
 
 // Until which cycle before `end` it may stay behind, or now().
 Cycle Sm::may_stay_until(Cycle end) {
-  constexpr Cycle kWorth = 64;     // less is not worth it
-  constexpr Cycle kLonger = 2048;  // as far as it looks ahead
+  constexpr Cycle kWorth = 64;         // less is not worth it
+  constexpr Cycle kEnough = 512;       // that a look should find
+  constexpr Cycle kMost = 2048;        // as far as it goes
+  constexpr Cycle kLongest = 1 << 14;  // between two looks of which the first found too little
   if (no_end_before_ < now() + kWorth && now() >= estimate_at_) {
-    estimate_at_ = now() + kWorth;
     for (const auto& subcore : subcores) {
-      subcore->estimate_ends(kLonger);
+      subcore->estimate_ends(kMost);
     }
     no_end_before_ = control.no_end_before();
+    pause_ = no_end_before_ < now() + kEnough ? std::min(2 * pause_ + kWorth, kLongest) : 0;
+    estimate_at_ = now() + pause_;
   }
   const Cycle until = std::min(no_end_before_, end);
   return until > now() + kWorth ? until - 1 : now();

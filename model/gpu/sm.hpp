@@ -196,6 +196,7 @@ class Sm : public Block {
   const bool clock_all_;
   Cycle no_end_before_ = 0;  // of a CTA
   Cycle estimate_at_ = 0;    // that again, no sooner
+  Cycle pause_ = 0;          // how long not, after one that was short
 };
 
 // Gives CTAs to SMs in launch order, one a cycle, to the next SM in turn that has room.
