@@ -6,7 +6,7 @@
 //
 // Blocks and channels lie in domains, each with a current cycle of its own. Those of the GPU as a
 // whole lie in the clock's partitions, which are all in the same cycle; what lies within an SM in
-// the SM's domain, which may be ahead of them (sm.hpp).
+// the SM's domain, which may be ahead of them or behind (sm.hpp).
 //
 // Nor can it show when several host threads tick them, one for each partition. A cycle of a
 // partition has two halves, and none begins a half before all have ended the last one:

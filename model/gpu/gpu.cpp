@@ -95,7 +95,7 @@ class Gpu {
   [[nodiscard]] Timeline timeline(Cycle end, const Busy& total) const;
 
   // Long enough for an SM's share of a processor's cache to pay. Samples of a timeline are taken
-  // while no SM is ahead.
+  // while all SMs keep step.
   static Cycle quantum(const SimOptions& options) {
     constexpr Cycle kQuantum = 1024;
     return options.timeline_interval > 0 ? options.timeline_interval : kQuantum;
