@@ -27,6 +27,7 @@ RedCase named(const std::string& name, int sms = 132) {
 // Adds up what the trace of a case adds to: addresses in the order of warps, iterations, arrays.
 struct Replay {
   std::uint64_t reds = 0;
+  std::set<std::uint32_t> begins;        // by how much its CTAs begin later
   std::vector<std::uint64_t> addresses;  // of the first CTA's second warp
 };
 
@@ -41,7 +42,15 @@ Replay replay(const RedCase& one, int sms) {
     const trace::CtaTrace cta = reader.read_cta(c);
     for (std::size_t w = 0; w < cta.warps.size(); ++w) {
       const trace::WarpTrace& warp = cta.warps[w];
+      const bool waits = warp.records.front().kind == trace::RecordKind::kWork;
+      const std::uint32_t begins = waits ? warp.records.front().count : 0;
+      EXPECT_TRUE(w == 0 || found.begins.contains(begins)) << "warps of a CTA begin together";
+      found.begins.insert(begins);
       for (const trace::Record& record : warp.records) {
+        if (waits && &record == &warp.records.front()) {
+          continue;
+        }
+        EXPECT_EQ(record.kind, trace::RecordKind::kEvent);
         EXPECT_EQ(record.mask, one.pattern.active);
         found.reds += reader.header().parameters.size();
         if (c != 0 || w != 1) {
@@ -99,6 +108,15 @@ TEST(RedTrace, OneArrayWhereAllAreOne) {
   const Replay found = replay(one, 2);
   EXPECT_EQ(found.reds, static_cast<std::uint64_t>(2 * one.iterations * kReds * one.warps));
   EXPECT_EQ(found.addresses, expected(one));
+}
+
+// CTAs of all SMs do not begin in one cycle; that of one SM has none to wait for.
+TEST(RedTrace, CtasBeginApart) {
+  const Replay gpu = replay(named("red/hot_block/sectors=1/words=4/lines=2"), 132);
+  EXPECT_GT(gpu.begins.size(), 20U);
+  EXPECT_EQ(*gpu.begins.begin(), 0U);
+  EXPECT_LE(*gpu.begins.rbegin() * 16, 400U);  // cycles
+  EXPECT_EQ(replay(named("red/same/lanes=8/warps=32/sm"), 132).begins, std::set<std::uint32_t>{0});
 }
 
 TEST(RedTrace, WholeGpuHasACtaForEachSm) {

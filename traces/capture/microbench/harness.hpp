@@ -61,6 +61,8 @@ struct Sample {
   double mean_window = 0;     // over the SMs
   double drained_window = 0;  // of the SM that took longest, to the last drained warp
   double first_end = 0;       // first warp to end, on that SM
+  double middle_start = 0;    // ns after the first SM began, as the GPU's timer steps
+  double last_start = 0;      // the same of the last one
   double mhz = 0;
   int warps = 0;
   int sms = 0;

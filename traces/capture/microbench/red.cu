@@ -149,9 +149,11 @@ class RedBench {
  private:
   void run(const RedCase& one) {
     const Placement placement = harness_.place(one.warps, one.whole_gpu, one.subcores);
-    const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
-      red_throughput<<<grid, block>>>(probe, buffer_.data(), one.pattern, one.iterations);
-    });
+    const auto samples = harness_.run(placement, one.launches * harness_.repetitions(),
+                                      [&](const Probe& probe, int grid, int block) {
+                                        red_throughput<<<grid, block>>>(
+                                            probe, buffer_.data(), one.pattern, one.iterations);
+                                      });
     const double reds = static_cast<double>(one.iterations) * kReds * one.warps;
     Json parameters = one.parameters;
     parameters["iterations"] = one.iterations;

@@ -181,6 +181,7 @@ RedCase hot_block(int sms, std::uint32_t sectors, std::uint32_t words, std::uint
   p.warp_step = 128;
   p.mask = 128 * (lines - 1);
   std::fill_n(p.scale, kReds, 4);
+  made.launches = 9;
   made.parameters = {{"pattern", "hot_block"}, {"sectors", sectors}, {"words", words},
                      {"lines", lines},         {"warps_per_sm", 16}, {"whole_gpu", true}};
   return made;

@@ -20,6 +20,7 @@ struct RedCase {
   bool whole_gpu = false;
   int subcores = 4;    // that have these warps
   int iterations = 0;  // of kReds REDs each
+  int launches = 1;    // times as many as of others, where they differ
   nlohmann::ordered_json parameters;
 };
 

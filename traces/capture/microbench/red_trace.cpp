@@ -17,6 +17,19 @@ bool one_array(const RedPattern& pattern) {
                      [&](std::uint64_t offset) { return offset == pattern.offset[0]; });
 }
 
+// CTAs of a benchmark wait until the last one has come, and each sees that when it looks next. On
+// an H100, whose timer steps 32 ns, the middle one goes on some 115 ns after the first and the last
+// one 220 to 290 ns, 510 cycles or so (middle_start_ns and last_start_ns of the results). 130 of
+// them are the model's own, which begins one CTA a cycle.
+constexpr std::uint32_t kLookCycles = 16;
+constexpr std::uint32_t kLooks = 400 / kLookCycles;
+
+// How many of kLookCycles a CTA begins after the first: any number below kLooks, the same in each
+// trace (Knuth's multiplicative hash).
+std::uint32_t looks_of(std::uint32_t cta) {
+  return static_cast<std::uint32_t>(std::uint64_t{cta * 2654435769U} * kLooks >> 32U);
+}
+
 // What the loop of kernels_red.cuh takes beside its REDs: an address for each (IMAD.WIDE), two
 // additions, the mask, a comparison and a branch.
 trace::VariantCost loop_cost(bool one_array) {
@@ -26,7 +39,10 @@ trace::VariantCost loop_cost(bool one_array) {
   turn.branches = one_array ? 0 : 1;
   turn.stall_cycles = turn.alu + turn.integer;
   trace::VariantCost cost;
-  cost.paths = {turn};
+  trace::InstructionCost look;
+  look.alu = 1;
+  look.stall_cycles = kLookCycles;
+  cost.paths = {turn, look};
   cost.reduce["plain"] = {};
   cost.registers = 32;
   return cost;
@@ -55,7 +71,7 @@ trace::Header red_trace_header(const RedCase& one, int sms) {
     header.parameters.push_back(
         {"array " + std::to_string(a), kBase + pattern.offset[a], pattern.scale[a]});
   }
-  header.paths = {"iteration"};
+  header.paths = {"iteration", "look"};
   header.taken_path = "iteration";
   for (const char* arch : {"sm_86", "sm_89", "sm_90"}) {
     header.costs[arch]["baseline"] = loop_cost(array);
@@ -78,6 +94,14 @@ void write_red_trace(const RedCase& one, int sms, const std::filesystem::path& p
   for (cta.cta = 0; cta.cta < header.total_ctas; ++cta.cta) {
     for (std::size_t w = 0; w < cta.warps.size(); ++w) {
       trace::WarpTrace warp;
+      if (const std::uint32_t looks = looks_of(static_cast<std::uint32_t>(cta.cta));
+          one.whole_gpu && looks > 0) {
+        trace::Record waits;
+        waits.kind = trace::RecordKind::kWork;
+        waits.path = 1;
+        waits.count = looks;
+        warp.records.push_back(waits);
+      }
       auto place = static_cast<std::uint32_t>(cta.cta * cta.warps.size() + w) * pattern.warp_step;
       for (int i = 0; i < events; ++i) {
         const std::uint32_t primitive = place & pattern.mask;
