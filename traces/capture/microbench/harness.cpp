@@ -39,8 +39,13 @@ Sample sample_of(const std::vector<WarpRecord>& records, std::size_t slots) {
   sample.sms = static_cast<int>(windows.size());
   std::vector<double> mhz;
   std::vector<double> starts;
+  std::uint64_t first_start = ~std::uint64_t{0};
   for (const auto& [sm, w] : windows) {
-    starts.push_back(static_cast<double>(w.time_start));
+    first_start = std::min(first_start, w.time_start);
+  }
+  for (const auto& [sm, w] : windows) {
+    // The timer counts from 1970: a double would not hold it to the nanosecond.
+    starts.push_back(static_cast<double>(w.time_start - first_start));
     const auto window = static_cast<double>(w.end - w.start);
     sample.mean_window += window / sample.sms;
     sample.drained_window =
@@ -58,8 +63,8 @@ Sample sample_of(const std::vector<WarpRecord>& records, std::size_t slots) {
   sample.mhz = mhz.empty() ? 0 : summarize(mhz).median;
   if (!starts.empty()) {
     const Summary all = summarize(starts);
-    sample.middle_start = all.median - all.min;
-    sample.last_start = all.max - all.min;
+    sample.middle_start = all.median;
+    sample.last_start = all.max;
   }
   return sample;
 }
@@ -171,15 +176,15 @@ Result window_result(std::string group, std::string name, Json parameters, std::
     }
   }
   result.mhz = mhz.empty() ? 0 : summarize(mhz).median;
+  const Summary drained = summarize_member(samples, &Sample::drained_window, operations);
   result.extra = {
       {"sms", samples.front().sms},
       {"warps", samples.front().warps},
       {"operations", operations},
-      {"drained", summarize_member(samples, &Sample::drained_window, operations).median},
+      {"drained", drained.median},
       {"mean_over_sms", summarize_member(samples, &Sample::mean_window, operations).median},
       {"first_end", summarize_member(samples, &Sample::first_end, operations).median}};
   if (samples.front().sms > 1) {
-    const Summary drained = summarize_member(samples, &Sample::drained_window, operations);
     result.extra["drained_quartiles"] = {drained.quartile_low, drained.quartile_high};
     result.extra["middle_start_ns"] = summarize_member(samples, &Sample::middle_start, 1).median;
     result.extra["last_start_ns"] = summarize_member(samples, &Sample::last_start, 1).median;

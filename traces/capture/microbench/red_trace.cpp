@@ -18,9 +18,9 @@ bool one_array(const RedPattern& pattern) {
 }
 
 // CTAs of a benchmark wait until the last one has come, and each sees that when it looks next. On
-// an H100, whose timer steps 32 ns, the middle one goes on some 115 ns after the first and the last
-// one 220 to 290 ns, 510 cycles or so (middle_start_ns and last_start_ns of the results). 130 of
-// them are the model's own, which begins one CTA a cycle.
+// an H100, whose timer steps 32 ns, the middle one goes on 64 to 128 ns after the first and the
+// last one 224 to 320 ns, most often 288, 570 cycles at 1.98 GHz (middle_start_ns and last_start_ns
+// of 373 cases). 130 of them are the model's own, which begins one CTA a cycle.
 constexpr std::uint32_t kLookCycles = 16;
 constexpr std::uint32_t kLooks = 400 / kLookCycles;
 
