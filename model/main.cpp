@@ -543,7 +543,7 @@ struct HeaderChange {
 constexpr HeaderChange kRecost = {
     "recost",
     "Write a trace with other instruction costs",
-    "Trace to read; also one of format version 1",
+    "Trace to read; also one of an older format version",
     "--costs",
     "Costs of the kernels, from traces/capture/sass_cost.py",
     "Example: a change of the kernels that changes what they issue, not what they add\n"

@@ -38,7 +38,7 @@ void GroupSizes::add(const trace::WarpTrace& warp) {
       sizes |= std::uint64_t{1} << lane_count(groups.lanes[g]);
     }
     groups_ |= sizes;
-    events_ |= groups.count == 1 ? sizes : 0;
+    events_ |= std::uint64_t{1} << lane_count(record.mask);
   }
 }
 

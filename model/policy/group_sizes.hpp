@@ -19,8 +19,8 @@ struct LaneGroups {
 };
 LaneGroups lane_groups(const trace::WarpTrace& warp, const trace::Record& event);
 
-// Sizes of the groups of all events of a launch. Software with a balancing threshold looks at
-// nothing else when it decides, so two thresholds with no size between them are one and the same
+// Sizes of all events of a launch, and of the groups in them. Software with a balancing threshold
+// compares it with nothing else, so two thresholds with no size between them are one and the same
 // run: over warps whose lanes are all active, every threshold is.
 class GroupSizes {
  public:
@@ -31,7 +31,7 @@ class GroupSizes {
 
  private:
   // Bit n: of n lanes.
-  std::uint64_t events_ = 0;  // some event's only group, for sw-b
+  std::uint64_t events_ = 0;  // some event's active lanes, for sw-b
   std::uint64_t groups_ = 0;  // some event's group, for sw-s
 };
 

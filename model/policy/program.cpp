@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <initializer_list>
 #include <stdexcept>
 #include <vector>
 
@@ -239,12 +240,14 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
       }
       return to_segment(found->second, gpu, rounds, lanes);
     };
-    // Of code that checks first: what the check has waited for is there.
-    const auto plain_behind_check = [&] {
+    // Of code that looks first, in a part of so many: what that has waited for is there.
+    const auto plain_behind = [&](std::initializer_list<const char*> names) {
       const auto plain = variant->second.reduce.find("plain");
-      const auto check = variant->second.reduce.find("check");
-      if (plain == variant->second.reduce.end() || check == variant->second.reduce.end() ||
-          !reads_on(check->second)) {
+      const bool waited = std::any_of(names.begin(), names.end(), [&](const char* name) {
+        const auto found = variant->second.reduce.find(name);
+        return found != variant->second.reduce.end() && reads_on(found->second);
+      });
+      if (plain == variant->second.reduce.end() || !waited) {
         return reduce("plain", kAsWaits);
       }
       trace::InstructionCost cost = plain->second;
@@ -269,20 +272,27 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
         break;
       case PolicyKind::kSwS:
         pass.check = reduce("check", kAsWaits);
-        pass.plain = plain_behind_check();
+        pass.plain = plain_behind({"check"});
         pass.setup = reduce("setup", kAsWaits);
         pass.per_lane = reduce("per_lane", kSerialTurn);
         pass.leader = reduce("leader", kAsWaits);
         break;
       case PolicyKind::kCccl:
-        pass.plain = baseline_plain();
+        pass.plain_apart = baseline_plain();
         pass.butterfly = reduce("butterfly", kButterfly);
         pass.leader = reduce("leader", kAsWaits);
         break;
       case PolicyKind::kSwB:
+        pass.check = reduce("check", kAsWaits);
+        pass.agree = reduce("agree", kAsWaits);
+        pass.plain = plain_behind({"check"});
+        pass.plain_apart = plain_behind({"check", "agree"});
+        pass.butterfly = reduce("butterfly", kButterfly);
+        pass.leader = reduce("leader", kAsWaits);
+        break;
       case PolicyKind::kSkip:
-        // skip has no code for lanes that differ in their primitive: they add as the baseline does.
-        pass.plain = which.kind == PolicyKind::kSwB ? plain_behind_check() : baseline_plain();
+        // No code for lanes that differ in their primitive: they add as the baseline does.
+        pass.plain_apart = baseline_plain();
         pass.check = reduce("check", kAsWaits);
         pass.butterfly = reduce("butterfly", kButterfly);
         pass.leader = reduce("leader", kAsWaits);
@@ -535,10 +545,13 @@ void WarpProgram::expand_event(const trace::Record& event) {
     case PolicyKind::kSkip:
     case PolicyKind::kCccl: {
       add(t.check);
-      const bool reduce =
-          groups.count == 1 && (policy.kind != PolicyKind::kSwB || lanes >= policy.threshold);
-      if (!reduce) {
-        add(t.plain);
+      // sw-b looks whether lanes agree only where there are enough of them.
+      const bool enough = policy.kind != PolicyKind::kSwB || lanes >= policy.threshold;
+      if (enough) {
+        add(t.agree);
+      }
+      if (!enough || groups.count != 1) {
+        add(enough ? t.plain_apart : t.plain);
         add_atomics(StepKind::kAtomic, event.mask, SumOrder::kSerial);
         break;
       }

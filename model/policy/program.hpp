@@ -93,7 +93,8 @@ class PolicyTiming {
   [[nodiscard]] const Segment& path(std::uint16_t index) const { return paths_[index]; }
   // What the pass of an event comes to.
   struct Pass {
-    Segment taken, check, plain, setup, per_lane, butterfly, leader;
+    Segment taken, check, agree, plain, setup, per_lane, butterfly, leader;
+    Segment plain_apart;  // the same where `agree` found that lanes do not
   };
   // By active lanes, of which there is at least one.
   [[nodiscard]] const Pass& pass(std::uint32_t lanes) const {

@@ -135,7 +135,7 @@ TEST(HostFrame, OutputIsReadBackAndEntersTheManifest) {
   recorder.registers = 0;
   EXPECT_THROW((void)write_output(options, recorder, scene, frame), InputError);
   options.costs = folder / "costs.json";
-  std::ofstream(options.costs) << "{\"schema\": \"warpfold.costs/2\", \"paths\": [\"taken\"]}";
+  std::ofstream(options.costs) << "{\"schema\": \"warpfold.costs/3\", \"paths\": [\"taken\"]}";
   EXPECT_THROW((void)write_output(options, recorder, scene, frame), InputError);
   std::ofstream(options.costs) << "{";
   EXPECT_THROW((void)write_output(options, recorder, scene, frame), InputError);

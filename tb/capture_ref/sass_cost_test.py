@@ -177,8 +177,9 @@ class Paths(unittest.TestCase):
         self.assertEqual(w.leaves, [0x6C0, 0x7F0])
         self.assertEqual(w.addresses("skip_power"), w.addresses("skip_alpha"))
         check = [w.flow.code[a].opcode for a in w.addresses("check")]
-        self.assertEqual(check, ["POPC", "MOV", "ISETP", "SHF", "LOP3", "BRA",
-                                 "BREV", "ISETP", "FLO", "SHFL", "ISETP", "VOTE", "BRA"])
+        self.assertEqual(check, ["POPC", "MOV", "ISETP", "SHF", "LOP3", "BRA"])
+        agree = [w.flow.code[a].opcode for a in w.addresses("agree")]
+        self.assertEqual(agree, ["BREV", "ISETP", "FLO", "SHFL", "ISETP", "VOTE", "BRA"])
         self.assertEqual(cost("sw-b", "butterfly")["shuffle"], 45)
         self.assertEqual(cost("sw-b", "butterfly")["alu"], 45)  # additions
         self.assertEqual(sass_cost.ranges(w.addresses("plain")), "1210-1380")
@@ -243,7 +244,7 @@ class Workloads(unittest.TestCase):
         # The ballot's branch leaves the pass, but no path has its name.
         w = shaped("pagerank", "sw-b")
         self.assertEqual(w.leaves, [0x2F0])
-        self.assertEqual(w.parts.keys(), {"prologue", "taken", "epilogue", "check", "plain", "butterfly", "leader"})
+        self.assertEqual(w.parts.keys(), {"prologue", "taken", "epilogue", "check", "agree", "plain", "butterfly", "leader"})
         self.assertEqual(w.cost("prologue")[0]["shuffle"], 5)
         self.assertEqual(w.cost("butterfly")[0]["shuffle"], 5)
         # What is asked for in the check arrives in the reduction, not at the end of the pass.
@@ -349,6 +350,16 @@ class Workloads(unittest.TestCase):
                   "serial_turns": by_threshold(2), "plain_events": by_threshold(1)}
         self.assertEqual(sass_cost.predict_variant(cost, counts, "sw-s", 2),
                          28 + 4 + 1 + 14 + (7 + 8 + 1) + 2 * 12 + (2 + 1))
+        # The same under sw-b: the four are checked, and from a threshold of 4 down looked at, but never together.
+        w = shaped("pagerank", "sw-b")
+        cost = {"paths": [w.cost(n)[0] for n in paths],
+                "reduce": {n: w.cost(n)[0] for n in sass_cost.SEGMENTS["sw-b"]}}
+        for threshold, looked_at in ((0, 10), (4, 10), (5, 0)):
+            self.assertEqual(sass_cost.predict_variant(cost, counts, "sw-b", threshold),
+                             41 + 14 + 1 + 10 + looked_at + (6 + 1))
+        # Alike, they are summed.
+        counts["one_address_by_lanes"] = lanes
+        self.assertEqual(sass_cost.predict_variant(cost, counts, "sw-b", 4), 41 + 14 + 1 + 10 + 10 + (11 + 5 + 1))
 
 
 class Refusals(unittest.TestCase):
@@ -403,7 +414,7 @@ class Commands(unittest.TestCase):
             self.assertIn("640-680 b60-ba0", out)
             with open(costs, encoding="utf-8") as file:
                 table = json.load(file)
-            self.assertEqual(table["schema"], "warpfold.costs/2")
+            self.assertEqual(table["schema"], "warpfold.costs/3")
             self.assertEqual(set(table["costs"]["sm_90"]), set(KERNELS))
             for variant, entry in table["costs"]["sm_90"].items():
                 self.assertEqual(len(entry["paths"]), len(table["paths"]))

@@ -52,10 +52,13 @@ trace::Header small_trace_header() {
                                    {"per_lane", butterfly},
                                    {"leader", cost}},
                         .registers = 48};
-    variants["sw-b"] = {
-        .paths = paths,
-        .reduce = {{"check", cost}, {"plain", cost}, {"butterfly", butterfly}, {"leader", cost}},
-        .registers = 48};
+    variants["sw-b"] = {.paths = paths,
+                        .reduce = {{"check", cost},
+                                   {"agree", cost},
+                                   {"plain", cost},
+                                   {"butterfly", butterfly},
+                                   {"leader", cost}},
+                        .registers = 48};
     variants["skip"] = {.paths = paths,
                         .reduce = {{"check", cost}, {"butterfly", butterfly}, {"leader", cost}},
                         .registers = 48};

@@ -67,14 +67,14 @@ TEST(GroupSizes, OfEventsWithOnePrimitiveAreTheirLanes) {
   }
 }
 
-TEST(GroupSizes, OfSeveralPrimitivesMatterToTheSerialReductionOnly) {
+TEST(GroupSizes, OfSeveralPrimitivesCountApartForTheSerialReductionOnly) {
   SmallTrace trace(1, 1, 1, 8, 4);
   std::vector<std::uint32_t> primitives(32, 0);
   for (std::size_t lane = 20; lane < 32; ++lane) {
     primitives[lane] = 1;
   }
-  trace.event(0, 0, 0xffffffff, primitives);  // 20 and 12 lanes
-  EXPECT_EQ(lowest_alike(trace, "sw-b:32"), 0U);
+  trace.event(0, 0, 0xffffffff, primitives);      // 20 and 12 lanes
+  EXPECT_EQ(lowest_alike(trace, "sw-b:32"), 0U);  // all 32 are enough to look at
   EXPECT_EQ(lowest_alike(trace, "sw-s:12"), 0U);
   EXPECT_EQ(lowest_alike(trace, "sw-s:20"), 13U);
   EXPECT_EQ(lowest_alike(trace, "sw-s:32"), 21U);
@@ -95,7 +95,7 @@ TEST(GroupSizes, TellApartWhatWarpsIssue) {
     for (trace::WarpTrace& warp : trace.ctas[0].warps) {
       warp.records.resize(std::min<std::size_t>(warp.records.size(), 12));
     }
-    for (const std::string segment : {"check", "plain", "setup", "leader", "per_lane"}) {
+    for (const std::string segment : {"check", "agree", "plain", "setup", "leader", "per_lane"}) {
       trace.reduce_cost(segment, {.alu = static_cast<std::uint32_t>(10 + segment.size())});
     }
     trace.reduce_cost("butterfly", {.alu = 7});

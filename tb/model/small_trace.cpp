@@ -31,7 +31,7 @@ SmallTrace::SmallTrace(std::uint32_t cta_count, std::uint32_t warps, std::uint32
   const std::map<std::string, std::vector<std::string>> segments{
       {"baseline", {"plain"}},
       {"sw-s", {"check", "plain", "setup", "per_lane", "leader"}},
-      {"sw-b", {"check", "plain", "butterfly", "leader"}},
+      {"sw-b", {"check", "agree", "plain", "butterfly", "leader"}},
       {"skip", {"check", "butterfly", "leader"}},
       {"cccl", {"butterfly", "leader"}}};
   for (const char* arch : {"sm_86", "sm_89", "sm_90"}) {

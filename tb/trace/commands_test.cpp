@@ -386,7 +386,7 @@ TEST_F(Manifest, VerifyTakesTracesAsWell) {
 // A file of costs for the small header, after `change`.
 void write_costs(const fs::path& path, const std::function<void(json&)>& change) {
   const json header = json::parse(header_to_json(small_header(2, 64)));
-  json costs = {{"schema", "warpfold.costs/2"},
+  json costs = {{"schema", "warpfold.costs/3"},
                 {"paths", header["paths"]},
                 {"compiler", "release 99"},
                 {"costs", {{"sm_90", header["costs"]["sm_90"]}}}};
@@ -433,20 +433,23 @@ TEST(Recost, ChangesTheCostsAlone) {
   EXPECT_EQ(header_to_json(reader.header()), header_to_json(expected));
 }
 
-TEST(Recost, ReadsVersion1WhichNothingElseDoes) {
+TEST(Recost, ReadsOlderVersionsWhichNothingElseDoes) {
   const TempFolder folder;
   write_counted(folder / "t.wft");
   const Reader original(folder / "t.wft");
   Bytes bytes = read_bytes(folder / "t.wft");
-  bytes[8] = 1;
-  write_bytes(folder / "t.wft", bytes);
-  EXPECT_EQ(refusal(folder / "t.wft"), "format version 1, this build reads version 2");
   write_costs(folder / "costs.json", [](json&) {});
   std::ostringstream out;
-  trace_recost(folder / "t.wft", folder / "costs.json", folder / "new.wft", {}, out);
-  const Reader reader(folder / "new.wft");
-  EXPECT_EQ(reader.read_cta(1), original.read_cta(1));
-  bytes[8] = 3;
+  for (const std::uint8_t version : {std::uint8_t{1}, std::uint8_t{2}}) {
+    bytes[8] = version;
+    write_bytes(folder / "t.wft", bytes);
+    EXPECT_EQ(refusal(folder / "t.wft"),
+              fmt::format("format version {}, this build reads version 3", version));
+    const fs::path recosted = folder / fmt::format("new{}.wft", version);
+    trace_recost(folder / "t.wft", folder / "costs.json", recosted, {}, out);
+    EXPECT_EQ(Reader(recosted).read_cta(1), original.read_cta(1));
+  }
+  bytes[8] = 4;
   write_bytes(folder / "t.wft", bytes);
   EXPECT_THROW(trace_recost(folder / "t.wft", folder / "costs.json", folder / "new.wft", {}, out),
                TraceError);
@@ -454,8 +457,8 @@ TEST(Recost, ReadsVersion1WhichNothingElseDoes) {
 
 TEST(Recost, RefusesCostsOfOtherKernels) {
   EXPECT_EQ(recost_refusal([](json& costs) { costs["schema"] = "warpfold.costs/1"; }),
-            "is not warpfold.costs/2");
-  EXPECT_EQ(recost_refusal([](json& costs) { costs = json::array(); }), "is not warpfold.costs/2");
+            "is not warpfold.costs/3");
+  EXPECT_EQ(recost_refusal([](json& costs) { costs = json::array(); }), "is not warpfold.costs/3");
   EXPECT_EQ(recost_refusal([](json& costs) { costs["paths"].push_back("further"); }),
             "its paths are not those of the trace");
   EXPECT_EQ(recost_refusal([](json& costs) { costs.erase("costs"); }),

@@ -38,12 +38,12 @@ import re
 import subprocess
 import sys
 
-SCHEMA = "warpfold.costs/2"
+SCHEMA = "warpfold.costs/3"
 COUNTS_SCHEMA = "warpfold.path-counts/1"
 SEGMENTS = {
     "baseline": ["plain"],
     "sw-s": ["check", "plain", "setup", "per_lane", "leader"],
-    "sw-b": ["check", "plain", "butterfly", "leader"],
+    "sw-b": ["check", "agree", "plain", "butterfly", "leader"],
     "skip": ["check", "butterfly", "leader"],
     "cccl": ["butterfly", "leader"],
 }
@@ -754,7 +754,7 @@ class Ways:
         own = self._not_values(trunk, [trunk + test + sums + leader, trunk + plain])
         self._mixed(before, trunk, {a: "check" for a in own}, plain)
         trunk_way = before + trunk
-        self._add("check", Stretch(trunk_way, test))
+        self._add("agree", Stretch(trunk_way, test))
         self._add("plain", Stretch(trunk_way, plain))
         whole = trunk_way + test
         lone = self._not_values(sums, [sums + leader])
@@ -1085,7 +1085,9 @@ def predict_variant(cost, counts, variant, threshold):
         total += serial * (reduce["setup"] + reduce["leader"] + adds) + turns * reduce["per_lane"]
         total += plain * (reduce["plain"] + adds)
     else:
-        together = sum(alike) if variant in ("skip", "cccl") else sum(alike[max(threshold, 1):])
+        enough = max(threshold, 1) if variant == "sw-b" else 0
+        total += sum(by_lanes[enough:]) * reduce.get("agree", 0)
+        together = sum(alike[enough:])
         total += together * (reduce["butterfly"] + reduce["leader"] + adds)
         total += (sum(by_lanes) - together) * (reduce.get("plain", 0) + adds)
     return total

@@ -31,7 +31,7 @@ std::vector<std::uint64_t> pick(std::span<const std::uint64_t> ranked, std::size
 
 }  // namespace
 
-nlohmann::json read_json(const std::filesystem::path& path, const char* schema) {
+nlohmann::json read_json(const std::filesystem::path& path, std::string_view schema) {
   std::ifstream file(path);
   if (!file) {
     throw InputError(path.string() + ": cannot be read");
@@ -39,7 +39,7 @@ nlohmann::json read_json(const std::filesystem::path& path, const char* schema) 
   try {
     nlohmann::json json = nlohmann::json::parse(file);
     if (json.at("schema") != schema) {
-      throw InputError(path.string() + ": is not " + schema);
+      throw InputError(path.string() + ": is not " + std::string(schema));
     }
     return json;
   } catch (const nlohmann::json::exception& error) {
@@ -71,7 +71,7 @@ trace::Header with_costs_and_times(const trace::Header& header,
                                    const std::string& kernel) {
   auto json = nlohmann::json::parse(trace::header_to_json(header));
   if (!costs_path.empty()) {
-    const auto costs = read_json(costs_path, "warpfold.costs/2");
+    const auto costs = read_json(costs_path, trace::kCostsSchema);
     if (costs.value("paths", nlohmann::json()) != json.at("paths") ||
         costs.value("kernel", "") != kernel) {
       throw InputError(costs_path.string() + ": its paths are not those of this program");

@@ -16,7 +16,7 @@
 namespace warpfold::capture {
 
 // Throws InputError if it is not JSON of that schema.
-[[nodiscard]] nlohmann::json read_json(const std::filesystem::path& path, const char* schema);
+[[nodiscard]] nlohmann::json read_json(const std::filesystem::path& path, std::string_view schema);
 void write_text(const std::filesystem::path& path, const std::string& text);
 [[nodiscard]] std::string today();  // YYYY-MM-DD, UTC
 

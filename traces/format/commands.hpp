@@ -44,7 +44,7 @@ int trace_slice(const std::filesystem::path& in, const std::filesystem::path& ou
                 const SliceSpec& spec, std::ostream& out);
 
 // Writes `in` to `out_path` with the instruction costs of the file `costs` in its header. Records
-// and times stay as they are. `in` may be of format version 1. `stop` as in SliceSpec.
+// and times stay as they are. `in` may be of an older version. `stop` as in SliceSpec.
 int trace_recost(const std::filesystem::path& in, const std::filesystem::path& costs,
                  const std::filesystem::path& out_path, const std::function<bool()>& stop,
                  std::ostream& out);

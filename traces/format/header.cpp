@@ -33,8 +33,8 @@ constexpr std::uint32_t kValueBytes = 4;       // an FP32
 constexpr std::array<std::string_view, 1> kBaselineSegments = {"plain"};
 constexpr std::array<std::string_view, 5> kSerialSegments = {"check", "plain", "setup", "per_lane",
                                                              "leader"};
-constexpr std::array<std::string_view, 4> kButterflySegments = {"check", "plain", "butterfly",
-                                                                "leader"};
+constexpr std::array<std::string_view, 5> kButterflySegments = {"check", "agree", "plain",
+                                                                "butterfly", "leader"};
 constexpr std::array<std::string_view, 3> kSkipSegments = {"check", "butterfly", "leader"};
 constexpr std::array<std::string_view, 2> kCcclSegments = {"butterfly", "leader"};
 

@@ -20,8 +20,8 @@ using container::get_u32;
 using container::get_u64;
 
 namespace {
-// As the present version but for the costs in the header.
-constexpr std::uint32_t kVersionOfOtherCosts = 1;
+// As the present version but for the costs in the header, and so is what is between.
+constexpr std::uint32_t kOldestOfOtherCosts = 1;
 }  // namespace
 
 struct Reader::State {
@@ -98,7 +98,7 @@ void Reader::State::pass_prelude() {
   }
   pass(prelude, "the magic and the version");
   const std::uint32_t version = get_u32(prelude.data() + 8);
-  const bool older = !with_costs && version == kVersionOfOtherCosts;
+  const bool older = !with_costs && version >= kOldestOfOtherCosts && version < kFormatVersion;
   if (version != kFormatVersion && !older) {
     fail(fmt::format("format version {}, this build reads version {}", version, kFormatVersion));
   }

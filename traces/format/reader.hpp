@@ -30,7 +30,7 @@ class Reader {
  public:
   // Throws TraceError with one line that starts with the path.
   explicit Reader(const std::filesystem::path& path);
-  // Leaves out the header's costs, and so also reads version 1, which had others.
+  // Leaves out the header's costs, and so also reads older versions, which had others.
   static Reader without_costs(const std::filesystem::path& path);
   ~Reader();
   Reader(Reader&&) noexcept;

@@ -13,7 +13,7 @@
 namespace warpfold::trace {
 
 // Container version that this library writes, and the only one it reads.
-inline constexpr std::uint32_t kFormatVersion = 2;
+inline constexpr std::uint32_t kFormatVersion = 3;
 inline constexpr int kWarpLanes = 32;
 
 // Anything wrong with a trace file: one clear line, no newline at its end.
@@ -83,7 +83,8 @@ struct InstructionCost {
 // order. `reduce` holds the variant's own reduction code by segment:
 //   baseline: "plain"                                  (address computation beside the REDs)
 //   sw-s:     "check" "plain" "setup" "per_lane" "leader"   (per_lane: one turn of the serial loop)
-//   sw-b:     "check" "plain" "butterfly" "leader"
+//   sw-b:     "check" "agree" "plain" "butterfly" "leader"  (agree: whether all lanes have one
+//                                                       primitive, where enough are active)
 //   skip:     "check" "butterfly" "leader"             (check also runs on warps that are skipped)
 //   cccl:     "butterfly" "leader"      (every pass reduces: those without an event have it in
 //                                        their path)
