@@ -70,6 +70,15 @@ constexpr std::uint32_t kAlike = 8;
 // Lines that are neighbours and share a place of their slice.
 constexpr std::uint64_t kPairLines = 2;
 
+// M0 of l2.hpp.
+constexpr double kSmsAsUneven = 30;
+
+// How much what a slice has beyond its even share counts, 1 in a whole GPU (l2.hpp).
+double share_of_own(const GpuConfig& config) {
+  const double sms = static_cast<double>(config.sm.count) * config.sms_each;
+  return std::sqrt((kSmsAsUneven + sms) / (kSmsAsUneven * config.sms_each + sms));
+}
+
 std::uint64_t fine(double cycles, unsigned bits) {
   return static_cast<std::uint64_t>(std::llround(std::ldexp(cycles, static_cast<int>(bits))));
 }
@@ -95,7 +104,7 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const 
       sector_time_(fine(config.l2.sector_cycles, kFineBits)),
       round_floor_(sector_time_ / config.sms_each),
       spread_(fine(config.l2.turn_spread * std::sqrt(3.0), kRoundBits)),
-      own_share_(fine(1 / std::sqrt(config.sms_each), kShareBits)),
+      own_share_(fine(share_of_own(config), kShareBits)),
       even_share_(((std::uint64_t{1} << kShareBits) - own_share_) / config.l2.slices_per_port),
       line_bytes_(config.l2.line_bytes),
       dram_latency_(config.l2.dram_latency),

@@ -25,8 +25,12 @@
 // an SM at a time, and counts in each round for so many turns less or more.
 //
 // In an Nth of a GPU (part_of_gpu) all these take N times as long, and each SM stands for N of the
-// launch, which draw their slices on their own. So S slices share the m of them more evenly: what
-// m_k lacks of m / S, or has beyond it, counts 1 / sqrt(N); and an SM that is alone at the port
+// launch. How uneven the m_k of the launch's M SMs are has two reasons: each SM is at a slice of
+// its own, of which the variance beside the square of the mean is A / M, and what all of them add
+// to at the time lies more in some slices, A / M0. M / N SMs show N A / M of the former and as much
+// of the latter. So what m_k lacks of m / S, with S slices, or has beyond it, counts sqrt((M0 + M)
+// / (N M0 + M)). M0 is 30: with it three frames (kitchen, lacadiere_wall, playbot) as every fourth
+// CTA come nearest to themselves whole on all of three GPUs. And an SM that is alone at the port
 // stands for N that wait for each other's sectors no more than others do: the first of the limits
 // stays as it is in the whole GPU.
 //

@@ -666,14 +666,15 @@ INSTANTIATE_TEST_SUITE_P(
         Meeting{"words_of_three_sectors", {{0, 0}}, 44, 3, 1, 36, 1, 8},
         // Two ports have nothing in common.
         Meeting{"two_ports", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}}, 189},
-        // One that stands for four, which would share the slices: 4 x 1.47 x (0.5 + 0.5 / 2)
-        // = 4.41.
-        Meeting{"one_for_four", {{0, 0}}, 142, 1, 4},
-        // 4 x 1.18 x (1 + 1 / 2) = 7.08, and 4 x 2.31 x 2 that the sectors clash: 32 x 25.56.
-        Meeting{"same_sector_for_four", {{0, 0}, {0, 0}}, 818, 1, 4},
-        // 4 x 1.47 x (2 + 2 / 2) = 17.64, above the port's 4 x 4 x 0.89.
-        Meeting{"four_for_four", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 565, 1, 4},
-        // For two: 2 x 1.47 x (0.5 + 0.5 / 1.414) = 2.51 are less than the 3.49 of one sector.
+        // One that stands for four, which would share the slices. What it has beyond half counts
+        // sqrt((30 + 4) / (4 x 30 + 4)) = 0.524: 4 x 1.47 x (0.5 + 0.5 x 0.524) = 4.48.
+        Meeting{"one_for_four", {{0, 0}}, 144, 1, 4},
+        // Of 8 it counts 0.545: 4 x 1.18 x (1 + 0.545) = 7.29, and 4 x 2.31 x 2 that the sectors
+        // clash: 32 x 25.77.
+        Meeting{"same_sector_for_four", {{0, 0}, {0, 0}}, 825, 1, 4},
+        // Of 16 it counts 0.582: 4 x 1.47 x (2 + 2 x 0.582) = 18.60, above the port's 4 x 4 x 0.89.
+        Meeting{"four_for_four", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 596, 1, 4},
+        // For two: 2 x 1.47 x (0.5 + 0.5 x 0.718) = 2.53 are less than the 3.49 of one sector.
         Meeting{"one_for_two", {{0, 0}}, 112, 1, 2},
         // Four with sectors of their own, 32 x 4 x 1.47, and then 32 of the last at 3.49.
         Meeting{"in_turn", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 300, 1, 1, 4, 2},
