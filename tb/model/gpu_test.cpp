@@ -687,9 +687,9 @@ INSTANTIATE_TEST_SUITE_P(
         // 4 x 1.18 + 2.053 + 0.646 = 7.42 for two operations of the last, 32 take 118.7. 21.33 are
         // left of each other SM, at 3 x 3.49: 223.4.
         Meeting{"clashes_on_inputs", {{0, 0}, {0, 0}, {0, 0}, {0, 1}}, 343, 1, 1, 3},
-        // SMs that stand for two: a round takes 2 x 1.47 x 4 x (0.707 + 0.293 / 2) = 10.04, and the
-        // last has two operations in each: 64 in 321.2. Then 10.67 of each other at 7.53: 80.3.
-        Meeting{"inputs_for_two", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 402, 1, 2, 6, 2}),
+        // SMs that stand for two: a round takes 2 x 1.47 x 4 x (0.748 + 0.252 / 2) = 10.28, and the
+        // last has two operations in each: 64 in 328.8. Then 10.67 of each other at 7.71: 82.2.
+        Meeting{"inputs_for_two", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 412, 1, 2, 6, 2}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
 // A port that has room for one RED lets SMs in one after another: each `waiting` SM has one RED for
