@@ -28,11 +28,11 @@
 // launch. How uneven the m_k of the launch's M SMs are has two reasons: each SM is at a slice of
 // its own, of which the variance beside the square of the mean is A / M, and what all of them add
 // to at the time lies more in some slices, A / M0. M / N SMs show N A / M of the former and as much
-// of the latter. So what m_k lacks of m / S, with S slices, or has beyond it, counts sqrt((M0 + M)
-// / (N M0 + M)). M0 is 30: with it three frames (kitchen, lacadiere_wall, playbot) as every fourth
-// CTA come nearest to themselves whole on all of three GPUs. And an SM that is alone at the port
-// stands for N that wait for each other's sectors no more than others do: the first of the limits
-// stays as it is in the whole GPU.
+// of the latter. So what m_k lacks of m / S, with S slices, or has beyond it, counts
+// sqrt((M0 + M) / (N M0 + M)). M0 is 30, between what brings samples of three frames nearest to
+// their launches on 132 SMs, which is less, and on 28, which is more (CALIBRATION.md, "Samples").
+// And an SM that is alone at the port stands for N that wait for each other's sectors no more than
+// others do: the first of the limits stays as it is in the whole GPU.
 //
 // Where a port has several inputs, these take turns, and so do the SMs of each: with m SMs on n
 // inputs, each SM of the m_i on input i has r_i = m / (n m_i) turns done while m of all are done.
