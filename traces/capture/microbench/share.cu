@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a slice of the L2 is shared by the SMs that add to it: operations that each gets through in
 // the same time, whether warps that begin in step stay so, what additions to sectors at random
-// take, in which order SMs get their turns, and for how long a warp's RED sleeps.
+// take, in which order SMs get their turns, for how long a warp's RED sleeps, what loads between
+// REDs wait for, and which SMs have one clock.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -132,6 +133,52 @@ __global__ void red_sleep(float* base, float value, std::uint32_t* gaps) {
       static_cast<std::uint32_t>(second - first);
 }
 
+// The same walk, but before the REDs of each frame a warp loads a word for each lane, which comes
+// from the L2 or DRAM, and the words of its frame, which all warps load. What it waits for the
+// loads, and then until the last RED is issued, in SM cycles, for each frame.
+__global__ void red_frames(float* base, const float* own, const float* of_frame,
+                           std::uint32_t* waits) {
+  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+  const std::uint32_t threads = gridDim.x * blockDim.x;
+  std::uint32_t loads[kFrames];
+  std::uint32_t reds[kFrames];
+#pragma unroll
+  for (int frame = 0; frame < kFrames; ++frame) {
+    const std::uint32_t begin = clock_low();
+    float sum = __ldcg(own + std::size_t{threads} * frame + thread);
+#pragma unroll
+    for (int i = 0; i < kWordsOfFrame; ++i) {
+      sum += __ldca(of_frame + frame * kWordsOfFrame + i);
+    }
+    // All that is loaded is 0.
+    const auto loaded = static_cast<std::uint32_t>(clock_after(__float_as_uint(sum)));
+    if (lane_id() == 0) {
+#pragma unroll
+      for (int i = 0; i < kWordsOfFrame; ++i) {
+        red_add(base + frame * kWordsOfFrame + i, sum);
+      }
+    }
+    __syncwarp();
+    loads[frame] = loaded - begin;
+    reds[frame] = clock_low() - loaded;
+  }
+  if (lane_id() == 0) {
+    std::uint32_t* const mine = waits + std::size_t{thread / 32} * 2 * kFrames;
+#pragma unroll
+    for (int frame = 0; frame < kFrames; ++frame) {
+      mine[2 * frame] = loads[frame];
+      mine[2 * frame + 1] = reds[frame];
+    }
+  }
+}
+
+// The clock of each SM, one CTA on each.
+__global__ void sm_clocks(std::uint64_t* clocks) {
+  if (threadIdx.x == 0) {
+    clocks[sm_id()] = clock_now();
+  }
+}
+
 constexpr int kAtomsOfWarp = 128;
 constexpr int kAtomsAtOnce = 8;
 
@@ -235,6 +282,91 @@ void sleep(Harness& harness, float* words, int ctas, int warps) {
   result.unit = "SM cycles between the first two REDs of the median warp";
   result.value = summarize(medians);
   result.extra = {{"tenth", last[last.size() / 10]}, {"nine_tenths", last[last.size() / 10 * 9]}};
+  harness.report().add(result);
+}
+
+void frames(Harness& harness, float* words, int ctas, int warps) {
+  constexpr int kWaves = 5;
+  const int first = harness.device().sms * ctas;
+  const int grid = first * kWaves;
+  const int each = shared_for_ctas(reinterpret_cast<const void*>(red_frames), ctas);
+  const auto all_warps = static_cast<std::size_t>(grid) * static_cast<std::size_t>(warps);
+  DeviceBuffer<float> own(all_warps * 32 * kFrames);
+  DeviceBuffer<float> of_frame(kFrames * kWordsOfFrame);
+  own.clear_async();
+  of_frame.clear_async();
+  const DeviceBuffer<std::uint32_t> waits(all_warps * 2 * kFrames);
+  Events events;
+  std::vector<double> nanoseconds;
+  std::vector<double> loads;
+  std::vector<double> reds;
+  for (int i = -1; i < harness.repetitions(); ++i) {
+    const double ms = events.time([&] {
+      red_frames<<<grid, warps * 32, each>>>(words, own.data(), of_frame.data(), waits.data());
+    });
+    check_launch("red_frames");
+    if (i < 0) {
+      continue;
+    }
+    nanoseconds.push_back(ms * 1e6 / static_cast<double>(all_warps * kFrames * kWordsOfFrame));
+    // Of the first frame of a warp, and of the CTAs that find the way empty, nothing.
+    const auto cycles = waits.to_host();
+    loads.clear();
+    reds.clear();
+    for (std::size_t at = static_cast<std::size_t>(first) * warps * 2 * kFrames; at < cycles.size();
+         at += 2) {
+      if (at / 2 % kFrames != 0) {
+        loads.push_back(cycles[at]);
+        reds.push_back(cycles[at + 1]);
+      }
+    }
+  }
+  std::sort(loads.begin(), loads.end());
+  std::sort(reds.begin(), reds.end());
+  const auto parts = [](const std::vector<double>& sorted) {
+    std::vector<double> result;
+    for (const double part : {0.05, 0.25, 0.5, 0.75, 0.95}) {
+      result.push_back(sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size()))]);
+    }
+    return result;
+  };
+  Result result = head_of_crew("frames", ctas, warps, kWaves, grid);
+  result.unit = "ns/addition of the slice";
+  result.value = summarize(nanoseconds);
+  result.extra = {{"loads_cycles", parts(loads)}, {"reds_cycles", parts(reds)}};
+  harness.report().add(result);
+}
+
+// SMs whose clocks are less than some microseconds apart; between the groups lie up to
+// milliseconds.
+void clocks(Harness& harness) {
+  constexpr std::uint64_t kApart = 8192;
+  const int sms = harness.device().sms;
+  const DeviceBuffer<std::uint64_t> clocks(static_cast<std::size_t>(sms));
+  const int each = shared_for_ctas(reinterpret_cast<const void*>(sm_clocks), 1);
+  std::vector<double> groups;
+  std::vector<double> starts;
+  for (int i = 0; i < harness.repetitions(); ++i) {
+    sm_clocks<<<sms, 32, each>>>(clocks.data());
+    check_launch("sm_clocks");
+    auto sorted = clocks.to_host();
+    std::sort(sorted.begin(), sorted.end());
+    starts.assign(1, 0);
+    for (std::size_t sm = 1; sm < sorted.size(); ++sm) {
+      if (sorted[sm] - sorted[sm - 1] > kApart) {
+        starts.push_back(static_cast<double>(sorted[sm] - sorted[0]));
+      }
+    }
+    groups.push_back(static_cast<double>(starts.size()));
+  }
+  Result result;
+  result.group = "share";
+  result.name = "share/clocks";
+  result.unit = "groups of SMs with one clock";
+  result.value = summarize(groups);
+  result.grid = sms;
+  result.block = 32;
+  result.extra = {{"sms", sms}, {"cycles_after_first", starts}};
   harness.report().add(result);
 }
 
@@ -352,6 +484,10 @@ void bench_share(Harness& harness) {
   for (const auto& [ctas, warps] : {std::pair(2, 12), std::pair(4, 12), std::pair(5, 12)}) {
     sleep(harness, words.data(), ctas, warps);
   }
+  for (const auto& [ctas, warps] : {std::pair(1, 12), std::pair(4, 12), std::pair(5, 12)}) {
+    frames(harness, words.data(), ctas, warps);
+  }
+  clocks(harness);
   order(harness);
 }
 
