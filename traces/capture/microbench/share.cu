@@ -133,43 +133,56 @@ __global__ void red_sleep(float* base, float value, std::uint32_t* gaps) {
       static_cast<std::uint32_t>(second - first);
 }
 
+constexpr int kStampsOfFrame = 4;  // load issued, results there, first RED issued, last RED issued
+constexpr int kStamps = kFrames * kStampsOfFrame;
+constexpr int kBegin = kStamps;  // behind them: when the warp began, and its SM
+constexpr int kSm = kBegin + 1;
+constexpr int kStampsOfWarp = 32;
+
 // The same walk, but before the REDs of each frame a warp loads a word for each lane, which comes
-// from the L2 or DRAM, and the words of its frame, which all warps load. What it waits for the
-// loads, and then until the last RED is issued, in SM cycles, for each frame.
+// from the L2 or DRAM, if `kLoads` is more than 1 also the words of its frame, which all warps
+// load, and sums what it has by a butterfly of so many shuffles, one behind the other. What its
+// lanes leave: lane n the clock at stamp n, then when the warp began, and its SM.
+template <int kLoads, int kShuffles>
 __global__ void red_frames(float* base, const float* own, const float* of_frame,
-                           std::uint32_t* waits) {
+                           std::uint32_t* stamps) {
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
   const std::uint32_t threads = gridDim.x * blockDim.x;
-  std::uint32_t loads[kFrames];
-  std::uint32_t reds[kFrames];
+  std::uint32_t mine = lane_id() == kBegin ? clock_low() : sm_id();
+  std::uint32_t stamp = 0;
+  const auto keep = [&](std::uint32_t clock) {
+    mine = lane_id() == stamp ? clock : mine;
+    ++stamp;
+  };
 #pragma unroll
   for (int frame = 0; frame < kFrames; ++frame) {
-    const std::uint32_t begin = clock_low();
-    float sum = __ldcg(own + std::size_t{threads} * frame + thread);
+    const float loaded = __ldcg(own + std::size_t{threads} * frame + thread);
+    const std::uint32_t issued = clock_low();
+    keep(issued);
+    // All that is loaded is 0. It is not waited for before that clock has been read.
+    float sum = issued == 1 ? 1.0F : 0.0F;
+    sum += loaded;
+#pragma unroll
+    for (int i = 1; i < kLoads; ++i) {
+      sum += __ldca(of_frame + frame * kWordsOfFrame + i - 1);
+    }
+#pragma unroll
+    for (int i = 0; i < kShuffles; ++i) {
+      sum += __shfl_xor_sync(~0U, sum, 16 >> i);
+    }
+    keep(static_cast<std::uint32_t>(clock_after(__float_as_uint(sum))));
 #pragma unroll
     for (int i = 0; i < kWordsOfFrame; ++i) {
-      sum += __ldca(of_frame + frame * kWordsOfFrame + i);
-    }
-    // All that is loaded is 0.
-    const auto loaded = static_cast<std::uint32_t>(clock_after(__float_as_uint(sum)));
-    if (lane_id() == 0) {
-#pragma unroll
-      for (int i = 0; i < kWordsOfFrame; ++i) {
+      if (lane_id() == 0) {
         red_add(base + frame * kWordsOfFrame + i, sum);
+      }
+      if (i == 0 || i == kWordsOfFrame - 1) {
+        keep(clock_low());
       }
     }
     __syncwarp();
-    loads[frame] = loaded - begin;
-    reds[frame] = clock_low() - loaded;
   }
-  if (lane_id() == 0) {
-    std::uint32_t* const mine = waits + std::size_t{thread / 32} * 2 * kFrames;
-#pragma unroll
-    for (int frame = 0; frame < kFrames; ++frame) {
-      mine[2 * frame] = loads[frame];
-      mine[2 * frame + 1] = reds[frame];
-    }
-  }
+  stamps[std::size_t{thread / 32} * kStampsOfWarp + lane_id()] = mine;
 }
 
 // The clock of each SM, one CTA on each.
@@ -285,55 +298,137 @@ void sleep(Harness& harness, float* words, int ctas, int warps) {
   harness.report().add(result);
 }
 
+// What lies between two clocks, in SM cycles, over all warps and frames that are looked at.
+class Waits {
+ public:
+  void add(std::uint32_t begin, std::uint32_t end) {
+    constexpr std::uint32_t kTick = 16384;
+    waits_.push_back(end - begin);
+    // The clock's high half does not matter to its multiples of a power of two.
+    const std::uint32_t ticks = (begin % kTick + (end - begin)) / kTick;
+    two_ticks_ += ticks == 2 ? 1 : 0;
+    more_ticks_ += ticks > 2 ? 1 : 0;
+    just_after_ += ticks == 2 && end % kTick < kTick / 4 ? 1 : 0;
+  }
+  // Five parts of them, and how many passed two multiples of 16,384 cycles or more; of the former,
+  // how many ended in the quarter behind the second.
+  [[nodiscard]] Json summary() {
+    std::sort(waits_.begin(), waits_.end());
+    const auto all = static_cast<double>(waits_.size());
+    std::vector<double> parts;
+    for (const double part : {0.05, 0.25, 0.5, 0.75, 0.95}) {
+      parts.push_back(waits_[static_cast<std::size_t>(part * all)]);
+    }
+    return {{"cycles", parts},
+            {"mean", std::accumulate(waits_.begin(), waits_.end(), 0.0) / all},
+            {"two_ticks", two_ticks_ / all},
+            {"more_ticks", more_ticks_ / all},
+            {"just_after_second", two_ticks_ > 0 ? just_after_ / two_ticks_ : 0}};
+  }
+
+ private:
+  std::vector<std::uint32_t> waits_;
+  double two_ticks_ = 0;
+  double more_ticks_ = 0;
+  double just_after_ = 0;
+};
+
+// At times in the middle half of the launch: of the warps of an SM that are between their first and
+// last frame, the part that are in the frame that most are in, on average.
+double most_common_frame(const std::vector<std::uint32_t>& stamps, std::size_t sms) {
+  constexpr std::uint32_t kTimes = 64;
+  std::vector<std::vector<const std::uint32_t*>> warps_of(sms);
+  for (std::size_t at = 0; at < stamps.size(); at += kStampsOfWarp) {
+    warps_of[stamps[at + kSm]].push_back(&stamps[at]);
+  }
+  double parts = 0;
+  double looks = 0;
+  for (const auto& warps : warps_of) {
+    // Clocks of one SM, from its first on.
+    std::uint32_t first = warps.front()[kBegin];
+    for (const std::uint32_t* warp : warps) {
+      first = static_cast<std::int32_t>(warp[kBegin] - first) < 0 ? warp[kBegin] : first;
+    }
+    std::uint32_t span = 0;
+    for (const std::uint32_t* warp : warps) {
+      span = std::max(span, warp[kStamps - 1] - first);
+    }
+    for (std::uint32_t look = 0; look < kTimes; ++look) {
+      const std::uint32_t time = span / 4 + span / 2 / kTimes * look;
+      std::array<double, kFrames> in_frame{};
+      double all = 0;
+      for (const std::uint32_t* warp : warps) {
+        int done = 0;
+        while (done < kFrames && warp[(done + 1) * kStampsOfFrame - 1] - first < time) {
+          ++done;
+        }
+        if (done > 0 && done < kFrames) {
+          in_frame[static_cast<std::size_t>(done)] += 1;
+          all += 1;
+        }
+      }
+      if (all > 0) {
+        parts += *std::max_element(in_frame.begin(), in_frame.end()) / all;
+        looks += 1;
+      }
+    }
+  }
+  return parts / looks;
+}
+
+template <int kLoads, int kShuffles>
 void frames(Harness& harness, float* words, int ctas, int warps) {
   constexpr int kWaves = 5;
+  const auto kernel = red_frames<kLoads, kShuffles>;
   const int first = harness.device().sms * ctas;
   const int grid = first * kWaves;
-  const int each = shared_for_ctas(reinterpret_cast<const void*>(red_frames), ctas);
+  const int each = shared_for_ctas(reinterpret_cast<const void*>(kernel), ctas);
   const auto all_warps = static_cast<std::size_t>(grid) * static_cast<std::size_t>(warps);
   DeviceBuffer<float> own(all_warps * 32 * kFrames);
   DeviceBuffer<float> of_frame(kFrames * kWordsOfFrame);
   own.clear_async();
   of_frame.clear_async();
-  const DeviceBuffer<std::uint32_t> waits(all_warps * 2 * kFrames);
+  const DeviceBuffer<std::uint32_t> stamps(all_warps * kStampsOfWarp);
   Events events;
   std::vector<double> nanoseconds;
-  std::vector<double> loads;
-  std::vector<double> reds;
   for (int i = -1; i < harness.repetitions(); ++i) {
     const double ms = events.time([&] {
-      red_frames<<<grid, warps * 32, each>>>(words, own.data(), of_frame.data(), waits.data());
+      kernel<<<grid, warps * 32, each>>>(words, own.data(), of_frame.data(), stamps.data());
     });
     check_launch("red_frames");
-    if (i < 0) {
-      continue;
-    }
-    nanoseconds.push_back(ms * 1e6 / static_cast<double>(all_warps * kFrames * kWordsOfFrame));
-    // Of the first frame of a warp, and of the CTAs that find the way empty, nothing.
-    const auto cycles = waits.to_host();
-    loads.clear();
-    reds.clear();
-    for (std::size_t at = static_cast<std::size_t>(first) * warps * 2 * kFrames; at < cycles.size();
-         at += 2) {
-      if (at / 2 % kFrames != 0) {
-        loads.push_back(cycles[at]);
-        reds.push_back(cycles[at + 1]);
-      }
+    if (i >= 0) {
+      nanoseconds.push_back(ms * 1e6 / static_cast<double>(all_warps * kFrames * kWordsOfFrame));
     }
   }
-  std::sort(loads.begin(), loads.end());
-  std::sort(reds.begin(), reds.end());
-  const auto parts = [](const std::vector<double>& sorted) {
-    std::vector<double> result;
-    for (const double part : {0.05, 0.25, 0.5, 0.75, 0.95}) {
-      result.push_back(sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size()))]);
+  // Of the last launch; of the first frame of a warp, and of the CTAs that find the way empty,
+  // nothing.
+  const auto clocks = stamps.to_host();
+  Waits issue;
+  Waits answer;
+  Waits first_red;
+  Waits reds;
+  for (std::size_t warp = static_cast<std::size_t>(first) * static_cast<std::size_t>(warps);
+       warp < all_warps; ++warp) {
+    const std::uint32_t* const of_warp = &clocks[warp * kStampsOfWarp];
+    for (int at = kStampsOfFrame; at < kStamps; at += kStampsOfFrame) {
+      issue.add(of_warp[at - 1], of_warp[at]);
+      answer.add(of_warp[at], of_warp[at + 1]);
+      first_red.add(of_warp[at + 1], of_warp[at + 2]);
+      reds.add(of_warp[at + 2], of_warp[at + 3]);
     }
-    return result;
-  };
+  }
   Result result = head_of_crew("frames", ctas, warps, kWaves, grid);
+  result.name += "/loads=" + std::to_string(kLoads) + "/shuffles=" + std::to_string(kShuffles);
+  result.parameters["loads"] = kLoads;
+  result.parameters["shuffles"] = kShuffles;
   result.unit = "ns/addition of the slice";
   result.value = summarize(nanoseconds);
-  result.extra = {{"loads_cycles", parts(loads)}, {"reds_cycles", parts(reds)}};
+  result.extra = {{"load_issued", issue.summary()},
+                  {"results", answer.summary()},
+                  {"first_red", first_red.summary()},
+                  {"other_reds", reds.summary()},
+                  {"most_common_frame",
+                   most_common_frame(clocks, static_cast<std::size_t>(harness.device().sms))}};
   harness.report().add(result);
 }
 
@@ -484,9 +579,12 @@ void bench_share(Harness& harness) {
   for (const auto& [ctas, warps] : {std::pair(2, 12), std::pair(4, 12), std::pair(5, 12)}) {
     sleep(harness, words.data(), ctas, warps);
   }
-  for (const auto& [ctas, warps] : {std::pair(1, 12), std::pair(4, 12), std::pair(5, 12)}) {
-    frames(harness, words.data(), ctas, warps);
+  for (const int ctas : {1, 4, 5}) {
+    frames<7, 0>(harness, words.data(), ctas, 12);
   }
+  frames<1, 0>(harness, words.data(), 5, 12);
+  frames<1, 5>(harness, words.data(), 5, 12);
+  frames<7, 5>(harness, words.data(), 5, 12);
   clocks(harness);
   order(harness);
 }
