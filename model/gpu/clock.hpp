@@ -63,7 +63,7 @@ class Ticked {
 
   Domain& domain_;
   std::uint32_t index_ = 0;  // in its domain
-  bool has_mail_ = false;
+  Cycle mail_due_ = kNever;
 };
 
 // A clocked part of the GPU. Owned by its parent block; ticked by its domain.
@@ -85,8 +85,10 @@ class alignas(64) Block : public Ticked, public sc_core::sc_module {
  protected:
   [[nodiscard]] Cycle now() const;
   // A message is in one of its mailboxes. The block says when it has taken all of them.
-  [[nodiscard]] bool has_mail() const { return has_mail_; }
-  void mail_taken() { has_mail_ = false; }
+  [[nodiscard]] bool has_mail() const { return mail_due_ != kNever; }
+  // Some of it is due: it woke the block, however that is clocked.
+  [[nodiscard]] bool mail_is_due() const { return mail_due_ <= now(); }
+  void mail_taken() { mail_due_ = kNever; }
 };
 
 // What blocks of one domain talk through. Changes only in update(), which its domain calls at the
@@ -323,12 +325,13 @@ inline void Block::wake_next() {
   domain_.schedule(*this, domain_.now() + 1);
 }
 inline void Block::wake_for_mail() {
-  has_mail_ = true;
+  mail_due_ = std::min(mail_due_, domain_.now() + 1);
   wake_next();
 }
 inline void Block::wake_for_mail(Cycle due) {
-  has_mail_ = true;
-  wake_at(due > domain_.now() ? due : domain_.now() + 1);
+  const Cycle cycle = std::max(due, domain_.now() + 1);
+  mail_due_ = std::min(mail_due_, cycle);
+  wake_at(cycle);
 }
 inline void Channel::request_update() {
   domain_->to_update_[index_ / Domain::kWordBits] |= Domain::Word{1} << index_ % Domain::kWordBits;

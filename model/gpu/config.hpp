@@ -71,8 +71,9 @@ struct GpuConfig {
   struct Lsu {
     std::uint32_t queue_depth = 0;  // instructions, per sub-core
     // Of an LSU whose warps sleep when the way to the L2 is full (subcore.hpp), how often they look
-    // again; 0: they do not sleep.
+    // again; 0: they do not sleep. SMs are in so many groups that do so at times of their own.
     std::uint32_t sleep_cycles = 0;
+    std::uint32_t tick_groups = 0;
     double red_min = 0;        // least occupancy of one RED
     double red_flit = 0;       // per flit of its packets (traffic.hpp)
     double red_change = 0;     // per change of line between lone words, but for the first turns

@@ -61,6 +61,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
 
   visit("lsu", "queue_depth", gpu.lsu.queue_depth, Count{1, 1024});
   visit("lsu", "sleep_cycles", gpu.lsu.sleep_cycles, Count{0, 1'000'000});
+  visit("lsu", "tick_groups", gpu.lsu.tick_groups, Count{1, 1024});
   visit("lsu", "red_min", gpu.lsu.red_min, kCycles);
   visit("lsu", "red_flit", gpu.lsu.red_flit, kCycles);
   visit("lsu", "red_change", gpu.lsu.red_change, Real{.min = 0, .max = 1000});

@@ -50,6 +50,7 @@ class Gpu {
                                      .clock_all = options.clock_all,
                                      .unit_kind = options.unit_kind,
                                      .buffered = buffer.present(),
+                                     .tick_offset = tick_offset(i),
                                      .tally = tallies_[place]};
       sms_.push_back(std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), clock_.partition(place),
                                           context, ctas_, i, unit, buffer, sums_, resident_ctas,
@@ -99,6 +100,12 @@ class Gpu {
   static Cycle quantum(const SimOptions& options) {
     constexpr Cycle kQuantum = 1024;
     return options.timeline_interval > 0 ? options.timeline_interval : kQuantum;
+  }
+
+  // A launch begins at any time of the clocks that ticks come from: those of the groups lie evenly.
+  [[nodiscard]] Cycle tick_offset(std::uint32_t sm) const {
+    const Cycle groups = config_.lsu.tick_groups;
+    return config_.lsu.sleep_cycles * (sm % groups) / groups;
   }
 
   // More than there are SMs would have nothing to do.

@@ -155,7 +155,8 @@ bool Lsu::take_next() {
     from = index + 1;
     Subcore& subcore = *subcores_[index];
     const MemOp& op = subcore.memory_queue.front();  // stays until the cycle ends
-    const bool on_pipe = op.kind == MemOpKind::kShuffle || op.kind == MemOpKind::kShared;
+    const bool on_pipe = op.kind == MemOpKind::kShuffle || op.kind == MemOpKind::kShared ||
+                         op.kind == MemOpKind::kCached;
     const Ticks start = std::max(handed_[index], on_pipe ? pipe_.free_at() : 0);
     if (start >= at_cycle(now() + 1)) {
       soonest = std::min(soonest, start);
@@ -166,9 +167,13 @@ bool Lsu::take_next() {
     if (on_pipe) {
       handed_[index] = std::max(handed_[index], at_cycle(op.begun)) + op.hand_ticks;
       const Ticks done = std::max(pipe_.start(op.lsu_ticks), handed_[index]);
-      subcore.shuffles_done.post({.warp_slot = op.warp_slot,
-                                  .arrives = now() + 1,
-                                  .due = std::max(now() + 1, cycle_after(done) + op.latency)});
+      if (op.kind != MemOpKind::kCached) {
+        subcore.shuffles_done.post({.warp_slot = op.warp_slot,
+                                    .arrives = now() + 1,
+                                    .due = std::max(now() + 1, cycle_after(done) + op.latency)});
+      }
+    } else if (op.kind == MemOpKind::kLoad) {
+      split_load(op, index);
     } else {
       handed_[index] = std::max(handed_[index], at_cycle(now())) + hand_red_;
       split(op);
@@ -177,6 +182,24 @@ bool Lsu::take_next() {
   }
   wake_at(cycle_of(soonest));
   return false;
+}
+
+// Transactions of a load of a word for each lane, neighbours: one for each sector of a line. Where
+// it lies a trace does not say: anywhere.
+void Lsu::split_load(const MemOp& op, std::uint32_t subcore) {
+  Transaction transaction;
+  transaction.load = true;
+  transaction.subcore = static_cast<std::uint8_t>(subcore);
+  transaction.address = op.address;
+  sent_ = 0;
+  count_ = kLineSectors;
+  holding_ = true;
+  cta_ = nullptr;
+  for (std::size_t i = 0; i < count_; ++i) {
+    transactions_[i] = transaction;
+    occupancy_[i] = op.lsu_ticks / count_;
+  }
+  transactions_[count_ - 1].answers = op.warp_slot;
 }
 
 // Transactions of a RED: one for each line, or sector, that its lanes touch.

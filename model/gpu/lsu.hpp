@@ -87,6 +87,7 @@ class Lsu : public Block {
   void send_flush();
   bool take_next();
   void split(const MemOp& op);
+  void split_load(const MemOp& op, std::uint32_t subcore);
   void split_sums(const MemOp& op);
   void clear_words(std::size_t transaction);
   std::uint8_t add_word(std::size_t transaction, Address address);

@@ -138,9 +138,11 @@ void SliceIngress::update() {
     const std::uint32_t input = sm / input_sms_;
     turns_[input] = sm + 1;
     input_ = input + 1 < turns_.size() ? input + 1 : 0;
-    const Cycle arrival = partition_.now() + latency_;
-    arrivals_.push_back({arrival, sm, head});
-    l2_->wake_at(arrival);
+    if (!head.load) {
+      const Cycle arrival = partition_.now() + latency_;
+      arrivals_.push_back({arrival, sm, head});
+      l2_->wake_at(arrival);
+    }
     partition_.tell(ports_[sm]->partition(), *ports_[sm], 0,
                     [](InjectionPort& port, std::uint64_t) { port.grant(); });
   }
@@ -158,6 +160,7 @@ void Outlet::push(const Transaction& transaction) {
   ring_[after(head_, left_)] = {.transaction = transaction, .pushed = cycle};
   ++left_;
   ++size_;
+  loads_ += transaction.answers != Transaction::kNoAnswer ? 1U : 0U;
   pushed_ = cycle == last_push_ ? pushed_ + 1 : 1;
   last_push_ = cycle;
   if (port_waits_) {
@@ -166,9 +169,9 @@ void Outlet::push(const Transaction& transaction) {
   }
 }
 
-bool Outlet::half_full() const {
+bool Outlet::quarter_full() const {
   const std::size_t pushed = sm_.domain.now() == last_push_ ? pushed_ : 0;
-  return 2 * (size_ - pushed) >= ring_.size();
+  return 4 * (size_ - pushed) >= ring_.size();
 }
 
 void Outlet::begin(Cycle cycle) {
@@ -190,6 +193,7 @@ bool Outlet::empty() const {
 
 void Outlet::pop() {
   taken_[after(taken_first_, size_ - left_)] = port_->domain().now();
+  loads_ -= front().answers != Transaction::kNoAnswer ? 1U : 0U;
   --left_;
   // Entries of an empty queue go where the last ones were: the whole ring would not stay in a
   // processor's cache.
@@ -214,7 +218,8 @@ InjectionPort::InjectionPort(const sc_core::sc_module_name& name, Partition& par
       partition_(partition),
       index_(index),
       sm_(sm),
-      flit_ticks_(to_ticks(config.noc.flit_cycles)) {}
+      flit_ticks_(to_ticks(config.noc.flit_cycles)),
+      load_latency_(config.latency.global_load) {}
 
 void InjectionPort::connect(const SliceMap& map, std::vector<SliceIngress*> ingresses) {
   map_ = &map;
@@ -235,7 +240,10 @@ void InjectionPort::tick() {
     if (head_->last_of != nullptr) {
       sm_.residency.red_left(head_->last_of);
     }
-    const Ticks occupancy = flit_ticks_ * head_->flits;
+    if (head_->answers != Transaction::kNoAnswer) {
+      sm_.answer_load(*head_, std::max(granted_in_ + load_latency_, now() + 1));
+    }
+    const Ticks occupancy = flit_ticks_ * (head_->load ? 1U : head_->flits);
     queue.pop();
     free_at_ = std::max(free_at_, at_cycle(granted_in_)) + occupancy;
     busy_ += occupancy;

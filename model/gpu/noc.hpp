@@ -3,7 +3,8 @@
 // crossbar of fixed latency. An SM sends one flit per flit_cycles; the L2 takes a transaction
 // only when the port's buffer has room for all flits of it, two lone words in that of one flit,
 // inputs of the port in turn and the SMs of an input in turn, so a full port holds up the SMs whose
-// head is for it.
+// head is for it. A load takes its turn with the rest, an entry of the injection port for each
+// sector of a line, but no room in the L2, which answers it after the latency of a hit.
 #pragma once
 
 #include <cstdint>
@@ -103,11 +104,13 @@ class Outlet {
   void push(const Transaction& transaction);
   // Wakes the writer in the cycle in which room can be used.
   void want_room() { writer_waits_ = true; }
-  // Whether it holds half of what it can at the start of the cycle.
-  [[nodiscard]] bool half_full() const;
+  // Whether it holds a quarter of what it can at the start of the cycle.
+  [[nodiscard]] bool quarter_full() const;
+  // Whether the port may find a load in it that is to be answered.
+  [[nodiscard]] bool has_loads() const { return loads_ > 0; }
   // In the SM's next cycle, in which one entry may be put in, the answers to these do not depend on
   // what the port takes; or that of can_push() does not.
-  [[nodiscard]] bool settled() const { return 2 * size_ < ring_.size(); }
+  [[nodiscard]] bool settled() const { return 4 * size_ < ring_.size(); }
   [[nodiscard]] bool has_room() const { return size_ + 1 < ring_.size(); }
   // The first cycle in which the writer is to be woken for room that is known of, or kNever.
   [[nodiscard]] Cycle room_from() const {
@@ -141,6 +144,7 @@ class Outlet {
   std::vector<Entry> ring_;
   std::size_t head_ = 0;
   std::size_t left_ = 0;      // entries that the port has not taken
+  std::size_t loads_ = 0;     // of those that answer a warp
   std::size_t size_ = 0;      // and those of which the SM does not know yet that it has,
   std::vector<Cycle> taken_;  // in these cycles
   std::size_t taken_first_ = 0;
@@ -183,6 +187,7 @@ class InjectionPort : public Block {
   const std::uint32_t index_;
   Sm& sm_;
   const Ticks flit_ticks_;
+  const Cycle load_latency_;
   const SliceMap* map_ = nullptr;
   std::vector<SliceIngress*> ingresses_;
   bool waiting_ = false;               // for the L2 port of the head

@@ -174,6 +174,7 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore:
       domain(kAhead, context.clock_all),
       residency(partition, ctas, *this),
       control(domain, ctas, context.config, shape.present()),
+      queue_turn(domain),
       pipe(domain),
       match_pipe(domain),
       port("port", partition, context.config, index, *this),
@@ -186,11 +187,13 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore:
           ctas),
       resident_ctas_(resident_ctas),
       quantum_(quantum),
+      load_latency_(context.config.latency.global_load),
       clock_all_(context.clock_all) {
   std::vector<Subcore*> list;
   for (std::uint32_t i = 0; i < context.config.sm.subcores; ++i) {
     subcores.push_back(std::make_unique<Subcore>(fmt::format("subcore{}", i).c_str(), domain,
-                                                 context, control, pipe, match_pipe, unit()));
+                                                 context, control, queue_turn, pipe, match_pipe,
+                                                 unit()));
     subcores.back()->watch(port.queue);
     list.push_back(subcores.back().get());
     list.back()->memory_queue.bind(*list.back(), lsu, &lsu.inputs, static_cast<std::uint32_t>(i));
@@ -227,9 +230,18 @@ void Sm::receive() {
   wake_next();
 }
 
-// Whether it will not matter in its next cycle what the injection port has taken meanwhile.
-bool Sm::may_pass_port() const {
+void Sm::answer_load(const Transaction& load, Cycle due) {
+  ARC_CHECK(due > domain.now(), "an SM has run ahead of the answer to a load");
+  subcores[load.subcore]->load_answered(load.answers, due);
+  wake_at(due);
+}
+
+// Whether it will not matter in that cycle, its next, what the injection port has taken meanwhile.
+bool Sm::may_pass_port(Cycle next) const {
   const Outlet& outlet = port.queue;
+  if (outlet.has_loads() && next + 1 >= now() + load_latency_) {
+    return false;
+  }
   return outlet.settled() ||
          (outlet.has_room() &&
           std::none_of(subcores.begin(), subcores.end(),
@@ -266,7 +278,7 @@ void Sm::tick() {
   const Cycle end = (now() / quantum_ + 1) * quantum_;
   bool full = is_full();
   Cycle next = clock_all_ ? now() : next_cycle();
-  while (next <= now() || (next < end && full && may_pass_port())) {
+  while (next <= now() || (next < end && full && may_pass_port(next))) {
     port.queue.begin(next);
     domain.evaluate(next);
     domain.update();

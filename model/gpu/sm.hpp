@@ -151,7 +151,7 @@ class Residency : public Channel {
 // while nothing that passes between them can make a difference:
 //
 //   ahead    while its outlet is less than half full, so that it has room and nobody falls asleep
-//            whatever the injection port takes
+//            whatever the injection port takes, and no load that is in it can be answered
 //   behind   while the outlet has plenty for the port, and no CTA can end
 //
 // both only where no CTA can be launched, since none has ended of as many as fit, or none is left.
@@ -169,11 +169,14 @@ class Sm : public Block {
   void connect(Dispatcher& dispatcher, const SliceMap& map, std::vector<SliceIngress*> slices);
   // A CTA, or the end of the kernel, comes in this cycle of the GPU.
   void receive();
+  // What a warp's load has asked the L2 for is there in that cycle.
+  void answer_load(const Transaction& load, Cycle due);
   [[nodiscard]] bool empty() const;
 
   Domain domain;
   Residency residency;
   SmControl control;
+  QueueTurn queue_turn;
   LsuPipe pipe;
   LsuPipe match_pipe;
   InjectionPort port;
@@ -186,13 +189,14 @@ class Sm : public Block {
 
   void tick() override;
   [[nodiscard]] Cycle next_cycle() const { return std::min(domain.next(), port.queue.room_from()); }
-  [[nodiscard]] bool may_pass_port() const;
+  [[nodiscard]] bool may_pass_port(Cycle next) const;
   [[nodiscard]] bool is_full() const;
   [[nodiscard]] Cycle may_stay_until(Cycle end);
   void tell_ended();
 
   const std::uint32_t resident_ctas_;
   const Cycle quantum_;
+  const Cycle load_latency_;
   const bool clock_all_;
   Cycle no_end_before_ = 0;  // of a CTA
   Cycle estimate_at_ = 0;    // that again, no sooner

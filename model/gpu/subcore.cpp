@@ -63,12 +63,13 @@ const char* cycle_cause_name(CycleCause cause) {
 }
 
 Subcore::Subcore(const sc_core::sc_module_name& name, Domain& domain, const Context& context,
-                 SmControl& control, LsuPipe& pipe, LsuPipe& match_pipe,
+                 SmControl& control, QueueTurn& queue_turn, LsuPipe& pipe, LsuPipe& match_pipe,
                  std::unique_ptr<ArcUnit> unit)
     : Block(name, domain),
       memory_queue(context.config.lsu.queue_depth),
       context_(context),
       control_(control),
+      queue_turn_(queue_turn),
       pipe_(pipe),
       match_pipe_(match_pipe),
       unit_(std::move(unit)),
@@ -93,11 +94,11 @@ void Subcore::tick() {
   }
   // The last decision stands unless something that it rests on has changed. Something nearly always
   // has, but what is hard to foresee: one branch for all.
-  const bool disturbed = (unsigned{cycle >= std::min(decide_at_, due_at_)} | unsigned{has_mail()} |
+  const bool disturbed = (unsigned{cycle >= std::min(decide_at_, due_at_)} | unsigned{mail_is_due()} |
                           unsigned{request_left && want_unit_ != 0}) != 0;
-  if (!disturbed && (standing_.queue == 0 || !memory_queue.can_push())) {
+  if (!disturbed && (!standing_.for_room || !memory_queue.can_push())) {
     // The room that woke the sub-core may have gone to the unit.
-    if (standing_.queue != 0) {
+    if (standing_.for_room) {
       memory_queue.want_room();
     }
     return;
@@ -212,6 +213,8 @@ void Subcore::take_mail(Cycle cycle) {
     warp.cta = launch.cta;
     warp.warp = launch.warp;
     warp.ahead = 0;
+    warp.loads_sent = 0;
+    warp.got_in = 0;
     warp.age = launch.cta->sequence * 64 + launch.warp;
     warp.step = Step{};
     warp.program.start(context_.timing, launch.cta->trace.warps[launch.warp]);
@@ -284,10 +287,13 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
       if (loads_ != nullptr && warp.step.loads > 0) {
         loads_->post(warp.step.loads);
       }
-      // All but the last of its accesses are issued with the run; the last one carries the lot.
+      // All but the last of its accesses are issued with the run; the last one carries the lot. Of
+      // loads each comes by itself.
       std::uint32_t accesses = 0;
-      if (warp.step.access != nullptr) {
-        accesses = warp.step.access->slots - 1;
+      if (const Access* access = warp.step.access; access != nullptr) {
+        const bool loads = access->kind == AccessKind::kGlobal;
+        accesses = loads ? 0 : access->slots - 1;
+        warp.loads_left = loads ? access->slots : 0;
         before_access_ |= bit;
       } else if (slots == 0) {
         done = std::max(cycle + 1, done);
@@ -340,6 +346,10 @@ void Subcore::finish_run(std::uint32_t slot, Cycle last_issue) {
 void Subcore::want_access(std::uint32_t slot, Cycle cycle) {
   const SlotMask bit = SlotMask{1} << slot;
   before_access_ &= ~bit;
+  if (warps_[slot].loads_left > 0) {
+    want_turn(slot, cycle);
+    return;
+  }
   want_queue_ |= bit;
   const Slot& own = slots_[slot];
   Cycle& began = warps_[slot].access_began;
@@ -349,7 +359,7 @@ void Subcore::want_access(std::uint32_t slot, Cycle cycle) {
 Subcore::SlotMask Subcore::ready_slots() const {
   SlotMask ready = run_ | want_issue_;
   if (want_queue_ != 0 && memory_queue.can_push()) {
-    ready |= want_red_ == 0 ? want_queue_ : awake_slots();
+    ready |= context_.config.lsu.sleep_cycles == 0 ? want_queue_ : awake_slots();
   }
   if (!request_.req_valid) {
     ready |= want_unit_;
@@ -363,10 +373,18 @@ void Subcore::want_atomic(std::uint32_t slot, Cycle cycle) {
     want_unit_ |= bit;
     return;
   }
+  want_turn(slot, cycle);
+}
+
+// Wants room in the memory queue from that cycle on, for a RED or a load.
+void Subcore::want_turn(std::uint32_t slot, Cycle cycle) {
+  const SlotMask bit = SlotMask{1} << slot;
   want_queue_ |= bit;
   if (context_.config.lsu.sleep_cycles > 0) {
+    Warp& warp = warps_[slot];
     want_red_ |= bit;
-    warps_[slot].red_since = cycle;
+    warp.red_since = cycle;
+    in_turn_ &= cycle > warp.got_in + 1 ? ~bit : ~SlotMask{0};
   }
 }
 
@@ -380,7 +398,7 @@ void Subcore::after_atomic(std::uint32_t slot, Cycle cycle) {
   }
 }
 
-// The warp's RED goes into the memory queue.
+// The warp's RED, or load, goes into the memory queue.
 void Subcore::red_leaves(std::uint32_t slot, Cycle cycle) {
   const SlotMask bit = SlotMask{1} << slot;
   want_queue_ &= ~bit;
@@ -389,23 +407,32 @@ void Subcore::red_leaves(std::uint32_t slot, Cycle cycle) {
   }
   want_red_ &= ~bit;
   asleep_ &= ~bit;
-  last_red_slot_ = slot;
-  last_red_ = cycle;
   Warp& warp = warps_[slot];
+  in_turn_ &= want_red_ | bit;
+  if (std::popcount(in_turn_ | bit) <= kInTurn) {
+    in_turn_ |= bit;
+  }
+  warp.got_in = cycle;
   if (warp.ahead == 0 && two_ticks_since(warp.red_since)) {
     warp.ahead = kAhead;
   }
   if (warp.ahead > 0) {
     --warp.ahead;
   } else {
-    holder_ = warp.cta->sequence;
-    held_in_ = cycle;
+    queue_turn_.taken_by(*warp.cta);
   }
 }
 
 bool Subcore::two_ticks_since(Cycle cycle) const {
   const Cycle tick = context_.config.lsu.sleep_cycles;
-  return now() / tick - cycle / tick >= 2;
+  const Cycle offset = context_.tick_offset;
+  return (now() + offset) / tick - (cycle + offset) / tick >= 2;
+}
+
+// The first tick behind that cycle.
+Cycle Subcore::next_tick(Cycle cycle) const {
+  const Cycle tick = context_.config.lsu.sleep_cycles;
+  return ((cycle + context_.tick_offset) / tick + 1) * tick - context_.tick_offset;
 }
 
 // Of the warps that want room in the memory queue, those that take it if there is any.
@@ -424,18 +451,34 @@ Subcore::SlotMask Subcore::awake_slots() const {
   if (first != 0) {
     return others | first;
   }
-  const SlotMask last = want_red_ & SlotMask{1} << last_red_slot_;
-  if (last != 0 && warps_[last_red_slot_].red_since <= last_red_ + 1) {
-    return others | last;
-  }
-  SlotMask awake = want_red_ & ~asleep_;
-  if (awake != want_red_) {
-    const bool all = two_ticks_since(held_in_) || (now() % kLook == 0 && !way_out_->half_full());
-    for_each_bit(want_red_ & asleep_, [&](std::uint32_t slot) {
-      awake |= all || warps_[slot].cta->sequence == holder_ ? SlotMask{1} << slot : 0;
+  SlotMask awake = want_queue_ & ~asleep_;
+  if (asleep_ != 0) {
+    const bool all = two_ticks_since(queue_turn_.taken_in()) ||
+                     (now() % kLook == 0 && !way_out_->quarter_full());
+    for_each_bit(asleep_, [&](std::uint32_t slot) {
+      const bool woken = all || warps_[slot].cta->sequence == queue_turn_.holder();
+      awake |= woken ? SlotMask{1} << slot : 0;
     });
   }
-  return others | awake;
+  SlotMask of_oldest = 0;
+  oldest = ~std::uint64_t{0};
+  for_each_bit(awake, [&](std::uint32_t slot) {
+    const std::uint64_t cta = warps_[slot].cta->sequence;
+    if (cta <= oldest) {
+      of_oldest = (cta < oldest ? 0 : of_oldest) | SlotMask{1} << slot;
+      oldest = cta;
+    }
+  });
+  const SlotMask in_turn = of_oldest & want_red_ & in_turn_;
+  return std::popcount(in_turn) == kInTurn ? in_turn : of_oldest;
+}
+
+void Subcore::load_answered(std::uint32_t slot, Cycle due) {
+  ARC_CHECK((wait_ >> slot & 1U) != 0 && slots_[slot].ready_at == kNever,
+            "an answer to a load that nobody waits for");
+  slots_[slot].ready_at = due;
+  due_at_ = std::min(due_at_, due);
+  wake_at(due);
 }
 
 // Decides what issues in `cycle`, which is this one, and as far ahead as that is known.
@@ -472,15 +515,15 @@ bool Subcore::plan(SlotMask ready, Cycle cycle) {
                .wait = wait_,
                .barrier = barrier_};
   decide_at_ = kNever;
-  if (standing_.queue != 0) {
+  if (standing_.queue != 0 && !memory_queue.can_push()) {
+    standing_.for_room = true;
     memory_queue.want_room();
-    if (want_red_ != 0 && memory_queue.can_push()) {
-      // Those that are left sleep, or let others go first.
-      const Cycle tick = context_.config.lsu.sleep_cycles;
-      decide_at_ = std::min((cycle / kLook + 1) * kLook, (cycle / tick + 1) * tick);
-    } else if (want_red_ != 0 && way_out_->half_full()) {
-      asleep_ |= want_red_;
-    }
+  }
+  if (want_red_ != 0 && memory_queue.can_push()) {
+    // Who sleeps, or goes before others, changes with the time.
+    decide_at_ = std::min((cycle / kLook + 1) * kLook, next_tick(cycle));
+  } else if (want_red_ != 0 && way_out_->quarter_full()) {
+    asleep_ |= want_red_;
   }
   if (ready == 0) {
     standing_.cause = standing_.queue != 0  ? CycleCause::kMemoryQueue
@@ -564,17 +607,28 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
       break;
     case StepKind::kRun: {
       const Access& access = *warp.step.access;
+      if (access.kind == AccessKind::kGlobal) {
+        red_leaves(slot, cycle);
+        push_load(warp, slot);
+        if (warp.loads_left > 0) {
+          want_turn(slot, cycle + 1);
+        } else {
+          wait_until(slot, kNever);
+        }
+        break;
+      }
       want_queue_ &= ~bit;
       shuffle_ |= bit;
       MemOp op;
-      op.kind = access.shuffles ? MemOpKind::kShuffle : MemOpKind::kShared;
+      const bool shuffles = access.kind == AccessKind::kShuffle;
+      op.kind = shuffles ? MemOpKind::kShuffle : MemOpKind::kShared;
       op.warp_slot = static_cast<std::uint8_t>(slot);
       op.lsu_ticks = access.lsu_ticks;
       op.hand_ticks = access.hand_ticks;
       op.begun = warp.access_began;
       op.latency = access.latency;
       memory_queue.push(op);
-      stats_.shuffles += access.shuffles ? access.slots : 0;
+      stats_.shuffles += shuffles ? access.slots : 0;
       break;
     }
     case StepKind::kBarrier:
@@ -621,6 +675,24 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
   }
   op.cta = warp.cta;
   ++warp.cta->reds_out;
+  memory_queue.push(op);
+}
+
+// The next of the loads that end the warp's step; the last goes to the L2.
+void Subcore::push_load(Warp& warp, std::uint32_t slot) {
+  constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15ULL;
+  const Access& access = *warp.step.access;
+  MemOp op;
+  op.kind = --warp.loads_left > 0 ? MemOpKind::kCached : MemOpKind::kLoad;
+  op.warp_slot = static_cast<std::uint8_t>(slot);
+  op.lsu_ticks = access.lsu_ticks / access.slots;
+  if (op.kind == MemOpKind::kLoad) {
+    // Anywhere.
+    std::uint64_t hash = (warp.age << 12U) + warp.loads_sent++;
+    hash = (hash ^ hash >> 31U) * kMix;
+    hash = (hash ^ hash >> 29U) * kMix;
+    op.address = (hash ^ hash >> 32U) & kAddrMask;
+  }
   memory_queue.push(op);
 }
 

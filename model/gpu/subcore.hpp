@@ -4,19 +4,25 @@
 // barrier, the results of its shuffles, room in the memory queue, or the ARC unit's request
 // register; plain REDs do not block it.
 //
-// Warps that wait for the memory queue take turns. Where lsu.sleep_cycles is given, REDs that find
-// the way to the L2 full do as on an H200 (CALIBRATION.md, "Warps that sleep"): the REDs of a warp
-// that come one after the other get in before others'. A warp that finds the queue full, and the
-// injection port behind it no less than half full, is asleep until a RED of its own CTA was the
-// last that got in in its turn, or none did through two ticks, which come every sleep_cycles, or
-// until the port is less than half full, at which it looks every kLook cycles. And one that has
-// waited through two ticks goes before all others, those of the oldest CTA first, with kAhead REDs.
+// Warps that wait for the memory queue take turns. Where lsu.sleep_cycles is given, those with REDs
+// and loads that find the way to the L2 full do as on an H200 (CALIBRATION.md, "Warps that sleep"):
+//
+//   asleep   is a warp that finds the queue full, and the injection port behind it no less than a
+//            quarter full, until a RED or load of its own CTA was the last of its SM that got in in
+//            its turn, or none did through two ticks, or the port is less than a quarter full, at
+//            which it looks every kLook cycles. Ticks come every sleep_cycles, to an SM of each of
+//            tick_groups at a time of its own
+//   ahead    of all others goes one that has waited through two ticks, those of the oldest CTA
+//            first, with kAhead REDs or loads
+//   in turn  of those that are awake go the ones of the oldest CTA, whatever they want there, and
+//            of these no more than kInTurn at a time whose REDs come one after the other
 //
 // Between two cycles in which something else can happen, the set of warps that issue is fixed, so
 // the round-robin turns of many cycles are taken at once (a batch) with the same outcome as one by
 // one.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -76,6 +82,30 @@ struct WarpLaunch {
   std::uint32_t warp = 0;
 };
 
+// Whose turn it is in an SM: that of the CTA whose RED or load was the last that got into a memory
+// queue in its turn. Of several in one cycle the oldest.
+class QueueTurn : public Channel {
+ public:
+  explicit QueueTurn(Domain& domain) { join(domain); }
+  void taken_by(const CtaContext& cta) {
+    next_ = std::min(next_, cta.sequence);
+    request_update();
+  }
+  static constexpr std::uint64_t kNoCta = ~std::uint64_t{0};
+  // Its sequence, and when that was.
+  [[nodiscard]] std::uint64_t holder() const { return holder_; }
+  [[nodiscard]] Cycle taken_in() const { return taken_in_; }
+
+ private:
+  void update() override {
+    holder_ = next_;
+    taken_in_ = domain().now();
+    next_ = kNoCta;
+  }
+  std::uint64_t holder_ = kNoCta, next_ = kNoCta;
+  Cycle taken_in_ = 0;
+};
+
 class Subcore : public Block {
  public:
   // Everything a sub-core shares with its surroundings. The references outlive it.
@@ -87,11 +117,13 @@ class Subcore : public Block {
     bool clock_all;      // SimOptions::clock_all
     UnitKind unit_kind;  // SimOptions::unit_kind
     bool buffered;       // REDs go to an atomic buffer
+    Cycle tick_offset;   // of its SM: its ticks come so much sooner
     Tally& tally;
   };
 
   Subcore(const sc_core::sc_module_name& name, Domain& domain, const Context& context,
-          SmControl& control, LsuPipe& pipe, LsuPipe& match_pipe, std::unique_ptr<ArcUnit> unit);
+          SmControl& control, QueueTurn& queue_turn, LsuPipe& pipe, LsuPipe& match_pipe,
+          std::unique_ptr<ArcUnit> unit);
 
   Fifo<MemOp> memory_queue;
   Mailbox<WarpLaunch> launches;
@@ -107,6 +139,8 @@ class Subcore : public Block {
   void tell_loads_to(Mailbox<std::uint32_t>& loads) { loads_ = &loads; }
   // The way to the L2, by which warps fall asleep.
   void watch(const Outlet& way_out) { way_out_ = &way_out; }
+  // What the warp in that slot has waited for of the L2 is there in that cycle, which is to come.
+  void load_answered(std::uint32_t slot, Cycle due);
   // Whether it may have to know in the next cycle how full that is.
   [[nodiscard]] bool looks_at_way_out() const {
     // It adds up to two entries to the memory queue in a cycle.
@@ -127,9 +161,12 @@ class Subcore : public Block {
     CtaContext* cta = nullptr;
     std::uint32_t warp = 0;
     std::uint64_t age = 0;
-    Cycle access_began = 0;   // that the first access of those that end its step is issued
-    Cycle red_since = 0;      // that it waits with a RED
-    std::uint32_t ahead = 0;  // REDs with which it goes before others
+    Cycle access_began = 0;        // that the first access of those that end its step is issued
+    Cycle red_since = 0;           // that it waits with a RED or a load
+    std::uint32_t ahead = 0;       // of them, with which it goes before others
+    std::uint32_t loads_left = 0;  // of those that end its step
+    std::uint32_t loads_sent = 0;  // to the L2
+    Cycle got_in = 0;              // that its last RED or load got into the queue
     Step step;
     WarpProgram program;
   };
@@ -158,6 +195,7 @@ class Subcore : public Block {
   void wait_until(std::uint32_t slot, Cycle cycle);
   void want_access(std::uint32_t slot, Cycle cycle);
   void push_atomic(const Warp& warp, std::uint32_t slot);
+  void push_load(Warp& warp, std::uint32_t slot);
   void request_unit(const Warp& warp);
   void answer(const InFlight& operand, LaneMask lanes);
   void release_operands();
@@ -166,13 +204,16 @@ class Subcore : public Block {
   [[nodiscard]] bool unit_held() const { return request_.req_valid || unit_works_; }
   [[nodiscard]] SlotMask ready_slots() const;
   void want_atomic(std::uint32_t slot, Cycle cycle);
+  void want_turn(std::uint32_t slot, Cycle cycle);
   void after_atomic(std::uint32_t slot, Cycle cycle);
   void red_leaves(std::uint32_t slot, Cycle cycle);
   [[nodiscard]] SlotMask awake_slots() const;
   [[nodiscard]] bool two_ticks_since(Cycle cycle) const;
+  [[nodiscard]] Cycle next_tick(Cycle cycle) const;
 
   const Context context_;
   SmControl& control_;
+  QueueTurn& queue_turn_;
   LsuPipe& pipe_;
   LsuPipe& match_pipe_;
   std::unique_ptr<ArcUnit> unit_;
@@ -185,8 +226,9 @@ class Subcore : public Block {
   // Each resident warp is in exactly one of these.
   SlotMask run_ = 0;         // has issue slots left of a run
   SlotMask want_queue_ = 0;  // next instruction goes to the memory queue
-  SlotMask want_red_ = 0;    // of those, with a RED, where warps may sleep
+  SlotMask want_red_ = 0;    // of those, with a RED or a load, where warps may sleep
   SlotMask asleep_ = 0;      // of those again
+  SlotMask in_turn_ = 0;     // got in with a RED or load and, if in want_red_, wants the next
   SlotMask want_unit_ = 0;   // next instruction is an atomred
   SlotMask want_issue_ = 0;  // next instruction needs no more than an issue slot (barrier)
   SlotMask wait_ = 0;        // until its ready_at
@@ -204,16 +246,10 @@ class Subcore : public Block {
   static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
   std::uint32_t greedy_slot_ = kNoSlot;
 
-  // Where warps may sleep: who was the last to get a RED into the memory queue, and, of those that
-  // had no precedence, which CTA's and when.
   static constexpr std::uint32_t kAhead = 2;
+  static constexpr int kInTurn = 3;
   static constexpr Cycle kLook = 128;  // sleepers look at the way out in multiples of these cycles
-  static constexpr std::uint64_t kNoCta = ~std::uint64_t{0};
   const Outlet* way_out_ = nullptr;
-  std::uint32_t last_red_slot_ = 0;
-  Cycle last_red_ = 0;
-  std::uint64_t holder_ = kNoCta;  // sequence
-  Cycle held_in_ = 0;
 
   // The first cycle in which issue() has to decide again though nothing arrives.
   Cycle decide_at_ = kNever;
@@ -223,6 +259,7 @@ class Subcore : public Block {
   struct Standing {
     CycleCause cause = CycleCause::kIdle;
     SlotMask ready = 0, queue = 0, unit = 0, shuffle = 0, wait = 0, barrier = 0;
+    bool for_room = false;  // in the memory queue, which has none, somebody waits
   } standing_;
   Cycle accounted_ = 0;
   SubcoreStats stats_;

@@ -73,6 +73,8 @@ enum class MemOpKind : std::uint8_t {
   kReduced,  // one addition of `data` at `address`; with `event` of sums of the lanes of `mask`
   kShuffle,  // occupies the pipe for `lsu_ticks`, answers warp `warp_slot` `latency` later
   kShared,   // the same, accesses of shared memory
+  kCached,   // a load that the L1 answers: occupies the pipe for `lsu_ticks`
+  kLoad,     // one that goes to the L2, which answers warp `warp_slot`
 };
 
 // An instruction in a sub-core's memory queue.
@@ -97,7 +99,14 @@ struct MemOp {
 // most, so lanes on one and the same address need one each; turns over a line add to the same
 // sectors. `packets` counts the sector operations of all turns. A turn is one flit where it adds to
 // one word in all, else a head and one for each sector.
+//
+// Or a load's: one of the sectors of the line that a warp reads.
 struct Transaction {
+  // Of a load's: which warp of its SM is answered by this one, the last, if any.
+  static constexpr std::uint8_t kNoAnswer = 0xff;
+  bool load = false;
+  std::uint8_t subcore = 0;
+  std::uint8_t answers = kNoAnswer;  // its slot in the sub-core
   bool reduced = false;
   bool uniform = false;  // all lanes of `mask` add to `address`
   bool partial = false;  // sums of the words in `mask` of the line, at `data` in the LineSumsPool
@@ -115,7 +124,8 @@ struct Transaction {
   EventRef event;                 // unless reduced or partial
   CtaContext* last_of = nullptr;  // the CTA of the RED of which it is the last one
 
-  // What it takes of the buffer of a port, in half flits: a lone word is half of one.
+  // What it takes of the buffer of a port, in half flits: a lone word is half of one, and a load
+  // none.
   [[nodiscard]] std::uint32_t room() const { return 2U * flits - lone_words; }
 };
 

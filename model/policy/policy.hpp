@@ -30,6 +30,10 @@ struct Policy {
   // Key of Header::costs: "baseline", "sw-s", "sw-b", "skip", "cccl". What is done in hardware runs
   // the baseline's code.
   [[nodiscard]] std::string variant() const;
+  // Whether REDs sum up in an atomic buffer of the SM.
+  [[nodiscard]] bool has_buffer() const {
+    return kind == PolicyKind::kLab || kind == PolicyKind::kLabIdeal || kind == PolicyKind::kPhi;
+  }
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 

@@ -69,6 +69,9 @@ bool is_shuffle(trace::ResultClass kind) {
 bool is_shared(trace::ResultClass kind) {
   return kind == trace::ResultClass::kShared;
 }
+bool is_global(trace::ResultClass kind) {
+  return kind == trace::ResultClass::kGlobalLoad;
+}
 
 // How much later than by its stall counts alone a lone warp is through: each wait puts off all that
 // comes behind it, requests of later waits included.
@@ -113,8 +116,12 @@ constexpr Rounds kAsWaits{.least = 0, .most = 32};
 constexpr Rounds kSerialTurn{.least = 1, .most = 32};
 constexpr Rounds kButterfly{.least = 5, .most = 5};
 
+// Of what it waits for, a segment has one kind apart: shuffles, else global loads, else accesses of
+// shared memory. Of its loads one trip to the L2 is apart: which of them find their sectors in the
+// L1 a trace does not say, and several in a row are mostly an index and what it points to, or one
+// word of each lane and several of all.
 PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuConfig& gpu,
-                                 const Rounds& rounds, std::uint32_t lanes) {
+                                 const Rounds& rounds, std::uint32_t lanes, bool loads_apart) {
   const std::uint32_t shuffles = cost.shuffle + cost.shuffle_index;
   const std::uint32_t matches = cost.match + cost.redux;
   const double shuffle_cycles = shuffles * gpu.lsu.shuffle + matches * gpu.lsu.match;
@@ -124,7 +131,8 @@ PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuCo
   PolicyTiming::Segment segment;
   double access = 0;
   double hand = 0;
-  double beside = cost.global_load * gpu.lsu.global_load;
+  const double load_cycles = cost.global_load * gpu.lsu.global_load;
+  double beside = 0;
   const std::uint32_t shuffle_turns =
       std::clamp(in_turn(cost.waits, is_shuffle), rounds.least, rounds.most);
   if (shuffles > 0 && shuffle_turns > 0) {
@@ -134,11 +142,18 @@ PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuCo
     access = shuffle_cycles;
     hand = cost.shuffle * gpu.lsu.hand_shuffle + cost.shuffle_index * gpu.lsu.hand_shuffle_index +
            matches * gpu.lsu.hand_match;
-    beside += shared_cycles;
+    beside += shared_cycles + load_cycles;
+  } else if (loads_apart && cost.global_load > 0 && in_turn(cost.waits, is_global) > 0) {
+    segment.kind = AccessKind::kGlobal;
+    segment.accesses = cost.global_load;
+    segment.waits = 1;
+    segment.latency = gpu.latency.global_load;
+    access = load_cycles;
+    beside += shuffle_cycles + shared_cycles;
   } else {
-    beside += shuffle_cycles;
+    beside += shuffle_cycles + load_cycles;
     if (shared_turns > 0 && cost.shared + cost.shared_wide > 0) {
-      segment.shuffles = false;
+      segment.kind = AccessKind::kShared;
       segment.accesses = cost.shared + cost.shared_wide;
       segment.waits = std::min(shared_turns, segment.accesses);
       segment.latency = gpu.latency.shared;
@@ -156,8 +171,11 @@ PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuCo
   const double pipes = std::max(cost.integer * gpu.pipe.integer, cost.sfu * gpu.pipe.sfu);
   segment.slots = std::max<std::uint64_t>(cost.issue_slots() - segment.accesses,
                                           static_cast<std::uint64_t>(std::llround(pipes)));
-  // What the accesses take of a lone warp's time comes with them.
-  const double handed = std::max(hand, segment.accesses + access);
+  // What the accesses take of a lone warp's time comes with them; loads are on their way before the
+  // load-store unit is through with them.
+  const double handed = segment.kind == AccessKind::kGlobal
+                            ? segment.accesses
+                            : std::max(hand, segment.accesses + access);
   const auto apart =
       static_cast<std::uint64_t>(std::llround(segment.waits * segment.latency + handed));
   segment.min_cycles = cost.stall_cycles + std::uint64_t{cost.branches} * gpu.latency.branch +
@@ -173,7 +191,7 @@ PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuCo
     own.lsu_ticks = share(segment.lsu_ticks);
     own.match_ticks = share(segment.match_ticks);
     own.loads = share(segment.loads);
-    own.access.shuffles = segment.shuffles;
+    own.access.kind = segment.kind;
     own.access.slots = share(segment.accesses);
     own.access.lsu_ticks = share(segment.access_ticks);
     own.access.hand_ticks = share(segment.hand_ticks);
@@ -219,9 +237,11 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
         fmt::format("the trace has no {} code of variant {}, which {} needs", gpu.sass_arch,
                     which.variant(), which.name()));
   }
+  // An atomic buffer holds up no load: they go by where its REDs come from (CALIBRATION.md).
+  const bool loads_apart = !which.has_buffer();
   // A pass without an event has no lanes that read on.
   for (const trace::InstructionCost& cost : variant->second.paths) {
-    paths_.push_back(to_segment(cost, gpu, kAsWaits, kLanes));
+    paths_.push_back(to_segment(cost, gpu, kAsWaits, kLanes, loads_apart));
   }
   const auto taken = static_cast<std::size_t>(
       std::find(header.paths.begin(), header.paths.end(), header.taken_path) -
@@ -230,7 +250,7 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
                                                       lanes_matter(arch->second.at("baseline")));
   for (std::uint32_t lanes = each ? 1 : kLanes; lanes <= kLanes; ++lanes) {
     Pass pass;
-    pass.taken = to_segment(variant->second.paths[taken], gpu, kAsWaits, lanes);
+    pass.taken = to_segment(variant->second.paths[taken], gpu, kAsWaits, lanes, loads_apart);
     const auto reduce = [&](const char* name, const Rounds& rounds) {
       const auto found = variant->second.reduce.find(name);
       if (found == variant->second.reduce.end()) {
@@ -238,7 +258,7 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
             fmt::format("the trace's {} code of variant {} lacks its '{}' part", gpu.sass_arch,
                         which.variant(), name));
       }
-      return to_segment(found->second, gpu, rounds, lanes);
+      return to_segment(found->second, gpu, rounds, lanes, loads_apart);
     };
     // Of code that looks first, in a part of so many: what that has waited for is there.
     const auto plain_behind = [&](std::initializer_list<const char*> names) {
@@ -254,13 +274,14 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
       std::erase_if(cost.waits, [](const trace::ResultWait& wait) {
         return wait.kind == trace::ResultClass::kNextWord;
       });
-      return to_segment(cost, gpu, kAsWaits, lanes);
+      return to_segment(cost, gpu, kAsWaits, lanes, loads_apart);
     };
     const auto baseline_plain = [&] {
       const auto baseline = arch->second.find("baseline");
       return baseline == arch->second.end() || !baseline->second.reduce.contains("plain")
                  ? Segment{}
-                 : to_segment(baseline->second.reduce.at("plain"), gpu, kAsWaits, lanes);
+                 : to_segment(baseline->second.reduce.at("plain"), gpu, kAsWaits, lanes,
+                              loads_apart);
     };
     switch (which.kind) {
       case PolicyKind::kBaseline:

@@ -28,9 +28,12 @@ enum class StepKind : std::uint8_t {
 // other, halves of the warp first (offsets 16 to 1), or neighbours first (offsets 1 to 16).
 enum class SumOrder : std::uint8_t { kSerial, kButterfly, kNeighbours };
 
+// What a warp waits for of the load-store unit.
+enum class AccessKind : std::uint8_t { kShuffle, kShared, kGlobal };
+
 // Instructions of the load-store unit whose results the warp waits for.
 struct Access {
-  bool shuffles = true;       // else accesses of shared memory
+  AccessKind kind = AccessKind::kShuffle;
   std::uint32_t slots = 0;    // of them; none at all if 0
   std::uint32_t latency = 0;  // of the last one's result
   Ticks lsu_ticks = 0;        // occupancy of the load-store unit
@@ -82,7 +85,7 @@ class PolicyTiming {
     std::uint32_t loads = 0;
     // Instructions whose results come from the load-store unit, apart from the rest: `waits` times
     // the warp waits for what it has asked for by then.
-    bool shuffles = true;  // else accesses of shared memory
+    AccessKind kind = AccessKind::kShuffle;
     std::uint32_t accesses = 0;
     Ticks access_ticks = 0;  // occupancy of the load-store unit, of all
     Ticks hand_ticks = 0;    // what the sub-core takes to hand them over, all

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -360,6 +361,151 @@ TEST(GpuTiming, WarpsSleepWhereTheWayOutIsFull) {
   const GpuConfig gpu = small_h200(1);
   const double begins = static_cast<double>(first_issue(gpu) + gpu.noc.latency);
   EXPECT_NEAR(begun[3], begins + 158 * red, 3 * red);
+}
+
+// Two CTAs of one SM as in run_sleepers(), and nothing in those of another, the first to be filled.
+RunResult run_sleepers_of_the_second_sm(std::uint32_t tick_groups) {
+  SmallTrace trace(4, 4, 1, 4, 4);
+  trace.path_cost(0, {.alu = 1});
+  for (std::uint32_t w = 0; w < 4; ++w) {
+    for (std::uint32_t i = 0; i < 40; ++i) {
+      trace.event(1, w, ~0U, 0);
+    }
+    trace.event(3, w, ~0U, 0);
+    trace.work(3, w, 20'000);
+  }
+  GpuConfig gpu = small_h200(2);
+  gpu.lsu.sleep_cycles = 3000;
+  gpu.lsu.tick_groups = tick_groups;
+  gpu.lsu.queue_depth = 1;
+  gpu.noc.injection_depth = 4;
+  gpu.l2.ingress_flits = 48;
+  return run(trace.read(), gpu, "baseline");
+}
+
+TEST(GpuTiming, GroupsOfSmsHaveTheirTicksAtTimesOfTheirOwn) {
+  const double red = 32 * small_h200(1).l2.sector_cycles;
+  std::vector<PoolTask> tasks;
+  for (const std::uint32_t groups : {1U, 2U}) {
+    tasks.push_back({std::to_string(groups),
+                     [groups](const auto&) { return run_sleepers_of_the_second_sm(groups); },
+                     nullptr});
+  }
+  const std::vector<double> cycles = cycles_of(tasks);
+  // The second tick, or up to so much later as the L2 takes for the REDs of all sub-cores: of the
+  // second group half of the time between two sooner.
+  EXPECT_GE(cycles[0] - 20'000, 2 * 3000);
+  EXPECT_LE(cycles[0] - 20'000, 2 * 3000 + 5 * red);
+  EXPECT_GE(cycles[1] - 20'000, 1.5 * 3000);
+  EXPECT_LE(cycles[1] - 20'000, 1.5 * 3000 + 5 * red);
+}
+
+// Lone-lane REDs to many slices, so that nothing but the memory queues of a lone SM holds them up:
+// `reds` of each of the warps, which have work after them if `works` says so.
+RunResult run_reds_then_work(std::uint32_t ctas, std::uint32_t warps, std::uint32_t reds,
+                             std::uint32_t sleep_cycles,
+                             const std::function<bool(std::uint32_t, std::uint32_t)>& works) {
+  SmallTrace trace(ctas, warps, 1, 512, 4096);
+  trace.path_cost(0, {.alu = 1});
+  std::uint32_t next = 0;
+  for (std::uint32_t c = 0; c < ctas; ++c) {
+    for (std::uint32_t w = 0; w < warps; ++w) {
+      for (std::uint32_t i = 0; i < reds; ++i) {
+        trace.event(c, w, 1, next++ % 512);
+      }
+      if (works(c, w)) {
+        trace.work(c, w, 20'000);
+      }
+    }
+  }
+  GpuConfig gpu = small_h200(1);
+  gpu.lsu.sleep_cycles = sleep_cycles;
+  gpu.lsu.queue_depth = 1;
+  return run(trace.read(), gpu, "baseline");
+}
+
+// What these take, the work left aside, with warps that do not sleep and with warps that do.
+std::vector<double> cycles_in_turn_and_not(
+    std::uint32_t ctas, std::uint32_t warps, std::uint32_t reds,
+    const std::function<bool(std::uint32_t, std::uint32_t)>& works) {
+  std::vector<PoolTask> tasks;
+  for (const std::uint32_t sleep : {0U, 16384U}) {
+    tasks.push_back(
+        {std::to_string(sleep),
+         [=](const auto&) { return run_reds_then_work(ctas, warps, reds, sleep, works); },
+         nullptr});
+  }
+  std::vector<double> cycles = cycles_of(tasks);
+  for (double& each : cycles) {
+    each -= 20'000;
+  }
+  return cycles;
+}
+
+TEST(GpuTiming, TheOldestCtaOfASubcoreGoesFirst) {
+  // Eight CTAs of a warp, two on each sub-core. The first of each works when its REDs are issued,
+  // after half of all turns.
+  const std::vector<double> cycles =
+      cycles_in_turn_and_not(8, 1, 200, [](std::uint32_t cta, std::uint32_t) { return cta < 4; });
+  const auto begins = static_cast<double>(first_issue(small_h200(1)));
+  EXPECT_NEAR((cycles[1] - begins) / (cycles[0] - begins), 1.0 / 2, 0.08);
+}
+
+TEST(GpuTiming, ThreeWarpsOfASubcoreTakeTurns) {
+  // Six warps of a CTA on each sub-core. The first of each works when its REDs are issued, those of
+  // two others with them.
+  const std::vector<double> cycles = cycles_in_turn_and_not(
+      1, 24, 200, [](std::uint32_t, std::uint32_t warp) { return warp < 4; });
+  const auto begins = static_cast<double>(first_issue(small_h200(1)));
+  EXPECT_NEAR((cycles[1] - begins) / (cycles[0] - begins), 3.0 / 6, 0.08);
+}
+
+// A warp that works for 4000 cycles, waits for loads and works for 20,000 more, beside `reds` REDs
+// of 32 lanes to one address by a warp of another sub-core, which are in the injection port by
+// then.
+RunResult run_load(std::uint32_t reds, const std::string& policy, std::uint32_t loads) {
+  SmallTrace trace(1, 2, 1, 4, 4);
+  trace.path_cost(0, {.alu = 4000,
+                      .global_load = loads,
+                      .stall_cycles = 4000,
+                      .waits = {{trace::ResultClass::kGlobalLoad, 4000, 4000}}});
+  trace.path_cost(1, {.alu = 1});
+  for (std::uint32_t i = 0; i < reds; ++i) {
+    trace.event(0, 1, ~0U, 0);
+  }
+  trace.work(0, 0, 1);
+  trace.warp(0, 0).records.push_back(
+      {.kind = trace::RecordKind::kWork, .path = 1, .count = 20'000});
+  return run(trace.read(), small_h200(1), policy);
+}
+
+TEST(GpuTiming, ALoadGoesTheWayOfReds) {
+  struct Case {
+    std::uint32_t reds, loads;
+    const char* policy;
+  };
+  std::vector<PoolTask> tasks;
+  for (const Case& c : {Case{0, 1, "baseline"}, Case{0, 3, "baseline"}, Case{120, 1, "baseline"},
+                        Case{120, 1, "lab-ideal"}}) {
+    tasks.push_back(
+        {c.policy, [c](const auto&) { return run_load(c.reds, c.policy, c.loads); }, nullptr});
+  }
+  std::vector<double> cycles = cycles_of(tasks);
+  const GpuConfig gpu = small_h200(1);
+  for (double& each : cycles) {
+    each -= 20'000 + static_cast<double>(first_issue(gpu));
+  }
+  // The work, the load-store unit up to the last of its four sectors, the port and the answer.
+  const double lsu = gpu.lsu.global_load;
+  EXPECT_NEAR(cycles[0], 4000 + 1 + 0.75 * lsu + 1 + gpu.latency.global_load, 4);
+  // Others before it take of the load-store unit what they do.
+  EXPECT_NEAR(cycles[1], cycles[0] + 2 * lsu, 2);
+  // The L2 takes one lane after the other and has room for so many; the load leaves the SM behind
+  // the rest.
+  const double left = (120.0 * 32 - 2 * gpu.l2.ingress_flits) * gpu.l2.sector_cycles;
+  EXPECT_NEAR(cycles[2], gpu.noc.latency + left + gpu.latency.global_load, 150);
+  // With an atomic buffer in the SM nothing is ahead of it.
+  EXPECT_LT(cycles[3], cycles[0] + 200);
 }
 
 TEST(GpuTiming, TheUnitFillsNoMoreOfTheMemoryQueueThanItsPart) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -44,9 +45,12 @@ struct Issued {
   Ticks match_ticks = 0;       // of runs
   std::uint32_t latency = 0;   // of the last of them
   std::uint64_t accesses = 0;  // of shared memory, waited for
-  std::uint64_t atomics = 0;   // lane by lane
-  std::uint64_t lanes = 0;     // of those
-  std::uint64_t reduced = 0;   // sums
+  std::uint64_t loads = 0;     // of global memory, waited for
+  std::uint64_t load_waits = 0;
+  Ticks run_lsu_ticks = 0;
+  std::uint64_t atomics = 0;  // lane by lane
+  std::uint64_t lanes = 0;    // of those
+  std::uint64_t reduced = 0;  // sums
   std::uint64_t barriers = 0;
   std::uint64_t steps = 0;
   std::uint64_t longest = 0;  // slots of one run
@@ -66,13 +70,25 @@ Issued issue(const SmallTrace& trace, const std::string& policy) {
         issued.slots += step.slots;
         issued.min_cycles += step.min_cycles;
         issued.match_ticks += step.match_ticks;
+        issued.run_lsu_ticks += step.lsu_ticks;
         issued.longest = std::max(issued.longest, step.slots);
         if (const Access* access = step.access) {
           issued.lsu_ticks += access->lsu_ticks;
           issued.hand_ticks += access->hand_ticks;
           issued.latency = access->latency;
-          (access->shuffles ? issued.shuffles : issued.accesses) += access->slots;
-          issued.shuffle_waits += access->shuffles ? 1 : 0;
+          switch (access->kind) {
+            case AccessKind::kShuffle:
+              issued.shuffles += access->slots;
+              ++issued.shuffle_waits;
+              break;
+            case AccessKind::kShared:
+              issued.accesses += access->slots;
+              break;
+            case AccessKind::kGlobal:
+              issued.loads += access->slots;
+              ++issued.load_waits;
+              break;
+          }
         }
         break;
       case StepKind::kAtomic:
@@ -251,6 +267,53 @@ TEST(Program, ShufflesWaitAsOftenAsOneNeedsAnother) {
   EXPECT_EQ(issued.hand_ticks,
             to_ticks(gpu.lsu.hand_shuffle + 2 * gpu.lsu.hand_shuffle_index + gpu.lsu.hand_match));
   EXPECT_EQ(issued.match_ticks, to_ticks(gpu.lsu.match_unit));
+}
+
+TEST(Program, LoadsOfAPassTakeOneTripToTheL2) {
+  const GpuConfig gpu = load_gpu("h200");
+  SmallTrace trace = priced_trace();
+  // The second is asked for when the first has come. Beside them shared memory is waited for.
+  const trace::InstructionCost cost{.alu = 5,
+                                    .shared = 1,
+                                    .global_load = 2,
+                                    .stall_cycles = 10,
+                                    .waits = {{trace::ResultClass::kGlobalLoad, 1, 4},
+                                              {trace::ResultClass::kShared, 4, 6},
+                                              {trace::ResultClass::kGlobalLoad, 6, 9}}};
+  trace.path_cost(0, cost);
+  trace.work(0, 0, 3);
+  const Issued issued = issue(trace, "baseline");
+  EXPECT_EQ(issued.loads, 3U * 2);
+  EXPECT_EQ(issued.load_waits, 3U);
+  EXPECT_EQ(issued.accesses, 0U);
+  EXPECT_EQ(issued.slots, 3U * 6);
+  EXPECT_EQ(issued.latency, gpu.latency.global_load);
+  EXPECT_EQ(issued.lsu_ticks, 3 * to_ticks(2 * gpu.lsu.global_load));
+  EXPECT_EQ(issued.run_lsu_ticks, 3 * to_ticks(gpu.lsu.shared_access));
+  // What the loads take apart, their issue and one latency, is not in the runs; the rest is.
+  const Issued together = issue(trace, "lab");
+  EXPECT_EQ(together.loads, 0U);
+  EXPECT_EQ(together.accesses, 3U);
+  EXPECT_EQ(together.slots, 3U * 7);
+  EXPECT_EQ(together.run_lsu_ticks, 3 * to_ticks(2 * gpu.lsu.global_load));
+  const std::uint64_t apart = gpu.latency.global_load + 2;
+  const auto shared_apart =
+      static_cast<std::uint64_t>(std::llround(gpu.latency.shared + 1 + gpu.lsu.shared_access));
+  EXPECT_EQ(issued.min_cycles + 3 * apart, together.min_cycles + 3 * shared_apart);
+}
+
+TEST(Program, LoadsBesideShufflesAreNotApart) {
+  SmallTrace trace = priced_trace();
+  trace.path_cost(0, {.alu = 5,
+                      .global_load = 2,
+                      .shuffle = 1,
+                      .stall_cycles = 10,
+                      .waits = {{trace::ResultClass::kGlobalLoad, 1, 4},
+                                {trace::ResultClass::kShuffle, 5, 8}}});
+  trace.work(0, 0, 1);
+  const Issued issued = issue(trace, "baseline");
+  EXPECT_EQ(issued.loads, 0U);
+  EXPECT_EQ(issued.shuffle_waits, 1U);
 }
 
 TEST(Program, AMatchTakesLongerWithEachValue) {

@@ -199,7 +199,7 @@ SmallTrace random_trace(std::uint64_t seed, std::uint32_t ctas, std::uint32_t wa
       1, {.alu = 30,
           .sfu = 2,
           .shared = 1,
-          .global_load = 1,
+          .global_load = 2,
           .stall_cycles = 60,
           .waits = {{trace::ResultClass::kGlobalLoad, 2, 20}, {trace::ResultClass::kSfu, 24, 26}}});
   trace.reduce_cost("plain", {.alu = 3, .stall_cycles = 6});
