@@ -94,8 +94,8 @@ void Subcore::tick() {
   }
   // The last decision stands unless something that it rests on has changed. Something nearly always
   // has, but what is hard to foresee: one branch for all.
-  const bool disturbed = (unsigned{cycle >= std::min(decide_at_, due_at_)} | unsigned{mail_is_due()} |
-                          unsigned{request_left && want_unit_ != 0}) != 0;
+  const bool disturbed = (unsigned{cycle >= std::min(decide_at_, due_at_)} |
+                          unsigned{mail_is_due()} | unsigned{request_left && want_unit_ != 0}) != 0;
   if (!disturbed && (!standing_.for_room || !memory_queue.can_push())) {
     // The room that woke the sub-core may have gone to the unit.
     if (standing_.for_room) {
