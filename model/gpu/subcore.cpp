@@ -68,6 +68,7 @@ Subcore::Subcore(const sc_core::sc_module_name& name, Domain& domain, const Cont
     : Block(name, domain),
       memory_queue(context.config.lsu.queue_depth),
       context_(context),
+      sleep_cycles_(std::max(context.config.lsu.sleep_cycles, 1U)),
       control_(control),
       queue_turn_(queue_turn),
       pipe_(pipe),
@@ -212,7 +213,7 @@ void Subcore::take_mail(Cycle cycle) {
     Warp& warp = warps_[slot];
     warp.cta = launch.cta;
     warp.warp = launch.warp;
-    warp.ahead = 0;
+    turns_[slot] = {.cta = launch.cta->sequence};
     warp.loads_sent = 0;
     warp.got_in = 0;
     warp.age = launch.cta->sequence * 64 + launch.warp;
@@ -383,7 +384,7 @@ void Subcore::want_turn(std::uint32_t slot, Cycle cycle) {
   if (context_.config.lsu.sleep_cycles > 0) {
     Warp& warp = warps_[slot];
     want_red_ |= bit;
-    warp.red_since = cycle;
+    turns_[slot].red_tick = tick_of(cycle);
     in_turn_ &= cycle > warp.got_in + 1 ? ~bit : ~SlotMask{0};
   }
 }
@@ -413,39 +414,31 @@ void Subcore::red_leaves(std::uint32_t slot, Cycle cycle) {
     in_turn_ |= bit;
   }
   warp.got_in = cycle;
-  if (warp.ahead == 0 && two_ticks_since(warp.red_since)) {
-    warp.ahead = kAhead;
+  Turn& turn = turns_[slot];
+  if (turn.ahead == 0 && tick_of(cycle) >= turn.red_tick + 2) {
+    turn.ahead = kAhead;
   }
-  if (warp.ahead > 0) {
-    --warp.ahead;
+  if (turn.ahead > 0) {
+    --turn.ahead;
   } else {
     queue_turn_.taken_by(*warp.cta);
   }
 }
 
-bool Subcore::two_ticks_since(Cycle cycle) const {
-  const Cycle tick = context_.config.lsu.sleep_cycles;
-  const Cycle offset = context_.tick_offset;
-  return (now() + offset) / tick - (cycle + offset) / tick >= 2;
-}
-
-// The first tick behind that cycle.
-Cycle Subcore::next_tick(Cycle cycle) const {
-  const Cycle tick = context_.config.lsu.sleep_cycles;
-  return ((cycle + context_.tick_offset) / tick + 1) * tick - context_.tick_offset;
-}
-
 // Of the warps that want room in the memory queue, those that take it if there is any.
 Subcore::SlotMask Subcore::awake_slots() const {
+  if (asleep_ == 0 && std::has_single_bit(want_queue_)) {
+    return want_queue_;
+  }
   const SlotMask others = want_queue_ & ~want_red_;
+  const Cycle tick = tick_of(now());
   SlotMask first = 0;
   std::uint64_t oldest = ~std::uint64_t{0};
   for_each_bit(want_red_, [&](std::uint32_t slot) {
-    const Warp& warp = warps_[slot];
-    const std::uint64_t cta = warp.cta->sequence;
-    if (cta <= oldest && (warp.ahead > 0 || two_ticks_since(warp.red_since))) {
-      first = (cta < oldest ? 0 : first) | SlotMask{1} << slot;
-      oldest = cta;
+    const Turn& turn = turns_[slot];
+    if (turn.cta <= oldest && (turn.ahead > 0 || tick >= turn.red_tick + 2)) {
+      first = (turn.cta < oldest ? 0 : first) | SlotMask{1} << slot;
+      oldest = turn.cta;
     }
   });
   if (first != 0) {
@@ -453,17 +446,17 @@ Subcore::SlotMask Subcore::awake_slots() const {
   }
   SlotMask awake = want_queue_ & ~asleep_;
   if (asleep_ != 0) {
-    const bool all = two_ticks_since(queue_turn_.taken_in()) ||
+    const bool all = tick >= tick_of(queue_turn_.taken_in()) + 2 ||
                      (now() % kLook == 0 && !way_out_->quarter_full());
     for_each_bit(asleep_, [&](std::uint32_t slot) {
-      const bool woken = all || warps_[slot].cta->sequence == queue_turn_.holder();
+      const bool woken = all || turns_[slot].cta == queue_turn_.holder();
       awake |= woken ? SlotMask{1} << slot : 0;
     });
   }
   SlotMask of_oldest = 0;
   oldest = ~std::uint64_t{0};
   for_each_bit(awake, [&](std::uint32_t slot) {
-    const std::uint64_t cta = warps_[slot].cta->sequence;
+    const std::uint64_t cta = turns_[slot].cta;
     if (cta <= oldest) {
       of_oldest = (cta < oldest ? 0 : of_oldest) | SlotMask{1} << slot;
       oldest = cta;

@@ -31,6 +31,7 @@
 #include "model/gpu/channel.hpp"
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
+#include "model/gpu/divider.hpp"
 #include "model/gpu/traffic.hpp"
 #include "model/policy/program.hpp"
 #include "model/unit/arc_unit.hpp"
@@ -162,8 +163,6 @@ class Subcore : public Block {
     std::uint32_t warp = 0;
     std::uint64_t age = 0;
     Cycle access_began = 0;        // that the first access of those that end its step is issued
-    Cycle red_since = 0;           // that it waits with a RED or a load
-    std::uint32_t ahead = 0;       // of them, with which it goes before others
     std::uint32_t loads_left = 0;  // of those that end its step
     std::uint32_t loads_sent = 0;  // to the L2
     Cycle got_in = 0;              // that its last RED or load got into the queue
@@ -208,10 +207,16 @@ class Subcore : public Block {
   void after_atomic(std::uint32_t slot, Cycle cycle);
   void red_leaves(std::uint32_t slot, Cycle cycle);
   [[nodiscard]] SlotMask awake_slots() const;
-  [[nodiscard]] bool two_ticks_since(Cycle cycle) const;
-  [[nodiscard]] Cycle next_tick(Cycle cycle) const;
+  // The number of the last tick up to that cycle.
+  [[nodiscard]] Cycle tick_of(Cycle cycle) const {
+    return sleep_cycles_.quotient(cycle + context_.tick_offset);
+  }
+  [[nodiscard]] Cycle next_tick(Cycle cycle) const {
+    return (tick_of(cycle) + 1) * sleep_cycles_.divisor() - context_.tick_offset;
+  }
 
   const Context context_;
+  const Divider sleep_cycles_;
   SmControl& control_;
   QueueTurn& queue_turn_;
   LsuPipe& pipe_;
@@ -269,6 +274,13 @@ class Subcore : public Block {
     std::uint32_t accesses = 0;    // of those in before_access_: the last slots, but for one more
   };
   std::array<Slot, kMaxSubcoreWarps> slots_{};
+  // By slot, of whom the memory queue takes when.
+  struct Turn {
+    std::uint64_t cta = 0;    // its sequence
+    Cycle red_tick = 0;       // the last tick before the warp came to wait with a RED or a load
+    std::uint32_t ahead = 0;  // REDs and loads with which it goes before others
+  };
+  std::array<Turn, kMaxSubcoreWarps> turns_{};
 
   // ARC unit: the request register in front of it and the operands it may still read.
   // A unit whose sum, or the request in front of it, waits for the LSU path comes to rest once it

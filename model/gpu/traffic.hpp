@@ -104,15 +104,16 @@ struct MemOp {
 struct Transaction {
   // Of a load's: which warp of its SM is answered by this one, the last, if any.
   static constexpr std::uint8_t kNoAnswer = 0xff;
-  bool load = false;
+  bool load : 1 = false;
+  bool reduced : 1 = false;
+  bool uniform : 1 = false;  // all lanes of `mask` add to `address`
+  // Sums of the words in `mask` of the line, at `data` in the LineSumsPool.
+  bool partial : 1 = false;
+  bool flush : 1 = false;  // no addition: the end of the kernel, for an atomic buffer
+  bool whole : 1 = false;  // no turn leaves out a word of a sector that it adds to
   std::uint8_t subcore = 0;
   std::uint8_t answers = kNoAnswer;  // its slot in the sub-core
-  bool reduced = false;
-  bool uniform = false;  // all lanes of `mask` add to `address`
-  bool partial = false;  // sums of the words in `mask` of the line, at `data` in the LineSumsPool
-  bool flush = false;    // no addition: the end of the kernel, for an atomic buffer
-  bool whole = false;    // no turn leaves out a word of a sector that it adds to
-  std::uint8_t sectors = 0;  // of the line, those that are added to
+  std::uint8_t sectors = 0;          // of the line, those that are added to
   std::uint16_t parameter = 0;
   std::uint16_t turns = 0;
   std::uint16_t packets = 0;
