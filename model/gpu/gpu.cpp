@@ -246,7 +246,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
     std::uint64_t issue = 0, unit = 0;
     Ticks lsu = 0, adder = 0, port = 0;
   } busiest;
-  std::uint64_t noc_flits = 0, noc_lone_words = 0;
+  std::uint64_t noc_flits = 0, noc_lone_words = 0, noc_load_flits = 0;
   std::uint64_t lsu_blocked = 0;
   Ticks lsu_busy = 0;
   Ticks port_busy = 0;
@@ -276,6 +276,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
     result.noc_packets += sm->port.packets();
     noc_flits += sm->port.flits();
     noc_lone_words += sm->port.lone_words();
+    noc_load_flits += sm->port.load_flits();
     if (sm->buffer) {
       const BufferStats& s = sm->buffer->stats();
       buffers.hits += s.hits;
@@ -322,6 +323,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
       {"lsu_blocked_cycles", lsu_blocked},
       {"noc_flits", noc_flits},
       {"noc_lone_words", noc_lone_words},
+      {"noc_load_flits", noc_load_flits},
       {"l2_hits", l2.hits},
       {"l2_misses", l2.misses},
       {"l2_evictions", l2.evictions},

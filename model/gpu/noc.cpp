@@ -237,6 +237,7 @@ void InjectionPort::tick() {
     packets_ += head_->packets;
     flits_ += head_->flits;
     lone_words_ += head_->lone_words;
+    load_flits_ += head_->load ? 1U : 0U;
     if (head_->last_of != nullptr) {
       sm_.residency.red_left(head_->last_of);
     }

@@ -175,6 +175,8 @@ class InjectionPort : public Block {
   [[nodiscard]] std::uint64_t packets() const { return packets_; }
   [[nodiscard]] std::uint64_t flits() const { return flits_; }
   [[nodiscard]] std::uint64_t lone_words() const { return lone_words_; }
+  // Of loads, one for each sector.
+  [[nodiscard]] std::uint64_t load_flits() const { return load_flits_; }
   [[nodiscard]] Ticks busy() const { return busy_; }
   // Of that, what lies before a cycle that has not begun.
   [[nodiscard]] Ticks busy_before(Cycle cycle) const { return done_before(cycle, busy_, free_at_); }
@@ -199,6 +201,7 @@ class InjectionPort : public Block {
   std::uint64_t packets_ = 0;
   std::uint64_t flits_ = 0;
   std::uint64_t lone_words_ = 0;
+  std::uint64_t load_flits_ = 0;
 };
 
 }  // namespace warpfold

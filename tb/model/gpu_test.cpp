@@ -508,6 +508,13 @@ TEST(GpuTiming, ALoadGoesTheWayOfReds) {
   EXPECT_LT(cycles[3], cycles[0] + 200);
 }
 
+TEST(GpuTiming, OneOfTheLoadsOfAPassGoesToTheL2) {
+  const RunResult result = run_load(0, "baseline", 3);
+  EXPECT_EQ(counter(result.activity, "noc_load_flits"), 4U);  // the sectors of a line
+  EXPECT_EQ(counter(result.activity, "noc_flits"), 0U);
+  EXPECT_EQ(counter(result.subcore_cycles, "issued"), 4000U + 3 + 20'000);
+}
+
 TEST(GpuTiming, TheUnitFillsNoMoreOfTheMemoryQueueThanItsPart) {
   // Four warps a sub-core, more lanes than the L2 takes: what may wait in the queue goes on as
   // REDs, the rest is reduced.

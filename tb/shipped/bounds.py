@@ -31,7 +31,7 @@ def check(run):
     port = lone * l2["port_cycles"] + (activity["noc_flits"] - lone) * l2["flit_cycles"]
     even = {
         "issue": activity["instructions"] / (sms * config["sm"]["subcores"]),
-        "noc": activity["noc_flits"] * config["noc"]["flit_cycles"] / sms,
+        "noc": (activity["noc_flits"] + activity["noc_load_flits"]) * config["noc"]["flit_cycles"] / sms,
     }
     even = {unit: (cycles, cycles) for unit, cycles in even.items()}
     # Sectors of a line take less if they come in a row.
