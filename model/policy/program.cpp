@@ -118,7 +118,8 @@ constexpr Rounds kButterfly{.least = 5, .most = 5};
 
 // Of what it waits for, a segment has one kind apart: shuffles, else global loads, else accesses of
 // shared memory. Of its loads one trip to the L2 is apart: which of them find their sectors in the
-// L1 a trace does not say, and all but one may, such as words that all threads read (CALIBRATION.md).
+// L1 a trace does not say, and all but one may, such as words that all threads read
+// (CALIBRATION.md).
 PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuConfig& gpu,
                                  const Rounds& rounds, std::uint32_t lanes, bool loads_apart) {
   const std::uint32_t shuffles = cost.shuffle + cost.shuffle_index;
