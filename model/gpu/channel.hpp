@@ -105,8 +105,7 @@ class Fifo : public Channel {
 };
 
 // Unbounded messages to one reader, from any number of writers of its domain; delivered together
-// in the next cycle. Their order within a cycle is not defined: a reader must not depend on it. A
-// message with a member `due` does not wake its reader before that cycle.
+// in the next cycle. Their order within a cycle is not defined: a reader must not depend on it.
 template <typename T>
 class Mailbox : public Channel {
  public:
@@ -124,13 +123,6 @@ class Mailbox : public Channel {
     inbox_.push_back(message);
     reader_->wake_for_mail();
   }
-  // Shows every arrived message to `look`; it stays.
-  template <typename Look>
-  void look(Look&& look) const {
-    for (const T& message : inbox_) {
-      look(message);
-    }
-  }
   // Hands every arrived message to `handle`, once.
   template <typename Handle>
   void take(Handle&& handle) {
@@ -143,13 +135,7 @@ class Mailbox : public Channel {
  private:
   void update() override {
     inbox_.insert(inbox_.end(), posted_.begin(), posted_.end());
-    if constexpr (requires(const T& message) { message.due; }) {
-      for (const T& message : posted_) {
-        reader_->wake_for_mail(message.due);
-      }
-    } else {
-      reader_->wake_for_mail();
-    }
+    reader_->wake_for_mail();
     posted_.clear();
   }
 

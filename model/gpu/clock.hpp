@@ -63,7 +63,7 @@ class Ticked {
 
   Domain& domain_;
   std::uint32_t index_ = 0;  // in its domain
-  Cycle mail_due_ = kNever;
+  bool has_mail_ = false;
 };
 
 // A clocked part of the GPU. Owned by its parent block; ticked by its domain.
@@ -78,17 +78,13 @@ class alignas(64) Block : public Ticked, public sc_core::sc_module {
   void wake_next();
   // The same, for a message that has come into one of its mailboxes.
   void wake_for_mail();
-  // The same for one that it need not look at before that cycle, though it may.
-  void wake_for_mail(Cycle due);
   [[nodiscard]] Domain& domain() const { return domain_; }
 
  protected:
   [[nodiscard]] Cycle now() const;
   // A message is in one of its mailboxes. The block says when it has taken all of them.
-  [[nodiscard]] bool has_mail() const { return mail_due_ != kNever; }
-  // Some of it is due: it woke the block, however that is clocked.
-  [[nodiscard]] bool mail_is_due() const { return mail_due_ <= now(); }
-  void mail_taken() { mail_due_ = kNever; }
+  [[nodiscard]] bool has_mail() const { return has_mail_; }
+  void mail_taken() { has_mail_ = false; }
 };
 
 // What blocks of one domain talk through. Changes only in update(), which its domain calls at the
@@ -325,13 +321,8 @@ inline void Block::wake_next() {
   domain_.schedule(*this, domain_.now() + 1);
 }
 inline void Block::wake_for_mail() {
-  mail_due_ = std::min(mail_due_, domain_.now() + 1);
+  has_mail_ = true;
   wake_next();
-}
-inline void Block::wake_for_mail(Cycle due) {
-  const Cycle cycle = std::max(due, domain_.now() + 1);
-  mail_due_ = std::min(mail_due_, cycle);
-  wake_at(cycle);
 }
 inline void Channel::request_update() {
   domain_->to_update_[index_ / Domain::kWordBits] |= Domain::Word{1} << index_ % Domain::kWordBits;

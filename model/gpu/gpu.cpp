@@ -98,7 +98,7 @@ class Gpu {
   // Long enough for an SM's share of a processor's cache to pay. Samples of a timeline are taken
   // while all SMs keep step.
   static Cycle quantum(const SimOptions& options) {
-    constexpr Cycle kQuantum = 1024;
+    constexpr Cycle kQuantum = 4096;
     return options.timeline_interval > 0 ? options.timeline_interval : kQuantum;
   }
 

@@ -11,33 +11,6 @@
 
 namespace warpfold {
 
-Ticks LsuPipe::start(Ticks occupancy) {
-  ARC_CHECK(free() && started_until_ == 0, "the pipe is taken");
-  started_until_ = std::max(free_at_, at_cycle(domain().now())) + occupancy;
-  busy_ += occupancy;
-  request_update();
-  return started_until_;
-}
-
-Ticks LsuPipe::charge(Ticks occupancy) {
-  if (occupancy == 0) {
-    return 0;
-  }
-  charged_ += occupancy;
-  busy_ += occupancy;
-  request_update();
-  return std::max(free_at_, at_cycle(domain().now())) + occupancy;
-}
-
-void LsuPipe::update() {
-  free_at_ = std::max(free_at_, started_until_);
-  started_until_ = 0;
-  if (charged_ > 0) {
-    free_at_ = std::max(free_at_, at_cycle(domain().now())) + charged_;
-    charged_ = 0;
-  }
-}
-
 Lsu::Lsu(const sc_core::sc_module_name& name, Domain& domain, const GpuConfig& config,
          const AddressMap& addresses, bool has_values, SmControl& control, LsuPipe& pipe,
          Outlet& outlet, Fifo<Transaction>* buffer, bool beside_pipe, LineSumsPool& sums,
@@ -111,6 +84,8 @@ void Lsu::tick() {
   // The end of the kernel does not wait for the pipe.
   if (beside_pipe_ || flush_) {
     wake_next();
+  } else if (!holding_ && !has_more()) {
+    inputs.wanted = true;
   } else {
     wake_at(std::max(now() + 1, cycle_of(pipe_.started_until())));
   }
@@ -143,6 +118,13 @@ void Lsu::send_flush() {
   flush_ = false;
 }
 
+// Whether a memory queue holds anything when this cycle is over, but for what comes in it.
+bool Lsu::has_more() const {
+  const std::uint32_t taken = turn_ - 1;  // of that sub-core, the last one
+  return (inputs.held & ~(std::uint32_t{1} << taken)) != 0 ||
+         !subcores_[taken]->memory_queue.empty();
+}
+
 // Takes the next instruction that can start, sub-cores in turn; false if there is none, as all wait
 // for the pipe or to be handed over. Shuffles and shared-memory accesses are done with at once; a
 // RED is held until its transactions have left.
@@ -168,9 +150,7 @@ bool Lsu::take_next() {
       handed_[index] = std::max(handed_[index], at_cycle(op.begun)) + op.hand_ticks;
       const Ticks done = std::max(pipe_.start(op.lsu_ticks), handed_[index]);
       if (op.kind != MemOpKind::kCached) {
-        subcore.shuffles_done.post({.warp_slot = op.warp_slot,
-                                    .arrives = now() + 1,
-                                    .due = std::max(now() + 1, cycle_after(done) + op.latency)});
+        subcore.shuffle_answered(op.warp_slot, std::max(now() + 1, cycle_after(done) + op.latency));
       }
     } else if (op.kind == MemOpKind::kLoad) {
       split_load(op, index);

@@ -8,6 +8,7 @@
 // first each change of line costs red_change.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -28,29 +29,66 @@ class Subcore;
 
 // Until when the pipe is taken. The LSU starts instructions on it; sub-cores charge it with the
 // shared-memory accesses and loads of their runs, whose order against REDs does not matter here.
-class LsuPipe : public Channel {
+class LsuPipe {
  public:
-  explicit LsuPipe(Domain& domain) { join(domain); }
+  explicit LsuPipe(const Domain& domain) : domain_(domain) {}
 
   // LSU's side: an instruction may start in this cycle.
-  [[nodiscard]] bool free() const { return free_at_ < at_cycle(domain().now() + 1); }
-  [[nodiscard]] Ticks free_at() const { return free_at_; }
+  [[nodiscard]] bool free() { return free_at() < at_cycle(domain_.now() + 1); }
+  // As of the start of the cycle.
+  [[nodiscard]] Ticks free_at() {
+    settle();
+    return free_at_;
+  }
   // Starts an instruction; returns when it leaves the pipe.
-  Ticks start(Ticks occupancy);
+  Ticks start(Ticks occupancy) {
+    ARC_CHECK(free() && started_until_ == 0, "the pipe is taken");
+    started_until_ = std::max(free_at_, at_cycle(domain_.now())) + occupancy;
+    busy_ += occupancy;
+    return started_until_;
+  }
   // When that which has been started in this cycle leaves.
-  [[nodiscard]] Ticks started_until() const { return started_until_; }
+  [[nodiscard]] Ticks started_until() {
+    settle();
+    return started_until_;
+  }
   // Sub-cores' side: that much occupancy after what is there already. Returns when it will be over,
   // what others charge in the same cycle left aside.
-  Ticks charge(Ticks occupancy);
+  Ticks charge(Ticks occupancy) {
+    if (occupancy == 0) {
+      return 0;
+    }
+    settle();
+    charged_ += occupancy;
+    busy_ += occupancy;
+    return std::max(free_at_, at_cycle(domain_.now())) + occupancy;
+  }
 
   [[nodiscard]] Ticks busy() const { return busy_; }
   // Of that, what lies before a cycle that has not begun.
-  [[nodiscard]] Ticks busy_before(Cycle cycle) const { return done_before(cycle, busy_, free_at_); }
+  [[nodiscard]] Ticks busy_before(Cycle cycle) const {
+    return done_before(cycle, busy_, free_after_asked());
+  }
 
  private:
-  void update() override;
+  [[nodiscard]] Ticks free_after_asked() const {
+    const Ticks free_at = std::max(free_at_, started_until_);
+    return charged_ == 0 ? free_at : std::max(free_at, at_cycle(asked_in_)) + charged_;
+  }
+  // What was asked for in a cycle that is over has been done.
+  void settle() {
+    if (asked_in_ != domain_.now()) {
+      free_at_ = free_after_asked();
+      started_until_ = 0;
+      charged_ = 0;
+      asked_in_ = domain_.now();
+    }
+  }
 
+  const Domain& domain_;
   Ticks free_at_ = 0;
+  // In the cycle in which it was last asked for anything.
+  Cycle asked_in_ = 0;
   Ticks started_until_ = 0;
   Ticks charged_ = 0;
   Ticks busy_ = 0;
@@ -86,6 +124,7 @@ class Lsu : public Block {
   void want_room();
   void send_flush();
   bool take_next();
+  [[nodiscard]] bool has_more() const;
   void split(const MemOp& op);
   void split_load(const MemOp& op, std::uint32_t subcore);
   void split_sums(const MemOp& op);

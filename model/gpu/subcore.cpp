@@ -79,7 +79,6 @@ Subcore::Subcore(const sc_core::sc_module_name& name, Domain& domain, const Cont
       in_flight_(kInFlight) {
   launches.bind(*this);
   barrier_releases.bind(*this);
-  shuffles_done.bind(*this);
 }
 
 void Subcore::tick() {
@@ -95,8 +94,8 @@ void Subcore::tick() {
   }
   // The last decision stands unless something that it rests on has changed. Something nearly always
   // has, but what is hard to foresee: one branch for all.
-  const bool disturbed = (unsigned{cycle >= std::min(decide_at_, due_at_)} |
-                          unsigned{mail_is_due()} | unsigned{request_left && want_unit_ != 0}) != 0;
+  const bool disturbed = (unsigned{cycle >= std::min(decide_at_, due_at_)} | unsigned{has_mail()} |
+                          unsigned{request_left && want_unit_ != 0}) != 0;
   if (!disturbed && (!standing_.for_room || !memory_queue.can_push())) {
     // The room that woke the sub-core may have gone to the unit.
     if (standing_.for_room) {
@@ -104,11 +103,14 @@ void Subcore::tick() {
     }
     return;
   }
-  if (has_mail()) {
+  if (results_ != 0) {
     account_results(cycle);
   }
   close_batch(cycle);
   account(cycle);
+  if (results_ != 0) {
+    take_results(cycle);
+  }
   if (has_mail()) {
     take_mail(cycle);
   }
@@ -188,22 +190,45 @@ void Subcore::account(Cycle cycle) {
   add_warps(CycleCause::kBarrier, standing_.barrier);
 }
 
-// Shuffles whose results have been on their way since before `cycle`: from when the load-store unit
-// was through with them the warps have waited for their latency, as any warp does for its own
-// instructions.
+void Subcore::shuffle_answered(std::uint32_t slot, Cycle due) {
+  results_ |= SlotMask{1} << slot;
+  answered_in_[slot] = now();
+  slots_[slot].ready_at = due;
+  due_at_ = std::min(due_at_, due);
+  wake_at(due);
+}
+
+// Shuffles whose results have been on their way since before `cycle`: since the load-store unit was
+// through with them the warps have waited for their latency, as any warp does for its own
+// instructions. It is through with one in a cycle.
 void Subcore::account_results(Cycle cycle) {
-  shuffles_done.look([&](const ShuffleDone& done) {
-    if (done.arrives >= cycle) {
+  for (SlotMask rest = results_; rest != 0;) {
+    auto first = static_cast<std::uint32_t>(std::countr_zero(rest));
+    for_each_bit(rest, [&](std::uint32_t slot) {
+      first = answered_in_[slot] < answered_in_[first] ? slot : first;
+    });
+    if (answered_in_[first] + 1 >= cycle) {
       return;
     }
-    account(done.arrives);
-    const SlotMask bit = SlotMask{1} << done.warp_slot;
+    account(answered_in_[first] + 1);
+    const SlotMask bit = SlotMask{1} << first;
+    rest &= ~bit;
     standing_.shuffle &= ~bit;
     standing_.wait |= bit;
     if (standing_.cause == CycleCause::kShuffle && standing_.shuffle == 0) {
       standing_.cause = CycleCause::kDependency;
     }
-  });
+  }
+}
+
+// Warps with results on their way wait for these as for those of their own instructions.
+void Subcore::take_results(Cycle cycle) {
+  SlotMask taken = 0;
+  for_each_bit(results_,
+               [&](std::uint32_t slot) { taken |= SlotMask{answered_in_[slot] < cycle} << slot; });
+  results_ &= ~taken;
+  shuffle_ &= ~taken;
+  wait_ |= taken;
 }
 
 void Subcore::take_mail(Cycle cycle) {
@@ -234,10 +259,6 @@ void Subcore::take_mail(Cycle cycle) {
       }
     });
   });
-  shuffles_done.take([&](const ShuffleDone& done) {
-    shuffle_ &= ~(SlotMask{1} << done.warp_slot);
-    wait_until(done.warp_slot, done.due);
-  });
   mail_taken();
 }
 
@@ -255,6 +276,7 @@ void Subcore::begin_due_steps(Cycle cycle) {
     due |= SlotMask{is_due} << slot;
     next = std::min(next, is_due ? kNever : ready_at);
   });
+  for_each_bit(results_, [&](std::uint32_t slot) { next = std::min(next, slots_[slot].ready_at); });
   wait_ &= ~due;
   due_at_ = next;
   for_each_bit(due, [&](std::uint32_t slot) {

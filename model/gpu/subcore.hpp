@@ -85,26 +85,39 @@ struct WarpLaunch {
 
 // Whose turn it is in an SM: that of the CTA whose RED or load was the last that got into a memory
 // queue in its turn. Of several in one cycle the oldest.
-class QueueTurn : public Channel {
+class QueueTurn {
  public:
-  explicit QueueTurn(Domain& domain) { join(domain); }
+  explicit QueueTurn(const Domain& domain) : domain_(domain) {}
   void taken_by(const CtaContext& cta) {
+    settle();
     next_ = std::min(next_, cta.sequence);
-    request_update();
+    next_in_ = domain_.now();
   }
   static constexpr std::uint64_t kNoCta = ~std::uint64_t{0};
-  // Its sequence, and when that was.
-  [[nodiscard]] std::uint64_t holder() const { return holder_; }
-  [[nodiscard]] Cycle taken_in() const { return taken_in_; }
+  // Its sequence, and when that was, as of the start of the cycle.
+  [[nodiscard]] std::uint64_t holder() {
+    settle();
+    return holder_;
+  }
+  [[nodiscard]] Cycle taken_in() {
+    settle();
+    return taken_in_;
+  }
 
  private:
-  void update() override {
-    holder_ = next_;
-    taken_in_ = domain().now();
-    next_ = kNoCta;
+  void settle() {
+    if (next_ != kNoCta && next_in_ != domain_.now()) {
+      holder_ = next_;
+      taken_in_ = next_in_;
+      next_ = kNoCta;
+    }
   }
-  std::uint64_t holder_ = kNoCta, next_ = kNoCta;
+
+  const Domain& domain_;
+  std::uint64_t holder_ = kNoCta;
   Cycle taken_in_ = 0;
+  std::uint64_t next_ = kNoCta;  // who has taken it in that cycle
+  Cycle next_in_ = 0;
 };
 
 class Subcore : public Block {
@@ -129,17 +142,15 @@ class Subcore : public Block {
   Fifo<MemOp> memory_queue;
   Mailbox<WarpLaunch> launches;
   Mailbox<BarrierRelease> barrier_releases;
-  struct ShuffleDone {
-    std::uint8_t warp_slot = 0;
-    Cycle arrives = 0;  // from then on the warp waits for nothing but its own latency
-    Cycle due = 0;
-  };
-  Mailbox<ShuffleDone> shuffles_done;
 
   // Ordinary loads are told to the cache that they share with sums.
   void tell_loads_to(Mailbox<std::uint32_t>& loads) { loads_ = &loads; }
   // The way to the L2, by which warps fall asleep.
   void watch(const Outlet& way_out) { way_out_ = &way_out; }
+  // The load-store unit is through with what the warp in that slot waits for of it, in this cycle:
+  // the result is there when that one comes, until which the warp waits for nothing but its
+  // latency.
+  void shuffle_answered(std::uint32_t slot, Cycle due);
   // What the warp in that slot has waited for of the L2 is there in that cycle, which is to come.
   void load_answered(std::uint32_t slot, Cycle due);
   // Whether it may have to know in the next cycle how full that is.
@@ -182,6 +193,7 @@ class Subcore : public Block {
   void close_batch(Cycle cycle);
   void account(Cycle cycle);
   void account_results(Cycle cycle);
+  void take_results(Cycle cycle);
   void take_mail(Cycle cycle);
   void begin_due_steps(Cycle cycle);
   void tick_unit(Cycle cycle);
@@ -238,6 +250,7 @@ class Subcore : public Block {
   SlotMask want_issue_ = 0;  // next instruction needs no more than an issue slot (barrier)
   SlotMask wait_ = 0;        // until its ready_at
   SlotMask shuffle_ = 0;     // for shuffles or shared-memory accesses
+  SlotMask results_ = 0;     // of those, whose results are on their way
   SlotMask barrier_ = 0;
   std::uint32_t resident_ = 0;
   SlotMask before_access_ = 0;  // of those in run_ and wait_: an access ends the step
@@ -258,7 +271,7 @@ class Subcore : public Block {
 
   // The first cycle in which issue() has to decide again though nothing arrives.
   Cycle decide_at_ = kNever;
-  Cycle due_at_ = kNever;  // the first ready_at of those in wait_
+  Cycle due_at_ = kNever;  // the first ready_at of those in wait_ and results_
 
   // What holds for every cycle from accounted_ on until the next decision.
   struct Standing {
@@ -269,11 +282,12 @@ class Subcore : public Block {
   Cycle accounted_ = 0;
   SubcoreStats stats_;
   struct Slot {
-    Cycle ready_at = 0;            // of those in wait_; in run_ the step ends no sooner
+    Cycle ready_at = 0;  // of those in wait_ and results_; in run_ the step ends no sooner
     std::uint32_t slots_left = 0;  // of those in run_: issue slots of the step
     std::uint32_t accesses = 0;    // of those in before_access_: the last slots, but for one more
   };
   std::array<Slot, kMaxSubcoreWarps> slots_{};
+  std::array<Cycle, kMaxSubcoreWarps> answered_in_{};  // by slot, of those in results_
   // By slot, of whom the memory queue takes when.
   struct Turn {
     std::uint64_t cta = 0;    // its sequence
