@@ -24,7 +24,7 @@ struct Inputs {
 template <typename T>
 class Fifo : public Channel {
  public:
-  explicit Fifo(std::size_t depth) : ring_(depth) {
+  explicit Fifo(std::size_t depth) : depth_(depth), ring_(depth) {
     ARC_CHECK(depth > 0, "a queue needs room for one entry");
   }
   // `inputs`: of a reader of several queues, in which this one has bit `index`.
@@ -39,7 +39,7 @@ class Fifo : public Channel {
 
   // Writer's side.
   [[nodiscard]] bool can_push(std::size_t entries = 1) const {
-    return size_ + pushed_ + entries <= ring_.size();
+    return size_ + pushed_ + entries <= depth_;
   }
   // A writer that leaves the rest of the queue to another's entries.
   [[nodiscard]] bool can_push_below(std::size_t limit) const {
@@ -72,7 +72,7 @@ class Fifo : public Channel {
   // In the ring, of the entry so far behind the head.
   [[nodiscard]] std::size_t place(std::size_t behind) const {
     const std::size_t index = head_ + behind;
-    return index < ring_.size() ? index : index - ring_.size();
+    return index < depth_ ? index : index - depth_;
   }
   void update() override {
     size_ -= popped_;
@@ -93,6 +93,7 @@ class Fifo : public Channel {
     popped_ = 0;
   }
 
+  const std::size_t depth_;
   std::vector<T> ring_;
   std::size_t head_ = 0, size_ = 0;      // as of the start of the cycle
   std::size_t pushed_ = 0, popped_ = 0;  // during the cycle

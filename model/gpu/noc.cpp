@@ -150,7 +150,11 @@ void SliceIngress::update() {
 
 // A quarter of it is plenty, for which the port takes some cycles.
 Outlet::Outlet(Sm& sm, std::size_t depth)
-    : sm_(sm), ring_(depth), taken_(depth), plenty_(std::max<std::size_t>(depth / 4, 2)) {
+    : sm_(sm),
+      depth_(depth),
+      ring_(depth),
+      taken_(depth),
+      plenty_(std::max<std::size_t>(depth / 4, 2)) {
   ARC_CHECK(depth > 0, "a queue needs room for one entry");
 }
 
@@ -171,7 +175,7 @@ void Outlet::push(const Transaction& transaction) {
 
 bool Outlet::quarter_full() const {
   const std::size_t pushed = sm_.domain.now() == last_push_ ? pushed_ : 0;
-  return 4 * (size_ - pushed) >= ring_.size();
+  return 4 * (size_ - pushed) >= depth_;
 }
 
 void Outlet::begin(Cycle cycle) {

@@ -100,7 +100,7 @@ class Outlet {
   }
 
   // SM's side, in its own cycle. What the port takes meanwhile is not known where the SM is ahead.
-  [[nodiscard]] bool can_push() const { return size_ < ring_.size(); }
+  [[nodiscard]] bool can_push() const { return size_ < depth_; }
   void push(const Transaction& transaction);
   // Wakes the writer in the cycle in which room can be used.
   void want_room() { writer_waits_ = true; }
@@ -110,8 +110,8 @@ class Outlet {
   [[nodiscard]] bool has_loads() const { return loads_ > 0; }
   // In the SM's next cycle, in which one entry may be put in, the answers to these do not depend on
   // what the port takes; or that of can_push() does not.
-  [[nodiscard]] bool settled() const { return 4 * size_ < ring_.size(); }
-  [[nodiscard]] bool has_room() const { return size_ + 1 < ring_.size(); }
+  [[nodiscard]] bool settled() const { return 4 * size_ < depth_; }
+  [[nodiscard]] bool has_room() const { return size_ + 1 < depth_; }
   // The first cycle in which the writer is to be woken for room that is known of, or kNever.
   [[nodiscard]] Cycle room_from() const {
     return writer_waits_ && size_ > left_ ? taken_[taken_first_] + 1 : kNever;
@@ -131,16 +131,19 @@ class Outlet {
   [[nodiscard]] bool idle() const { return left_ == 0; }
 
  private:
-  struct Entry {
+  // A line of a processor's cache: the rings of all SMs are more than stays in one.
+  struct alignas(64) Entry {
     Transaction transaction;
     Cycle pushed = 0;
   };
+  static_assert(sizeof(Entry) == 64);
   [[nodiscard]] std::size_t after(std::size_t place, std::size_t by) const {
     const std::size_t index = place + by;
-    return index < ring_.size() ? index : index - ring_.size();
+    return index < depth_ ? index : index - depth_;
   }
 
   Sm& sm_;
+  const std::size_t depth_;
   std::vector<Entry> ring_;
   std::size_t head_ = 0;
   std::size_t left_ = 0;      // entries that the port has not taken

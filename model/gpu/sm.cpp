@@ -188,6 +188,7 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const Subcore:
       resident_ctas_(resident_ctas),
       quantum_(quantum),
       load_latency_(context.config.latency.global_load),
+      warps_sleep_(context.config.lsu.sleep_cycles > 0),
       clock_all_(context.clock_all) {
   std::vector<Subcore*> list;
   for (std::uint32_t i = 0; i < context.config.sm.subcores; ++i) {
@@ -244,8 +245,9 @@ bool Sm::may_pass_port(Cycle next) const {
   }
   return outlet.settled() ||
          (outlet.has_room() &&
-          std::none_of(subcores.begin(), subcores.end(),
-                       [](const auto& subcore) { return subcore->looks_at_way_out(); }));
+          (!warps_sleep_ || std::none_of(subcores.begin(), subcores.end(), [](const auto& subcore) {
+            return subcore->looks_at_way_out();
+          })));
 }
 
 // Whether no CTA can come before one of those that run has ended. Not where all is to be clocked.

@@ -197,6 +197,7 @@ class Sm : public Block {
   const std::uint32_t resident_ctas_;
   const Cycle quantum_;
   const Cycle load_latency_;
+  const bool warps_sleep_;
   const bool clock_all_;
   Cycle no_end_before_ = 0;  // of a CTA
   Cycle estimate_at_ = 0;    // that again, no sooner

@@ -129,30 +129,34 @@ void Subcore::close_batch(Cycle cycle) {
   const Cycle last = std::min<Cycle>(cycle - 1, batch_end_);
   const std::uint64_t turns = last - batch_begin_ + 1;
   const auto sharers = static_cast<std::uint64_t>(std::popcount(batch_slots_));
-  // Few batches go round more than once.
-  const std::uint64_t rounds = turns < sharers ? 0 : sharers == 1 ? turns : turns / sharers;
-  const std::uint64_t extra = turns - rounds * sharers;
   std::uint32_t slot = batch_first_;
   std::uint32_t last_slot = slot;
   std::uint32_t finished = 32;
-  // Those that had no turn are as they were.
-  for (std::uint64_t i = 0; i < (rounds == 0 ? extra : sharers); ++i) {
-    slot = next_from(batch_slots_, slot);
-    const std::uint64_t taken = rounds + (i < extra ? 1 : 0);
-    ARC_CHECK(taken <= slots_[slot].slots_left, "a batch ran past the end of a step");
+  // So many turns of the warp in `slot`, of which the first is the batch's turn `first`.
+  const auto take = [&](std::uint64_t taken, std::uint64_t first) {
     Slot& own = slots_[slot];
+    ARC_CHECK(taken <= own.slots_left, "a batch ran past the end of a step");
     if ((before_access_ >> slot & 1U) != 0 && own.slots_left >= own.accesses &&
         own.slots_left < own.accesses + taken) {
-      warps_[slot].access_began = batch_begin_ + (own.slots_left - own.accesses) * sharers + i;
+      warps_[slot].access_began = batch_begin_ + (own.slots_left - own.accesses) * sharers + first;
     }
     own.slots_left -= static_cast<std::uint32_t>(taken);
-    if (i + 1 == (extra == 0 ? sharers : extra)) {
-      last_slot = slot;
+    finished = own.slots_left == 0 ? slot : finished;
+  };
+  if (sharers == 1) {
+    take(turns, 0);
+  } else {
+    // Few batches go round more than once; those that had no turn are as they were.
+    const std::uint64_t rounds = turns < sharers ? 0 : turns / sharers;
+    const std::uint64_t extra = turns - rounds * sharers;
+    for (std::uint64_t i = 0; i < (rounds == 0 ? extra : sharers); ++i) {
+      slot = next_from(batch_slots_, slot);
+      take(rounds + (i < extra ? 1 : 0), i);
+      if (i + 1 == (extra == 0 ? sharers : extra)) {
+        last_slot = slot;
+      }
+      ++slot;
     }
-    if (taken > 0 && slots_[slot].slots_left == 0) {
-      finished = slot;
-    }
-    ++slot;
   }
   stats_.issued += turns;
   next_slot_ = last_slot + 1;
@@ -576,9 +580,9 @@ bool Subcore::plan(SlotMask ready, Cycle cycle) {
   }
   // Turns until the first warp with another kind of instruction is due, or a run ends.
   const auto count = static_cast<std::uint64_t>(std::popcount(sharers));
-  std::uint64_t turns = ~std::uint64_t{0};
+  std::uint64_t turns = count == 1 ? slots_[first].slots_left : ~std::uint64_t{0};
   std::uint32_t slot = first;
-  for (std::uint64_t i = 0; i < count && i < turns; ++i) {
+  for (std::uint64_t i = 0; count > 1 && i < count && i < turns; ++i) {
     slot = next_from(sharers, slot);
     if ((run_ >> slot & 1U) == 0) {
       turns = std::min(turns, i);

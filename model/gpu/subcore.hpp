@@ -153,10 +153,10 @@ class Subcore : public Block {
   void shuffle_answered(std::uint32_t slot, Cycle due);
   // What the warp in that slot has waited for of the L2 is there in that cycle, which is to come.
   void load_answered(std::uint32_t slot, Cycle due);
-  // Whether it may have to know in the next cycle how full that is.
+  // Whether it may have to know in the next cycle how full that is, where warps may sleep.
   [[nodiscard]] bool looks_at_way_out() const {
     // It adds up to two entries to the memory queue in a cycle.
-    return context_.config.lsu.sleep_cycles > 0 && (asleep_ != 0 || !memory_queue.can_push(3));
+    return asleep_ != 0 || !memory_queue.can_push(3);
   }
   // Notes in the CTAs of its warps how long these have something to issue, up to so many cycles.
   void estimate_ends(std::uint64_t cycles) const;
