@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gated clock of the simulated GPU. Every block is an sc_module that the clock's SC_METHOD
 // ticks in the cycles for which somebody asked for it; a block that nobody wakes costs nothing. All
-// blocks of a cycle run in one delta cycle of SystemC and talk only through channels that change in
-// its update phase, so their order within the cycle cannot show.
+// blocks of a cycle run in one delta cycle of SystemC and talk through channels that change in its
+// update phase, or through what shows only from the next cycle on what it was told in one, so their
+// order within the cycle cannot show.
 //
 // Blocks and channels lie in domains, each with a current cycle of its own. Those of the GPU as a
 // whole lie in the clock's partitions, which are all in the same cycle; what lies within an SM in

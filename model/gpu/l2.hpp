@@ -95,7 +95,7 @@ class TransactionQueues {
  private:
   using Index = std::uint32_t;
   static constexpr Index kNone = ~Index{0};
-  struct alignas(64) Entry {
+  struct Entry {
     Transaction transaction;
     Index next = kNone;  // in its queue, or free
   };

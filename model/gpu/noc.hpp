@@ -131,12 +131,10 @@ class Outlet {
   [[nodiscard]] bool idle() const { return left_ == 0; }
 
  private:
-  // A line of a processor's cache: the rings of all SMs are more than stays in one.
-  struct alignas(64) Entry {
+  struct Entry {
     Transaction transaction;
     Cycle pushed = 0;
   };
-  static_assert(sizeof(Entry) == 64);
   [[nodiscard]] std::size_t after(std::size_t place, std::size_t by) const {
     const std::size_t index = place + by;
     return index < depth_ ? index : index - depth_;

@@ -150,8 +150,9 @@ class Residency : public Channel {
 // What lies within an SM has a domain of its own, which need not keep step with the rest of the GPU
 // while nothing that passes between them can make a difference:
 //
-//   ahead    while its outlet is less than half full, so that it has room and nobody falls asleep
-//            whatever the injection port takes, and no load that is in it can be answered
+//   ahead    while its outlet is less than a quarter full, or has room and no sub-core looks at it:
+//            it has room and nobody falls asleep or wakes by it whatever the injection port takes,
+//            and no load that is in it can be answered
 //   behind   while the outlet has plenty for the port, and no CTA can end
 //
 // both only where no CTA can be launched, since none has ended of as many as fit, or none is left.

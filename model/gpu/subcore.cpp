@@ -580,9 +580,9 @@ bool Subcore::plan(SlotMask ready, Cycle cycle) {
   }
   // Turns until the first warp with another kind of instruction is due, or a run ends.
   const auto count = static_cast<std::uint64_t>(std::popcount(sharers));
-  std::uint64_t turns = count == 1 ? slots_[first].slots_left : ~std::uint64_t{0};
+  std::uint64_t turns = ~std::uint64_t{0};
   std::uint32_t slot = first;
-  for (std::uint64_t i = 0; count > 1 && i < count && i < turns; ++i) {
+  for (std::uint64_t i = 0; i < count && i < turns; ++i) {
     slot = next_from(sharers, slot);
     if ((run_ >> slot & 1U) == 0) {
       turns = std::min(turns, i);
