@@ -45,11 +45,15 @@ class Fifo : public Channel {
   [[nodiscard]] bool can_push_below(std::size_t limit) const {
     return can_push() && size_ + pushed_ < limit;
   }
-  void push(const T& entry) {
+  void push(const T& entry) { push_new() = entry; }
+  // Pushes a new entry, which the writer fills in within the cycle.
+  T& push_new() {
     ARC_CHECK(can_push(), "push into a full queue");
-    ring_[place(size_ + pushed_)] = entry;
+    T& entry = ring_[place(size_ + pushed_)];
+    entry = T{};
     ++pushed_;
     request_update();
+    return entry;
   }
   // Wakes the writer in the cycle in which room from a pop can be used.
   void want_room() { writer_waits_ = true; }

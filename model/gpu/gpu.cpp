@@ -62,7 +62,7 @@ class Gpu {
     for (std::uint32_t i = 0; i < config_.l2.ports(); ++i) {
       const std::size_t place = i % clock_.partitions();
       l2_.push_back(std::make_unique<L2Port>(fmt::format("l2_{}", i).c_str(),
-                                             clock_.partition(place), config_, map_, addresses_,
+                                             clock_.partition(place), config_, addresses_,
                                              has_values_, memory_, sums_, tallies_[place], ctas_));
       l2_.back()->ingress.connect(*l2_.back(), ports);
       ingresses.push_back(&l2_.back()->ingress);

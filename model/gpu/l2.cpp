@@ -15,21 +15,32 @@ L2Tags::L2Tags(std::uint64_t bytes, std::uint32_t ways, std::uint32_t line_bytes
     : ways_(ways),
       line_bytes_(line_bytes),
       sets_(std::max<std::uint64_t>(bytes / line_bytes / ways, 1)),
-      store_(sets_.divisor() * ways, kEmpty) {}
+      store_(sets_.divisor() * ways + kHostLine, kEmpty) {
+  const auto past = std::bit_cast<std::uintptr_t>(store_.data()) / sizeof(store_[0]) % kHostLine;
+  begin_ = (kHostLine - past) % kHostLine;
+}
 
 L2Tags::Access L2Tags::access(Address address) {
   const std::uint64_t line = line_bytes_.quotient(address);
-  std::uint64_t hash = line * 0xd6e8feb86659fd93ULL;
-  hash ^= hash >> 32U;
-  std::uint64_t* const set = &store_[sets_.remainder(hash) * ways_];
-  std::uint64_t* const end = set + ways_;
-  std::uint64_t* const found = std::find(set, end, line);
-  Access access{.hit = found != end, .evicted = false};
-  std::uint64_t* const place = access.hit ? found : end - 1;
-  access.evicted = !access.hit && *place != kEmpty;
+  std::uint64_t* const set = &store_[begin_of_set(line)];
+  if (set[0] == line) {
+    return {.hit = true, .evicted = false};
+  }
+  // Where it is cannot be foreseen: no branches on that.
+  std::uint32_t place = ways_;
+  for (std::uint32_t way = 1; way < ways_; ++way) {
+    place = set[way] == line ? way : place;
+  }
+  Access access{.hit = place != ways_, .evicted = false};
+  place = std::min(place, ways_ - 1);
+  access.evicted = !access.hit && set[place] != kEmpty;
   // To the front, the others one back.
-  std::move_backward(set, place, place + 1);
-  *set = line;
+  std::uint64_t before = line;
+  for (std::uint32_t way = 0; way < ways_; ++way) {
+    const std::uint64_t here = set[way];
+    set[way] = way <= place ? before : here;
+    before = here;
+  }
   return access;
 }
 
@@ -40,7 +51,8 @@ void TransactionQueues::push(std::uint32_t queue, const Transaction& transaction
   }
   const Index place = free_;
   free_ = store_[place].next;
-  store_[place] = {.transaction = transaction, .next = kNone};
+  store_[place].transaction = transaction;
+  store_[place].next = kNone;
   Queue& q = queues_[queue];
   (q.size == 0 ? q.first : store_[q.last].next) = place;
   q.last = place;
@@ -85,11 +97,10 @@ std::uint64_t fine(double cycles, unsigned bits) {
 }  // namespace
 
 L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
-               const SliceMap& map, const AddressMap& addresses, bool has_values,
-               std::vector<Fp32Bits>& memory, LineSumsPool& sums, Tally& tally, CtaStore& ctas)
+               const AddressMap& addresses, bool has_values, std::vector<Fp32Bits>& memory,
+               LineSumsPool& sums, Tally& tally, CtaStore& ctas)
     : Block(name, partition),
       ingress(partition, config),
-      map_(map),
       addresses_(addresses),
       has_values_(has_values),
       memory_(memory),
@@ -142,19 +153,26 @@ void L2Port::tick() {
     accept(*arrival);
     ingress.take();
   }
+  if (const Transaction* coming = ingress.coming(); coming != nullptr) {
+    expect(*coming);
+  }
   serve((now() + 1) << kFineBits);
   if (!streams_.empty()) {
     wake_at(end_of(next_to_end()) >> kFineBits);
   }
 }
 
+// Has the host's cache fetch what a transaction will need that comes soon.
+void L2Port::expect(const Transaction& transaction) const {
+  tags_.prefetch(transaction.address);
+  if (transaction.event.cta != nullptr) {
+    __builtin_prefetch(&transaction.event.event());
+  }
+}
+
 // Looks the line up; a transaction whose line is in goes on to its slice.
 void L2Port::accept(const Arrival& arrival) {
   const Address address = arrival.transaction.address;
-  if (!arrival.transaction.partial) {
-    // The host's cache is to have the word by the time it is added to.
-    __builtin_prefetch(&memory_[addresses_.element_at(address, arrival.transaction.parameter)]);
-  }
   const std::uint64_t line = line_bytes_.quotient(address);
   const L2Tags::Access access = tags_.access(address);
   if (!access.hit) {
@@ -191,7 +209,7 @@ void L2Port::begin(std::uint32_t sm) {
   Stream stream{};
   stream.sm = sm;
   stream.input = sm / input_sms_;
-  stream.slice = map_.place(transaction.address).slice;
+  stream.slice = transaction.slice;
   const std::uint64_t line = transaction.address / kLineBytes;
   const std::uint64_t pair = line / kPairLines;
   stream.sectors =
@@ -209,9 +227,28 @@ void L2Port::begin(std::uint32_t sm) {
   stream.wait_beside = reread ? line_time_ : 0;
   stream.wait = std::max(sector_time_, time + stream.wait_beside) - time;
   count(stream, pair, true);
+  prefetch_words(transaction);
   streams_.push_back(stream);
   pairs_.push_back(pair);
   ends_.push_back(inputs_[stream.input].served + stream.rounds);
+}
+
+// Has the host's cache fetch what a transaction will add to.
+void L2Port::prefetch_words(const Transaction& transaction) const {
+  if (transaction.partial) {
+    return;
+  }
+  if (transaction.reduced || transaction.uniform) {
+    __builtin_prefetch(&memory_[addresses_.element_at(transaction.address, transaction.parameter)]);
+    return;
+  }
+  const trace::WarpTrace& trace = transaction.event.warp_trace();
+  const trace::Record& event = transaction.event.event();
+  for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    __builtin_prefetch(
+        &memory_[addresses_.element(lane_primitive(trace, event, lane), transaction.parameter)]);
+  }
 }
 
 // Rounds that so many turns take: as many, more or less by chance.
@@ -491,6 +528,7 @@ Ticks L2Port::rop_busy_before(Cycle cycle) const {
 std::size_t L2Port::next_to_end() {
   if (next_to_end_ == kUnknown) {
     next_to_end_ = find_next_to_end();
+    __builtin_prefetch(&queues_.front(streams_[next_to_end_].sm));
   }
   return next_to_end_;
 }

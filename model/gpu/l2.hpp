@@ -72,13 +72,30 @@ class L2Tags {
   };
   // Looks a line up and brings it in.
   Access access(Address address);
+  // Has the host's cache fetch what that will look at.
+  void prefetch(Address address) const {
+    const std::size_t begin = begin_of_set(line_bytes_.quotient(address));
+    for (std::size_t way = 0; way < ways_; way += kHostLine) {
+      __builtin_prefetch(&store_[begin + way]);
+    }
+  }
 
  private:
   static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
+  static constexpr std::size_t kHostLine = 64 / sizeof(std::uint64_t);  // of the host's cache
+  // Where in the store.
+  [[nodiscard]] std::size_t begin_of_set(std::uint64_t line) const {
+    std::uint64_t hash = line * 0xd6e8feb86659fd93ULL;
+    hash ^= hash >> 32U;
+    return begin_ + sets_.remainder(hash) * ways_;
+  }
   std::uint32_t ways_;
   Divider line_bytes_;
   Divider sets_;
-  std::vector<std::uint64_t> store_;  // lines, set by set, the most recently used of a set first
+  // Lines, set by set from begin_ on, the most recently used of a set first. So that sets of as
+  // many ways as usual lie in as few lines of the host's cache as they can.
+  std::vector<std::uint64_t> store_;
+  std::size_t begin_ = 0;
 };
 
 // First-in, first-out queues that share one store: there are many, and few hold anything at a time.
@@ -122,8 +139,8 @@ struct L2Stats {
 class L2Port : public Block {
  public:
   L2Port(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
-         const SliceMap& map, const AddressMap& addresses, bool has_values,
-         std::vector<Fp32Bits>& memory, LineSumsPool& sums, Tally& tally, CtaStore& ctas);
+         const AddressMap& addresses, bool has_values, std::vector<Fp32Bits>& memory,
+         LineSumsPool& sums, Tally& tally, CtaStore& ctas);
 
   SliceIngress ingress;
   // Marks a line as present before the kernel begins: the arrays were just cleared.
@@ -174,9 +191,11 @@ class L2Port : public Block {
   using Arrival = SliceIngress::Arrival;
 
   void tick() override;
+  void expect(const Transaction& transaction) const;
   void accept(const Arrival& arrival);
   void enqueue(const Arrival& arrival, Fine time);
   void begin(std::uint32_t sm);
+  void prefetch_words(const Transaction& transaction) const;
   [[nodiscard]] Fine draw_rounds(std::uint32_t sm, std::uint32_t turns);
   void finish(std::size_t stream, Fine time);
   // Streams that end before `until`, in the order of their ends.
@@ -202,7 +221,6 @@ class L2Port : public Block {
   void add(const Transaction& transaction);
   void add_partial(const Transaction& transaction);
 
-  const SliceMap& map_;
   const AddressMap& addresses_;
   const bool has_values_;
   std::vector<Fp32Bits>& memory_;

@@ -184,9 +184,6 @@ void Lsu::split_load(const MemOp& op, std::uint32_t subcore) {
 
 // Transactions of a RED: one for each line, or sector, that its lanes touch.
 void Lsu::split(const MemOp& op) {
-  Transaction transaction;
-  transaction.parameter = op.parameter;
-  transaction.event = op.event;
   sent_ = 0;
   count_ = 0;
   holding_ = true;
@@ -199,6 +196,10 @@ void Lsu::split(const MemOp& op) {
     // Lanes on one and the same address: a flit each.
     const bool reduced = op.kind == MemOpKind::kReduced;
     const auto lanes = static_cast<std::uint16_t>(reduced ? 1 : lane_count(op.mask));
+    Transaction& transaction = transactions_[count_++];
+    transaction = Transaction{};
+    transaction.parameter = op.parameter;
+    transaction.event = op.event;
     transaction.reduced = reduced;
     transaction.uniform = !reduced;
     transaction.sectors = sector_bit(op.address);
@@ -209,10 +210,12 @@ void Lsu::split(const MemOp& op) {
     transaction.mask = reduced ? 1 : op.mask;
     transaction.data = op.data;
     transaction.address = op.address;
-    transactions_[count_++] = transaction;
     set_occupancies();
     return;
   }
+  Transaction transaction;
+  transaction.parameter = op.parameter;
+  transaction.event = op.event;
   const trace::WarpTrace& trace = op.event.warp_trace();
   const trace::Record& event = op.event.event();
   std::array<Address, kLanes> addresses;

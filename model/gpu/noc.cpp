@@ -65,6 +65,7 @@ void SliceIngress::connect(Block& l2, const std::vector<InjectionPort*>& ports) 
   l2_ = &l2;
   ports_ = ports;
   waiting_.assign((ports.size() + kWordBits - 1) / kWordBits, 0);
+  heads_.assign(ports.size(), {});
   for (std::uint32_t sm = 0; sm < ports.size(); sm += input_sms_) {
     turns_.push_back(sm);
   }
@@ -124,23 +125,27 @@ void SliceIngress::update() {
   for (const std::uint32_t sm : requested_) {
     waiting_[sm / kWordBits] |= bit_of(sm);
     ++waiting_count_;
+    const Transaction& head = ports_[sm]->head();
+    heads_[sm] = {.transaction = &head, .room = head.room()};
   }
   requested_.clear();
   while (waiting_count_ > 0) {
     const std::uint32_t sm = next_waiting();
-    const Transaction& head = ports_[sm]->head();
-    if (head.room() > room_) {
+    if (heads_[sm].room > room_) {
       break;
     }
-    room_ -= head.room();
+    room_ -= heads_[sm].room;
     waiting_[sm / kWordBits] &= ~bit_of(sm);
     --waiting_count_;
     const std::uint32_t input = sm / input_sms_;
     turns_[input] = sm + 1;
     input_ = input + 1 < turns_.size() ? input + 1 : 0;
-    if (!head.load) {
+    if (const Transaction& head = *heads_[sm].transaction; !head.load) {
       const Cycle arrival = partition_.now() + latency_;
-      arrivals_.push_back({arrival, sm, head});
+      Arrival& coming = arrivals_.emplace_back();
+      coming.cycle = arrival;
+      coming.sm = sm;
+      coming.transaction = head;
       l2_->wake_at(arrival);
     }
     partition_.tell(ports_[sm]->partition(), *ports_[sm], 0,
@@ -161,7 +166,9 @@ Outlet::Outlet(Sm& sm, std::size_t depth)
 void Outlet::push(const Transaction& transaction) {
   ARC_CHECK(can_push(), "push into a full queue");
   const Cycle cycle = sm_.domain.now();
-  ring_[after(head_, left_)] = {.transaction = transaction, .pushed = cycle};
+  Entry& entry = ring_[after(head_, left_)];
+  entry.transaction = transaction;
+  entry.pushed = cycle;
   ++left_;
   ++size_;
   loads_ += transaction.answers != Transaction::kNoAnswer ? 1U : 0U;
@@ -202,6 +209,8 @@ void Outlet::pop() {
   // Entries of an empty queue go where the last ones were: the whole ring would not stay in a
   // processor's cache.
   head_ = left_ == 0 ? 0 : after(head_, 1);
+  // A processor's cache is to have the one behind the next when that is popped.
+  __builtin_prefetch(&ring_[after(head_, 1)]);
   if (behind_ ? !has_plenty() : writer_waits_) {
     sm_.wake_next();
   }
@@ -268,7 +277,9 @@ void InjectionPort::tick() {
   }
   waiting_ = true;
   head_ = &queue.front();
-  ingresses_[map_->place(head_->address).port]->request(partition_, index_);
+  const SliceMap::Place place = map_->place(head_->address);
+  queue.send_to(static_cast<std::uint8_t>(place.slice));
+  ingresses_[place.port]->request(partition_, index_);
 }
 
 }  // namespace warpfold

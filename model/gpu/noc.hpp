@@ -63,6 +63,10 @@ class SliceIngress : public Channel {
   // L2's side: what has arrived by this cycle, or null.
   [[nodiscard]] const Arrival* arrived() const;
   void take() { arrivals_.pop_front(); }
+  // What comes next, at some time, or null.
+  [[nodiscard]] const Transaction* coming() const {
+    return arrivals_.empty() ? nullptr : &arrivals_.front().transaction;
+  }
   // Room of what has been served (Transaction::room).
   void give_back(std::uint32_t room);
   [[nodiscard]] bool empty() const { return arrivals_.empty() && waiting_count_ == 0; }
@@ -79,6 +83,12 @@ class SliceIngress : public Channel {
   std::vector<InjectionPort*> ports_;
   std::vector<std::uint32_t> requested_;  // this cycle
   std::vector<std::uint64_t> waiting_;    // a bit for each SM
+  // Of each SM that is waiting, what it waits with, and the room that takes.
+  struct Head {
+    const Transaction* transaction = nullptr;
+    std::uint32_t room = 0;
+  };
+  std::vector<Head> heads_;
   std::uint32_t waiting_count_ = 0;
   std::vector<std::uint32_t> turns_;  // of each input, the SM from which it goes on
   std::uint32_t input_ = 0;           // whose turn it is
@@ -125,13 +135,16 @@ class Outlet {
   // Port's side.
   [[nodiscard]] bool empty() const;
   [[nodiscard]] const Transaction& front() const { return ring_[head_].transaction; }
+  // The front one goes to that slice of the L2's port.
+  void send_to(std::uint8_t slice) { ring_[head_].transaction.slice = slice; }
   void pop();
   // Wakes the port in the first cycle in which there is an entry.
   void want_entries();
   [[nodiscard]] bool idle() const { return left_ == 0; }
 
  private:
-  struct Entry {
+  // One line of a processor's cache.
+  struct alignas(64) Entry {
     Transaction transaction;
     Cycle pushed = 0;
   };

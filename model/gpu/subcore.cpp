@@ -638,7 +638,7 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
       }
       want_queue_ &= ~bit;
       shuffle_ |= bit;
-      MemOp op;
+      MemOp& op = memory_queue.push_new();
       const bool shuffles = access.kind == AccessKind::kShuffle;
       op.kind = shuffles ? MemOpKind::kShuffle : MemOpKind::kShared;
       op.warp_slot = static_cast<std::uint8_t>(slot);
@@ -646,7 +646,6 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
       op.hand_ticks = access.hand_ticks;
       op.begun = warp.access_began;
       op.latency = access.latency;
-      memory_queue.push(op);
       stats_.shuffles += shuffles ? access.slots : 0;
       break;
     }
@@ -661,7 +660,7 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
 }
 
 void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
-  MemOp op;
+  MemOp& op = memory_queue.push_new();
   op.kind = warp.step.kind == StepKind::kAtomic ? MemOpKind::kRed : MemOpKind::kReduced;
   op.parameter = warp.step.parameter;
   op.warp_slot = static_cast<std::uint8_t>(slot);
@@ -694,14 +693,13 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
   }
   op.cta = warp.cta;
   ++warp.cta->reds_out;
-  memory_queue.push(op);
 }
 
 // The next of the loads that end the warp's step; the last goes to the L2.
 void Subcore::push_load(Warp& warp, std::uint32_t slot) {
   constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15ULL;
   const Access& access = *warp.step.access;
-  MemOp op;
+  MemOp& op = memory_queue.push_new();
   op.kind = --warp.loads_left > 0 ? MemOpKind::kCached : MemOpKind::kLoad;
   op.warp_slot = static_cast<std::uint8_t>(slot);
   op.lsu_ticks = access.lsu_ticks / access.slots;
@@ -712,7 +710,6 @@ void Subcore::push_load(Warp& warp, std::uint32_t slot) {
     hash = (hash ^ hash >> 29U) * kMix;
     op.address = (hash ^ hash >> 32U) & kAddrMask;
   }
-  memory_queue.push(op);
 }
 
 // Puts the warp's atomred into the request register of the ARC unit.
@@ -767,7 +764,7 @@ void Subcore::tick_unit(Cycle cycle) {
   request_.rf_ready = true;
   const UnitOutputs out = unit_->tick(request_);
   if (out.lsu_valid && request_.lsu_ready) {
-    MemOp op;
+    MemOp& op = memory_queue.push_new();
     op.mask = out.lsu_mask;
     op.address = out.lsu_addr;
     if (out.lsu_reduced) {
@@ -788,7 +785,6 @@ void Subcore::tick_unit(Cycle cycle) {
       left.lanes_left &= ~out.lsu_mask;
       context_.tally.lanes_as_red += static_cast<std::uint64_t>(lane_count(out.lsu_mask));
     }
-    memory_queue.push(op);
   } else if (out.lsu_valid) {
     ++stats_.unit_blocked_cycles;
   }

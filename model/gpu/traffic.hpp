@@ -119,6 +119,7 @@ struct Transaction {
   std::uint16_t packets = 0;
   std::uint16_t lone_words = 0;  // of the packets, those that are one flit
   std::uint16_t flits = 0;       // of all packets
+  std::uint8_t slice = 0;        // of the port of the L2, once it is on its way there
   LaneMask mask = 0;
   Fp32Bits data = 0;
   Address address = 0;            // of the first lane, or of the reduced addition

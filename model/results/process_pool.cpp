@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,8 +16,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -123,6 +127,26 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// What a simulation allocates from now on lies in large pages, where the system has them, and stays
+// with the process when it is freed: a simulation looks at all parts of some 100 MB again and
+// again, so that small pages cost it a tenth of its time, and it frees only to allocate again.
+void keep_memory() {
+#ifdef __GLIBC__
+  constexpr std::size_t kReserve = std::size_t{512} << 20U;  // of addresses, not of memory
+  constexpr std::size_t kLargePage = std::size_t{2} << 20U;
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, -1);
+  if (void* const reserve = std::malloc(kReserve); reserve != nullptr) {
+    void* begin = reserve;
+    std::size_t space = kReserve;
+    if (std::align(kLargePage, kLargePage, begin, space) != nullptr) {
+      ::madvise(begin, space, MADV_HUGEPAGE);  // or not
+    }
+    std::free(reserve);
+  }
+#endif
+}
+
 // The life of a child. Does not return and runs no exit handlers of the parent's.
 [[noreturn]] void child_main(const PoolTask& task, int fd, bool wants_progress) {
   auto last_report = Clock::now();
@@ -137,6 +161,7 @@ std::string one_line(std::string text) {
     };
   }
   try {
+    keep_memory();
     const RunResult run = task.work(progress);
     Json result = Json::object();
     Sender sender{result};
