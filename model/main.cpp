@@ -506,7 +506,10 @@ void add_trace_sample(CLI::App& trace_app, std::function<int()>& command) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* sample = trace_app.add_subcommand(
       "sample", "Write CTAs that stand for the whole launch on a part of a GPU");
-  sample->add_option("TRACE", arguments->in, "Trace to read, of a whole launch")->required();
+  sample
+      ->add_option("TRACE", arguments->in,
+                   "Trace to read, of a whole launch or, for an odd N, a sample of one")
+      ->required();
   sample->add_option("OUT", arguments->out, "Trace to write")->required();
   sample->add_option("--every", arguments->every, "Keep the middle one of every N CTAs in a row")
       ->type_name("N")

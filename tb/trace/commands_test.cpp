@@ -208,11 +208,28 @@ TEST(Sample, KeepsTheMiddleOfEveryFew) {
   EXPECT_EQ(ids_of(12), (std::vector<std::uint64_t>{6, 18, 30, 42}));
   EXPECT_EQ(ids_of(2).size(), 25U);
 
+  // Of a sample an odd part, which is that of the launch.
   EXPECT_THROW(trace_sample(folder / "out.wft", folder / "again.wft", 2, nullptr, out), TraceError);
+  for (const auto& [first, then] : {std::pair{2U, 3U}, std::pair{4U, 3U}, std::pair{2U, 5U}}) {
+    const std::vector<std::uint64_t> at_once = ids_of(first * then);
+    ids_of(first);
+    trace_sample(folder / "out.wft", folder / "again.wft", then, nullptr, out);
+    const Reader again(folder / "again.wft");
+    again.verify();
+    EXPECT_EQ(again.header().sample_every, first * then);
+    EXPECT_EQ(again.header().sampling,
+              fmt::format("the middle one of every {} CTAs", first * then));
+    ASSERT_EQ(again.cta_count(), at_once.size());
+    for (std::size_t i = 0; i < at_once.size(); ++i) {
+      EXPECT_EQ(again.cta_id(i), at_once[i]);
+    }
+  }
   EXPECT_THROW(trace_sample(folder / "all.wft", folder / "again.wft", 51, nullptr, out),
                TraceError);
   trace_slice(folder / "out.wft", folder / "again.wft", {.last_cta = 20}, out);
   EXPECT_EQ(Reader(folder / "again.wft").header().sample_every, 1U);  // stands for itself
+  EXPECT_THROW(trace_sample(folder / "again.wft", folder / "none.wft", 3, nullptr, out),
+               TraceError);
 }
 
 TEST(Slice, DropsValuesOnly) {

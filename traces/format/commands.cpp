@@ -395,11 +395,15 @@ int trace_sample(const fs::path& in, const fs::path& out_path, std::uint32_t eve
                  const std::function<bool()>& stop, std::ostream& out) {
   const Reader reader(in);
   Header header = reader.header();
-  if (!header.sampling.empty()) {
-    throw TraceError(fmt::format("{}: is no whole launch: {}", in.string(), header.sampling));
+  const std::uint32_t sampled = header.sample_every;
+  if (!header.sampling.empty() && (sampled == 1 || every % 2 == 0)) {
+    // The middle one of some has the middle one of an odd number of such groups among them.
+    throw TraceError(fmt::format("{}: is no whole launch{}: {}", in.string(),
+                                 sampled == 1 ? "" : ", of which odd parts can be sampled",
+                                 header.sampling));
   }
-  header.sampling = fmt::format("the middle one of every {} CTAs", every);
-  header.sample_every = every;
+  header.sample_every *= every;
+  header.sampling = fmt::format("the middle one of every {} CTAs", header.sample_every);
   header.provenance["sampled_from"] = fmt::format("xxh64 {}", reader.file_hash());
   std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < reader.cta_count(); ++i) {

@@ -55,7 +55,8 @@ int trace_retime(const std::filesystem::path& in, const std::filesystem::path& t
                  std::ostream& out);
 
 // Writes a sample that stands for the launch on a part of a GPU: of each `every` CTAs the middle
-// one (Header::sample_every). `in` must have the whole launch.
+// one (Header::sample_every). `in` must have the whole launch or, where `every` is odd, such a
+// sample of it: what is written is then what the product would have given of the launch.
 int trace_sample(const std::filesystem::path& in, const std::filesystem::path& out_path,
                  std::uint32_t every, const std::function<bool()>& stop, std::ostream& out);
 
