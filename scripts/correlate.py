@@ -7,9 +7,14 @@ in them what an empty kernel takes there (--launch-us); the model begins with th
 added to its time. Errors are modelled over measured time less 1. Of the thresholds of sw-b and of sw-s
 together, the pick is the one that the model has fastest; it costs what its measured time is above the least
 measured.
+
+Traces that are samples of a launch and have most to add are thinned before they are simulated: to the middle one
+of every three of their CTAs, which stands for the launch as they do (`warpfold trace sample`, model/CALIBRATION.md,
+"Samples"), in a third of the time. --as-shipped takes them whole.
 """
 
 import argparse
+import dataclasses
 import json
 import math
 import os
@@ -26,10 +31,30 @@ SCHEMA = "warpfold.correlation/1"
 POLICIES = ("baseline", "sw-s", "sw-b", "skip", "cccl")
 # Those whose simulations take longest come first, so that all jobs end at about the same time.
 LONGEST_FIRST = ("cccl", "sw-s", "sw-b", "skip", "baseline")
+# Samples with more additions of lanes than that are thinned, to one of so many CTAs.
+THIN_ABOVE = 60_000_000
+THIN_TO_ONE_IN = 3
 
 
 class BadInput(Exception):
     """One line."""
+
+
+@dataclasses.dataclass
+class Measured:
+    """What the header of a trace says."""
+
+    workload: str
+    times: dict  # {policy: ms}
+    lane_atomics: int  # in the file
+    sample_every: int  # it has one CTA in so many; 1: it is the launch, or a part that stands for itself
+
+    def thinned(self, args):
+        return not args.as_shipped and self.sample_every > 1 and self.lane_atomics > THIN_ABOVE
+
+    def to_simulate(self, args):
+        """Additions of lanes in all points."""
+        return self.lane_atomics * len(self.times) / (THIN_TO_ONE_IN if self.thinned(args) else 1)
 
 
 # ---- arithmetic -------------------------------------------------------------------------------------
@@ -113,7 +138,7 @@ def run(*arguments, command=COMMAND, **options):
 
 
 def measured_times(trace, gpu_arch, only):
-    """The workload, {policy: ms} of what the trace has both times and code of, and its lane atomics.
+    """What a trace has, with times of what it has code of, too.
 
     Times are of whole launches. A sample of one CTA in N is simulated so that it stands for its launch; any other
     part of one has no times.
@@ -130,25 +155,29 @@ def measured_times(trace, gpu_arch, only):
                 times[policy] = time["median_ms"]
     if not times:
         print(f"correlate.py: {trace}: no measured times of what it holds; left out", file=sys.stderr)
-    return header["workload"], times, info["stats"]["lane_atomics"]
+    return Measured(header["workload"], times, info["stats"]["lane_atomics"], header["sample_every"])
 
 
-def correlate(trace, workload, times, args):
-    policies = sorted(times, key=lambda policy: LONGEST_FIRST.index(policy.split(":")[0]))
+def correlate(trace, has, args):
+    policies = sorted(has.times, key=lambda policy: LONGEST_FIRST.index(policy.split(":")[0]))
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "r.json"
-        run("sim", trace, "--gpu", args.gpu, "--policy", ",".join(policies), "--unit", "golden", "--jobs", 1,
+        simulated, every = trace, has.sample_every
+        if has.thinned(args):
+            simulated, every = Path(folder) / Path(trace).name, every * THIN_TO_ONE_IN
+            run("trace", "sample", trace, simulated, "--every", THIN_TO_ONE_IN)
+        run("sim", simulated, "--gpu", args.gpu, "--policy", ",".join(policies), "--unit", "golden", "--jobs", 1,
             "--threads", 1, "--json", out)
         results = {one["policy"]: one for one in json.loads(out.read_text(encoding="utf-8"))["runs"]}
     points = []
-    for one in (results[policy] for policy in times):
+    for one in (results[policy] for policy in has.times):
         measured = one["measured"]
         if measured and measured["ratio"] is None:
             raise BadInput(f"{trace}: its times are of {measured['gpu']}, the machine is {args.gpu}")
         clock = one["config"]["sm"]["clock_ghz"] if isinstance(one.get("config"), dict) else args.clock
-        points.append({"trace": Path(trace).stem, "workload": workload, "policy": one["policy"],
-                       "cycles": one["cycles"], "modelled_ms": one["cycles"] / (clock * 1e6) + args.launch_us / 1e3,
-                       "measured_ms": times[one["policy"]]})
+        points.append({"trace": Path(trace).stem, "workload": has.workload, "policy": one["policy"],
+                       "sample_every": every, "cycles": one["cycles"], "modelled_ms": one["cycles"] / (clock * 1e6) + args.launch_us / 1e3,
+                       "measured_ms": has.times[one["policy"]]})
     return points
 
 
@@ -158,9 +187,9 @@ def correlate_all(traces, args):
     with ThreadPoolExecutor(max(args.jobs, 1)) as pool:
         try:
             known = dict(zip(traces, pool.map(lambda trace: measured_times(trace, args.arch, args.policy), traces)))
-            timed = {trace: (workload, times) for trace, (workload, times, _) in known.items() if times}
-            longest_first = sorted(timed, key=lambda trace: -known[trace][2] * len(known[trace][1]))
-            of_trace = {trace: pool.submit(correlate, trace, *timed[trace], args) for trace in longest_first}
+            timed = {trace: has for trace, has in known.items() if has.times}
+            longest_first = sorted(timed, key=lambda trace: -timed[trace].to_simulate(args))
+            of_trace = {trace: pool.submit(correlate, trace, timed[trace], args) for trace in longest_first}
             return [p for trace in timed for p in of_trace[trace].result()]
         except BadInput:
             pool.shutdown(cancel_futures=True)
@@ -184,6 +213,9 @@ def number(value):
 
 def text_of(all_points, overall, chosen):
     lines = [table(all_points), ""]
+    samples = {p["trace"]: p["sample_every"] for p in all_points if p["sample_every"] > 1}
+    if samples:
+        lines.append("samples, 1 CTA in: " + ", ".join(f"{trace} {every}" for trace, every in samples.items()))
     lines.append(f"{overall['points']} points: mean absolute error {overall['mean_absolute_error']:.1%}, "
                  f"mean error {overall['mean_error']:+.1%}")
     worst = overall["worst"]
@@ -239,6 +271,9 @@ def main(argv=None):
     parser.add_argument("--launch-us", type=float, default=5.0,
                         help="between events around an empty kernel (%(default)s, control/launch_alone on an H200)")
     parser.add_argument("--policy", type=lambda t: t.split(","), help="only these, comma-separated")
+    parser.add_argument("--as-shipped", action="store_true",
+                        help=f"thin no trace: those that are samples and have more than {THIN_ABOVE:,} additions of "
+                             f"lanes are otherwise simulated as 1 in {THIN_TO_ONE_IN} of their CTAs")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path, help="folder for correlation.json, .csv and .png")
     args = parser.parse_args(argv)

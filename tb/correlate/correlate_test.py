@@ -17,7 +17,8 @@ spec.loader.exec_module(correlate)
 
 
 def point(trace, policy, modelled, measured, workload="3D-TK"):
-    return {"trace": trace, "workload": workload, "policy": policy, "modelled_ms": modelled, "measured_ms": measured}
+    return {"trace": trace, "workload": workload, "policy": policy, "sample_every": 1, "modelled_ms": modelled,
+            "measured_ms": measured}
 
 
 class Arithmetic(unittest.TestCase):
@@ -77,25 +78,50 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual(begun, ["x/b.wft", "x/c.wft", "x/a.wft"])
         self.assertEqual([p["trace"] for p in points], ["a", "b", "c"])
 
-    def correlate_made_up(self, part, ratio, lanes=None, begun=None):
-        """Of traces with so many lane atomics each; those that are simulated go to `begun`."""
+    def test_large_samples_are_thinned(self):
+        lanes = {"x/large.wft": correlate.THIN_ABOVE + 1, "x/small.wft": correlate.THIN_ABOVE}
+        sample = {"sampling": "1 CTA in 4", "sample_every": 4}
+        thinned, begun = [], []
+        points = self.correlate_made_up(sample, 1.0, lanes, begun, thinned)
+        self.assertEqual(begun[0], "x/small.wft")  # since of the other one a third is left
+        self.assertEqual([(source, os.path.basename(out), every) for source, out, every in thinned],
+                         [("x/large.wft", "large.wft", 3)])
+        self.assertEqual(begun[1], thinned[0][1])
+        self.assertEqual([(p["trace"], p["sample_every"]) for p in points], [("large", 12), ("small", 4)])
+        text = correlate.text_of(points, correlate.summary(points), [])
+        self.assertIn("samples, 1 CTA in: large 12, small 4", text)
+
+        thinned.clear()
+        points = self.correlate_made_up(sample, 1.0, lanes, None, thinned, as_shipped=True)
+        self.assertEqual(([p["sample_every"] for p in points], thinned), ([4, 4], []))
+        # A whole launch that is as large stays whole.
+        points = self.correlate_made_up({"sampling": "", "sample_every": 1}, 1.0, lanes, None, thinned)
+        self.assertEqual(([p["sample_every"] for p in points], thinned), ([1, 1], []))
+
+    def correlate_made_up(self, part, ratio, lanes=None, begun=None, thinned=None, as_shipped=False):
+        """Of traces with so many lane atomics each; those that are simulated go to `begun`, those that are thinned
+        before to `thinned`."""
         lanes = lanes or {"x/bob.wft": 1}
         header = {"workload": "NV-BB", "costs": {"sm_90": {"baseline": {}}},
                   "times": [{"policy": "baseline", "median_ms": 0.025}, {"policy": "skip", "median_ms": 1}], **part}
 
         def run(command, *arguments, **_):
+            if command == "trace" and arguments[0] == "sample":
+                thinned.append((arguments[1], str(arguments[2]), arguments[4]))
+                return ""
             if command == "trace":
                 stats = {"lane_atomics": lanes[arguments[-1]]}
                 return json.dumps({"traces": [{"header": header, "stats": stats}]})
             if begun is not None:
-                begun.append(arguments[0])
+                begun.append(str(arguments[0]))
             with open(arguments[arguments.index("--json") + 1], "w", encoding="utf-8") as file:
                 json.dump({"runs": [{"policy": "baseline", "cycles": 40000,
                                      "measured": {"gpu": "NVIDIA H200", "ratio": ratio},
                                      "config": {"sm": {"clock_ghz": 2.0}}}]}, file)
             return ""
 
-        args = argparse.Namespace(arch="sm_90", policy=None, gpu="h200", jobs=1, clock=1.0, launch_us=5.0)
+        args = argparse.Namespace(arch="sm_90", policy=None, gpu="h200", jobs=1, clock=1.0, launch_us=5.0,
+                                  as_shipped=as_shipped)
         with unittest.mock.patch.object(correlate, "run", run):
             return correlate.correlate_all(list(lanes), args)
 
