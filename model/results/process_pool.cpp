@@ -129,7 +129,8 @@ std::string one_line(std::string text) {
 
 // What a simulation allocates from now on lies in large pages, where the system has them, and stays
 // with the process when it is freed: a simulation looks at all parts of some 100 MB again and
-// again, so that small pages cost it a tenth of its time, and it frees only to allocate again.
+// again, for which small pages took up to a tenth more time on a virtual machine (truck-4p, sw-s:8;
+// at other times none), and it frees only to allocate again.
 void keep_memory() {
 #ifdef __GLIBC__
   constexpr std::size_t kReserve = std::size_t{512} << 20U;  // of addresses, not of memory

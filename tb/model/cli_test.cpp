@@ -529,7 +529,8 @@ TEST_F(Cli, ASampleRunsOnItsPartOfTheGpu) {
       "third.wft: a sample of 1 CTA in 3: rtx4090: its 128 SMs have no 1/3 (--whole-gpu takes "
       "all of it)");
   EXPECT_EQ(refusal({"trace", "sample", "half.wft", "o.wft"}),
-            "half.wft: is no whole launch: the middle one of every 2 CTAs");
+            "half.wft: is no whole launch: the middle one of every 2 CTAs; of a sample only odd "
+            "parts are samples");
 }
 
 TEST_F(Cli, ParametersOfAMachineCanBeSet) {

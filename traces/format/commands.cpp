@@ -398,9 +398,8 @@ int trace_sample(const fs::path& in, const fs::path& out_path, std::uint32_t eve
   const std::uint32_t sampled = header.sample_every;
   if (!header.sampling.empty() && (sampled == 1 || every % 2 == 0)) {
     // The middle one of some has the middle one of an odd number of such groups among them.
-    throw TraceError(fmt::format("{}: is no whole launch{}: {}", in.string(),
-                                 sampled == 1 ? "" : ", of which odd parts can be sampled",
-                                 header.sampling));
+    throw TraceError(fmt::format("{}: is no whole launch: {}{}", in.string(), header.sampling,
+                                 sampled == 1 ? "" : "; of a sample only odd parts are samples"));
   }
   header.sample_every *= every;
   header.sampling = fmt::format("the middle one of every {} CTAs", header.sample_every);
