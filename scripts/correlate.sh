@@ -5,8 +5,9 @@
 # threshold costs. With --out also correlation.json, .csv and a log-log scatter plot. Installs what is missing on
 # Debian 12 and builds the simulator.
 #
-#   scripts/correlate.sh [--jobs N] [--out DIR] [--gpu NAME] [--policy LIST] [TRACE...]
+#   scripts/correlate.sh [--jobs N] [--out DIR] [--gpu NAME] [--policy LIST] [--as-shipped] [TRACE...]
 #
+# Samples with most to add are thinned to a third of their CTAs, unless --as-shipped.
 # Without traces: those of traces/data. Exit 2: bad input.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
