@@ -176,7 +176,8 @@ def correlate(trace, has, args):
             raise BadInput(f"{trace}: its times are of {measured['gpu']}, the machine is {args.gpu}")
         clock = one["config"]["sm"]["clock_ghz"] if isinstance(one.get("config"), dict) else args.clock
         points.append({"trace": Path(trace).stem, "workload": has.workload, "policy": one["policy"],
-                       "sample_every": every, "cycles": one["cycles"], "modelled_ms": one["cycles"] / (clock * 1e6) + args.launch_us / 1e3,
+                       "sample_every": every, "cycles": one["cycles"],
+                       "modelled_ms": one["cycles"] / (clock * 1e6) + args.launch_us / 1e3,
                        "measured_ms": has.times[one["policy"]]})
     return points
 
