@@ -33,6 +33,7 @@ sources() { find "$@" -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort; 
 mapfile -t trace_files < <(sources traces)
 mapfile -t model_files < <(sources model)
 mapfile -t outside_gpu < <(sources model | grep -v '^model/gpu/')
+mapfile -t outside_cli < <(sources model | grep -v '^model/cli/')
 mapfile -t outside_wrapper < <(sources model | grep -v '^model/unit/rtl_unit\.cpp$')
 mapfile -t unit_files < <(sources model/unit)
 mapfile -t policy_files < <(sources model/policy)
@@ -56,6 +57,8 @@ rule "model/results knows of model/gpu the parameters, a whole run and its refer
   '#include "model/gpu/(?!(config|config_fields|gpu|reference_sums)\.hpp")' "${results_files[@]}"
 rule "model/gpu knows of model/results the plain data of a run alone: run_result.hpp" \
   '#include "model/results/(?!run_result\.hpp")' model/gpu/*.[ch]pp
+rule "nothing in model/ stands on the command but its own files" '#include "model/cli/' \
+  "${outside_cli[@]}"
 rule "synth/ reads rtl only" '(model|traces)/' "${synth_files[@]}"
 if ((failed)); then
   exit 1

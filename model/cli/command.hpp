@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands of warpfold share: exit codes, usage errors, one-line complaints, and checks
+// of arguments. Each subcommand has a file of its own that adds it to the parser.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "traces/format/reader.hpp"
+
+namespace warpfold::cli {
+
+constexpr int kDone = 0;
+constexpr int kCheckFailed = 1;
+constexpr int kBadInput = 2;
+
+// Usage that CLI11 cannot see is wrong: one clear line.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// One line on stderr, whatever the text.
+void complain(std::string text);
+
+// For CLI::Option::check: the complaint, or nothing. CLI11 reads "-1" as a large unsigned number.
+std::string refuse_negative(const std::string& text);
+std::string refuse_empty(const std::string& text);
+
+// The items of a comma-separated list, empty ones too.
+std::vector<std::string> split_list(const std::string& list);
+
+// Opens every trace, and so checks its structure, before any of them is worked on. Throws
+// UsageError where one is named twice, trace::TraceError where one cannot be read.
+std::vector<trace::Reader> open_traces(const std::vector<std::string>& paths);
+
+constexpr const char* kUnitKindNames = "serial|pipelined|fused";
+constexpr const char* kUnitKindHelp =
+    "Kind of the reduction unit: one lane a cycle, one a cycle at the\n"
+    "GPU's clock, or four a cycle (rtl/README.md)";
+
+// What the command line asks for, to be run once it has been parsed. Returns the exit code.
+using Command = std::function<int()>;
+
+// Each adds its subcommands to the parser; what is parsed becomes `command`.
+void add_sim(CLI::App& app, Command& command);
+void add_trace(CLI::App& app, Command& command);
+void add_regress(CLI::App& app, Command& command);
+void add_lists(CLI::App& app, Command& command);
+
+}  // namespace warpfold::cli

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// warpfold regress.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/cli/command.hpp"
+#include "model/cli/progress_line.hpp"
+#include "model/results/table.hpp"
+#include "model/unit/arc_unit.hpp"
+#include "model/unit/lockstep.hpp"
+#include "traces/format/reader.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+struct RegressArguments {
+  std::vector<std::string> traces;
+  std::uint64_t seed = 1;
+  std::uint64_t max_events = 0;
+  double stall_probability = 0.5;
+  std::string unit_kind = "serial";
+};
+
+int run_regress(const RegressArguments& arguments) {
+  // Negated, so that a NaN is refused.
+  if (!(arguments.stall_probability >= 0 && arguments.stall_probability < 1)) {
+    throw UsageError(fmt::format("--stall-probability is {}, must be at least 0 and below 1",
+                                 arguments.stall_probability));
+  }
+  const UnitKind kind = parse_unit_kind(arguments.unit_kind);
+  bool passed = true;
+  for (const trace::Reader& trace : open_traces(arguments.traces)) {
+    const std::string path = trace.path().string();
+    RegressOptions options;
+    options.seed = arguments.seed;
+    options.max_events = arguments.max_events;
+    options.stall_probability = arguments.stall_probability;
+    options.kind = kind;
+    ProgressLine line;
+    if (line.enabled()) {
+      const std::uint64_t total = options.max_events == 0
+                                      ? trace.event_count()
+                                      : std::min(options.max_events, trace.event_count());
+      options.progress = [&line, &path, total](const RegressResult& result) {
+        line.show(
+            total == 0 ? 1.0 : static_cast<double>(result.events) / static_cast<double>(total),
+            fmt::format("{}: {} of {} events", path, result.events, total));
+      };
+    }
+    const RegressResult result = regress_trace(trace, options);
+    line.wipe();
+    if (!result.passed) {
+      complain(fmt::format("{}: {}", path, result.message));
+      passed = false;
+      continue;
+    }
+    std::cout << fmt::format(
+        "{}: RTL and golden unit agree: {} CTAs, {} events, {} atomreds, {} cycles; {} lanes "
+        "reduced to {} additions, {} lanes passed on in {} REDs\n",
+        path, with_separators(result.ctas), with_separators(result.events),
+        with_separators(result.counts.requests), with_separators(result.counts.cycles),
+        with_separators(result.counts.reduced_lanes),
+        with_separators(result.counts.reduced_transactions),
+        with_separators(result.counts.plain_lanes),
+        with_separators(result.counts.plain_transactions));
+  }
+  return passed ? kDone : kCheckFailed;
+}
+
+}  // namespace
+
+void add_regress(CLI::App& app, Command& command) {
+  auto arguments = std::make_shared<RegressArguments>();
+  CLI::App* regress = app.add_subcommand(
+      "regress", "Run the RTL and the golden unit side by side on traces, port by port");
+  regress->add_option("TRACE", arguments->traces, "Warp atomic traces (.wft)")->required();
+  regress->add_option("--seed", arguments->seed, "Of the random back-pressure")
+      ->type_name("N")
+      ->check(refuse_negative)
+      ->capture_default_str();
+  regress->add_option("--max-events", arguments->max_events, "Stop after N events; 0 is all")
+      ->type_name("N")
+      ->check(refuse_negative)
+      ->capture_default_str();
+  regress
+      ->add_option("--stall-probability", arguments->stall_probability,
+                   "Share of cycles in which the memory queue is full, at least 0 and below 1")
+      ->type_name("P")
+      ->capture_default_str();
+  regress->add_option("--unit-kind", arguments->unit_kind, kUnitKindHelp)
+      ->type_name(kUnitKindNames)
+      ->capture_default_str();
+  regress->footer(
+      "Stops at the first difference in any output in any cycle and says which; exit code 1.\n\n"
+      "Example:\n  warpfold regress truck.wft --max-events 10000");
+  regress->callback(
+      [arguments, &command] { command = [arguments] { return run_regress(*arguments); }; });
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// warpfold sim.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "model/cli/command.hpp"
+#include "model/cli/progress_line.hpp"
+#include "model/gpu/config.hpp"
+#include "model/policy/policy.hpp"
+#include "model/results/json.hpp"
+#include "model/results/output_file.hpp"
+#include "model/results/runner.hpp"
+#include "model/results/table.hpp"
+#include "model/unit/arc_unit.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+struct SimArguments {
+  std::vector<std::string> traces;
+  std::string gpus = "rtx4090";
+  std::string policies = "all";
+  std::string unit = "rtl";
+  std::string unit_kind = "serial";
+  Overrides overrides;
+  std::string json;
+  std::string energy;
+  std::string timeline;
+  std::uint64_t timeline_interval = 10000;
+  std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
+  std::size_t threads = 0;
+  bool clock_all = false;
+  bool bounds = false;
+  bool whole_gpu = false;
+};
+
+// The results would replace what they were made from.
+void refuse_input_as_output(const std::string& option, const std::string& output,
+                            const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code error;  // a built-in GPU is no file
+    if (std::filesystem::equivalent(input, output, error)) {
+      throw UsageError(fmt::format("{} {}: is an input of this simulation", option, output));
+    }
+  }
+}
+
+int run_sim(const SimArguments& arguments) {
+  SimulationPlan plan;
+  plan.policies = parse_policies(arguments.policies);
+  // What only "all" asks for is left out where a trace cannot run it.
+  plan.optional = plan.policies;
+  for (const std::string& name : split_list(arguments.policies)) {
+    if (name != "all") {
+      std::erase(plan.optional, parse_policy(name));
+    }
+  }
+  plan.unit = parse_unit_model(arguments.unit);
+  plan.unit_kind = parse_unit_kind(arguments.unit_kind);
+  plan.clock_all = arguments.clock_all;
+  plan.whole_gpu = arguments.whole_gpu;
+  plan.jobs = arguments.jobs;
+  plan.threads = arguments.threads;
+  const std::vector<std::string> gpu_list = split_list(arguments.gpus);
+  for (const std::string& name : gpu_list) {
+    GpuConfig gpu = load_gpu(name, arguments.overrides);
+    for (const GpuConfig& other : plan.gpus) {
+      if (other.name == gpu.name) {
+        throw UsageError(fmt::format("{}: another GPU is named '{}' too", name, gpu.name));
+      }
+    }
+    plan.gpus.push_back(std::move(gpu));
+  }
+  plan.traces = open_traces(arguments.traces);
+  const bool json_to_stdout = arguments.json == "-";
+  struct Output {
+    std::string option;
+    std::string path;
+    std::string (*text)(const std::vector<RunResult>&);
+    std::optional<OutputFile> file;
+  };
+  std::vector<Output> outputs;
+  const auto add_output = [&](const char* option, const std::string& path, auto text) {
+    if (path.empty()) {
+      return;
+    }
+    refuse_input_as_output(option, path, arguments.traces);
+    refuse_input_as_output(option, path, gpu_list);
+    for (const Output& other : outputs) {
+      if (other.path == path) {
+        throw UsageError(fmt::format("{} {}: is the file of {}", option, path, other.option));
+      }
+    }
+    outputs.push_back({option, path, text, std::nullopt});
+    if (!json_to_stdout || path != arguments.json) {
+      outputs.back().file.emplace(path);
+    }
+  };
+  add_output("--json", arguments.json, results_to_json);
+  add_output("--energy", arguments.energy, energies_to_json);
+  add_output("--timeline", arguments.timeline, timelines_to_json);
+  plan.timeline_interval = arguments.timeline.empty() ? 0 : arguments.timeline_interval;
+
+  ProgressLine line;
+  if (line.enabled()) {
+    plan.progress = [&line](const PoolProgress& progress) {
+      line.show(progress.done, fmt::format("{} of {} runs done, running: {}", progress.finished,
+                                           progress.tasks, progress.running));
+    };
+  }
+  const SimulationReport report = run_simulations(plan);
+  line.wipe();
+
+  for (const std::string& note : report.left_out) {
+    complain(note);
+  }
+  for (const std::string& failure : report.failures) {
+    complain(failure);
+  }
+  // A file of results is complete or absent.
+  for (const Output& output : outputs) {
+    if (report.missing != 0) {
+      complain(fmt::format("{}: not written: {} of {} runs gave no result", output.path,
+                           report.missing, report.missing + report.runs.size()));
+    } else if (output.file) {
+      output.file->write(output.text(report.runs));
+    }
+  }
+  if (!json_to_stdout) {
+    std::cout << results_table(report.runs, arguments.bounds);
+  } else if (report.missing == 0) {
+    std::cout << results_to_json(report.runs);
+  }
+  return report.failures.empty() ? kDone : kCheckFailed;
+}
+
+}  // namespace
+
+void add_sim(CLI::App& app, Command& command) {
+  // A script gives its defaults first and what its user wants behind them.
+  constexpr auto kTakeLast = CLI::MultiOptionPolicy::TakeLast;
+  auto arguments = std::make_shared<SimArguments>();
+  CLI::App* sim = app.add_subcommand("sim", "Simulate traces on a GPU, one run for each policy");
+  sim->add_option("TRACE", arguments->traces, "Warp atomic traces (.wft)")->required();
+  sim->add_option("--gpu", arguments->gpus,
+                  "GPUs, comma-separated: built-in names ('warpfold gpus'), or files\n"
+                  "that end in .toml")
+      ->type_name("LIST")
+      ->multi_option_policy(kTakeLast)
+      ->capture_default_str();
+  sim->add_option("--policy", arguments->policies,
+                  "Policies, comma-separated ('warpfold policies'), or all")
+      ->type_name("LIST|all")
+      ->multi_option_policy(kTakeLast)
+      ->capture_default_str();
+  sim->add_option("--unit", arguments->unit,
+                  "Reduction unit: rtl (Verilated SystemVerilog) or golden (C++ model,\n"
+                  "faster); both give the same results")
+      ->type_name("rtl|golden")
+      ->multi_option_policy(kTakeLast)
+      ->capture_default_str();
+  sim->add_option("--unit-kind", arguments->unit_kind, kUnitKindHelp)
+      ->type_name(kUnitKindNames)
+      ->multi_option_policy(kTakeLast)
+      ->capture_default_str();
+  sim->add_option("--set", arguments->overrides,
+                  "Another value for a parameter of every GPU, named as in its file:\n"
+                  "lab.bytes=65536. May be given many times")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  sim->add_option("--json", arguments->json,
+                  "Also write the results to this file; - is stdout, instead of\n"
+                  "the table")
+      ->type_name("FILE")
+      ->multi_option_policy(kTakeLast)
+      ->check(refuse_empty);
+  sim->add_option("--energy", arguments->energy,
+                  "Write to this file what the energy of each run is made of")
+      ->type_name("FILE")
+      ->multi_option_policy(kTakeLast)
+      ->check(refuse_empty);
+  CLI::Option* const timeline =
+      sim->add_option("--timeline", arguments->timeline,
+                      "Write to this file how busy the units of each kind were over time")
+          ->type_name("FILE")
+          ->multi_option_policy(kTakeLast)
+          ->check(refuse_empty);
+  sim->add_option("--timeline-interval", arguments->timeline_interval,
+                  "Cycles between two samples of --timeline")
+      ->type_name("N")
+      ->multi_option_policy(kTakeLast)
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
+      ->capture_default_str()
+      ->needs(timeline);
+  sim->add_option("--jobs", arguments->jobs, "Simulations at once; the results do not depend on it")
+      ->type_name("N")
+      ->multi_option_policy(kTakeLast)
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  sim->add_option("--threads", arguments->threads,
+                  "Host threads of each simulation; the results do not depend on it\n"
+                  "[--jobs shared out where there are fewer simulations, up to 8]")
+      ->type_name("N")
+      ->multi_option_policy(kTakeLast)
+      ->check(CLI::Range(1, 1024));
+  sim->add_flag("--bounds", arguments->bounds,
+                "Also show how many cycles each kind of unit needs at least");
+  sim->add_flag("--whole-gpu", arguments->whole_gpu,
+                "Simulate all of a GPU for a trace of one CTA in N, too, not an Nth of it");
+  sim->add_flag("--clock-all", arguments->clock_all,
+                "Clock every block in every cycle: slow, same results; a check of the simulator");
+  sim->footer(
+      "Each run ends with a check of every sum. The table goes to stdout. Of an option that is\n"
+      "given twice the last counts.\n\n"
+      "Example: what ARC-HW gains over plain atomics on an RTX 4090\n"
+      "  warpfold sim truck.wft --gpu rtx4090 --policy baseline,arc-hw --json truck.json\n\n"
+      "Exit code: 0 done, 1 a check failed, 2 bad usage or bad input.");
+  sim->callback([arguments, &command] { command = [arguments] { return run_sim(*arguments); }; });
+}
+
+}  // namespace warpfold::cli
