@@ -73,7 +73,8 @@ class Picture:
     def group(self, x, y, width, height, label, kind="group"):
         """A frame around other boxes, labelled inside its top left corner."""
         self.rect(x, y, width, height, kind, 9)
-        self.left(x + 12, y + 20, label, "h")
+        if label:
+            self.left(x + 12, y + 20, label, "h")
 
     def arrow(self, *points, kind="a", both=False):
         """Through these points, with a head at the last one."""

@@ -87,7 +87,7 @@ def draw_queue():
         p.rect(32, y, 16, 30, kind, 3)
         p.left(58, y + 12, name, "b")
         p.left(58, y + 29, note, "s")
-        p.text(252, y + 14, ("1st", "2nd", "")[row], "x", anchor="end")
+        p.text(252, y + 14, ("1st", "2nd", "not now")[row], "x", anchor="end")
     p.arrow((266, 80), (330, 80), (330, 114), (352, 114))
     p.arrow((266, 142), (300, 142), (300, 126), (352, 126))
     p.queue(352, 104, 160, 32, 16, 16)
