@@ -9,7 +9,7 @@ svg{--ink:#1f2328;--soft:#57606a;--line:#6e7781;--edge:#afb8c1;--box:#f6f8fa;--g
 --unit:#fff1e0;--unit-edge:#c2570c;--queue:#e8f2ff;--queue-edge:#3b78c4;--fill:#4f8cd3;--red:#d1495b;--green:#3f8f5a;
 --violet:#8a63d2;--amber:#b98310;--on:#ffffff}
 @media (prefers-color-scheme:dark){svg{--ink:#e6edf3;--soft:#9da7b3;--line:#8b949e;--edge:#484f58;--box:#1c2128;
---unit:#3a2412;--unit-edge:#f0883e;--queue:#12263f;--queue-edge:#5a9bea;--fill:#3f78c0;--red:#e5677a;--green:#57ab72;
+--unit:#3a2412;--unit-edge:#f0883e;--queue:#12263f;--queue-edge:#3a6cae;--fill:#5f9ae0;--red:#e5677a;--green:#57ab72;
 --violet:#a98be8;--amber:#e0b44a;--on:#0d1117}}
 text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:var(--ink)}
 .s{font-size:12px;fill:var(--soft)}.x{font-size:11px;fill:var(--soft)}.b{font-weight:600}.h{font-size:14px;font-weight:600}

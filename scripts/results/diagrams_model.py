@@ -146,7 +146,7 @@ def draw_packets():
                      "one packet, four sectors", "5")
     draw_packet_case(p, 148, "16 lanes on each of 2 words", two, [head, sector, head, sector, ("", "...", 0)],
                      "16 packets of one sector", "32")
-    draw_packet_case(p, 204, "8 lanes on each of 4 sectors", four, [head, sector, sector, sector, sector, ("", "...", 0)],
+    draw_packet_case(p, 204, "8 lanes on a word of each sector", four, [head, sector, sector, sector, sector, ("", "...", 0)],
                      "8 packets of four sectors", "40")
     return p
 
