@@ -9,7 +9,7 @@ together, the pick is the one that the model has fastest; it costs what its meas
 measured.
 
 Traces that are samples of a launch and have most to add are thinned before they are simulated: to the middle one
-of every three of their CTAs, which stands for the launch as they do (`warpfold trace sample`, model/CALIBRATION.md,
+of every three of their CTAs, which stands for the launch as they do (`warpfold trace sample`, docs/fidelity.md,
 "Samples"), in a third of the time. --as-shipped takes them whole.
 """
 

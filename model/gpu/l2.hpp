@@ -30,7 +30,7 @@
 // to at the time lies more in some slices, A / M0. M / N SMs show N A / M of the former and as much
 // of the latter. So what m_k lacks of m / S, with S slices, or has beyond it, counts
 // sqrt((M0 + M) / (N M0 + M)). M0 is 30, between what brings samples of three frames nearest to
-// their launches on 132 SMs, which is less, and on 28, which is more (CALIBRATION.md, "Samples").
+// their launches on 132 SMs, which is less, and on 28, which is more (docs/notebook.md).
 // And an SM that is alone at the port stands for N that wait for each other's sectors no more than
 // others do: the first of the limits stays as it is in the whole GPU.
 //

@@ -5,7 +5,7 @@
 // register; plain REDs do not block it.
 //
 // Warps that wait for the memory queue take turns. Where lsu.sleep_cycles is given, those with REDs
-// and loads that find the way to the L2 full do as on an H200 (CALIBRATION.md, "Warps that sleep"):
+// and loads that find the way to the L2 full do as on an H200 (docs/model.md, docs/notebook.md):
 //
 //   asleep   is a warp that finds the queue full, and the injection port behind it no less than a
 //            quarter full, until a RED or load of its own CTA was the last of its SM that got in in

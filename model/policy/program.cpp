@@ -119,7 +119,7 @@ constexpr Rounds kButterfly{.least = 5, .most = 5};
 // Of what it waits for, a segment has one kind apart: shuffles, else global loads, else accesses of
 // shared memory. Of its loads one trip to the L2 is apart: which of them find their sectors in the
 // L1 a trace does not say, and all but one may, such as words that all threads read
-// (CALIBRATION.md).
+// (docs/fidelity.md).
 PolicyTiming::Segment to_segment(const trace::InstructionCost& cost, const GpuConfig& gpu,
                                  const Rounds& rounds, std::uint32_t lanes, bool loads_apart) {
   const std::uint32_t shuffles = cost.shuffle + cost.shuffle_index;
@@ -237,7 +237,7 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
         fmt::format("the trace has no {} code of variant {}, which {} needs", gpu.sass_arch,
                     which.variant(), which.name()));
   }
-  // An atomic buffer holds up no load: they go by where its REDs come from (CALIBRATION.md).
+  // An atomic buffer holds up no load: they go by where its REDs come from (docs/fidelity.md).
   const bool loads_apart = !which.has_buffer();
   // A pass without an event has no lanes that read on.
   for (const trace::InstructionCost& cost : variant->second.paths) {

@@ -262,7 +262,7 @@ def fig26(inputs):
 
 
 ENERGY_CAPTION = ("Energy of a launch under the baseline over that under the policy, idle power included, by the "
-                  "energy model (model/results/README.md).")
+                  "energy model (docs/results-file.md).")
 
 
 def fig27(inputs):

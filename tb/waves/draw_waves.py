@@ -12,9 +12,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-CELL, ROW, LEFT, TOP = 34, 30, 118, 34  # pixels: a cycle, a signal, labels, heading
-COLOURS = ["#4e79a7", "#59a14f", "#e6842a"]  # of the three requests
+WIDTH, ROW, LEFT, TOP, BELOW = 860, 30, 118, 34, 30  # pixels: the picture, a signal, labels, heading, a band's cycles
+BAND = 27  # cycles side by side at most; more go on below
 NAMES = "ABC"
+ROWS = 7
+# Dark on light or light on dark, as the reader's browser is set. Requests A, B, C are a, b, c.
+STYLE = """\
+svg{--ink:#1f2328;--soft:#57606a;--grid:#d0d7de;--on:#ffffff;--a:#3b78c4;--b:#3f8f5a;--c:#c2570c}
+@media (prefers-color-scheme:dark){svg{--ink:#e6edf3;--soft:#9da7b3;--grid:#30363d;--on:#0d1117;--a:#5a9bea;--b:#57ab72;
+--c:#f0883e}}
+text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:var(--ink)}
+.h{font-size:14px;font-weight:600}.n{font-size:11px;fill:var(--soft)}.w{font-size:11px;font-weight:600;fill:var(--on)}
+.g{stroke:var(--grid)}.l{fill:none;stroke:var(--ink);stroke-width:1.4}
+.a{fill:var(--a)}.b{fill:var(--b)}.c{fill:var(--c)}
+"""
 
 
 def lanes_text(mask):
@@ -26,41 +37,53 @@ def lanes_text(mask):
 
 
 class Picture:
-    """SVG text, top to bottom."""
+    """SVG text, in bands of cycles from top to bottom."""
 
-    def __init__(self, cycles, rows, title):
-        self.width = LEFT + CELL * cycles + 12
-        self.height = TOP + ROW * rows + 26
-        self.parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
-                      f'font-family="sans-serif" font-size="12">',
-                      '<rect width="100%" height="100%" fill="white"/>',
-                      f'<text x="8" y="20" font-weight="bold">{title}</text>']
-        for cycle in range(cycles + 1):
-            x = LEFT + CELL * cycle
-            self.parts.append(f'<path d="M{x} {TOP}V{TOP + ROW * rows}" stroke="#ddd"/>')
-            if cycle < cycles:
-                self.text(x + CELL / 2, TOP + ROW * rows + 16, str(cycle), "#777")
-        self.text(LEFT - 8, TOP + ROW * rows + 16, "cycle", "#777", "end")
+    def __init__(self, cycles, title):
+        band = self.band(cycles)
+        self.bands = [range(begin, min(begin + band, cycles)) for begin in range(0, cycles, band)]
+        self.cell = (WIDTH - LEFT - 12) / band
+        self.band_height = ROW * ROWS + BELOW
+        height = TOP + self.band_height * len(self.bands)
+        self.parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+                      f'viewBox="0 0 {WIDTH} {height}" role="img" aria-labelledby="t">',
+                      f'<title id="t">{title}</title>', f"<style>{STYLE}</style>"]
+        self.text(8, 20, title, "h", "start")
+        for number, band in enumerate(self.bands):
+            top = TOP + self.band_height * number
+            for cycle in range(len(band) + 1):
+                x = LEFT + self.cell * cycle
+                self.parts.append(f'<path class="g" d="M{x:g} {top}V{top + ROW * ROWS}"/>')
+                if cycle < len(band):
+                    self.text(x + self.cell / 2, top + ROW * ROWS + 16, str(band[cycle]), "n")
+            self.text(LEFT - 8, top + ROW * ROWS + 16, "cycle", "n", "end")
 
-    def text(self, x, y, text, colour="black", anchor="middle", size=12):
-        self.parts.append(f'<text x="{x:g}" y="{y:g}" fill="{colour}" text-anchor="{anchor}" '
-                          f'font-size="{size}">{text}</text>')
+    @staticmethod
+    def band(cycles):
+        """Cycles of a band: as many in each."""
+        return -(-cycles // -(-cycles // BAND))
 
-    def label(self, row, name):
-        self.text(LEFT - 8, TOP + ROW * row + 20, name, anchor="end")
+    def text(self, x, y, text, kind="", anchor="middle"):
+        attributes = f' class="{kind}"' if kind else ""
+        self.parts.append(f'<text x="{x:g}" y="{y:g}"{attributes} text-anchor="{anchor}">{text}</text>')
 
-    def level(self, row, values):
+    def row(self, row, name, values, paint):
+        for number, band in enumerate(self.bands):
+            top = TOP + self.band_height * number + ROW * row
+            self.text(LEFT - 8, top + 20, name, anchor="end")
+            paint(top, [values[cycle] for cycle in band])
+
+    def level(self, top, values):
         """A signal of one bit."""
-        low, high = TOP + ROW * row + 24, TOP + ROW * row + 8
         path, before = "", None
         for cycle, value in enumerate(values):
-            y = high if value else low
+            y = top + (8 if value else 24)
             path += f"M{LEFT} {y}" if before is None else (f"V{y}" if y != before else "")
-            path += f"H{LEFT + CELL * (cycle + 1)}"
+            path += f"H{LEFT + self.cell * (cycle + 1):g}"
             before = y
-        self.parts.append(f'<path d="{path}" fill="none" stroke="black" stroke-width="1.4"/>')
+        self.parts.append(f'<path class="l" d="{path}"/>')
 
-    def boxes(self, row, values):
+    def boxes(self, top, values):
         """(request, text) or None in each cycle; neighbours that are alike are one box."""
         start = 0
         for cycle in range(1, len(values) + 1):
@@ -68,11 +91,10 @@ class Picture:
                 continue
             if values[start] is not None:
                 request, text = values[start]
-                x, width = LEFT + CELL * start + 1, CELL * (cycle - start) - 2
-                self.parts.append(f'<rect x="{x}" y="{TOP + ROW * row + 5}" width="{width}" height="20" rx="3" '
-                                  f'fill="{COLOURS[request]}"/>')
-                size = 12 if len(text) * 7 <= width else 8
-                self.text(x + width / 2, TOP + ROW * row + 19, text, "white", size=size)
+                x, width = LEFT + self.cell * start + 1, self.cell * (cycle - start) - 2
+                self.parts.append(f'<rect class="{NAMES[request].lower()}" x="{x:g}" y="{top + 5}" width="{width:g}" '
+                                  f'height="20" rx="3"/>')
+                self.text(x + width / 2, top + 19, text, "w")
             start = cycle
 
     def svg(self):
@@ -83,11 +105,11 @@ def draw(text, kind):
     rows = list(csv.DictReader(io.StringIO(text)))
     number = {name: [int(row[name]) for row in rows]
               for name in ("req_ready", "rf_valid", "rf_tag", "lsu_ready", "lsu_valid", "lsu_reduced", "lsu_tag", "busy")}
-    picture = Picture(len(rows), 7, f"{kind}: requests A of 8 lanes, B of 12 and C of 2, each to one address")
+    picture = Picture(len(rows), f"{kind}: requests A of 8 lanes, B of 12 and C of 2, each to one address")
     requests = [(int(row["request"]), NAMES[int(row["request"])]) if row["request"] else None for row in rows]
     reads = [(tag, lanes_text(int(row["rf_lanes"], 16))) if valid else None
              for row, valid, tag in zip(rows, number["rf_valid"], number["rf_tag"])]
-    sent = [(tag, NAMES[tag] if reduced else f"{NAMES[tag]}:RED") if valid else None for valid, reduced, tag
+    sent = [(tag, NAMES[tag] if reduced else "RED") if valid else None for valid, reduced, tag
             in zip(number["lsu_valid"], number["lsu_reduced"], number["lsu_tag"])]
     for row, (name, values, paint) in enumerate([
             ("request", requests, picture.boxes), ("req_ready_o", number["req_ready"], picture.level),
@@ -95,8 +117,7 @@ def draw(text, kind):
             ("lsu: sum, or RED", sent, picture.boxes), ("lsu: taken",
              [a and b for a, b in zip(number["lsu_ready"], number["lsu_valid"])], picture.level),
             ("busy_o", number["busy"], picture.level)]):
-        picture.label(row, name)
-        paint(row, values)
+        picture.row(row, name, values, paint)
     return picture.svg()
 
 
