@@ -50,9 +50,8 @@ int run_report(const ReportArguments& arguments) {
     return kDone;
   }
   file->write(page);
-  const std::string checks = data.failed == 0
-                                 ? std::string("all checks ok")
-                                 : fmt::format("checks NOT ok in {}", data.failed);
+  const std::string checks = data.failed == 0 ? std::string("all checks ok")
+                                              : fmt::format("checks NOT ok in {}", data.failed);
   std::cout << fmt::format("{}: {} {}, {}, {} KB\n", arguments.out, data.runs,
                            data.runs == 1 ? "run" : "runs", checks, (page.size() + 500) / 1000);
   return kDone;
@@ -95,7 +94,8 @@ void add_report(CLI::App& app, Command& command) {
       "  warpfold sim truck.wft --json truck.json --timeline truck.timeline.json\n"
       "  warpfold report truck.json --timeline truck.timeline.json --out truck.html\n\n"
       "Exit code: 0 done, 2 bad usage or bad input.");
-  report->callback([arguments, &command] { command = [arguments] { return run_report(*arguments); }; });
+  report->callback(
+      [arguments, &command] { command = [arguments] { return run_report(*arguments); }; });
 }
 
 }  // namespace warpfold::cli

@@ -12,7 +12,8 @@ namespace warpfold::report {
 namespace {
 
 // Puts values where the template says {{name}}. What is put in is not looked at again.
-std::string fill(std::string_view text, const std::map<std::string_view, std::string_view>& values) {
+std::string fill(std::string_view text,
+                 const std::map<std::string_view, std::string_view>& values) {
   std::string out;
   while (true) {
     const std::size_t begin = text.find("{{");
@@ -36,12 +37,23 @@ std::string escape_html(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;

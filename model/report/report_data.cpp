@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -151,6 +153,25 @@ std::size_t run_of_timeline(const JsonPart& timeline, const Json& runs) {
                             timeline.at("cycles").count()));
 }
 
+// More than a figure can show are joined.
+constexpr std::size_t kMostIntervals = 600;
+
+Json join_intervals(const Json& values, std::size_t joined) {
+  Json out = Json::array();
+  for (std::size_t begin = 0; begin < values.size(); begin += joined) {
+    double sum = 0;
+    for (std::size_t i = begin; i < std::min(begin + joined, values.size()); ++i) {
+      sum += values[i].get<double>();
+    }
+    if (sum == std::floor(sum) && sum < 1e15) {
+      out.push_back(static_cast<std::uint64_t>(sum));
+    } else {
+      out.push_back(sum);
+    }
+  }
+  return out;
+}
+
 Json timeline_of(const JsonPart& timeline, const Json& runs) {
   Json out;
   out["run"] = run_of_timeline(timeline, runs);
@@ -160,14 +181,21 @@ Json timeline_of(const JsonPart& timeline, const Json& runs) {
   }
   out["units"] = timeline.at("units").numbers();
   const JsonPart busy = timeline.at("busy");
+  std::size_t most = 0;
   for (const auto& [kind, values] : busy.object().items()) {
     const JsonPart list = busy.at(kind);
     if (!out["units"].contains(kind) ||
-        !std::all_of(list.array().begin(), list.array().end(),
-                     [](const Json& value) { return value.is_number_unsigned(); })) {
+        !std::all_of(list.array().begin(), list.array().end(), [](const Json& value) {
+          return value.is_number() && value.get<double>() >= 0;
+        })) {
       list.fail("is no list of busy cycles of units");
     }
-    out["busy"][kind] = values;
+    most = std::max(most, values.size());
+  }
+  const std::size_t joined = std::max<std::size_t>(1, (most + kMostIntervals - 1) / kMostIntervals);
+  out["interval"] = timeline.at("interval").count() * joined;
+  for (const auto& [kind, values] : busy.value().items()) {
+    out["busy"][kind] = join_intervals(values, joined);
   }
   return out;
 }
@@ -273,9 +301,10 @@ ReportData read_report(const ReportFiles& files) {
   document["area"] = files.area.empty() ? Json(nullptr) : area_of(files.area);
   const Json& runs = document.at("runs");
   data.runs = runs.size();
-  data.failed = static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const Json& run) {
-    return run.at("sums_match") == false || run.at("conserved") == false;
-  }));
+  data.failed =
+      static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const Json& run) {
+        return run.at("sums_match") == false || run.at("conserved") == false;
+      }));
   data.title = title_of(runs);
   return data;
 }

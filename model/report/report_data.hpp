@@ -19,9 +19,9 @@ class ReportError : public std::runtime_error {
 };
 
 struct ReportFiles {
-  std::vector<std::string> results;  // one at least
-  std::string timeline;              // empty: none
-  std::string area;                  // empty: none
+  std::vector<std::string> results{};  // one at least
+  std::string timeline{};              // empty: none
+  std::string area{};                  // empty: none
 };
 
 struct ReportData {

@@ -202,33 +202,43 @@ wf.section = (id, title) => {
 wf.panels = (place, items, { title, note, draw, wide, more }) => {
   const first = 12;
   const grid = element(place, "div", wide ? "panels wide" : "panels");
-  const add = (item) => {
+  // All have their places, and so their widths, before any is drawn.
+  const add = (added) => added.map((item) => {
     const panel = element(grid, "div", "panel");
     const heading = element(panel, "h3", "", title(item));
     const text = note && note(item);
     if (text) {
       element(heading, "span", "note", ` ${text}`);
     }
-    draw(panel, item);
-  };
+    return panel;
+  }).forEach((panel, index) => draw(panel, added[index]));
   const shown = place.dataset.all === "yes" || items.length <= first + 1 ? items.length : first;
-  items.slice(0, shown).forEach(add);
+  add(items.slice(0, shown));
   if (shown < items.length) {
     const button = element(place, "button", "more", `Show the other ${items.length - shown} ${more || "panels"}`);
     button.type = "button";
     button.addEventListener("click", () => {
       place.dataset.all = "yes";
       button.remove();
-      items.slice(shown).forEach(add);
+      add(items.slice(shown));
     });
   }
 };
 
 // Rounded to what an axis of this width can carry.
 function axisTicks(scale, width, ticks) {
-  const most = Math.max(2, Math.floor(width / 52));
-  const all = ticks || scale.ticks(most);
-  return all.length <= most ? all : all.filter((_, index) => index % Math.ceil(all.length / most) === 0);
+  const most = Math.max(3, Math.floor(width / 44));
+  return ticks ? ticks(most) : scale.ticks(Math.min(most - 1, 6));
+}
+
+// How far right the scale may go so that the value behind each bar still has its place.
+function rightEnd(rows, scale, left, width) {
+  scale.range([0, 1]);
+  const ends = rows.filter((row) => row.value).map((row) => {
+    const share = Math.max(0.001, d3.max(row.parts, (part) => Math.max(scale(part.from), scale(part.to))) || 0);
+    return left + (width - left - 10 - wf.textWidth(row.value) * 1.06) / share;
+  });
+  return Math.min(width - 10, ...ends);
 }
 
 // Horizontal bars. `rows`: [{label, marks, parts: [{className, from, to, text}], value, strong, tip()}],
@@ -236,7 +246,7 @@ function axisTicks(scale, width, ticks) {
 wf.bars = (panel, { label, rows, scale, origin, axis, rowHeight = 21 }) => {
   const width = Math.max(240, panel.clientWidth);
   const left = Math.min(width * 0.42, 14 + d3.max(rows, (row) => wf.textWidth(row.label)));
-  const right = 12 + d3.max(rows, (row) => wf.textWidth(row.value || ""));
+  const right = width - rightEnd(rows, scale, left, width);
   const top = 2;
   const bottom = top + rows.length * rowHeight;
   const svg = wf.svg(panel, width, bottom + 34, label);

@@ -112,23 +112,28 @@ wf.drawThresholds = () => {
 // Utilization of each interval; the last one may be shorter.
 function utilization(timeline, kind) {
   const units = timeline.units[kind];
-  const cycles = wf.runs[timeline.run].cycles;
+  const cycles = wf.data.runs[timeline.run].cycles;
   return timeline.busy[kind].map((busy, index) => {
     const length = Math.min(timeline.interval, cycles - index * timeline.interval);
     return units > 0 && length > 0 ? Math.min(1, busy / (units * length)) : 0;
   });
 }
 
-function drawTimeline(panel, timeline) {
-  const run = wf.runs[timeline.run];
+// Cycles of the longest run with a timeline, of the same trace and machine.
+function longestBeside(run) {
+  return d3.max(wf.data.timelines.map((other) => wf.data.runs[other.run]).filter((other) => other.group === run.group),
+    (other) => other.cycles);
+}
+
+function drawTimeline(panel, timeline, shared) {
+  const run = wf.data.runs[timeline.run];
   const width = Math.max(240, panel.clientWidth);
   const kinds = wf.kinds.filter(([kind]) => timeline.busy[kind] && d3.sum(timeline.busy[kind]) > 0);
   const strip = 34;
   const left = 8 + d3.max(kinds, ([, name]) => wf.textWidth(name));
   const right = width - 44;
   const bottom = kinds.length * strip;
-  const longest = d3.max(wf.data.timelines.filter((other) => wf.runs[other.run].group === run.group),
-    (other) => wf.runs[other.run].cycles);
+  const longest = shared ? longestBeside(run) : run.cycles;
   const svg = wf.svg(panel, width, bottom + 36, `Utilization over time of ${run.label}, ${run.group.name}: ` +
     kinds.map(([kind, name]) => `${name} ${wf.percent(run.utilization[kind] || 0, 0)}`).join(", "));
   const x = d3.scaleLinear().domain([0, longest]).range([left, right]);
@@ -151,7 +156,7 @@ function drawTimeline(panel, timeline) {
     svg.append("text").attr("class", "label").attr("x", left - 8).attr("y", base - strip / 2 + 3).attr("dy", "0.35em")
       .attr("text-anchor", "end").text(name);
     svg.append("text").attr("class", "value").attr("x", right + 6).attr("y", base - strip / 2 + 3).attr("dy", "0.35em")
-      .text(wf.percent(run.utilization[kind] || 0, 0));
+      .text(wf.percent(run.utilization[kind] || 0, (run.utilization[kind] || 0) < 0.1 ? 1 : 0));
     return { name, values };
   });
   svg.append("line").attr("class", "end").attr("x1", x(run.cycles)).attr("x2", x(run.cycles)).attr("y1", 0).attr("y2", bottom);
@@ -193,20 +198,26 @@ wf.drawTimelines = () => {
   if (wf.data.timelines.length === 0) {
     return;
   }
-  const samples = d3.merge(wf.data.timelines.map((timeline) => {
-    const run = wf.runs[timeline.run];
+  const place = (timeline) => wf.runs.indexOf(wf.data.runs[timeline.run]);
+  const timelines = wf.data.timelines.slice().sort((a, b) => place(a) - place(b));
+  // A common axis, unless a run would be a sliver on it.
+  let shared = timelines.every((timeline) => 8 * wf.data.runs[timeline.run].cycles > longestBeside(wf.data.runs[timeline.run]));
+  const samples = d3.merge(timelines.map((timeline) => {
+    const run = wf.data.runs[timeline.run];
     const values = wf.kinds.map(([kind]) => (timeline.busy[kind] ? utilization(timeline, kind) : []));
     return d3.range(d3.max(values, (list) => list.length) || 0).map((index) => ({ run, index, timeline, values }));
   }));
   wf.figure(wf.section("time", "Utilization over time"), {
     name: "How busy the units of each kind were.",
-    caption: "Each strip is 0 to 100 % high; at the right its mean over the run. Runs of one trace and GPU share the time axis, " +
-      "and the vertical line is where a run ends. Kinds that did nothing are left out.",
+    caption: "Each strip is 0 to 100 % high; at the right its mean over the run. The vertical line is where a run ends. " +
+      "Kinds that did nothing are left out.",
     height: 260,
-    draw: (place) => wf.panels(place, wf.data.timelines, {
-      title: (timeline) => wf.runs[timeline.run].label,
-      note: (timeline) => wf.runs[timeline.run].group.name,
-      draw: drawTimeline,
+    controls: (bar, redraw) => wf.choice(bar, "Time axis", [["shared", "Runs of a trace and GPU share the time axis"],
+      ["own", "Each run fills the width"]], shared ? "shared" : "own", (value) => { shared = value === "shared"; redraw(); }),
+    draw: (parent) => wf.panels(parent, timelines, {
+      title: (timeline) => wf.data.runs[timeline.run].label,
+      note: (timeline) => wf.data.runs[timeline.run].group.name,
+      draw: (panel, timeline) => drawTimeline(panel, timeline, shared),
       wide: true,
       more: "runs",
     }),

@@ -192,10 +192,11 @@ wf.hiddenRuns = (group) => group.runs.length - wf.shownRuns(group).length;
 wf.geometricMean = (values) => Math.exp(d3.mean(values, Math.log));
 
 prepareRuns(wf.data.runs);
-wf.runs = wf.data.runs;
 wf.configs = describeConfigs(wf.data.configs.map((config) => ({ config, flat: wf.flatConfig(config) })));
-wf.groups = groupRuns(wf.runs);
+wf.groups = groupRuns(wf.data.runs);
 wf.groups.forEach(describeGroup);
+// In the order of the figures; wf.data.runs has that of the files.
+wf.runs = d3.merge(wf.groups.map((group) => group.runs));
 wf.gpus = unique(wf.groups.map((group) => group.gpu));
 wf.traces = unique(wf.groups.map((group) => group.trace));
 wf.policyLabels = unique(wf.runs.slice().sort((a, b) => a.order - b.order).map((run) => run.label));

@@ -4,16 +4,13 @@
 
 const familyClass = (run) => `f-${run.family.replace(/[^a-z0-9-]/gi, "")}`;
 
-// 1 to 3: many round numbers, 1 to 100: few.
-function logTicks(low, high) {
-  const steps = high / low < 3 ? [1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8] : high / low < 12 ? [1, 1.5, 2, 3, 5, 7]
-    : high / low < 200 ? [1, 2, 5] : [1];
-  const ticks = [];
-  for (let decade = -4; decade < 7; decade += 1) {
-    steps.forEach((step) => ticks.push(step * 10 ** decade));
-  }
-  return ticks.filter((tick) => tick >= low && tick <= high);
-}
+// Round numbers, 1 among them, as close together as there is room for `most`.
+const logTicks = (low, high) => (most) => {
+  const within = (steps) => d3.merge(d3.range(-6, 9).map((decade) => steps.map((step) => step * 10 ** decade)))
+    .filter((tick) => tick >= low && tick <= high);
+  const sets = [[1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8], [1, 1.5, 2, 3, 5, 7], [1, 2, 3, 5], [1, 2, 5], [1, 3], [1]].map(within);
+  return sets.find((ticks) => ticks.length <= most) || sets[sets.length - 1];
+};
 
 function speedupScale(values) {
   const low = Math.min(1, d3.min(values)) / 1.04;
@@ -59,7 +56,8 @@ function meanPanels(groups) {
         add(label, (group) => group.runs.find((run) => run.label === label));
       }
     });
-    if (values.some((group) => group.bestSoftware && group.runs.filter(wf.isThreshold).length > 1)) {
+    const best = wf.unique(values.map((group) => (group.bestSoftware ? group.bestSoftware.label : "")));
+    if (best.length > 1 || many.length) {
       add("best of ARC-SW", (group) => group.bestSoftware);
     }
     return { name: key.replace(/ · $/, ""), rows, traces: values.length };
@@ -167,7 +165,8 @@ wf.drawCycles = () => {
   const section = wf.section("cycles", "Where the cycles go");
   const total = (run) => d3.sum(wf.causes, ([key]) => run.stalls.subcore_cycles[key] || 0);
   const base = (group) => (group.baseline || group.runs.reduce((a, b) => (a.cycles > b.cycles ? a : b))).cycles;
-  let relative = true;
+  const compared = wf.groups.some((group) => group.runs.length > 1);
+  let relative = compared;
   const length = (run) => (relative ? run.cycles / base(run.group) : 1);
   const most = d3.max(wf.groups, (group) => d3.max(wf.shownRuns(group), length));
   const rows = (group) => wf.shownRuns(group).map((run) => {
@@ -187,12 +186,13 @@ wf.drawCycles = () => {
     caption: "A cycle without an issue has the first cause that any warp of the sub-core waits for. Numbers in the bars are " +
       "per cent of the run. Under arc-hw a warp that waits for the LSU path counts as ARC unit busy.",
     legend: wf.causes.map(([key, name]) => [`c-${key}`, name]),
-    controls: (bar, redraw) => wf.choice(bar, "Length of the bars",
-      [["time", "Length: time beside the baseline"], ["share", "Length: share of the run"]], "time",
-      (value) => { relative = value === "time"; redraw(); }),
+    controls: compared && ((bar, redraw) => wf.choice(bar, "Length of the bars",
+      [["time", "Time beside the baseline"], ["share", "Share of the run"]], "time",
+      (value) => { relative = value === "time"; redraw(); })),
     rows,
     scale: () => d3.scaleLinear().domain([0, relative ? Math.max(1, most) : 1]),
-    axis: () => ({ format: (value) => `${Math.round(100 * value)}`, title: relative ? "% of the baseline’s cycles" : "% of the run’s cycles" }),
+    axis: (group) => ({ format: (value) => `${Math.round(100 * value)}`,
+      title: `% of the ${!relative ? "run" : group.baseline ? "baseline" : "slowest run"}’s cycles` }),
     table: (parent) => wf.table(parent, {
       caption: "Sub-core cycles by cause, per cent of the run",
       rows: wf.runs,
@@ -222,7 +222,7 @@ wf.drawBounds = () => {
         ...wf.kinds.map(([key, name]) => [`${name}, at least`, wf.count(run.bounds.cycles[key] || 0)])] }),
     })),
     scale: () => d3.scaleLinear().domain([0, 1]),
-    axis: () => ({ format: (value) => `${Math.round(100 * value)}`, ticks: [0, 0.25, 0.5, 0.75, 1], title: "% of the tightest bound" }),
+    axis: () => ({ format: (value) => `${Math.round(100 * value)}`, ticks: (most) => (most > 5 ? [0, 0.25, 0.5, 0.75, 1] : [0, 0.5, 1]), title: "% of the tightest bound" }),
     table: (parent) => wf.table(parent, {
       caption: "Bounds of each run",
       rows: wf.runs.filter((run) => run.bounds),

@@ -58,7 +58,7 @@ function headlines() {
     };
     wf.unique(wf.runs.filter((run) => run.family === "arc-hw").map((run) => run.label)).forEach((label) =>
       add(label, (group) => group.runs.find((run) => run.label === label)));
-    add(values.length > 1 ? "best ARC-SW" : "best ARC-SW", (group) => group.bestSoftware);
+    add("best ARC-SW", (group) => group.bestSoftware);
     const limits = d3.nest().key((run) => (run.bounds ? run.bounds.tightest : "")).entries(values.map((group) => group.baseline))
       .sort((a, b) => b.values.length - a.values.length);
     return { gpu: key, groups: values, entries, limit: limits[0].key };
@@ -82,8 +82,8 @@ function addHeadlines(parent) {
       wf.element(pair, "dd", "", wf.ratio(entry.value));
     });
     const several = machine.groups.length > 1;
-    wf.element(card, "p", "note", (several ? `Geometric means over ${machine.groups.length} traces and variants; ` : "Speedup over the baseline; ") +
-      `what limits ${several ? "most baselines" : "the baseline"}: ${wf.nameOf(wf.kinds, machine.limit)}.`);
+    wf.element(card, "p", "note", (several ? `Geometric mean over ${machine.groups.length} traces. ` : "Speedup over the baseline. ") +
+      `Tightest bound of ${several ? "most baselines" : "the baseline"}: ${wf.nameOf(wf.kinds, machine.limit)}.`);
   });
 }
 
