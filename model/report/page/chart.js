@@ -32,42 +32,44 @@ wf.showTip = (content, x, y) => {
   placeTip(x, y);
 };
 wf.hideTip = () => { tip.hidden = true; };
-window.addEventListener("scroll", wf.hideTip, { passive: true });
+["wheel", "touchmove"].forEach((type) => window.addEventListener(type, wf.hideTip, { passive: true }));
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     wf.hideTip();
   }
 });
 
-function speak(content) {
+wf.speak = (content) => {
   document.getElementById("spoken").textContent =
     `${content.title}: ${content.rows.map((row) => row.join(" ")).join(", ")}`;
-}
+};
 
 // Marks of a drawing say what they are to a pointer, and to the arrow keys once the drawing has the focus.
 wf.addTips = (svg, marks) => {
   const node = svg.node();
   let current = -1;
-  marks.forEach((mark) => {
-    mark.area.on("pointermove", () => wf.showTip(mark.tip(), d3.event.clientX, d3.event.clientY))
-      .on("pointerleave", wf.hideTip);
+  const mark = (index) => marks.forEach((each, place) => each.area.classed("current", place === index));
+  marks.forEach((each) => {
+    const area = each.area.node();
+    area.addEventListener("pointermove", (event) => wf.showTip(each.tip(), event.clientX, event.clientY));
+    area.addEventListener("pointerleave", wf.hideTip);
   });
-  svg.attr("tabindex", 0)
-    .on("blur", () => { wf.hideTip(); marks.forEach((mark) => mark.area.classed("current", false)); current = -1; })
-    .on("keydown", () => {
-      const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[d3.event.key];
-      if (!step || marks.length === 0) {
-        return;
-      }
-      d3.event.preventDefault();
-      current = Math.max(0, Math.min(marks.length - 1, current + step));
-      marks.forEach((mark, index) => mark.area.classed("current", index === current));
-      const box = marks[current].area.node().getBoundingClientRect();
-      const frame = node.getBoundingClientRect();
-      const content = marks[current].tip();
-      wf.showTip(content, Math.min(box.left + box.width / 2, frame.right - 40), box.bottom - 8);
-      speak(content);
-    });
+  node.setAttribute("tabindex", "0");
+  node.addEventListener("blur", () => { wf.hideTip(); mark(-1); current = -1; });
+  node.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    if (!step || marks.length === 0) {
+      return;
+    }
+    event.preventDefault();
+    current = Math.max(0, Math.min(marks.length - 1, current + step));
+    mark(current);
+    const box = marks[current].area.node().getBoundingClientRect();
+    const frame = node.getBoundingClientRect();
+    const content = marks[current].tip();
+    wf.showTip(content, Math.min(box.left + box.width / 2, frame.right - 40), box.bottom - 8);
+    wf.speak(content);
+  });
 };
 
 wf.svg = (parent, width, height, label) => d3.select(parent).append("svg")
@@ -242,11 +244,12 @@ function rightEnd(rows, scale, left, width) {
 }
 
 // Horizontal bars. `rows`: [{label, marks, parts: [{className, from, to, text}], value, strong, tip()}],
-// `scale`: scale whose range is set here, `origin`: where a line stands, `axis`: {format, ticks, title}.
-wf.bars = (panel, { label, rows, scale, origin, axis, rowHeight = 21 }) => {
+// `scale`: scale whose range is set here, `origin`: where a line stands, `axis`: {format, ticks, title}. `beside`: the
+// rows of all panels that share the scale, so that a length means the same in each.
+wf.bars = (panel, { label, rows, scale, origin, axis, beside = rows, rowHeight = 21 }) => {
   const width = Math.max(240, panel.clientWidth);
-  const left = Math.min(width * 0.42, 14 + d3.max(rows, (row) => wf.textWidth(row.label)));
-  const right = width - rightEnd(rows, scale, left, width);
+  const left = Math.min(width * 0.42, 14 + d3.max(beside, (row) => wf.textWidth(row.label)));
+  const right = width - rightEnd(beside, scale, left, width);
   const top = 2;
   const bottom = top + rows.length * rowHeight;
   const svg = wf.svg(panel, width, bottom + 34, label);

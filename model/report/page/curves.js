@@ -182,14 +182,21 @@ function addCursor(svg, { x, bottom, run, timeline, series }) {
     return content;
   };
   const hide = () => { cursor.attr("visibility", "hidden"); wf.hideTip(); };
-  area.on("pointermove", () => show(Math.floor(x.invert(d3.mouse(svg.node())[0]) / timeline.interval), d3.event.clientX, d3.event.clientY))
-    .on("pointerleave", hide);
-  svg.attr("tabindex", 0).on("blur", () => { at = -1; hide(); }).on("keydown", () => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[d3.event.key];
+  const node = svg.node();
+  area.node().addEventListener("pointermove", (event) => {
+    // The drawing may be shown wider or narrower than it was made.
+    const frame = node.getBoundingClientRect();
+    const place = (event.clientX - frame.left) * node.viewBox.baseVal.width / frame.width;
+    show(Math.floor(x.invert(place) / timeline.interval), event.clientX, event.clientY);
+  });
+  area.node().addEventListener("pointerleave", hide);
+  node.setAttribute("tabindex", "0");
+  node.addEventListener("blur", () => { at = -1; hide(); });
+  node.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step && intervals) {
-      d3.event.preventDefault();
-      const content = show(at + step * Math.max(1, Math.round(intervals / 60)));
-      document.getElementById("spoken").textContent = `${content.title}: ${content.rows.map((row) => row.join(" ")).join(", ")}`;
+      event.preventDefault();
+      wf.speak(show(at < 0 ? 0 : at + step * Math.max(1, Math.round(intervals / 60))));
     }
   });
 }

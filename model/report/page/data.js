@@ -66,11 +66,24 @@ function unique(values) {
 }
 wf.unique = unique;
 
+// A Map from each key to the items that have it, in the order of their first.
+wf.groupBy = (items, keyOf) => {
+  const groups = new Map();
+  items.forEach((item) => {
+    const key = keyOf(item);
+    if (!groups.has(key)) {
+      groups.set(key, []);
+    }
+    groups.get(key).push(item);
+  });
+  return groups;
+};
+
 // A short name for each trace; the whole path where two would have the same.
 function nameTraces(runs) {
-  const files = d3.nest().key((run) => shortName(run.trace)).object(runs);
+  const files = wf.groupBy(runs, (run) => shortName(run.trace));
   runs.forEach((run) => {
-    const same = files[shortName(run.trace)];
+    const same = files.get(shortName(run.trace));
     run.traceName = same.every((other) => other.trace_hash === run.trace_hash) ? shortName(run.trace) : run.trace;
   });
 }
@@ -142,7 +155,7 @@ function groupRuns(runs) {
       }
     }
   });
-  return d3.nest().key(keyOf).entries(runs).map((entry) => ({ runs: entry.values, extra }));
+  return Array.from(wf.groupBy(runs, keyOf).values(), (members) => ({ runs: members, extra }));
 }
 
 function describeGroup(group) {
@@ -180,9 +193,9 @@ function describeGroup(group) {
 // Of a family with many thresholds its best alone, so that a figure of policies stays one.
 wf.shownRuns = (group) => {
   const many = 4;
-  const families = d3.nest().key((run) => run.family).object(group.runs);
+  const families = wf.groupBy(group.runs, (run) => run.family);
   return group.runs.filter((run) => {
-    const family = families[run.family].filter(wf.isThreshold);
+    const family = families.get(run.family).filter(wf.isThreshold);
     return run.threshold === null || family.length <= many ||
       family.every((other) => run.cycles < other.cycles || (run.cycles === other.cycles && run.index <= other.index));
   });

@@ -38,8 +38,8 @@ const tipTitle = (run) => `${run.label} · ${run.group.name}`;
 
 // Geometric means over the traces of each machine: [{name, rows: [{label, run, value, count}], traces}].
 function meanPanels(groups) {
-  const machines = d3.nest().key((group) => [group.gpu, group.notes].join(" · ")).entries(groups);
-  return machines.filter((machine) => machine.values.length > 1).map(({ key, values }) => {
+  const machines = wf.groupBy(groups, (group) => [group.gpu, group.notes].filter(Boolean).join(" · "));
+  return Array.from(machines).filter(([, values]) => values.length > 1).map(([name, values]) => {
     const rows = [];
     const add = (label, chosen) => {
       const runs = values.map(chosen).filter((run) => run);
@@ -60,7 +60,7 @@ function meanPanels(groups) {
     if (best.length > 1 || many.length) {
       add("best of ARC-SW", (group) => group.bestSoftware);
     }
-    return { name: key.replace(/ · $/, ""), rows, traces: values.length };
+    return { name, rows, traces: values.length };
   });
 }
 
@@ -128,20 +128,20 @@ wf.drawSpeedups = () => {
         title: (panel) => panel.name,
         note: (panel) => wf.plural(panel.traces, "trace"),
         draw: (panel, item) => wf.bars(panel, { label: `Mean speedups on ${item.name}: ` +
-          item.rows.map((row) => `${row.label} ${wf.ratio(row.value)}`).join(", "), rows: meanRows(item), scale, origin: 1, axis }),
+          item.rows.map((row) => `${row.label} ${wf.ratio(row.value)}`).join(", "), rows: meanRows(item), beside: d3.merge(means.map(meanRows)), scale, origin: 1, axis }),
       }),
       table: (parent) => speedupTable(parent, groups),
     });
   }
-  wf.figure(section, {
+  groupFigure(section, groups, {
     name: "Speedup of each policy over the baseline.",
     caption,
-    draw: (place) => wf.panels(place, groups, {
-      title: (group) => group.trace,
-      note: (group) => [group.gpu, group.notes].filter(Boolean).join(" · "),
-      draw: (panel, group) => wf.bars(panel, { label: `Speedups of ${group.name}: ` +
-        wf.shownRuns(group).map((run) => `${run.label} ${wf.ratio(run.speedup)}`).join(", "), rows: speedupRows(group), scale, origin: 1, axis }),
-    }),
+    says: (group) => `Speedups of ${group.name}: ` +
+      wf.shownRuns(group).map((run) => `${run.label} ${wf.ratio(run.speedup)}`).join(", "),
+    rows: speedupRows,
+    scale: () => scale,
+    axis: () => axis,
+    origin: 1,
     table: (parent) => speedupTable(parent, groups),
   });
 };
@@ -150,14 +150,18 @@ wf.drawSpeedups = () => {
 function groupFigure(section, groups, figure) {
   wf.figure(section, {
     ...figure,
-    draw: (place) => wf.panels(place, groups, {
-      title: (group) => group.trace,
-      note: (group) => [group.gpu, group.notes].filter(Boolean).join(" · "),
-      draw: (panel, group) => wf.bars(panel, {
-        label: `${figure.name} ${group.name}. The table below has the numbers.`,
-        rows: figure.rows(group), scale: figure.scale(group), axis: figure.axis(group), origin: figure.origin,
-      }),
-    }),
+    draw: (place) => {
+      const rows = new Map(groups.map((group) => [group, figure.rows(group)]));
+      const beside = figure.ownScale ? undefined : d3.merge(Array.from(rows.values()));
+      wf.panels(place, groups, {
+        title: (group) => group.trace,
+        note: (group) => [group.gpu, group.notes].filter(Boolean).join(" · "),
+        draw: (panel, group) => wf.bars(panel, {
+          label: figure.says ? figure.says(group) : `${figure.name} ${group.name}. The table below has the numbers.`,
+          rows: rows.get(group), beside, scale: figure.scale(group), axis: figure.axis(group), origin: figure.origin,
+        }),
+      });
+    },
   });
 }
 
@@ -285,6 +289,7 @@ wf.drawEnergy = () => {
   groupFigure(section, groups, {
     name: "Energy of each run by what took it.",
     caption: "Of the whole GPU from launch to the last addition. Each panel has its own scale.",
+    ownScale: true,
     legend: wf.energyParts.filter(([, , keys]) => wf.runs.some((run) => part(run, keys) > 0)).map(([key, name]) => [`p-${key}`, name]),
     rows: (group) => wf.shownRuns(group).map((run) => {
       let end = 0;

@@ -47,8 +47,8 @@ function addChecks(parent) {
 
 // For each machine the best of hardware and of software, over all its traces that have a baseline.
 function headlines() {
-  const machines = d3.nest().key((group) => group.gpu).entries(wf.groups.filter((group) => group.baseline && group.runs.length > 1));
-  return machines.map(({ key, values }) => {
+  const machines = wf.groupBy(wf.groups.filter((group) => group.baseline && group.runs.length > 1), (group) => group.gpu);
+  return Array.from(machines, ([gpu, values]) => {
     const entries = [];
     const add = (name, chosen) => {
       const runs = values.map(chosen).filter((run) => run);
@@ -59,9 +59,9 @@ function headlines() {
     wf.unique(wf.runs.filter((run) => run.family === "arc-hw").map((run) => run.label)).forEach((label) =>
       add(label, (group) => group.runs.find((run) => run.label === label)));
     add("best ARC-SW", (group) => group.bestSoftware);
-    const limits = d3.nest().key((run) => (run.bounds ? run.bounds.tightest : "")).entries(values.map((group) => group.baseline))
-      .sort((a, b) => b.values.length - a.values.length);
-    return { gpu: key, groups: values, entries, limit: limits[0].key };
+    const limits = Array.from(wf.groupBy(values.map((group) => group.baseline).filter((run) => run.bounds), (run) => run.bounds.tightest))
+      .sort((a, b) => b[1].length - a[1].length);
+    return { gpu, groups: values, entries, limit: limits.length ? limits[0][0] : null };
   }).filter((machine) => machine.entries.length);
 }
 
@@ -83,7 +83,7 @@ function addHeadlines(parent) {
     });
     const several = machine.groups.length > 1;
     wf.element(card, "p", "note", (several ? `Geometric mean over ${machine.groups.length} traces. ` : "Speedup over the baseline. ") +
-      `Tightest bound of ${several ? "most baselines" : "the baseline"}: ${wf.nameOf(wf.kinds, machine.limit)}.`);
+      (machine.limit ? `Tightest bound of ${several ? "most baselines" : "the baseline"}: ${wf.nameOf(wf.kinds, machine.limit)}.` : ""));
   });
 }
 
