@@ -100,9 +100,7 @@ wf.drawings = [];
 // Draws when the place comes into view, or at once for print.
 const watcher = new IntersectionObserver((entries) => entries.forEach((entry) => {
   if (entry.isIntersecting) {
-    const drawing = wf.drawings.find((each) => each.place === entry.target);
-    watcher.unobserve(entry.target);
-    drawing.show();
+    wf.drawings.find((each) => each.place === entry.target).show();
   }
 }), { rootMargin: "600px" });
 
@@ -110,6 +108,7 @@ function addDrawing(place, draw) {
   const drawing = { place, shown: false, width: 0 };
   drawing.show = () => {
     drawing.shown = true;
+    watcher.unobserve(place);
     drawing.width = place.clientWidth;
     place.textContent = "";
     place.style.minHeight = "";
