@@ -20,6 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kResultsSchema = "warpfold.sim/1";
 constexpr const char* kTimelineSchema = "warpfold.timeline/1";
+constexpr const char* kTimelineSchema2 = "warpfold.timeline/2";
 constexpr const char* kAreaSchema = "warpfold.synth/1";
 
 // The file name of a path, without what traces end in.
@@ -205,7 +206,10 @@ void add_timelines(const std::string& path, Json& document) {
   const Json file = read_json_file(path, "traceEvents");
   const bool for_viewer = file.is_object() && file.contains("warpfold");
   const Json& timelines = for_viewer ? file.at("warpfold") : file;
-  require_schema(timelines, path, kTimelineSchema);
+  // The second adds what queues hold, which no figure shows.
+  const bool second =
+      timelines.is_object() && timelines.value("schema", Json()) == kTimelineSchema2;
+  require_schema(timelines, path, second ? kTimelineSchema2 : kTimelineSchema);
   const JsonPart runs = JsonPart(timelines, path).at("runs");
   if (runs.array().empty()) {
     throw ReportError(fmt::format("{}: has no runs", path));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a report shows, read from files and checked: results (schema warpfold.sim/1), a timeline
-// (warpfold.timeline/1), areas (warpfold.synth/1). The page trusts it, so whatever a page would
-// trip over is refused here.
+// (warpfold.timeline/1 or /2), areas (warpfold.synth/1). The page trusts it, so whatever a page
+// would trip over is refused here.
 #pragma once
 
 #include <cstddef>

@@ -171,7 +171,10 @@ TEST_F(Report, RefusesAFileGivenTwice) {
 TEST_F(Report, TakesATimelineInEitherForm) {
   const std::string results = write("a.json", made_up_results());
   const std::string plain = write("plain.json", made_up_timeline());
-  const Json for_viewer = {{"traceEvents", {{{"ph", "C"}}}}, {"warpfold", made_up_timeline()}};
+  Json second = made_up_timeline();
+  second["schema"] = "warpfold.timeline/2";
+  second["runs"][0]["held"] = {{"memory_queue", {1, 2}}};
+  const Json for_viewer = {{"traceEvents", {{{"ph", "C"}}}}, {"warpfold", second}};
   const std::string viewer = write("viewer.json", for_viewer);
   for (const std::string& path : {plain, viewer}) {
     const Json timelines =
@@ -208,6 +211,8 @@ TEST_F(Report, RefusesATimelineOfOtherRuns) {
             ": run 1: small on rtx4090 under arc-hw, 999 cycles, is none of the results");
   EXPECT_EQ(timeline_complaint(made_up_results()),
             ": has schema 'warpfold.sim/1'; warpfold.timeline/1 is needed");
+  EXPECT_EQ(timeline_complaint(Json{{"warpfold", 7}}),
+            ": has no schema; warpfold.timeline/1 is needed");
   other = made_up_timeline();
   other["runs"][0]["busy"]["issue"][1] = "x";
   EXPECT_EQ(timeline_complaint(other), ": run 1: busy: issue: is no list of busy cycles of units");

@@ -248,6 +248,11 @@ class Page(unittest.TestCase):
         pdf = base64.b64decode(self.browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
         pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
         self.assertTrue(pdf.startswith(b"%PDF") and 3 <= pages <= 40, pages)
+        # Made for the width of the paper, whatever the window's.
+        self.script("window.dispatchEvent(new Event('beforeprint'))")
+        self.assertLessEqual(self.script("return Number(document.querySelector('#time svg').getAttribute('width'))"), 690)
+        self.script("window.dispatchEvent(new Event('afterprint'))")
+        self.assertGreater(self.script("return Number(document.querySelector('#time svg').getAttribute('width'))"), 900)
         self.browser.get("data:text/html,<p>empty")
         empty = base64.b64decode(self.browser.execute_cdp_cmd("Page.printToPDF", {})["data"])
         self.assertGreater(len(pdf), 5 * len(empty))

@@ -129,7 +129,15 @@ window.addEventListener("resize", () => {
     }
   }), 120);
 });
-window.addEventListener("beforeprint", wf.drawAll);
+// On paper all figures are there, made for its width.
+window.addEventListener("beforeprint", () => {
+  document.body.classList.add("printing");
+  wf.drawings.forEach((drawing) => drawing.show());
+});
+window.addEventListener("afterprint", () => {
+  document.body.classList.remove("printing");
+  wf.drawings.forEach((drawing) => drawing.show());
+});
 
 function addLegend(figure, legend) {
   const list = element(figure, "ul", "legend");
