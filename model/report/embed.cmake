@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes the page's files into a C++ source: cmake -DPAGE=folder -DLIBRARY=d3.min.js -DOUTPUT=F -P embed.cmake
-set(scripts data.js chart.js table.js figures.js curves.js machine.js main.js)
+set(scripts data.js chart.js table.js overview.js figures.js curves.js machine.js main.js)
 
 # A file's text, which must not end the element or the C++ literal that it goes into.
 function(read_part path variable)

@@ -308,6 +308,10 @@ class Page(unittest.TestCase):
         self.assertEqual(self.count("#cycles g.row"), 1000)
         self.assertEqual(self.count("#counters tbody tr"), 1000)
         self.assertEqual(self.count("#figure-1 .panel"), 2)
+        names = {run["policy"].split(":")[0] for run in self.runs} - {"baseline"}
+        traces = len({run["trace"] for run in runs[:1000]})
+        self.assertEqual(self.count("#figure-2 .legend li"), len(names))
+        self.assertLessEqual(abs(self.count("#figure-2 .point") - 2 * traces * len(names)), len(self.runs))
         self.assert_quiet()
 
     def test_variants_of_a_machine(self):

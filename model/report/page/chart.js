@@ -76,7 +76,7 @@ wf.svg = (parent, width, height, label) => d3.select(parent).append("svg")
   .attr("viewBox", `0 0 ${width} ${height}`).attr("width", width).attr("height", height)
   .attr("role", "img").attr("aria-label", label);
 
-// Width that a text of the figures' size takes, near enough to keep a place for it.
+// Width that a text takes, near enough to keep a place for it. Bold text is as wide as one of 13.4 px.
 wf.textWidth = (text, size = 12) => {
   const pen = wf.textWidth.pen || (wf.textWidth.pen = document.createElement("canvas").getContext("2d"));
   pen.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
@@ -139,11 +139,17 @@ window.addEventListener("afterprint", () => {
   wf.drawings.forEach((drawing) => drawing.show());
 });
 
+// `legend`: [[class, name, path of a symbol if it is no square]].
 function addLegend(figure, legend) {
   const list = element(figure, "ul", "legend");
-  legend.forEach(([className, name]) => {
+  legend.forEach(([className, name, symbol]) => {
     const item = element(list, "li");
-    element(item, "span", `swatch ${className}`).setAttribute("aria-hidden", "true");
+    if (symbol) {
+      d3.select(item).append("svg").attr("width", 14).attr("height", 14).attr("viewBox", "-7 -7 14 14").attr("aria-hidden", "true")
+        .append("path").attr("class", `mark ${className}`).attr("d", symbol);
+    } else {
+      element(item, "span", `swatch ${className}`).setAttribute("aria-hidden", "true");
+    }
     item.appendChild(document.createTextNode(name));
   });
 }
@@ -255,7 +261,7 @@ function rightEnd(rows, scale, left, width) {
 // rows of all panels that share the scale, so that a length means the same in each.
 wf.bars = (panel, { label, rows, scale, origin, axis, beside = rows, rowHeight = 21 }) => {
   const width = Math.max(240, panel.clientWidth);
-  const left = Math.min(width * 0.42, 14 + d3.max(beside, (row) => wf.textWidth(row.label)));
+  const left = Math.min(width * 0.42, 14 + d3.max(beside, (row) => wf.textWidth(row.label, row.strong ? 13.4 : 12)));
   const right = width - rightEnd(beside, scale, left, width);
   const top = 2;
   const bottom = top + rows.length * rowHeight;
@@ -286,7 +292,7 @@ function drawRow(svg, row, { top, rowHeight, left, scale, width }) {
   const height = rowHeight - 7;
   let end = left;
   group.append("text").attr("class", "label").attr("x", left - 8).attr("y", middle).attr("dy", "0.35em")
-    .attr("text-anchor", "end").text(fitText(row.label, left - 10));
+    .attr("text-anchor", "end").text(fitText(row.label, left - 10, row.strong ? 13.4 : 12));
   row.parts.forEach((part) => {
     const from = Math.min(scale(part.from), scale(part.to));
     const to = Math.max(scale(part.from), scale(part.to));
@@ -305,12 +311,12 @@ function drawRow(svg, row, { top, rowHeight, left, scale, width }) {
   return { area: group, hit: area, tip: row.tip };
 }
 
-function fitText(text, room) {
-  if (wf.textWidth(text) <= room) {
+function fitText(text, room, size = 12) {
+  if (wf.textWidth(text, size) <= room) {
     return text;
   }
   let kept = text;
-  while (kept.length > 1 && wf.textWidth(`${kept}…`) > room) {
+  while (kept.length > 1 && wf.textWidth(`${kept}…`, size) > room) {
     kept = kept.slice(0, -1);
   }
   return `${kept}…`;

@@ -53,7 +53,7 @@ function drawThresholds(panel, group) {
     label: `Threshold curves of ${group.name}. The table below has the numbers.`,
     height: 232, x: d3.scaleLinear().domain([0, 32]), y, xTitle: "balancing threshold X, active lanes",
     xTicks: { values: [0, 8, 16, 24, 32], format: String },
-    yTicks: { values: y.ticks(5), format: (tick) => (group.baseline ? plainTick(tick) : d3.format("~r")(tick)) },
+    yTicks: { values: y.ticks(5), format: (tick) => (group.baseline ? wf.plainTick(tick) : d3.format("~r")(tick)) },
     right: 14 + d3.max(names, (name) => wf.textWidth(name)),
   });
   const labels = [];

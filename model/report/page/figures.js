@@ -2,10 +2,10 @@
 // The figures of bars: speedups, where the cycles go, what limits each run, measured times, energy.
 "use strict";
 
-const familyClass = (run) => `f-${run.family.replace(/[^a-z0-9-]/gi, "")}`;
+wf.familyClass = (run) => `f-${run.family.replace(/[^a-z0-9-]/gi, "")}`;
 
 // Round numbers, 1 among them, as close together as there is room for `most`.
-const logTicks = (low, high) => (most) => {
+wf.logTicks = (low, high) => (most) => {
   const within = (steps) => d3.merge(d3.range(-6, 9).map((decade) => steps.map((step) => step * 10 ** decade)))
     .filter((tick) => tick >= low && tick <= high);
   const sets = [[1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8], [1, 1.5, 2, 3, 5, 7], [1, 2, 3, 5], [1, 2, 5], [1, 3], [1]].map(within);
@@ -15,10 +15,10 @@ const logTicks = (low, high) => (most) => {
 function speedupScale(values) {
   const low = Math.min(1, d3.min(values)) / 1.04;
   const high = Math.max(1.2, d3.max(values)) * 1.04;
-  return { scale: d3.scaleLog().domain([low, high]), ticks: logTicks(low, high) };
+  return { scale: d3.scaleLog().domain([low, high]), ticks: wf.logTicks(low, high) };
 }
 
-const plainTick = (value) => `${d3.format(",~r")(Number(value.toPrecision(3)))}×`;
+wf.plainTick = (value) => `${d3.format(",~r")(Number(value.toPrecision(3)))}×`;
 
 wf.runTip = (run) => {
   const rows = [["cycles", wf.count(run.cycles)]];
@@ -67,7 +67,7 @@ function meanPanels(groups) {
 function meanRows(panel) {
   return panel.rows.map((row) => ({
     label: row.label,
-    parts: [{ className: familyClass(row.run), from: 1, to: row.value, least: 1.5 }],
+    parts: [{ className: wf.familyClass(row.run), from: 1, to: row.value, least: 1.5 }],
     value: wf.ratio(row.value),
     strong: row.value === d3.max(panel.rows, (other) => other.value),
     tip: () => ({ title: `${row.label} · ${panel.name}`,
@@ -78,7 +78,7 @@ function meanRows(panel) {
 function speedupRows(group) {
   return wf.shownRuns(group).map((run) => ({
     label: run.label,
-    parts: [{ className: `run ${familyClass(run)}`, from: 1, to: run.speedup, least: 1.5 }],
+    parts: [{ className: `run ${wf.familyClass(run)}`, from: 1, to: run.speedup, least: 1.5 }],
     value: wf.ratio(run.speedup) + (run === group.bestSoftware ? " ◆" : ""),
     strong: run === group.fastest,
     tip: () => ({ title: tipTitle(run), rows: wf.runTip(run) }),
@@ -114,7 +114,7 @@ wf.drawSpeedups = () => {
   const { scale, ticks } = speedupScale(wf.runs.filter((run) => run.speedup !== null).map((run) => run.speedup));
   const hidden = d3.sum(groups, wf.hiddenRuns);
   const marked = groups.some((group) => group.bestSoftware);
-  const axis = { format: plainTick, ticks, title: "speedup over baseline" };
+  const axis = { format: wf.plainTick, ticks, title: "speedup over baseline" };
   const means = meanPanels(groups);
   const section = wf.section("speedup", "Speedup");
   const caption = (hidden ? `Where there are more than four thresholds, the best is shown (${wf.plural(hidden, "run")} left to Thresholds). ` : "") +
@@ -133,6 +133,7 @@ wf.drawSpeedups = () => {
       table: (parent) => speedupTable(parent, groups),
     });
   }
+  wf.drawOverview(section, groups, scale.copy(), (parent) => speedupTable(parent, groups));
   groupFigure(section, groups, {
     name: "Speedup of each policy over the baseline.",
     caption,
