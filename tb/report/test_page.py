@@ -96,6 +96,7 @@ class Page(unittest.TestCase):
             self.assertEqual(self.count(f"#{section} g.row"), len(self.runs), section)
         self.assertEqual(self.count("#time .panel"), min(12, len(self.runs)))
         self.assertEqual(self.count("#area g.row"), 3)
+        self.assertEqual(self.count("#area .point"), 2)
         self.assertEqual(self.count("#thresholds .point"), 2 * 4)
         cycles = {(run["gpu"], run["policy"]): run["cycles"] for run in self.runs}
         shown = self.texts("#speedup .panel:first-child .value")
@@ -278,6 +279,13 @@ class Page(unittest.TestCase):
         self.assertTrue(any("onerror" in text for text in self.texts("#speedup h3")))
         self.assert_quiet()
 
+    def test_runs_without_a_baseline_are_told(self):
+        runs = [{**run, "speedup": None} for run in self.runs if (run["gpu"], run["policy"]) != ("rtx3060", "baseline")]
+        left = sum(run["gpu"] == "rtx3060" for run in runs)
+        self.open(self.make("half", runs))
+        self.assertEqual(self.count("#speedup .panel"), 1)
+        self.assertIn(f"{left} runs without a baseline", self.texts("#speedup figcaption")[0])
+
     def test_failed_checks_show(self):
         self.open()
         self.assertIn("All checks ok", self.texts(".checks")[0])
@@ -314,6 +322,18 @@ class Page(unittest.TestCase):
         self.assertLessEqual(abs(self.count("#figure-2 .point") - 2 * traces * len(names)), len(self.runs))
         self.assert_quiet()
 
+    def test_the_same_runs_of_two_files(self):
+        faster = [{**run, "cycles": run["cycles"] // 2} if run["policy"] == "arc-hw" else run for run in self.runs]
+        for name, runs in (("old", self.runs), ("new", faster)):
+            (self.folder / f"{name}.json").write_text(json.dumps({"schema": "warpfold.sim/1", "runs": runs}))
+        page = self.folder / "both.html"
+        fixture.must("report", self.folder / "old.json", self.folder / "new.json", "--out", page)
+        self.open(page)
+        self.assertEqual(self.count("#speedup .panel"), 4)
+        self.assertEqual(sum("new.json" in text for text in self.texts("#speedup h3")), 2)
+        self.assertEqual(self.count(".headline"), 4)
+        self.assert_quiet()
+
     def test_variants_of_a_machine(self):
         runs = []
         for size in (16384, 65536):
@@ -323,6 +343,7 @@ class Page(unittest.TestCase):
                 runs.append(changed)
         self.open(self.make("variants", runs))
         self.assertEqual(sum("lab.bytes = 65536" in text for text in self.texts("#speedup h3")), 2)
+        self.assertNotIn("left out", self.texts("#speedup figcaption")[0])
         self.assertEqual(self.texts("#configurations tbody td.strong"), ["16,384", "16,384", "65,536", "65,536"])
 
 

@@ -96,7 +96,7 @@ wf.drawThresholds = () => {
     height: 260,
     draw: (place) => wf.panels(place, groups, {
       title: (group) => group.trace,
-      note: (group) => [group.gpu, group.notes].filter(Boolean).join(" · "),
+      note: wf.machineOf,
       draw: drawThresholds,
     }),
     table: (parent) => wf.table(parent, {
@@ -105,6 +105,75 @@ wf.drawThresholds = () => {
       columns: [...wf.runColumns(), { label: "X", get: (run) => run.threshold },
         { label: "Cycles", get: (run) => run.cycles, format: wf.count },
         { label: "Speedup", get: (run) => run.speedup, format: wf.ratio, strong: (run) => run === run.group.bestSoftware }],
+    }),
+  });
+};
+
+// For each machine the kinds of unit that ran, with their transistors and their mean speedup.
+function costsOf(groups) {
+  const transistors = new Map(wf.data.area.rows.filter((row) => row.kind && row.left_out).map((row) => [row.kind, row.transistors]));
+  return Array.from(wf.groupBy(groups, wf.machineOf), ([name, members]) => {
+    const runs = d3.merge(members.map((group) => group.runs)).filter((run) => run.family === "arc-hw" && transistors.has(run.unit_kind));
+    const kinds = Array.from(wf.groupBy(runs, (run) => run.unit_kind), ([kind, own]) => ({
+      kind, transistors: transistors.get(kind), count: own.length, value: wf.geometricMean(own.map((run) => run.speedup)) }));
+    const software = members.map((group) => group.bestSoftware).filter((run) => run);
+    return { name, kinds: kinds.sort((a, b) => a.transistors - b.transistors), traces: members.length,
+      software: software.length === members.length ? wf.geometricMean(software.map((run) => run.speedup)) : null };
+  }).filter((machine) => machine.kinds.length);
+}
+
+function drawCost(panel, machine, { mostTransistors, mostSpeedup }) {
+  const y = d3.scaleLinear().domain([0, mostSpeedup]).nice(5);
+  const ticks = d3.scaleLinear().domain([0, mostTransistors]).ticks(4);
+  const { svg, box, x } = plot(panel, {
+    label: `Speedup against transistors on ${machine.name}: ` +
+      machine.kinds.map((each) => `${each.kind} ${wf.ratio(each.value)}, ${wf.count(each.transistors)}`).join("; "),
+    height: 232, x: d3.scaleLinear().domain([0, mostTransistors * 1.12]), y, xTitle: "transistors of one sub-core’s unit",
+    xTicks: { values: ticks, format: wf.short }, yTicks: { values: y.ticks(5), format: wf.plainTick },
+    right: 14 + wf.textWidth("best ARC-SW"),
+  });
+  const levels = [{ name: "baseline", family: "baseline", value: 1 },
+    ...(machine.software === null ? [] : [{ name: "best ARC-SW", family: "sw-b", value: machine.software }])];
+  const labels = levels.map((level) => ({ ...level, y: y(level.value) }));
+  labels.forEach((level) => svg.append("line").attr("class", `level s-${level.family}`).attr("x1", box.left).attr("x2", box.right)
+    .attr("y1", level.y).attr("y2", level.y));
+  spread(labels, box.top + 4, box.bottom - 4, 14).forEach((label) => svg.append("text").attr("class", "value")
+    .attr("x", box.right + 6).attr("y", label.y).attr("dy", "0.35em").text(label.name));
+  svg.append("path").attr("class", "curve s-arc-hw").attr("d", d3.line().x((each) => x(each.transistors)).y((each) => y(each.value))(machine.kinds));
+  wf.addTips(svg, machine.kinds.map((each) => {
+    const area = svg.append("g").attr("class", "point").attr("transform", `translate(${x(each.transistors)},${y(each.value)})`);
+    area.append("circle").attr("class", "hit").attr("r", 12);
+    area.append("circle").attr("class", "mark f-arc-hw").attr("r", 5);
+    area.append("text").attr("y", -11).attr("text-anchor", "middle").text(each.kind);
+    return { area, tip: () => ({ title: `${each.kind} unit · ${machine.name}`, rows: [["transistors", wf.count(each.transistors)],
+      ["speedup", wf.ratio(each.value)], ["traces", wf.count(each.count)]] }) };
+  }));
+}
+
+// What a speedup costs, where both are known.
+wf.drawCosts = (section) => {
+  const machines = costsOf(wf.groups.filter((group) => group.baseline));
+  if (machines.length === 0) {
+    return;
+  }
+  const kinds = d3.merge(machines.map((machine) => machine.kinds.map((each) => ({ ...each, machine }))));
+  const most = { mostTransistors: d3.max(kinds, (each) => each.transistors),
+    mostSpeedup: 1.08 * d3.max([...kinds.map((each) => each.value), ...machines.map((machine) => machine.software || 1)]) };
+  wf.figure(section, {
+    name: "Speedup against transistors.",
+    caption: "Each kind of unit that was simulated, without the address matcher; geometric means over the traces of a machine.",
+    height: 260,
+    draw: (place) => wf.panels(place, machines, {
+      title: (machine) => machine.name,
+      note: (machine) => wf.plural(machine.traces, "trace"),
+      draw: (panel, machine) => drawCost(panel, machine, most),
+    }),
+    table: (parent) => wf.table(parent, {
+      caption: "Speedup and transistors of each kind of unit",
+      rows: kinds,
+      columns: [{ label: "Machine", text: true, get: (each) => each.machine.name }, { label: "Kind", text: true, get: (each) => each.kind },
+        { label: "Transistors", get: (each) => each.transistors, format: wf.count },
+        { label: "Speedup", get: (each) => each.value, format: wf.ratio }, { label: "Traces", get: (each) => each.count }],
     }),
   });
 };

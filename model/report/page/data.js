@@ -202,6 +202,7 @@ wf.shownRuns = (group) => {
 };
 wf.hiddenRuns = (group) => group.runs.length - wf.shownRuns(group).length;
 
+wf.machineOf = (group) => [group.gpu, group.notes].filter(Boolean).join(" · ");
 wf.geometricMean = (values) => Math.exp(d3.mean(values, Math.log));
 
 prepareRuns(wf.data.runs);

@@ -38,7 +38,7 @@ const tipTitle = (run) => `${run.label} · ${run.group.name}`;
 
 // Geometric means over the traces of each machine: [{name, rows: [{label, run, value, count}], traces}].
 function meanPanels(groups) {
-  const machines = wf.groupBy(groups, (group) => [group.gpu, group.notes].filter(Boolean).join(" · "));
+  const machines = wf.groupBy(groups, wf.machineOf);
   return Array.from(machines).filter(([, values]) => values.length > 1).map(([name, values]) => {
     const rows = [];
     const add = (label, chosen) => {
@@ -94,7 +94,7 @@ function speedupTable(parent, groups) {
     rows: groups,
     columns: [
       { label: "Trace", text: true, get: (group) => group.trace },
-      { label: "Machine", text: true, get: (group) => [group.gpu, group.notes].filter(Boolean).join(" · ") },
+      { label: "Machine", text: true, get: wf.machineOf },
       ...labels.map((label) => ({
         label,
         get: (group) => { const run = find(group, label); return run ? run.speedup : null; },
@@ -113,13 +113,15 @@ wf.drawSpeedups = () => {
   }
   const { scale, ticks } = speedupScale(wf.runs.filter((run) => run.speedup !== null).map((run) => run.speedup));
   const hidden = d3.sum(groups, wf.hiddenRuns);
+  const without = wf.runs.length - d3.sum(groups, (group) => group.runs.length);
   const marked = groups.some((group) => group.bestSoftware);
   const axis = { format: wf.plainTick, ticks, title: "speedup over baseline" };
   const means = meanPanels(groups);
   const section = wf.section("speedup", "Speedup");
-  const caption = (hidden ? `Where there are more than four thresholds, the best is shown (${wf.plural(hidden, "run")} left to Thresholds). ` : "") +
+  const caption = (hidden ? `Where there are more than four thresholds, the best is shown (Thresholds has the other ${wf.count(hidden)}). ` : "") +
     (marked ? "◆ marks the best threshold of ARC’s software policies, bold the fastest. " : "Bold is the fastest. ") +
-    "The scale is logarithmic and the same in all panels.";
+    "The scale is logarithmic and the same in all panels." +
+    (without ? ` ${wf.plural(without, "run")} without a baseline of the same trace and configuration ${without === 1 ? "is" : "are"} left out.` : "");
   if (means.length) {
     wf.figure(section, {
       name: "Mean speedup of each policy.",
@@ -156,7 +158,7 @@ function groupFigure(section, groups, figure) {
       const beside = figure.ownScale ? undefined : d3.merge(Array.from(rows.values()));
       wf.panels(place, groups, {
         title: (group) => group.trace,
-        note: (group) => [group.gpu, group.notes].filter(Boolean).join(" · "),
+        note: wf.machineOf,
         draw: (panel, group) => wf.bars(panel, {
           label: figure.says ? figure.says(group) : `${figure.name} ${group.name}. The table below has the numbers.`,
           rows: rows.get(group), beside, scale: figure.scale(group), axis: figure.axis(group), origin: figure.origin,

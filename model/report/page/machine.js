@@ -56,6 +56,7 @@ wf.drawArea = () => {
     },
     table,
   });
+  wf.drawCosts(section);
 };
 
 // Sets of columns of the table of all counters.

@@ -45,9 +45,9 @@ function addChecks(parent) {
     : ": in every run each lane value was added once, and each sum is the reference’s."));
 }
 
-// For each machine the best of hardware and of software, over all its traces that have a baseline.
+// For each machine, variants and files apart, the best of hardware and of software, over all its traces that have a baseline.
 function headlines() {
-  const machines = wf.groupBy(wf.groups.filter((group) => group.baseline && group.runs.length > 1), (group) => group.gpu);
+  const machines = wf.groupBy(wf.groups.filter((group) => group.baseline && group.runs.length > 1), wf.machineOf);
   return Array.from(machines, ([gpu, values]) => {
     const entries = [];
     const add = (name, chosen) => {

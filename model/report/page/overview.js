@@ -57,7 +57,7 @@ function drawTraces(panel, groups, scale) {
 
 wf.drawOverview = (section, groups, scale, table) => {
   const few = 4;
-  const machines = Array.from(wf.groupBy(groups, (group) => [group.gpu, group.notes].filter(Boolean).join(" · ")))
+  const machines = Array.from(wf.groupBy(groups, wf.machineOf))
     .filter(([, members]) => members.length >= few);
   if (machines.length === 0) {
     return;
