@@ -295,6 +295,15 @@ class Page(unittest.TestCase):
         self.assertIn("NOT ok", self.texts(".checks")[0])
         self.assertIn(runs[3]["policy"], self.texts(".checks")[0])
 
+    def test_footer_names_the_library(self):
+        self.open()
+        footer = self.texts("footer")[0]
+        self.assertRegex(footer, r"D3 \d+\.\d+\.\d+ \(BSD 3-Clause")
+        self.assertIn(self.script("return d3.version"), footer)
+        self.assertIn("Redistribution and use in source and binary forms", footer)
+        self.assertEqual(self.script("""return Array.from(document.querySelectorAll("[src], [href]"), (each) =>
+            each.getAttribute("src") || each.getAttribute("href")).filter((each) => !/^(#|data:)/.test(each))"""), [])
+
     def test_one_run(self):
         run = next(run for run in self.runs if run["policy"] == "arc-hw")
         self.open(self.make("one", [run]))

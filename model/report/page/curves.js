@@ -207,7 +207,7 @@ function drawTimeline(panel, timeline, shared) {
     kinds.map(([kind, name]) => `${name} ${wf.percent(run.utilization[kind] || 0, 0)}`).join(", "));
   const x = d3.scaleLinear().domain([0, longest]).range([left, right]);
   const axis = svg.append("g").attr("class", "axis");
-  x.ticks(Math.max(2, Math.floor((right - left) / 90))).forEach((tick) => {
+  x.ticks(Math.max(2, Math.floor((right - left) / 60))).forEach((tick) => {
     axis.append("line").attr("x1", x(tick)).attr("x2", x(tick)).attr("y1", 0).attr("y2", bottom);
     axis.append("text").attr("x", x(tick)).attr("y", bottom + 14).attr("text-anchor", "middle").text(wf.short(tick));
   });
@@ -288,7 +288,7 @@ wf.drawTimelines = () => {
     caption: "Each strip is 0 to 100 % high; at the right its mean over the run. The vertical line is where a run ends. " +
       "Kinds that did nothing are left out.",
     height: 260,
-    controls: (bar, redraw) => wf.choice(bar, "Time axis", [["shared", "Runs of a trace and GPU share the time axis"],
+    controls: (bar, redraw) => wf.choice(bar, "Time axis", [["shared", "Shared time axis"],
       ["own", "Each run fills the width"]], shared ? "shared" : "own", (value) => { shared = value === "shared"; redraw(); }),
     draw: (parent) => wf.panels(parent, timelines, {
       title: (timeline) => wf.data.runs[timeline.run].label,
