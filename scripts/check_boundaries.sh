@@ -38,6 +38,7 @@ mapfile -t outside_wrapper < <(sources model | grep -v '^model/unit/rtl_unit\.cp
 mapfile -t unit_files < <(sources model/unit)
 mapfile -t policy_files < <(sources model/policy)
 mapfile -t results_files < <(sources model/results)
+mapfile -t report_files < <(sources model/report)
 mapfile -t rtl_files < <(find rtl -name '*.sv' -o -name '*.svh' | sort)
 mapfile -t synth_files < <(find synth scripts/synth.sh -type f ! -name '*.md' ! -name '*.json' | sort)
 
@@ -57,6 +58,7 @@ rule "model/results knows of model/gpu the parameters, a whole run and its refer
   '#include "model/gpu/(?!(config|config_fields|gpu|reference_sums)\.hpp")' "${results_files[@]}"
 rule "model/gpu knows of model/results the plain data of a run alone: run_result.hpp" \
   '#include "model/results/(?!run_result\.hpp")' model/gpu/*.[ch]pp
+rule "model/report knows results files alone" '#include "(model/(?!report/)|traces/)' "${report_files[@]}"
 rule "nothing in model/ stands on the command but its own files" '#include "model/cli/' \
   "${outside_cli[@]}"
 rule "synth/ reads rtl only" '(model|traces)/' "${synth_files[@]}"

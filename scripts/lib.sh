@@ -38,6 +38,7 @@ packages_run=(
   g++ cmake ninja-build
   verilator libsystemc-dev yosys berkeley-abc
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libzstd-dev libxxhash-dev libfmt-dev libdivide-dev
+  node-d3
   python3
 )
 packages_correlate=(python3-matplotlib)
@@ -46,6 +47,7 @@ packages_figures=("${packages_sweep[@]}" python3-matplotlib python3-numpy)
 packages_test=(
   "${packages_run[@]}" "${packages_figures[@]}"
   libgtest-dev iverilog opensta qflow-tech-osu018 clang-format-14 z3
+  chromium chromium-driver python3-selenium
   slurmctld slurmd slurm-client munge
 )
 

@@ -49,6 +49,7 @@ using Command = std::function<int()>;
 void add_sim(CLI::App& app, Command& command);
 void add_trace(CLI::App& app, Command& command);
 void add_regress(CLI::App& app, Command& command);
+void add_report(CLI::App& app, Command& command);
 void add_lists(CLI::App& app, Command& command);
 
 }  // namespace warpfold::cli

@@ -43,6 +43,7 @@ int run(int argc, char** argv) {
   add_sim(app, command);
   add_trace(app, command);
   add_regress(app, command);
+  add_report(app, command);
   add_lists(app, command);
   try {
     app.parse(argc, argv);
