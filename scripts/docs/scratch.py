@@ -21,10 +21,22 @@ def tracked_files(root):
             if path.is_file() and path.relative_to(root).parts[0] not in NOT_TAKEN]
 
 
-class Scratch:
-    """Folders are its own, files are links into the tree: nothing that a command writes lands there.
+def link_programs(build, target):
+    """The programs of a build, not the build itself: a command that builds must not reach it."""
+    for folder, folders, files in os.walk(build):
+        folders[:] = [name for name in folders if not name.startswith((".", "CMakeFiles", "_deps"))]
+        for name in files:
+            path = Path(folder) / name
+            if os.access(path, os.X_OK) and path.suffix in ("", ".py", ".sh"):
+                link = target / path.relative_to(build)
+                link.parent.mkdir(parents=True, exist_ok=True)
+                link.symlink_to(path)
 
-    With a build, build/release is that build; without one a page can build for itself.
+
+class Scratch:
+    """Folders are the scratch's, files are links into the tree: nothing that a command writes lands there.
+
+    With a build, build/release has its programs; without one a page can build for itself.
     """
 
     def __init__(self, root, warpfold, build=None):
@@ -39,10 +51,12 @@ class Scratch:
             else:
                 target.symlink_to(source.resolve())
         if build:
-            (self.folder / "build").mkdir(exist_ok=True)
-            (self.folder / "build/release").symlink_to(Path(build).resolve())
+            link_programs(Path(build).resolve(), self.folder / "build/release")
         tools = self.folder / ".bin"
         tools.mkdir()
+        # The Python that Debian's packages are for.
+        if Path("/usr/bin/python3").exists():
+            (tools / "python3").symlink_to("/usr/bin/python3")
         (tools / "warpfold").symlink_to(Path(warpfold).resolve())
         self.environment = {
             **os.environ,

@@ -12,9 +12,12 @@ from pathlib import Path
 OPTION = re.compile(r"^--[a-z][a-z0-9-]*")
 
 
-def output_of(*command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60,
-                          env={**os.environ, "COLUMNS": "100", "PYTHONDONTWRITEBYTECODE": "1"})
+def output_of(*command, environment=None):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60,
+                              env={**os.environ, "COLUMNS": "100", "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})})
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
     return done.stdout + done.stderr
 
 
@@ -37,13 +40,19 @@ class Usage:
         text = path.read_text(encoding="utf-8", errors="replace")
         head = "\n".join(text.splitlines()[:60]) if path.suffix == ".py" else \
             "\n".join(re.match(r"(?:#.*\n)*", text)[0].splitlines())
+        if re.search(r"^\s*(?:\(cd \S+ && )?cmake --", text, re.M) and "-h | --help" not in text:
+            return head + self.tool_help(text)
         has_help = path.suffix == ".py" or re.search(r"-h \| --help|--help +all options", text) or \
             re.search(r"^(?:PYTHON\S+ )?exec .*\.py\"", text, re.M)
         if not has_help or not os.access(path, os.X_OK):
             return head
-        environment = {"WARPFOLD": self.warpfold} if self.warpfold else {}
-        os.environ.update(environment)
-        return head + output_of(str(path), "--help")
+        # What it is named in spares a script from building one.
+        return head + output_of(str(path), "--help", environment={"WARPFOLD": self.warpfold})
+
+    def tool_help(self, text):
+        """Help of the Python tool at the end of a script that builds before it reads its options."""
+        found = re.search(r'^exec .*"\$(?:repo|root)/(\S+\.py)"', text, re.M)
+        return output_of("/usr/bin/env", "python3", str(self.root / found[1]), "--help") if found else ""
 
     def faults(self, code):
         """Sentences on what is wrong with a command; none when it is right."""
