@@ -29,7 +29,6 @@ from page import ROOT, BadPage, Page, page_paths
 from scratch import Scratch
 from usage import Usage
 
-BUILDS = re.compile(r"^\$ (?:cmake |scripts/(?:run|test)\.sh)")
 DIFFERS = "\n  differs:\n"
 TIMEOUT = {"day": 300, "night": 4 * 3600}
 
@@ -73,10 +72,7 @@ class Runner:
         complaints = [f"line {number}: {fault}" for number, code in page.inline_code()
                       for fault in self.usage.faults(code)]
         changes = []
-        # A page that builds begins without a build.
-        builds = any(self.is_run(block) and any(BUILDS.search(line) for line in block.lines) for block in page.console)
-        build = None if builds else self.args.build
-        with Scratch(ROOT, self.args.warpfold, build) as scratch:
+        with Scratch(ROOT, self.args.warpfold, self.args.build) as scratch:
             for block in page.blocks:
                 if "file" in block.marks:
                     scratch.write(block.marks["file"], "\n".join(block.lines) + "\n")

@@ -21,25 +21,22 @@ def tracked_files(root):
             if path.is_file() and path.relative_to(root).parts[0] not in NOT_TAKEN]
 
 
-def link_programs(build, target):
-    """The programs of a build, not the build itself: a command that builds must not reach it."""
-    for folder, folders, files in os.walk(build):
-        folders[:] = [name for name in folders if not name.startswith((".", "CMakeFiles", "_deps"))]
-        for name in files:
-            path = Path(folder) / name
-            if os.access(path, os.X_OK) and path.suffix in ("", ".py", ".sh"):
-                link = target / path.relative_to(build)
-                link.parent.mkdir(parents=True, exist_ok=True)
-                link.symlink_to(path)
+def copy_programs(build, target):
+    """The programs for users, copied: a command of a page that builds must not reach the tree's build."""
+    for folder in ("model", "traces"):
+        for path in (build / folder).glob("*"):
+            if path.is_file() and os.access(path, os.X_OK):
+                (target / folder).mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, target / folder)
 
 
 class Scratch:
     """Folders are the scratch's, files are links into the tree: nothing that a command writes lands there.
 
-    With a build, build/release has its programs; without one a page can build for itself.
+    build/release has copies of the programs, so that a page may use them, or build for itself.
     """
 
-    def __init__(self, root, warpfold, build=None):
+    def __init__(self, root, warpfold, build):
         self.folder = Path(tempfile.mkdtemp(prefix="warpfold-docs-"))
         for name in tracked_files(root):
             source, target = root / name, self.folder / name
@@ -50,8 +47,7 @@ class Scratch:
                 shutil.copy2(source, target)
             else:
                 target.symlink_to(source.resolve())
-        if build:
-            link_programs(Path(build).resolve(), self.folder / "build/release")
+        copy_programs(Path(build).resolve(), self.folder / "build/release")
         tools = self.folder / ".bin"
         tools.mkdir()
         # The Python that Debian's packages are for.

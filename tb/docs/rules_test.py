@@ -95,6 +95,16 @@ class Commands(Case):
         self.assertFalse((self.root / "made.txt").exists(), "outputs stay out of the tree")
         self.assertFalse((self.root / "my.toml").exists())
 
+    def test_builds_of_pages_stay_apart(self):
+        program = self.write("build/model/tool", "#!/bin/sh\necho built\n")
+        program.chmod(0o755)
+        done = self.run_page("```console\n$ build/release/model/tool\nbuilt\n"
+                             "$ echo other > build/release/model/tool; echo new > build/release/CMakeCache.txt\n```\n",
+                             "--build", str(self.root / "build"))
+        self.assert_ends(done, 0, "ok")
+        self.assertIn("built", program.read_text(encoding="utf-8"))
+        self.assertFalse((self.root / "build/CMakeCache.txt").exists())
+
     def test_other_output(self):
         done = self.run_page(SOUND.replace("big     64", "big     65"))
         self.assert_ends(done, 1, "-big     65\n+big     64")
