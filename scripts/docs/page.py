@@ -171,9 +171,11 @@ class Page:
         return anchors
 
     def inline_code(self):
-        for number, line in self.prose:
-            for code in re.findall(r"(?<!`)`([^`]+)`(?!`)", line):
-                yield number, code
+        """(line, code) of code within prose; it may go on in the next line."""
+        text = "\n".join(line for _, line in self.prose)
+        for found in re.finditer(r"(?<!`)`([^`\n]+(?:\n[^`\n]+)?)`(?!`)", text):
+            number, _ = self.prose[text.count("\n", 0, found.start())]
+            yield number, " ".join(found[1].split())
 
     def links(self):
         """(line, target) of links and pictures, in Markdown's form and in HTML's."""

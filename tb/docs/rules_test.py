@@ -150,6 +150,7 @@ class Commands(Case):
                 page = f"<!-- test: nightly -->\n```console\n$ {code.replace('|', ' ')}\n```\n"
                 if "|" not in code:
                     self.assert_ends(self.run_page(page), 1, words)
+        self.assert_ends(self.run_page("# A\n\nUse `warpfold gpus\n--none` here.\n"), 1, "line 3: `warpfold gpus` has no")
         for code in ("warpfold gpus --json F", "warpfold trace info --json", "scripts/tool.sh --fast", "scripts/*.sh"):
             with self.subTest(code=code):
                 self.assertEqual(self.run_page(f"Use `{code}`.\n").returncode, 0)
