@@ -26,6 +26,7 @@ import time
 from pathlib import Path
 
 from page import ROOT, BadPage, Page, page_paths
+from refresh import refreshed
 from scratch import Scratch
 from usage import Usage
 
@@ -80,7 +81,7 @@ class Runner:
                     complaints += self.block(block, scratch, changes)
         if changes and self.args.update:
             for command, lines in reversed(changes):
-                page.lines[command.first:command.last] = lines
+                page.lines[command.first:command.last] = refreshed(clean("\n".join(command.output)), lines, matches)
             page.path.write_text("\n".join(page.lines) + "\n", encoding="utf-8")
             complaints = [complaint for complaint in complaints if DIFFERS not in complaint]
             print(f"{page.name}: {len(changes)} outputs brought up to date")
@@ -115,7 +116,7 @@ def arguments():
     parser = argparse.ArgumentParser(
         prog="docs.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="pages [all of the repository]")
-    parser.add_argument("--update", action="store_true", help="write what the commands print into the pages")
+    parser.add_argument("--update", action="store_true", help="write what the commands print into the pages; what they leave out stays left out")
     parser.add_argument("--nightly", action="store_true", help="also run blocks that take minutes")
     parser.add_argument("--gpu", action="store_true", help="also run blocks that need a GPU")
     parser.add_argument("--verbose", action="store_true", help="print each command with its time")

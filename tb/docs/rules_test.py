@@ -131,7 +131,17 @@ class Commands(Case):
         text = SOUND.replace("big     64", "big     65").replace("one\n```", "two\n```")
         self.assert_ends(self.run_page(text, "--update"), 0, "3 outputs brought up to date")
         updated = (self.root / "docs/manual.md").read_text(encoding="utf-8")
-        self.assertEqual(updated, SOUND.replace("...\none\n```", 'name = "mine"\none\n```'))
+        self.assertEqual(updated, SOUND)
+
+    def test_update_keeps_what_is_left_out(self):
+        page = "```console\n$ printf 'run of {0} ms\\n\\nname  cycles\\na  {0}\\nb  {0}\\n\\nlong {0}\\nend\\n'\n{1}```\n"
+        for shown, wanted in (("run of 1 ms\n...\nb  1\n...\n", "run of 23 ms\n...\nb  23\n...\n"),
+                              ("...\nend of it\n", "...\nend\n"),
+                              ("run of 1 ms\n...\nc  1\n", "run of 23 ms\n...\nend\n")):
+            with self.subTest(shown=shown):
+                self.assertEqual(self.run_page(page.format(23, shown), "--update").returncode, 0)
+                self.assertEqual((self.root / "docs/manual.md").read_text(encoding="utf-8"), page.format(23, wanted))
+                self.assertEqual(self.run_page(page.format(23, wanted)).returncode, 0)
 
     def test_nightly_and_gpu(self):
         page = "<!-- test: {} -->\n```console\n$ warpfold gpus\nnothing\n```\n"
