@@ -28,7 +28,7 @@ TYPED = re.compile(r"^(?:\$ |(?:warpfold\w*|testfloat_gen|cmake|ctest|export|scr
 
 
 def is_for_users(name):
-    return name in USERS or (name.startswith("docs/") and name not in HISTORY)
+    return name in USERS or (re.fullmatch(r"docs/[^/]+\.md", name) is not None and name not in HISTORY)
 
 
 def paragraphs(page):

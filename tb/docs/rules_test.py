@@ -216,6 +216,7 @@ class Form(Case):
         self.write("docs/more.md", "# More\n\n![words](manual.md)\n")
         self.write("docs/notebook.md", "# Words\n")
         self.write("tb/README.md", "# Words\n")
+        self.write("docs/numbers/README.md", "# Words\n")
         self.assert_ends(self.program("form.py"), 0, "ok")
 
     def test_hedges(self):
