@@ -21,6 +21,7 @@ import argparse
 import difflib
 import os
 import re
+import signal
 import sys
 import time
 from pathlib import Path
@@ -99,7 +100,7 @@ class Runner:
                 continue
             started = time.monotonic()
             expected = block.exit_code if command is commands[-1] else 0
-            timeout = TIMEOUT["night" if block.is_for("nightly") or block.is_for("gpu") else "day"]
+            timeout = self.args.timeout or TIMEOUT["night" if block.is_for("nightly") or block.is_for("gpu") else "day"]
             code, text = scratch.run(command.text, timeout)
             lines = clean(text)
             if self.args.verbose:
@@ -120,6 +121,7 @@ def arguments():
     parser.add_argument("--nightly", action="store_true", help="also run blocks that take minutes")
     parser.add_argument("--gpu", action="store_true", help="also run blocks that need a GPU")
     parser.add_argument("--verbose", action="store_true", help="print each command with its time")
+    parser.add_argument("--timeout", type=float, metavar="S", help="seconds for a command [300; at night 4 hours]")
     parser.add_argument("--warpfold", type=Path, help="the program [build/release/model/warpfold]",
                         default=Path(os.environ.get("WARPFOLD") or ROOT / "build/release/model/warpfold"))
     parser.add_argument("--build", type=Path, help="build folder that the commands see [build/release]",
@@ -133,6 +135,8 @@ def arguments():
 
 def main():
     args = arguments()
+    # A test that is stopped leaves neither its folder nor what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     runner, failed = Runner(args), 0
     for path in [Path(name) for name in args.pages] or page_paths():
         try:

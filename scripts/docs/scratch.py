@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -28,6 +29,14 @@ def copy_programs(build, target):
             if path.is_file() and os.access(path, os.X_OK):
                 (target / folder).mkdir(parents=True, exist_ok=True)
                 shutil.copy2(path, target / folder)
+
+
+def end_group(process):
+    """Ends a command with all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 class Scratch:
@@ -78,10 +87,16 @@ class Scratch:
 
     def run(self, command, timeout):
         """Exit code and output, as they come; a command that takes too long ends with 124."""
-        try:
-            done = subprocess.run(["bash", "-c", command], cwd=self.folder, env=self.environment, check=False,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  timeout=timeout)
-        except subprocess.TimeoutExpired as error:
-            return 124, (error.stdout or b"").decode(errors="replace") + f"\n(stopped after {timeout} s)\n"
-        return done.returncode, done.stdout.decode(errors="replace")
+        with subprocess.Popen(["bash", "-c", command], cwd=self.folder, env=self.environment, start_new_session=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            try:
+                output, _ = process.communicate(timeout=timeout)
+                code, note = process.returncode, ""
+            except subprocess.TimeoutExpired:
+                end_group(process)
+                output, _ = process.communicate()
+                code, note = 124, f"\n(stopped after {timeout} s)\n"
+            except BaseException:
+                end_group(process)
+                raise
+        return code, output.decode(errors="replace") + note

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -119,6 +120,12 @@ class Commands(Case):
         self.assert_ends(self.run_page(SOUND.replace("exit 2", "exit 1")), 1, "exit code 2, not 1")
         self.assert_ends(self.run_page("```console\n$ false\n```\n"), 1, "exit code 1, not 0")
         self.assert_ends(self.run_page("<!-- test: run -->\n```console\n$ false\n```\n"), 1, "exit code 1, not 0")
+
+    def test_commands_that_take_too_long(self):
+        page = f"```console\n$ (sleep 2; touch {self.root}/late) & sleep 60\n```\n"
+        self.assert_ends(self.run_page(page, "--timeout", "1"), 1, "exit code 124, not 0")
+        time.sleep(2)
+        self.assertFalse((self.root / "late").exists(), "what it started has ended, too")
 
     def test_patterns(self):
         page = "```console\n$ printf 'a\\nb1\\nc\\n'\n{}```\n"
