@@ -23,7 +23,7 @@ failed=0
 "$formatter" --dry-run -Werror "${sources[@]}" || failed=1
 if grep -rnE '[[:blank:]]+$' --include='*.sv' --include='*.svh' --include='*.[ch]pp' --include='*.sh' \
   --include='*.py' --include='*.md' --include='*.toml' --include='CMakeLists.txt' \
-  rtl model traces tb synth scripts ./*.md CMakeLists.txt; then
+  rtl model traces tb synth scripts docs ./*.md CMakeLists.txt; then
   echo "trailing blanks" >&2
   failed=1
 fi

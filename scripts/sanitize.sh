@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs every capture program under NVIDIA's compute-sanitizer, on small inputs that it makes itself: the
 # checks of 3DGS, of its training and of every workload, which launch each kernel variant and the recorder,
-# and the README's example of reduce_arc.cuh, under memcheck, racecheck, synccheck and initcheck. Ends with 1
+# and the example of reduce_arc.cuh, under memcheck, racecheck, synccheck and initcheck. Ends with 1
 # when one of them finds something. Needs a GPU, compute-sanitizer (CUDA 12 or newer), python3, and what
 # capture.sh needs unless --build has the programs.
 set -euo pipefail

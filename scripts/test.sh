@@ -19,6 +19,7 @@ cd "$repo"
 
 scripts/check_format.sh
 scripts/check_boundaries.sh
+scripts/check_commits.sh
 scripts/check_sv_subset.sh
 scripts/lint_rtl.sh
 

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Holds the pages to what they show: runs their commands and compares the output, and checks links, lengths and
+# wording. Installs what is missing on Debian 12 and builds the simulator.
+#   scripts/docs.sh [--update] [--nightly] [--gpu] [PAGE...]      all options: scripts/docs.sh --help
+#   scripts/docs.sh --form                                        only links, lengths and wording
+# Exit code 0: as the pages say. 1: something differs. 2: bad usage, or a page that cannot be read.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+export PYTHONDONTWRITEBYTECODE=1
+if [[ ${1:-} == --form ]]; then
+  (($# == 1)) || die "--form goes alone"
+  exec "$debian_python" "$repo/scripts/docs/form.py"
+fi
+prepare_simulator
+exec "$debian_python" "$repo/scripts/docs/run.py" "$@"

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scratch folder that looks like the top of the repository, and a shell in it."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+# Copied, since programs in them look for the rest of the repository beside themselves.
+COPIED = ("scripts", "synth")
+NOT_TAKEN = ("build", "out", "results", ".git")
+
+
+def tracked_files(root):
+    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
+                            capture_output=True, text=True, check=False)
+    if listed.returncode == 0:
+        return [name for name in listed.stdout.split("\0") if name]
+    return [path.relative_to(root).as_posix() for path in root.rglob("*")
+            if path.is_file() and path.relative_to(root).parts[0] not in NOT_TAKEN]
+
+
+def copy_programs(build, target):
+    """The programs for users, copied: a command of a page that builds must not reach the tree's build."""
+    for folder in ("model", "traces"):
+        for path in (build / folder).glob("*"):
+            if path.is_file() and os.access(path, os.X_OK):
+                (target / folder).mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, target / folder)
+
+
+def end_group(process):
+    """Ends a command with all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+class Scratch:
+    """Folders are the scratch's, files are links into the tree: nothing that a command writes lands there.
+
+    build/release has copies of the programs, so that a page may use them, or build for itself.
+    """
+
+    def __init__(self, root, warpfold, build):
+        self.folder = Path(tempfile.mkdtemp(prefix="warpfold-docs-"))
+        for name in tracked_files(root):
+            source, target = root / name, self.folder / name
+            if not source.is_file():
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if name.split("/")[0] in COPIED:
+                shutil.copy2(source, target)
+            else:
+                target.symlink_to(source.resolve())
+        copy_programs(Path(build).resolve(), self.folder / "build/release")
+        tools = self.folder / ".bin"
+        tools.mkdir()
+        # The Python that Debian's packages are for.
+        if Path("/usr/bin/python3").exists():
+            (tools / "python3").symlink_to("/usr/bin/python3")
+        (tools / "warpfold").symlink_to(Path(warpfold).resolve())
+        self.environment = {
+            **os.environ,
+            "PATH": f"{tools}:{os.environ.get('PATH', '/usr/bin:/bin')}",
+            "WARPFOLD": str(Path(warpfold).resolve()), "WARPFOLD_POINTS": str(self.folder / "results/points"),
+            "COLUMNS": "100", "LC_ALL": "C.UTF-8", "TERM": "dumb", "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def write(self, name, text):
+        target = (self.folder / name)
+        if self.folder.resolve() not in target.resolve().parents and not target.is_symlink():
+            raise ValueError(f"{name} lies outside the repository")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_symlink():
+            target.unlink()
+        target.write_text(text, encoding="utf-8")
+
+    def run(self, command, timeout):
+        """Exit code and output, as they come; a command that takes too long ends with 124."""
+        with subprocess.Popen(["bash", "-c", command], cwd=self.folder, env=self.environment, start_new_session=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            try:
+                output, _ = process.communicate(timeout=timeout)
+                code, note = process.returncode, ""
+            except subprocess.TimeoutExpired:
+                end_group(process)
+                output, _ = process.communicate()
+                code, note = 124, f"\n(stopped after {timeout} s)\n"
+            except BaseException:
+                end_group(process)
+                raise
+        return code, output.decode(errors="replace") + note

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The checks that take too long for scripts/test.sh, one after the other, a line for each with its time; the
+# output of NAME stays in results/nightly/NAME.log. Hours on two cores.
+#   scripts/nightly.sh [NAME...]      only these
+#   scripts/nightly.sh --docs         only the commands of the pages that take minutes
+#   scripts/nightly.sh --gpu          also what needs a GPU: commands of the pages, and the sanitizer
+#   scripts/nightly.sh --list         what there is
+# Installs what is missing on Debian 12. Exit code 1: a check failed. 2: bad usage.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# name | what it holds | command
+checks=(
+  "docs|commands of the pages that take minutes|scripts/docs.sh --nightly"
+  "seeds|unit benches and lockstep with 20 seeds|scripts/regress.sh --seeds 20"
+  "traces|RTL and golden unit on every shipped trace|scripts/check_traces.sh"
+  "synth|transistors, area and paths against the accepted ones|scripts/synth.sh --check"
+  "proofs|all proofs of the RTL|scripts/prove.sh"
+  "netlists|the mapped netlists equal the RTL|scripts/prove_netlist.sh"
+  "mutants|mutants of the netlist are found or equivalent|scripts/mutate.sh"
+  "bugs|bugs planted in the RTL are found|scripts/mutate_rtl.sh"
+  "coverage|every line and branch of the RTL is reached|scripts/coverage.sh"
+  "sanitizers|all tests under ASan and UBSan|scripts/test.sh debug"
+)
+gpu_checks=(
+  "gpu-docs|commands of the pages that need a GPU|scripts/docs.sh --gpu"
+  "gpu-sanitizer|the capture programs under compute-sanitizer|scripts/sanitize.sh"
+)
+
+list=no with_gpu=no
+names=()
+for argument in "$@"; do
+  case $argument in
+    --docs) names+=(docs) ;;
+    --gpu) with_gpu=yes ;;
+    --list) list=yes ;;
+    -h | --help)
+      sed -n '/^# The checks/,/^[^#]/{s/^# \{0,1\}//p}' "$0"
+      exit 0
+      ;;
+    -*) die "unknown option '$argument' (--help lists them)" ;;
+    *) names+=("$argument") ;;
+  esac
+done
+everything=("${checks[@]}" "${gpu_checks[@]}")
+if [[ $list == yes ]]; then
+  for check in "${everything[@]}"; do
+    IFS='|' read -r name what command <<<"$check"
+    printf '%-14s %-53s %s\n' "$name" "$what" "$command"
+  done
+  exit 0
+fi
+for name in "${names[@]}"; do
+  printf '%s\n' "${everything[@]}" | grep -q "^$name|" || die "no check '$name' (--list shows them)"
+done
+if ((${#names[@]} == 0)); then
+  [[ $with_gpu == yes ]] || everything=("${checks[@]}")
+elif [[ $with_gpu == yes ]]; then
+  for check in "${gpu_checks[@]}"; do names+=("${check%%|*}"); done
+fi
+
+cd "$repo"
+logs=results/nightly
+mkdir -p "$logs"
+failed=0
+for check in "${everything[@]}"; do
+  IFS='|' read -r name what command <<<"$check"
+  ((${#names[@]} == 0)) || [[ " ${names[*]} " == *" $name "* ]] || continue
+  started=$SECONDS verdict=ok
+  # shellcheck disable=SC2086
+  $command >"$logs/$name.log" 2>&1 </dev/null || verdict=FAILED
+  printf '%-14s %-6s %6d s  %s\n' "$name" "$verdict" $((SECONDS - started)) "$what"
+  if [[ $verdict == FAILED ]]; then
+    failed=1
+    tail -n 5 "$logs/$name.log" | sed 's/^/    /'
+    echo "    all of it: $logs/$name.log"
+  fi
+done
+exit "$failed"
