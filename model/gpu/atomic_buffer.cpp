@@ -235,7 +235,7 @@ void AtomicBuffer::fill() {
   }
 }
 
-// A sector for each access of the SRAM.
+// A sector for each access of the SRAM, one a cycle at most.
 void AtomicBuffer::flush() {
   if (!flushing_ || flush_free_at_ >= at_cycle(now() + 1) || !has_room(1)) {
     return;
@@ -253,7 +253,7 @@ void AtomicBuffer::flush() {
     }
     ++stats_.flushed;
     flush_free_at_ = shape_.access == 0 ? at_cycle(now() + 1) : pipe_.charge(shape_.access);
-    wake_at(cycle_of(flush_free_at_));
+    wake_at(std::max(now() + 1, cycle_of(flush_free_at_)));
     return;
   }
 }

@@ -81,6 +81,7 @@ class AtomicBuffer : public Block {
            store_.words() == 0;
   }
   [[nodiscard]] const BufferStats& stats() const { return stats_; }
+  [[nodiscard]] Ticks busy_until() const { return adder_free_at_; }
   // Of adder_busy, what lies before a cycle that has not begun.
   [[nodiscard]] Ticks adder_busy_before(Cycle cycle) const {
     return done_before(cycle, stats_.adder_busy, adder_free_at_);

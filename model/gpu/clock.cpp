@@ -180,8 +180,11 @@ void Clock::advance() {
   }
   for (const auto& partition : partitions_) {
     if (partition->goes_on_ && partition->failure_) {
+      // SystemC would put it into words of its own.
+      failure_ = partition->failure_;
       end();
-      std::rethrow_exception(partition->failure_);
+      sc_core::sc_stop();
+      return;
     }
   }
   const Cycle cycle = partitions_.front()->now() + 1;

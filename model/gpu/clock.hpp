@@ -232,6 +232,12 @@ class Clock : public sc_core::sc_module {
   // Calls `sample` before every cycle that is a multiple of `interval`, with that cycle: what it
   // sees is what the cycles before have left. It must change nothing.
   void sample_every(Cycle interval, std::function<void(Cycle)> sample);
+  // What a block or channel has thrown, which ended the simulation; call behind sc_start().
+  void rethrow_failure() const {
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+  }
 
  private:
   // What has SystemC's update phase bring every partition's channels up to date.
@@ -255,6 +261,7 @@ class Clock : public sc_core::sc_module {
   std::vector<std::unique_ptr<Partition>> partitions_;
   Edge edge_;
   sc_core::sc_time period_;
+  std::exception_ptr failure_;
   std::function<void(Cycle)> sample_;
   Cycle sample_interval_ = 0;
   Cycle next_sample_ = kNever;

@@ -186,7 +186,9 @@ class L2Port : public Block {
     std::vector<Fine> turns_of;  // of the streams of each input, in a round, 2^-16
     std::vector<Fine> times_of;  // theirs
     std::vector<Fine> waits_of;  // a row for each input of one, with each input of the other
-    Ticks served = 0;
+    // Of the turns that it has done: what taking them in took, and adding. The two overlap.
+    Ticks intake = 0;
+    Ticks additions = 0;
   };
   using Arrival = SliceIngress::Arrival;
 
@@ -216,8 +218,8 @@ class L2Port : public Block {
   void count(const Stream& stream, std::uint64_t pair, bool begins);
   [[nodiscard]] Fine port_time(const Transaction& transaction) const;
   [[nodiscard]] Fine rop_time(const Transaction& transaction) const;
-  [[nodiscard]] Fine turn_time(const Transaction& transaction) const;
-  [[nodiscard]] Ticks rop_ticks(const Transaction& transaction) const;
+  [[nodiscard]] Ticks intake_ticks(const Transaction& transaction) const;
+  [[nodiscard]] Ticks addition_ticks(const Transaction& transaction) const;
   void add(const Transaction& transaction);
   void add_partial(const Transaction& transaction);
 

@@ -65,6 +65,7 @@ class LsuPipe {
   }
 
   [[nodiscard]] Ticks busy() const { return busy_; }
+  [[nodiscard]] Ticks busy_until() const { return free_after_asked(); }
   // Of that, what lies before a cycle that has not begun.
   [[nodiscard]] Ticks busy_before(Cycle cycle) const {
     return done_before(cycle, busy_, free_after_asked());

@@ -192,6 +192,7 @@ class InjectionPort : public Block {
   // Of loads, one for each sector.
   [[nodiscard]] std::uint64_t load_flits() const { return load_flits_; }
   [[nodiscard]] Ticks busy() const { return busy_; }
+  [[nodiscard]] Ticks busy_until() const { return free_at_; }
   // Of that, what lies before a cycle that has not begun.
   [[nodiscard]] Ticks busy_before(Cycle cycle) const { return done_before(cycle, busy_, free_at_); }
   [[nodiscard]] bool idle() const { return !waiting_ && queue.idle(); }
