@@ -153,4 +153,6 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+    import guard
+    guard.end("energy_fit.py", main, sys.argv[1:])

@@ -109,6 +109,15 @@ void AtomicBuffer::tick() {
   }
 }
 
+std::string AtomicBuffer::waits() const {
+  if (empty()) {
+    return "";
+  }
+  return fmt::format("{} holds {} sums, {} sectors for the injection port{}", name(),
+                     store_.words(), victims_.size(),
+                     blocked_since_ != kNever ? ", a look-up waits for a place" : "");
+}
+
 // One sector a cycle to the injection port.
 void AtomicBuffer::drain() {
   if (!victims_.empty() && injection_.can_push()) {

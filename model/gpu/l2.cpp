@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/gpu/l2.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -108,7 +110,7 @@ std::uint64_t fine(double cycles, unsigned bits) {
 }  // namespace
 
 L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
-               const AddressMap& addresses, bool has_values, std::vector<Fp32Bits>& memory,
+               const AddressMap& addresses, bool has_values, std::span<Fp32Bits> memory,
                LineSumsPool& sums, Tally& tally, CtaStore& ctas)
     : Block(name, partition),
       ingress(partition, config),
@@ -146,6 +148,15 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const 
 
 bool L2Port::empty() const {
   return ingress.empty() && waiting_.empty() && streams_.empty();
+}
+
+std::string L2Port::waits() const {
+  if (empty()) {
+    return "";
+  }
+  return fmt::format(
+      "{} serves {} transactions, {} wait for DRAM and {} SMs for its {} flits of room", name(),
+      streams_.size(), waiting_.size(), ingress.waiting(), ingress.room() / 2);
 }
 
 void L2Port::tick() {
@@ -486,7 +497,8 @@ L2Port::Fine L2Port::round_wait(const Slice& slice, Fine turns, Fine time) const
 }
 
 // What the slice with most to do has been busy for, by what a round takes of a slice: the longer of
-// what it took to take all turns in and to do all additions, not the longer of the two of each turn.
+// what it took to take all turns in and to do all additions, not the longer of the two of each
+// turn.
 Ticks L2Port::slice_busy() const {
   Ticks intake = 0, additions = 0, most_intake = 0, most_additions = 0;
   for (const Slice& slice : slices_) {
@@ -528,7 +540,8 @@ Ticks L2Port::rop_busy_before(Cycle cycle) const {
   }
   // Every stream has got as far as the rounds have.
   const Fine time = cycle << kFineBits;
-  const std::uint64_t rounds = time > time_ ? scaled(time - time_, std::uint64_t{1} << kRoundBits, round_) : 0;
+  const std::uint64_t rounds =
+      time > time_ ? scaled(time - time_, std::uint64_t{1} << kRoundBits, round_) : 0;
   std::vector<std::pair<Ticks, Ticks>> busy_of;  // by slice: intake, additions
   for (const Slice& slice : slices_) {
     busy_of.emplace_back(slice.intake, slice.additions);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/gpu/channel.hpp"
@@ -115,6 +116,8 @@ class Lsu : public Block {
     handed_.assign(subcores_.size(), 0);
   }
   [[nodiscard]] bool empty() const { return !holding_ && !flush_; }
+  // What it has to do, and for what that waits, or nothing.
+  [[nodiscard]] std::string waits() const;
   // Cycles in which an instruction waited for the injection port or the atomic buffer.
   [[nodiscard]] std::uint64_t blocked_cycles() const { return blocked_cycles_; }
 

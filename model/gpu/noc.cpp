@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/gpu/noc.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -237,6 +239,15 @@ InjectionPort::InjectionPort(const sc_core::sc_module_name& name, Partition& par
 void InjectionPort::connect(const SliceMap& map, std::vector<SliceIngress*> ingresses) {
   map_ = &map;
   ingresses_ = std::move(ingresses);
+}
+
+std::string InjectionPort::waits() const {
+  if (idle()) {
+    return "";
+  }
+  return waiting_ ? fmt::format("{} waits for port {} of the L2", name(),
+                                map_->place(head_->address).port)
+                  : fmt::format("{} holds transactions", name());
 }
 
 void InjectionPort::grant() {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "model/gpu/channel.hpp"
@@ -69,6 +70,8 @@ class SliceIngress : public Channel {
   }
   // Room of what has been served (Transaction::room).
   void give_back(std::uint32_t room);
+  [[nodiscard]] std::uint32_t waiting() const { return waiting_count_; }
+  [[nodiscard]] std::uint32_t room() const { return room_; }
   [[nodiscard]] bool empty() const { return arrivals_.empty() && waiting_count_ == 0; }
 
  private:
@@ -195,6 +198,8 @@ class InjectionPort : public Block {
   [[nodiscard]] Ticks busy_until() const { return free_at_; }
   // Of that, what lies before a cycle that has not begun.
   [[nodiscard]] Ticks busy_before(Cycle cycle) const { return done_before(cycle, busy_, free_at_); }
+  // What it has to do, and for what that waits, or nothing.
+  [[nodiscard]] std::string waits() const;
   [[nodiscard]] bool idle() const { return !waiting_ && queue.idle(); }
 
  private:

@@ -219,6 +219,7 @@ class Dispatcher : public Block {
 
   Mailbox<std::uint32_t> finished;  // SMs, once for each CTA that ended
   [[nodiscard]] bool done() const { return completed_ == trace_.cta_count(); }
+  [[nodiscard]] std::size_t completed() const { return completed_; }
   // First cycle after the last warp ended.
   [[nodiscard]] Cycle last_end() const { return last_end_; }
 
