@@ -26,7 +26,7 @@ except ImportError:
 
 ROOT = Path(__file__).resolve().parent.parent
 FITTED = ["instruction_pj", "shuffle_pj", "rop_pj", "active_watts"]
-NOT_AS_EXPECTED = (ValueError, KeyError, TypeError, AttributeError)
+NOT_AS_EXPECTED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 class BadInput(Exception):

@@ -76,6 +76,7 @@ class Gpu {
     }
     dispatcher_.connect(sms);
     warm(trace.header());
+    sms_.front()->port.lose_grants(options.lose_grants);
     clock_.watch_every(kWatched, [this](Cycle cycle) { watch(cycle); });
     if (options.timeline_interval > 0) {
       timeline_interval_ = options.timeline_interval;

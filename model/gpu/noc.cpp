@@ -251,6 +251,10 @@ std::string InjectionPort::waits() const {
 }
 
 void InjectionPort::grant() {
+  if (lose_grants_ > 0) {
+    --lose_grants_;
+    return;
+  }
   granted_ = true;
   granted_in_ = now();
   wake_next();

@@ -187,6 +187,7 @@ class InjectionPort : public Block {
 
   // The L2 lets the head in, as this cycle ends.
   void grant();
+  void lose_grants(std::uint64_t grants) { lose_grants_ = grants; }
   // What waits for a port of the L2, until that has let it in.
   [[nodiscard]] const Transaction& head() const { return *head_; }
   [[nodiscard]] std::uint64_t packets() const { return packets_; }
@@ -215,6 +216,7 @@ class InjectionPort : public Block {
   bool waiting_ = false;               // for the L2 port of the head
   const Transaction* head_ = nullptr;  // in the queue, where it stays until it is popped
   bool granted_ = false;
+  std::uint64_t lose_grants_ = 0;
   Cycle granted_in_ = 0;
   Ticks free_at_ = 0;
   Ticks busy_ = 0;

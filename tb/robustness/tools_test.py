@@ -12,6 +12,8 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# The one that Debian's packages are for, as in the scripts.
+PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable
 
 CELL = """library (l) {{
   time_unit : "1ns";
@@ -27,7 +29,7 @@ class Tools(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def refusal(self, script, *words, code=2):
-        done = subprocess.run([sys.executable, "-B", str(ROOT / script), *map(str, words)], cwd=self.folder, text=True,
+        done = subprocess.run([PYTHON, "-B", str(ROOT / script), *map(str, words)], cwd=self.folder, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=120,
                               env={**os.environ, "WARPFOLD": "/bin/true"})
         self.assertEqual(done.returncode, code, done.stderr)
