@@ -63,7 +63,7 @@ def simulate(args, policy, unit, threads, clock_all=False):
 
 
 def main():
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     parser = Parser(description=__doc__.splitlines()[0])
     parser.add_argument("trace", nargs="?", default=os.path.join(root, "traces/data/truck.wft"))
     parser.add_argument("--warpfold", default=os.path.join(root, "build/release/model/warpfold"))
@@ -109,4 +109,6 @@ def figures(runs):
 
 
 if __name__ == "__main__":
-    main()
+    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+    import guard
+    guard.end("benchmark.py", main)

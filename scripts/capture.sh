@@ -6,7 +6,7 @@
 # headers that are not installed (nlohmann/json, CLI11, fmt, xxhash, zstd) are found in CPATH.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 usage() {
   cat <<'END'

@@ -6,7 +6,7 @@
 # what capture.sh needs.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 usage() {
   cat <<'END'

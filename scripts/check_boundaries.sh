@@ -3,7 +3,7 @@
 # Holds the sources to the one-way data flow of CONTRIBUTING.md. Prints each rule and what breaks it.
 #   scripts/check_boundaries.sh     takes no arguments; exits 1 if a rule is broken
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$(readlink -f "$0")")/.."
 
 if (($# > 0)); then
   echo "check_boundaries.sh: takes no arguments, got '$1'" >&2

@@ -3,7 +3,7 @@
 # Holds C++ and CUDA sources to .clang-format (version 14), and the text files to no trailing blanks.
 # With --fix it formats the C++ and CUDA sources.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$(readlink -f "$0")")/.."
 
 if (($# > 1)) || [[ $# == 1 && $1 != --fix ]]; then
   echo "check_format.sh: takes --fix or nothing, got '$*'" >&2

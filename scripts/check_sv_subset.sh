@@ -11,7 +11,9 @@
 # arc_assert.svh defines, is exempt from the rules marked S.
 set -euo pipefail
 
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
+# Yosys and make take no path with blanks.
+[[ ${TMPDIR:-} != *[[:space:]]* ]] || export TMPDIR=/tmp
 
 # flags ~ extended regular expression (PCRE) ~ rule ~ planted line that must be caught
 rules=$(cat <<'RULES'

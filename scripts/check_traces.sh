@@ -13,7 +13,7 @@
 # that of build/release.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 kinds=()
 gpu=rtx4090

@@ -25,6 +25,9 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import guard  # noqa: E402
+
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = Path(os.environ.get("WARPFOLD", ROOT / "build/release/model/warpfold"))
 SCHEMA = "warpfold.correlation/1"
@@ -239,7 +242,8 @@ def plotter():
         matplotlib.use("Agg")
         from matplotlib import pyplot
     except ImportError as error:
-        raise BadInput("matplotlib not found; it is in Debian's package python3-matplotlib") from error
+        raise BadInput(f"this Python, {sys.executable}, has no matplotlib ({error}); Debian's package "
+                       "python3-matplotlib is for /usr/bin/python3, which scripts/correlate.sh takes") from error
     return pyplot
 
 
@@ -304,4 +308,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    guard.end("correlate.py", main)

@@ -11,7 +11,7 @@
 # Without traces: those of traces/data. Exit 2: bad input.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 prepare_simulator "${packages_correlate[@]}"
 exec "$debian_python" -B "$repo/scripts/correlate.py" "$@"

@@ -12,7 +12,7 @@
 # to be looked at with verilator_coverage.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 (($# == 0)) || [[ $# == 1 && $1 == --toggles ]] || die "takes --toggles or nothing, got '$*'"
 cd "$repo"

@@ -111,4 +111,6 @@ if __name__ == "__main__":
     names = [name for name in sys.argv[1:] if name != "--toggles"]
     if len(names) < 2:
         sys.exit(__doc__)
-    sys.exit(main(pathlib.Path(names[0]), names[1:], "--toggles" in sys.argv))
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+    import guard
+    guard.end("coverage_report.py", main, pathlib.Path(names[0]), names[1:], "--toggles" in sys.argv)

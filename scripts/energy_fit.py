@@ -26,7 +26,7 @@ except ImportError:
 
 ROOT = Path(__file__).resolve().parent.parent
 FITTED = ["instruction_pj", "shuffle_pj", "rop_pj", "active_watts"]
-NOT_AS_EXPECTED = (ValueError, KeyError, TypeError, AttributeError)
+NOT_AS_EXPECTED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 class BadInput(Exception):
@@ -153,4 +153,6 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+    import guard
+    guard.end("energy_fit.py", main, sys.argv[1:])

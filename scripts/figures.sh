@@ -6,7 +6,7 @@
 #   scripts/figures.sh [--cores N | --slurm] [--output DIR]      scripts/figures.sh --help; scripts/figures/README.md
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 prepare_simulator "${packages_figures[@]}"
 PYTHONDONTWRITEBYTECODE=1 exec "$debian_python" "$repo/scripts/figures/figures.py" "$@"

@@ -3,7 +3,7 @@
 # Source it.
 # shellcheck shell=bash disable=SC2034
 
-repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+repo=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 jobs=$(nproc)
 # The Python that Debian's packages are for, whatever else PATH has.
 debian_python=/usr/bin/python3

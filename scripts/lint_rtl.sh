@@ -9,7 +9,9 @@
 #   scripts/lint_rtl.sh [rtl folder]
 set -euo pipefail
 
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
+# Yosys and make take no path with blanks.
+[[ ${TMPDIR:-} != *[[:space:]]* ]] || export TMPDIR=/tmp
 if (($# > 1)); then
   echo "lint_rtl.sh: takes one folder, got '$2' too" >&2
   exit 2

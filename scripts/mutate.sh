@@ -17,7 +17,7 @@
 # build/release/tb/mutation/<kind>.txt.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 kinds=()
 count=300

@@ -11,7 +11,9 @@
 # bug only the changed module is verilated, compiled and linked again.
 set -euo pipefail
 
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
+# Yosys and make take no path with blanks.
+[[ ${TMPDIR:-} != *[[:space:]]* ]] || export TMPDIR=/tmp
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Asked from the tool itself, because the package puts it in different places.

@@ -11,7 +11,7 @@
 # Exit codes: 0 done, 1 a tool failed or a netlist differs from the RTL, 2 bad usage or bad input.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 build=$repo/build/release
 for tool in python3:python3 cmake:cmake verilator:verilator; do

@@ -11,7 +11,9 @@
 # tool is missing.
 set -euo pipefail
 
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
+# Yosys and make take no path with blanks.
+[[ ${TMPDIR:-} != *[[:space:]]* ]] || export TMPDIR=/tmp
 formal=$root/tb/formal
 jobs=${WARPFOLD_JOBS:-2}
 

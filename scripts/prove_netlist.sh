@@ -10,7 +10,7 @@
 # Exit codes: 0 all as expected, 1 something is not, 2 bad usage or bad input.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 if ! command -v python3 >/dev/null; then
   echo "prove_netlist.sh: 'python3' not found; it is in Debian's package python3" >&2
   exit 2

@@ -9,7 +9,7 @@
 # Exit 1: a test fails. Exit 2: usage, or the build failed.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 seeds=10
 first=$(date +%s)

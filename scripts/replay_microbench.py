@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import guard  # noqa: E402
 from correlate import ROOT, BadInput, run  # noqa: E402
 
 TRACES = Path(os.environ.get("WARPFOLD_RED_TRACE", ROOT / "build/release/traces/capture/microbench/warpfold_red_trace"))
@@ -98,4 +99,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    guard.end("replay_microbench.py", main)

@@ -7,11 +7,39 @@
 #   scripts/run.sh [options of `warpfold sim`, for example --gpu h200 or --unit golden]
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 results=out/truck.json
 kind=serial
 options=("$@")
+
+# Files that options name lie where the caller is, the rest in the repository.
+from_caller() {  # path
+  if [[ $1 == /* || $1 == - || -z $1 || $PWD -ef $repo ]]; then
+    printf '%s' "$1"
+  else
+    printf '%s' "$PWD/$1"
+  fi
+}
+
+machines_from_caller() {  # comma-separated list
+  local names name out=()
+  IFS=, read -r -a names <<<"$1"
+  for name in "${names[@]}"; do
+    [[ $name != *.toml ]] || name=$(from_caller "$name")
+    out+=("$name")
+  done
+  (IFS=, && printf '%s' "${out[*]}")
+}
+
+# The value of an option, which may name files.
+value_of() {  # option value
+  case $1 in
+    --json | --energy | --timeline) from_caller "$2" ;;
+    --gpu) machines_from_caller "$2" ;;
+    *) printf '%s' "$2" ;;
+  esac
+}
 for ((i = 0; i < $#; i++)); do
   case ${options[i]} in
     -h | --help)
@@ -20,19 +48,26 @@ for ((i = 0; i < $#; i++)); do
       echo "--timeline-interval, --jobs, --threads, --bounds, --whole-gpu, --clock-all."
       exit 0
       ;;
-    --json) results=${options[i + 1]:-} ;;
-    --json=*) results=${options[i]#--json=} ;;
+    --json) results=$(from_caller "${options[i + 1]:-}") ;;
+    --json=*)
+      results=$(from_caller "${options[i]#--json=}")
+      options[i]=--json=$results
+      ;;
     --unit-kind) kind=${options[i + 1]:-} ;;
     --unit-kind=*) kind=${options[i]#--unit-kind=} ;;
     --gpu | --policy | --unit | --jobs | --threads | --set | --energy | --timeline | \
       --timeline-interval) ;;
     --gpu=* | --policy=* | --unit=* | --jobs=* | --threads=* | --set=* | --energy=* | --timeline=* | \
-      --timeline-interval=*) continue ;;
+      --timeline-interval=*)
+      options[i]=${options[i]%%=*}=$(value_of "${options[i]%%=*}" "${options[i]#*=}")
+      continue
+      ;;
     --bounds | --whole-gpu | --clock-all) continue ;;
     *) die "unknown option '${options[i]}' (--help lists them)" ;;
   esac
   if [[ ${options[i]} != *=* ]]; then
     ((i + 1 < $#)) || die "${options[i]} needs a value"
+    options[i + 1]=$(value_of "${options[i]}" "${options[i + 1]}")
     i=$((i + 1))
   fi
 done
@@ -47,7 +82,7 @@ cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null
 cmake --build --preset release --target warpfold -j "$jobs" | tail -n 1
 mkdir -p out
 build/release/model/warpfold sim traces/data/truck.wft --gpu rtx4090 --policy all --unit rtl \
-  --json out/truck.json "$@"
+  --json out/truck.json "${options[@]}"
 echo
 scripts/synth.sh --top "${top}_without_addr_match" --top "$top" --transistors-only \
   --json out/transistors.json

@@ -7,7 +7,7 @@
 # capture.sh needs unless --build has the programs.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 usage() {
   cat <<'END'

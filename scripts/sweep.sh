@@ -6,7 +6,7 @@
 #   scripts/sweep.sh [--cores N | --slurm] FILE.yaml      scripts/sweep.sh --help; scripts/sweep/README.md
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 # With WARPFOLD set, that simulator is used and nothing is installed or built.
 prepare_simulator "${packages_sweep[@]}"

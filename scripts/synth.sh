@@ -11,7 +11,7 @@
 # Exit codes: 0 done, 1 a check or a tool failed, 2 bad usage or bad input.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 if ! command -v python3 >/dev/null; then
   echo "synth.sh: 'python3' not found; it is in Debian's package python3" >&2
   exit 2

@@ -5,7 +5,7 @@
 #   scripts/test.sh [release|debug|coverage]     default: release
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 (($# <= 1)) || die "takes one preset, got '$2' too"
 preset=${1:-release}

@@ -12,7 +12,6 @@ import argparse
 import re
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -265,10 +264,10 @@ def main(argv):
     if not synth.shutil.which("berkeley-abc"):
         raise BadInput("'berkeley-abc' not found; it is in Debian's package berkeley-abc")
     rows = [known[name] for name in arguments.row or synth.WHOLE]
-    rtl = synth.check_path(Path(arguments.rtl).resolve())
-    synth.rtl_files(rtl)
-    with tempfile.TemporaryDirectory(prefix="warpfold-equiv-") as temporary:
+    synth.rtl_files(Path(arguments.rtl))
+    with synth.scratch("warpfold-equiv-") as temporary:
         folder = Path(temporary)
+        rtl = synth.without_blanks(arguments.rtl, folder)
         if arguments.work:
             folder = synth.check_path(Path(arguments.work).resolve())
             folder.mkdir(parents=True, exist_ok=True)

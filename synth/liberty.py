@@ -12,8 +12,10 @@ marked dont_use, and all power, noise and current-source tables, which make ABC 
 
 import argparse
 import gzip
+import math
 import re
 import sys
+import zlib
 from dataclasses import dataclass, field
 
 
@@ -65,6 +67,9 @@ HEADER = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*$", re.DOTALL)
 NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*[:(]")
 
 
+MAX_DEPTH = 50  # groups within groups; Liberty has seven
+
+
 def parse(text, path):
     """The `library` group of Liberty text."""
     root = Group("", "")
@@ -101,6 +106,8 @@ def parse(text, path):
             if SKIPPED_GROUP.fullmatch(header.group(1)):
                 position = after_group(text, position, path)
             else:
+                if len(stack) > MAX_DEPTH:
+                    raise LibertyError(f"{path}:{line()}: more than {MAX_DEPTH} groups within each other")
                 group = Group(header.group(1), (header.group(2) or "").strip())
                 stack[-1].groups.append(group)
                 stack.append(group)
@@ -146,6 +153,17 @@ def after_group(text, position, path):
 SINGLE_PIN = re.compile(r"[(\s]*!?[(\s]*\w+[)\s]*'?[)\s]*")
 
 
+def area_of(cell):
+    text = cell.attribute("area") or "0"
+    try:
+        area = float(text)
+    except ValueError:
+        area = math.nan
+    if not math.isfinite(area):
+        raise LibertyError(f"cell {cell.args}: area '{text}' is no number")
+    return area
+
+
 def reason_to_drop(cell):
     """Why a cell is of no use here, or None."""
     if cell.attribute("dont_use") == "true":
@@ -171,7 +189,7 @@ def reason_to_drop(cell):
         return "no function"
     if not flops and all(re.fullmatch(r"[(\s]*[01][)\s]*", function) for function in functions):
         return "tie"
-    if not float(cell.attribute("area") or 0) > 0:
+    if not area_of(cell) > 0:
         return "no area"
     return None
 
@@ -227,7 +245,7 @@ def small_buffer(library):
         outputs = [pin for pin in pins.values() if pin.attribute("direction") == "output"]
         if len(pins) == 2 and len(outputs) == 1 and outputs[0].attribute("function"):
             if outputs[0].attribute("function").strip('"() ') in pins:
-                buffers.append((float(cell.attribute("area") or "inf"), cell.args.strip('"')))
+                buffers.append((area_of(cell) or math.inf, cell.args.strip('"')))
     buffers.sort()
     return buffers[1 if len(buffers) > 3 else 0][1] if buffers else None
 
@@ -248,10 +266,17 @@ def read(path):
             data = file.read()
         if data[:2] == b"\x1f\x8b":
             data = gzip.decompress(data)
-    except (OSError, EOFError, gzip.BadGzipFile) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise LibertyError(f"cannot read Liberty file {path}: "
                            f"{getattr(error, 'strerror', None) or error}") from error
     return parse(data.decode("latin-1"), path)
+
+
+def in_file(path, function, what):
+    try:
+        return function(what)
+    except LibertyError as error:
+        raise LibertyError(f"{path}: {error}") from error
 
 
 def merge(paths):
@@ -264,7 +289,7 @@ def merge(paths):
         library = read(path)
         if merged is None:
             merged = Group("library", library.args, library.attributes)
-            time_unit_ns(library)
+            in_file(path, time_unit_ns, library)
         for unit in UNITS:
             if unit_text(library, unit) != unit_text(merged, unit):
                 raise LibertyError(f"{path}: {unit} differs from that of {paths[0]}")
@@ -276,7 +301,7 @@ def merge(paths):
                 merged.groups.append(template)
         for cell in library.all("cell"):
             name = cell.args.strip('"')
-            reason = reason_to_drop(cell)
+            reason = in_file(path, reason_to_drop, cell)
             if reason is not None:
                 dropped.setdefault(reason, []).append(name)
             elif name in cells:

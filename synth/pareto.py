@@ -26,7 +26,7 @@ def read_json(path):
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{path} is not JSON") from error
 
 
@@ -71,7 +71,8 @@ def draw(rows, paper, output):
         matplotlib.use("Agg")
         from matplotlib import pyplot
     except ImportError as error:
-        raise BadInput("matplotlib not found; it is in Debian's package python3-matplotlib") from error
+        raise BadInput(f"this Python, {sys.executable}, has no matplotlib ({error}); Debian's package "
+                       "python3-matplotlib is for /usr/bin/python3") from error
     figure, panels = pyplot.subplots(2, 1, figsize=(10, 11), layout="constrained", height_ratios=(1, 1.5))
     mine, theirs = "#c1440e", "#3b6ea5"
     for panel in panels:
@@ -128,6 +129,11 @@ def main(argv):
     parser.add_argument("--output", metavar="DIR", default="out", help="folder; default: out/")
     arguments = parser.parse_args(argv)
     results, others = [read_json(path) for path in [synth.BASELINE, *arguments.json]], read_json(OTHERS)
+    for path, result in zip(arguments.json, results[1:]):
+        try:
+            points([result], others)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise BadInput(f"{path} is no result of scripts/synth.sh") from error
     rows = points(results, others)
     folder = Path(arguments.output)
     folder.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import synth
@@ -258,8 +257,9 @@ def main(argv):
         raise BadInput("'verilator' not found; it is in Debian's package verilator")
     if arguments.json:
         synth.check_writable(arguments.json)
-    with tempfile.TemporaryDirectory(prefix="warpfold-power-") as temporary:
+    with synth.scratch("warpfold-power-") as temporary:
         folder = Path(temporary)
+        rtl = synth.without_blanks(arguments.rtl, folder)
         if arguments.work:
             folder = synth.check_path(Path(arguments.work).resolve())
             folder.mkdir(parents=True, exist_ok=True)
@@ -273,7 +273,7 @@ def main(argv):
         rows = []
         for name in arguments.top or known:
             top = known[name]
-            row = synth.synthesize(top, Path(arguments.rtl).resolve(), library, unit_ns, folder, False)
+            row = synth.synthesize(top, rtl, library, unit_ns, folder, False)
             for mapping in ("small", "fast"):
                 rows.append(measure(top, mapping, row, arguments, library, paths, unit_ns, folder))
     result = {"schema": SCHEMA, "tools": synth.tool_versions(True), "library": description["library"],

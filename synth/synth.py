@@ -173,9 +173,30 @@ def load_commands(top, rtl):
     return commands
 
 
+def scratch(prefix):
+    """A temporary folder; not under a TMPDIR that Yosys cannot take."""
+    usual = tempfile.gettempdir()
+    return tempfile.TemporaryDirectory(prefix=prefix, dir="/tmp" if UNUSABLE.search(usual) else None)
+
+
+# Yosys splits its commands there.
+UNUSABLE = re.compile(r"[\s;\"'#]")
+
+
+def without_blanks(path, folder):
+    """The path, or where Yosys could not take it a symbolic link to it in `folder`."""
+    path = Path(path).resolve()
+    if not UNUSABLE.search(str(path)):
+        return path
+    link = Path(folder) / ("link-" + hashlib.sha256(str(path).encode()).hexdigest()[:16])
+    if not link.is_symlink():
+        link.symlink_to(path)
+    return check_path(link)
+
+
 def check_path(path):
     """Yosys splits its commands at blanks."""
-    if re.search(r"[\s;\"'#]", str(path)):
+    if UNUSABLE.search(str(path)):
         raise BadInput(f"Yosys cannot take a path with blanks or quotes: {path}")
     return path
 
@@ -286,7 +307,8 @@ def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
     commands = load_commands(top, rtl)
     # Without a library too: what Yosys names after it depends on it, and ABC's result on the names.
     commands.append("design -save loaded")
-    commands.append(f"tee -q -o {stat} script {SYNTH / 'transistors.ys'}")
+    shutil.copyfile(SYNTH / "transistors.ys", folder / "transistors.ys")
+    commands.append(f"tee -q -o {stat} script {folder / 'transistors.ys'}")
     if for_simulation:
         commands.append(f"write_verilog -noattr {folder / f'{top.name}.gates.v'}")
     if library:
@@ -576,6 +598,8 @@ def prepare_liberty(arguments, folder):
         unit_ns = liberty.time_unit_ns(library)
     except liberty.LibertyError as error:
         raise BadInput(str(error)) from error
+    except RecursionError as error:
+        raise BadInput(f"{paths[0]}: groups within groups too deep") from error
     merged = check_path(folder / "merged.lib")
     text = liberty.write(library) + "\n"
     merged.write_text(text, encoding="latin-1")
@@ -597,7 +621,7 @@ def synthesize_all(arguments, library, unit_ns, folder):
     """Rows in table order. The largest starts first, so that no core is left with it at the end."""
     rows = {}
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        futures = {pool.submit(synthesize, top, Path(arguments.rtl).resolve(), library, unit_ns, folder,
+        futures = {pool.submit(synthesize, top, Path(arguments.rtl).absolute(), library, unit_ns, folder,
                                bool(arguments.work)): top for top in reversed(arguments.tops)}
         try:
             for future in concurrent.futures.as_completed(futures):
@@ -613,11 +637,10 @@ def synthesize_all(arguments, library, unit_ns, folder):
 def main(argv):
     arguments = parse_arguments(argv)
     need_tools(arguments.transistors_only)
-    check_path(SYNTH)
-    check_path(Path(arguments.rtl).resolve())
     rtl_files(Path(arguments.rtl))
-    with tempfile.TemporaryDirectory(prefix="warpfold-synth-") as temporary:
+    with scratch("warpfold-synth-") as temporary:
         folder = Path(temporary)
+        arguments.rtl = without_blanks(arguments.rtl, folder)
         if arguments.work:
             folder = check_path(Path(arguments.work).resolve())
             try:
@@ -654,8 +677,15 @@ def exit_with(main_function, name):
     except ToolFailed as failed:
         print(f"{name}: {failed}", file=sys.stderr)
         sys.exit(1)
-    except OSError as error:
-        print(f"{name}: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, RecursionError,
+            MemoryError) as error:
+        if os.environ.get("WARPFOLD_TRACEBACK"):
+            raise
+        said = " ".join(str(error).split())
+        print(f"{name}: " + (said if isinstance(error, (OSError, ValueError)) else
+                             f"input is not as expected: {type(error).__name__} {said}"), file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -257,7 +257,7 @@ class CommandLine(unittest.TestCase):
 
     def test_missing_tool_names_its_package(self):
         with tempfile.TemporaryDirectory() as folder:
-            for tool in ("bash", "dirname", "env"):
+            for tool in ("bash", "dirname", "env", "readlink"):
                 os.symlink(subprocess.check_output(["which", tool], text=True).strip(), f"{folder}/{tool}")
             os.symlink(sys.executable, f"{folder}/python3")
             self.refused("package yosys", "--transistors-only", PATH=folder)

@@ -26,6 +26,14 @@ std::string parsed_command(const CLI::App& app) {
   return name;
 }
 
+bool output_is_whole() {
+  if (!std::cout.flush()) {
+    complain("cannot write to standard output");
+    return false;
+  }
+  return true;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Trace-driven cycle simulation of warp-level atomic reduction on GPUs (ARC).",
                "warpfold");
@@ -49,7 +57,8 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-      return app.exit(error);  // --help, --version
+      app.exit(error);  // --help, --version
+      return output_is_whole() ? kDone : kBadInput;
     }
     complain(fmt::format("{} (see '{} --help')", error.what(), parsed_command(app)));
     return kBadInput;
@@ -59,11 +68,7 @@ int run(int argc, char** argv) {
     return kBadInput;
   }
   const int code = command();
-  if (!std::cout.flush()) {
-    complain("cannot write to standard output");
-    return kBadInput;
-  }
-  return code;
+  return output_is_whole() ? code : kBadInput;
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "model/results/runner.hpp"
 #include "model/results/table.hpp"
 #include "model/unit/arc_unit.hpp"
+#include "traces/format/whole_file.hpp"
 
 namespace warpfold::cli {
 namespace {
@@ -100,7 +101,8 @@ int run_sim(const SimArguments& arguments) {
     refuse_input_as_output(option, path, arguments.traces);
     refuse_input_as_output(option, path, gpu_list);
     for (const Output& other : outputs) {
-      if (other.path == path) {
+      const bool stdout_too = json_to_stdout && other.path == arguments.json;
+      if (trace::same_file(stdout_too ? "/dev/stdout" : other.path, path)) {
         throw UsageError(fmt::format("{} {}: is the file of {}", option, path, other.option));
       }
     }

@@ -121,12 +121,17 @@ void stop_on(int signal) {
   ::sigaction(signal, &action, nullptr);
 }
 
-// Has `write` make the trace `out` of the trace `in`; a signal ends it with nothing left behind.
+// Has `write` make the trace `out` of the trace `in`, and of the file `other` if that is not empty;
+// a signal ends it with nothing left behind.
 template <typename Write>
-int write_trace(const std::filesystem::path& in, const std::filesystem::path& out, Write write) {
+int write_trace(const std::filesystem::path& in, const std::filesystem::path& out, Write write,
+                const std::filesystem::path& other = {}) {
   std::error_code error;
   if (std::filesystem::equivalent(in, out, error)) {
     throw UsageError(fmt::format("{}: is the trace to read", out.string()));
+  }
+  if (std::filesystem::equivalent(other, out, error)) {
+    throw UsageError(fmt::format("{}: is a file to read", out.string()));
   }
   // A rename would put the trace in place of the device.
   if (std::filesystem::exists(out, error) && !std::filesystem::is_regular_file(out, error)) {
@@ -269,11 +274,14 @@ void add_header_change(const HeaderChange& change, CLI::App& trace_app, Command&
   subcommand->footer(change.example);
   subcommand->callback([arguments, &command, write = change.write] {
     command = [arguments, write] {
-      return write_trace(arguments->in, arguments->out, [&] {
-        return write(
-            arguments->in, arguments->file, arguments->out, [] { return stop_signal != 0; },
-            std::cout);
-      });
+      return write_trace(
+          arguments->in, arguments->out,
+          [&] {
+            return write(
+                arguments->in, arguments->file, arguments->out, [] { return stop_signal != 0; },
+                std::cout);
+          },
+          arguments->file);
     };
   });
 }

@@ -109,6 +109,15 @@ void AtomicBuffer::tick() {
   }
 }
 
+std::string AtomicBuffer::waits() const {
+  if (empty()) {
+    return "";
+  }
+  return fmt::format("{} holds {} sums, {} sectors for the injection port{}", name(),
+                     store_.words(), victims_.size(),
+                     blocked_since_ != kNever ? ", a look-up waits for a place" : "");
+}
+
 // One sector a cycle to the injection port.
 void AtomicBuffer::drain() {
   if (!victims_.empty() && injection_.can_push()) {
@@ -235,7 +244,7 @@ void AtomicBuffer::fill() {
   }
 }
 
-// A sector for each access of the SRAM.
+// A sector for each access of the SRAM, one a cycle at most.
 void AtomicBuffer::flush() {
   if (!flushing_ || flush_free_at_ >= at_cycle(now() + 1) || !has_room(1)) {
     return;
@@ -253,7 +262,7 @@ void AtomicBuffer::flush() {
     }
     ++stats_.flushed;
     flush_free_at_ = shape_.access == 0 ? at_cycle(now() + 1) : pipe_.charge(shape_.access);
-    wake_at(cycle_of(flush_free_at_));
+    wake_at(std::max(now() + 1, cycle_of(flush_free_at_)));
     return;
   }
 }

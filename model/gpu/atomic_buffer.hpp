@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 
 #include "model/gpu/channel.hpp"
 #include "model/gpu/clock.hpp"
@@ -80,7 +81,10 @@ class AtomicBuffer : public Block {
     return input.empty() && victims_.empty() && !looked_up_ && !adding_ && fills_ == 0 &&
            store_.words() == 0;
   }
+  // What it has to do, and for what that waits, or nothing.
+  [[nodiscard]] std::string waits() const;
   [[nodiscard]] const BufferStats& stats() const { return stats_; }
+  [[nodiscard]] Ticks busy_until() const { return adder_free_at_; }
   // Of adder_busy, what lies before a cycle that has not begun.
   [[nodiscard]] Ticks adder_busy_before(Cycle cycle) const {
     return done_before(cycle, stats_.adder_busy, adder_free_at_);

@@ -180,8 +180,8 @@ void Clock::advance() {
   }
   for (const auto& partition : partitions_) {
     if (partition->goes_on_ && partition->failure_) {
-      end();
-      std::rethrow_exception(partition->failure_);
+      fail(partition->failure_);
+      return;
     }
   }
   const Cycle cycle = partitions_.front()->now() + 1;
@@ -189,9 +189,25 @@ void Clock::advance() {
     sample_(cycle);
     next_sample_ += sample_interval_;
   }
+  if (cycle == next_watch_) {
+    try {
+      watch_(cycle);
+    } catch (...) {
+      fail(std::current_exception());
+      return;
+    }
+    next_watch_ += watch_interval_;
+  }
   run(Partition::kEvaluate);
   edge_.request();
   next_trigger(period_);
+}
+
+// SystemC would put what leaves a process into words of its own.
+void Clock::fail(std::exception_ptr failure) {
+  failure_ = std::move(failure);
+  end();
+  sc_core::sc_stop();
 }
 
 void Clock::update_channels() {

@@ -232,6 +232,18 @@ class Clock : public sc_core::sc_module {
   // Calls `sample` before every cycle that is a multiple of `interval`, with that cycle: what it
   // sees is what the cycles before have left. It must change nothing.
   void sample_every(Cycle interval, std::function<void(Cycle)> sample);
+  // The same with a watch, which may throw: that ends the simulation.
+  void watch_every(Cycle interval, std::function<void(Cycle)> watch) {
+    watch_ = std::move(watch);
+    watch_interval_ = next_watch_ = interval;
+  }
+  // What a block, a channel or the watch has thrown, which ended the simulation; call behind
+  // sc_start().
+  void rethrow_failure() const {
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+  }
 
  private:
   // What has SystemC's update phase bring every partition's channels up to date.
@@ -247,6 +259,7 @@ class Clock : public sc_core::sc_module {
 
   void advance();
   void update_channels();
+  void fail(std::exception_ptr failure);
   void run(Partition::Half half);
   bool begin(Partition& partition, std::uint64_t number);
   void work(Partition& partition);
@@ -255,9 +268,13 @@ class Clock : public sc_core::sc_module {
   std::vector<std::unique_ptr<Partition>> partitions_;
   Edge edge_;
   sc_core::sc_time period_;
+  std::exception_ptr failure_;
   std::function<void(Cycle)> sample_;
   Cycle sample_interval_ = 0;
   Cycle next_sample_ = kNever;
+  std::function<void(Cycle)> watch_;
+  Cycle watch_interval_ = 0;
+  Cycle next_watch_ = kNever;
 
   // Halves of cycles that may be begun.
   alignas(64) std::atomic<std::uint64_t> open_ = 0;

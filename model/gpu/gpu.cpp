@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <thread>
 
 #include "model/gpu/gradient_memory.hpp"
 #include "model/gpu/l2.hpp"
+#include "model/gpu/lazy_array.hpp"
 #include "model/gpu/reference_sums.hpp"
 #include "model/gpu/sm.hpp"
 
@@ -21,15 +23,17 @@ namespace warpfold {
 
 namespace {
 
+constexpr Cycle kWatched = Cycle{1} << 22U;  // cycles in which something must happen
+
 // All blocks of the GPU and what they share, in the order in which they must be built.
 class Gpu {
  public:
   Gpu(const SimOptions& options, const trace::Reader& trace, const PolicyTiming& timing,
-      std::uint32_t resident_ctas, const BufferShape& buffer)
+      std::uint32_t resident_ctas, const BufferShape& buffer, bool dense)
       : config_(options.gpu),
         has_values_(trace.header().values == trace::ValueMode::kFp32),
         addresses_(trace.header()),
-        memory_(addresses_.element_count(), 0),
+        memory_(addresses_.element_count(), dense),
         map_(config_),
         clock_("clock", 1.0 / config_.sm.clock_ghz, partitions(options), options.clock_all),
         tallies_(clock_.partitions()),
@@ -61,9 +65,9 @@ class Gpu {
     std::vector<SliceIngress*> ingresses;
     for (std::uint32_t i = 0; i < config_.l2.ports(); ++i) {
       const std::size_t place = i % clock_.partitions();
-      l2_.push_back(std::make_unique<L2Port>(fmt::format("l2_{}", i).c_str(),
-                                             clock_.partition(place), config_, addresses_,
-                                             has_values_, memory_, sums_, tallies_[place], ctas_));
+      l2_.push_back(std::make_unique<L2Port>(
+          fmt::format("l2_{}", i).c_str(), clock_.partition(place), config_, addresses_,
+          has_values_, memory_.span(), sums_, tallies_[place], ctas_));
       l2_.back()->ingress.connect(*l2_.back(), ports);
       ingresses.push_back(&l2_.back()->ingress);
     }
@@ -72,6 +76,8 @@ class Gpu {
     }
     dispatcher_.connect(sms);
     warm(trace.header());
+    sms_.front()->port.lose_grants(options.lose_grants);
+    clock_.watch_every(kWatched, [this](Cycle cycle) { watch(cycle); });
     if (options.timeline_interval > 0) {
       timeline_interval_ = options.timeline_interval;
       clock_.sample_every(timeline_interval_,
@@ -83,11 +89,18 @@ class Gpu {
     // Coming to rest is the normal end of a run and needs no notice.
     sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
     sc_core::sc_start();
+    clock_.rethrow_failure();
   }
 
   [[nodiscard]] RunResult collect(const ReferenceSums& reference);
 
  private:
+  // Of each kind of block, the first that waits for something, and for what: ": sm0.lsu ...".
+  [[nodiscard]] std::string who_waits() const;
+  // Throws CheckError where neither has anything been done since the last call nor will be after a
+  // time that is known: warps that only look again and again whether they may go on.
+  void watch(Cycle cycle);
+
   // What the units of each kind have been busy for, together.
   struct Busy {
     Ticks issue = 0, unit = 0, lsu = 0, adder = 0, port = 0, rop = 0;
@@ -108,33 +121,46 @@ class Gpu {
     return config_.lsu.sleep_cycles * (sm % groups) / groups;
   }
 
-  // More than there are SMs would have nothing to do.
+  // More than there are SMs would have nothing to do, and many more than there are processors would
+  // wait for each other.
   static std::size_t partitions(const SimOptions& options) {
-    return std::clamp<std::size_t>(options.threads, 1, options.gpu.sm.count);
+    constexpr std::size_t kAlways = 8;
+    const std::size_t processors =
+        std::max<std::size_t>(std::thread::hardware_concurrency(), kAlways);
+    return std::clamp<std::size_t>(std::min(options.threads, processors), 1, options.gpu.sm.count);
   }
 
   // The arrays were cleared just before the kernel, in address order: as much of them as fits is in
   // the L2, the last lines first.
   void warm(const trace::Header& header) {
-    std::vector<std::uint64_t> lines;
-    for (std::uint32_t p = 0; p < addresses_.parameter_count(); ++p) {
-      for (std::uint64_t i = 0; i < header.primitive_count; ++i) {
-        lines.push_back(addresses_.address(static_cast<std::uint32_t>(i), p) /
-                        config_.l2.line_bytes);
+    const std::uint64_t bytes = config_.l2.line_bytes;
+    std::vector<std::uint64_t> next(header.parameters.size(), 0);  // primitive, by parameter
+    constexpr std::uint64_t kNone = ~std::uint64_t{0};
+    for (std::uint64_t line = 0;; ++line) {
+      // The first line from `line` on in which a parameter has an element.
+      std::uint64_t first = kNone;
+      for (std::size_t p = 0; p < next.size(); ++p) {
+        const trace::Parameter& array = header.parameters[p];
+        const std::uint64_t begin = line * bytes;
+        if (array.base + next[p] * array.stride_bytes < begin) {
+          next[p] = (begin - array.base + array.stride_bytes - 1) / array.stride_bytes;
+        }
+        if (next[p] < header.primitive_count) {
+          first = std::min(first, (array.base + next[p] * array.stride_bytes) / bytes);
+        }
       }
-    }
-    std::sort(lines.begin(), lines.end());
-    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
-    for (const std::uint64_t line : lines) {
-      const Address address = line * config_.l2.line_bytes;
-      l2_[map_.place(address).port]->warm(address);
+      if (first == kNone) {
+        return;
+      }
+      line = first;
+      l2_[map_.place(line * bytes).port]->warm(line * bytes);
     }
   }
 
   GpuConfig config_;
   const bool has_values_;
   AddressMap addresses_;
-  std::vector<Fp32Bits> memory_;
+  LazyArray<Fp32Bits> memory_;
   CtaStore ctas_;
   LineSumsPool sums_;
   SliceMap map_;
@@ -143,12 +169,60 @@ class Gpu {
   Dispatcher dispatcher_;
   std::vector<std::unique_ptr<Sm>> sms_;
   std::vector<std::unique_ptr<L2Port>> l2_;
+  std::uint64_t watched_ = ~std::uint64_t{0};  // what had been done when it was last looked at
   Cycle timeline_interval_ = 0;
   std::vector<Busy> samples_;  // one for each interval that is over
 };
 
 double share(double part, double whole) {
   return whole > 0 ? part / whole : 0.0;
+}
+
+std::string Gpu::who_waits() const {
+  std::string text;
+  std::vector<std::string> told;  // kinds of block
+  const auto tell = [&](const std::string& kind, const std::string& what) {
+    if (!what.empty() && std::find(told.begin(), told.end(), kind) == told.end()) {
+      text += fmt::format("{} {}", told.empty() ? ":" : ";", what);
+      told.push_back(kind);
+    }
+  };
+  for (const auto& sm : sms_) {
+    for (const auto& subcore : sm->subcores) {
+      tell("subcore", subcore->waits());
+    }
+    tell("lsu", sm->lsu.waits());
+    if (sm->buffer) {
+      tell("buffer", sm->buffer->waits());
+    }
+    tell("port", sm->port.waits());
+  }
+  for (const auto& port : l2_) {
+    tell("l2", port->waits());
+  }
+  return text;
+}
+
+void Gpu::watch(Cycle cycle) {
+  std::uint64_t done = dispatcher_.completed();
+  bool time_is_known = false;
+  for (const auto& sm : sms_) {
+    for (const auto& subcore : sm->subcores) {
+      done += subcore->issued_before(cycle) + subcore->stats().unit_read_cycles;
+      time_is_known = time_is_known || subcore->waits_for_time();
+    }
+    done += sm->pipe.busy() + sm->port.packets() + sm->port.load_flits();
+    done += sm->buffer ? sm->buffer->stats().adder_busy + sm->buffer->stats().flushed : 0;
+  }
+  for (const auto& port : l2_) {
+    done += port->stats().rop_ops;
+    time_is_known = time_is_known || port->waits_for_time();
+  }
+  if (done == watched_ && !time_is_known) {
+    throw CheckError(fmt::format("nothing has advanced for {} cycles before cycle {}{}", kWatched,
+                                 cycle, who_waits()));
+  }
+  watched_ = done;
 }
 
 Gpu::Busy Gpu::busy_before(Cycle cycle) const {
@@ -221,8 +295,15 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   } else if (!sums_.empty()) {
     stuck = "a partial sum is still on its way";
   }
+  if (!stuck.empty()) {
+    stuck += who_waits();
+  }
 
+  // Units may have to do with what has left them for longer than that takes to arrive.
   Cycle end = dispatcher_.last_end();
+  for (const auto& sm : sms_) {
+    end = std::max(end, cycle_after(sm->busy_until()));
+  }
   L2Stats l2;
   for (const auto& port : l2_) {
     const L2Stats& s = port->stats();
@@ -360,6 +441,11 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
       {"lsu", cycle_of(busiest.lsu)},  {"buffer", cycle_of(busiest.adder)},
       {"noc", cycle_of(busiest.port)}, {"rop", cycle_of(l2.rop_busiest)},
   };
+  // What rounds at the L2 take is rounded down, by less than 2^-12 of it.
+  constexpr std::uint64_t kRoundedBy = 1U << 12U;
+  if (std::uint64_t& rop = result.bounds.back().second; rop - rop / kRoundedBy <= end + 1) {
+    rop = std::min(rop, end);
+  }
   // Of the L2, either all slices or all ports are the narrower place.
   const double rop_even =
       std::max(static_cast<double>(l2.rop_busy) / (ticks * slices),
@@ -377,12 +463,13 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
     accounted += count;
   }
   const Tally& t = tally;
-  const auto require = [&](bool holds, const char* what) {
+  const auto require = [&](bool holds, const char* what, const char* label = "LANES LOST") {
     if (!holds && result.failure.empty()) {
       result.failure = what;
+      result.failure_label = label;
     }
   };
-  require(stuck.empty(), stuck.c_str());
+  require(stuck.empty(), stuck.c_str(), "STUCK");
   require(t.lanes_issued + t.lanes_software == reference.lane_atomics(),
           "lanes issued differ from lanes in the trace");
   require(t.lanes_as_red + t.lanes_to_unit + t.lanes_buffered == t.lanes_issued,
@@ -393,21 +480,24 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   require(t.sums_added == t.unit_reduced + t.software_reduced + t.buffer_reduced,
           "sums added at ROPs differ from sums sent");
   require(l2.rop_ops == result.noc_packets, "packets served differ from packets injected");
-  require(cores.events == reference.events(), "events issued differ from events in the trace");
+  require(cores.events == reference.events(), "events issued differ from events in the trace",
+          "EVENTS LOST");
   require(accounted == end * config_.sm.count * config_.sm.subcores,
-          "sub-core cycles do not add up");
+          "sub-core cycles do not add up", "CYCLES WRONG");
   require(cores.cycles[static_cast<std::size_t>(CycleCause::kIssued)] == cores.issued,
-          "issue cycles differ from instructions issued");
+          "issue cycles differ from instructions issued", "CYCLES WRONG");
   for (const auto& [name, bound] : result.bounds) {
-    require(bound <= end, "a unit was busy for longer than the run took");
+    require(bound <= end,
+            fmt::format("{} was busy for {} cycles of a run of {}", name, bound, end).c_str(),
+            "BOUND WRONG");
   }
   result.conserved = result.failure.empty();
 
-  const ReferenceSums::Comparison sums = reference.compare(memory_);
+  const ReferenceSums::Comparison sums = reference.compare(memory_.span());
   result.sums_match = sums.match;
   result.sum_check = sums.exact ? "exact" : "bound";
   result.max_sum_error = sums.max_error;
-  require(sums.match, sums.first_difference.c_str());
+  require(sums.match, sums.first_difference.c_str(), "SUMS DIFFER");
   return result;
 }
 
@@ -459,7 +549,7 @@ RunResult simulate(const SimOptions& options, const trace::Reader& trace,
     throw SimulationError(fmt::format("{}: {}", trace.path().string(), error.what()));
   }
   buffer.lose_flushed = options.lose_flushed;
-  Gpu gpu(options, trace, *timing, resident, buffer);
+  Gpu gpu(options, trace, *timing, resident, buffer, reference.dense());
   gpu.run();
   RunResult result = gpu.collect(reference);
   result.trace = trace.path().string();

@@ -36,6 +36,8 @@ struct SimOptions {
   std::size_t threads = 1;
   // A fault for tests of the checks: each atomic buffer loses so many sectors when it is flushed.
   std::uint64_t lose_flushed = 0;
+  // Another: the first SM is not told so many times that a port of the L2 has let something in.
+  std::uint64_t lose_grants = 0;
   // Record how busy the units were in every so many cycles; 0: do not.
   std::uint64_t timeline_interval = 0;
   // Called now and then with the share of CTAs that have finished, 0..1; may be empty.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/gpu/l2.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "model/gpu/sm.hpp"
 #include "model/unit/fp32.hpp"
@@ -75,6 +78,16 @@ constexpr std::array<std::uint32_t, 32> kRoots = {
     227023, 236293, 245213, 253820, 262144, 270213, 278046, 285664, 293086, 300324, 307391,
     314299, 321060, 327680, 334169, 340536, 346786, 352925, 358963, 364902, 370728};
 
+// Machines at the far ends of their ranges need more bits than 64 on the way.
+__extension__ using Wide = unsigned __int128;
+
+// a * b / c, where that fits.
+std::uint64_t scaled(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? static_cast<std::uint64_t>(Wide{a} * b / c)
+                                                : product / c;
+}
+
 // Transactions of an SM that are early or late alike: over 150 turns of an SM at one address their
 // number has 1.3 times the variance of as many independent ones (share/order), and each alone 0.16.
 constexpr std::uint32_t kAlike = 8;
@@ -97,7 +110,7 @@ std::uint64_t fine(double cycles, unsigned bits) {
 }  // namespace
 
 L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
-               const AddressMap& addresses, bool has_values, std::vector<Fp32Bits>& memory,
+               const AddressMap& addresses, bool has_values, std::span<Fp32Bits> memory,
                LineSumsPool& sums, Tally& tally, CtaStore& ctas)
     : Block(name, partition),
       ingress(partition, config),
@@ -135,6 +148,15 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const 
 
 bool L2Port::empty() const {
   return ingress.empty() && waiting_.empty() && streams_.empty();
+}
+
+std::string L2Port::waits() const {
+  if (empty()) {
+    return "";
+  }
+  return fmt::format(
+      "{} serves {} transactions, {} wait for DRAM and {} SMs for its {} flits of room", name(),
+      streams_.size(), waiting_.size(), ingress.waiting(), ingress.room() / 2);
 }
 
 void L2Port::tick() {
@@ -320,8 +342,10 @@ void L2Port::finish(std::size_t stream, Fine time) {
   const Transaction& transaction = queues_.front(done.sm);
   const std::uint32_t packets = transaction.packets;
   stats_.rop_ops += packets;
-  stats_.rop_busy += rop_ticks(transaction);
-  slice.served += rop_ticks(transaction);
+  const Ticks busy_before = std::max(slice.intake, slice.additions);
+  slice.intake += intake_ticks(transaction);
+  slice.additions += addition_ticks(transaction);
+  stats_.rop_busy += std::max(slice.intake, slice.additions) - busy_before;
   port_busy_ += port_time(transaction);
   stats_.port_busy = port_busy_ * kTicksPerCycle >> kFineBits;
   stats_.rop_busiest = std::max({stats_.rop_busiest, slice_busy(), stats_.port_busy});
@@ -353,7 +377,7 @@ void L2Port::serve(Fine until) {
 // Brings rounds_ up to that time, which lies before the next end.
 void L2Port::advance(Fine time) {
   if (!streams_.empty()) {
-    pass(((time - time_) << kRoundBits) / round_);
+    pass(scaled(time - time_, std::uint64_t{1} << kRoundBits, round_));
   }
   time_ = time;
 }
@@ -461,7 +485,7 @@ L2Port::Fine L2Port::round_wait(const Slice& slice, Fine turns, Fine time) const
   // Of the turns, those that wait for the one before them, 2^-16; and those that wait for the one
   // before that.
   const Fine each = (slice.waits << kShareBits) / slice.pairs;
-  const Fine direct = std::min(kEven, (behind << kShareBits) * kEven / (each * turns));
+  const Fine direct = std::min(kEven, scaled(behind << kShareBits, kEven, each * turns));
   const Fine two_behind = (direct * (kEven - direct)) >> kShareBits;
   const Fine mean = time / turns;
   if (each <= mean) {
@@ -472,13 +496,20 @@ L2Port::Fine L2Port::round_wait(const Slice& slice, Fine turns, Fine time) const
   return behind + ((((turns * two_behind) >> kShareBits) * rest) >> kShareBits);
 }
 
-// What the slice with most to do has been busy for, by what a round takes of a slice.
+// What the slice with most to do has been busy for, by what a round takes of a slice: the longer of
+// what it took to take all turns in and to do all additions, not the longer of the two of each
+// turn.
 Ticks L2Port::slice_busy() const {
-  Ticks most = 0;
+  Ticks intake = 0, additions = 0, most_intake = 0, most_additions = 0;
   for (const Slice& slice : slices_) {
-    most = std::max(most, slice.served);
+    intake += slice.intake;
+    additions += slice.additions;
+    most_intake = std::max(most_intake, slice.intake);
+    most_additions = std::max(most_additions, slice.additions);
   }
-  const Ticks busy = (even_share_ * stats_.rop_busy + own_share_ * most) >> kShareBits;
+  const Ticks busy = std::max(even_share_ * intake + own_share_ * most_intake,
+                              even_share_ * additions + own_share_ * most_additions) >>
+                     kShareBits;
   // Rounds of a part of a GPU are rounded down, to 2^-16 cycles.
   const bool whole = even_share_ == 0;
   const Ticks rounding = ((rounds_ >> kRoundBits) + 1) * kTicksPerCycle >> kFineBits;
@@ -495,32 +526,39 @@ L2Port::Fine L2Port::rop_time(const Transaction& transaction) const {
   return line_time_ * transaction.packets / transaction.turns;
 }
 
-// What it takes of its slice at least.
-L2Port::Fine L2Port::turn_time(const Transaction& transaction) const {
-  return std::max(rop_time_, rop_time(transaction));
+// What all turns take of its slice, rounded down: to be taken in, and of the ROP.
+Ticks L2Port::intake_ticks(const Transaction& transaction) const {
+  return rop_time_ * transaction.turns * kTicksPerCycle >> kFineBits;
 }
-
-// And all of them, rounded down.
-Ticks L2Port::rop_ticks(const Transaction& transaction) const {
-  return turn_time(transaction) * transaction.turns * kTicksPerCycle >> kFineBits;
+Ticks L2Port::addition_ticks(const Transaction& transaction) const {
+  return rop_time(transaction) * transaction.turns * kTicksPerCycle >> kFineBits;
 }
 
 Ticks L2Port::rop_busy_before(Cycle cycle) const {
-  Ticks busy = stats_.rop_busy;
   if (streams_.empty()) {
-    return busy;
+    return stats_.rop_busy;
   }
   // Every stream has got as far as the rounds have.
   const Fine time = cycle << kFineBits;
-  const std::uint64_t rounds = time > time_ ? ((time - time_) << kRoundBits) / round_ : 0;
+  const std::uint64_t rounds =
+      time > time_ ? scaled(time - time_, std::uint64_t{1} << kRoundBits, round_) : 0;
+  std::vector<std::pair<Ticks, Ticks>> busy_of;  // by slice: intake, additions
+  for (const Slice& slice : slices_) {
+    busy_of.emplace_back(slice.intake, slice.additions);
+  }
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const Stream& stream = streams_[i];
     const Input& input = inputs_[stream.input];
     const Transaction& transaction = queues_.front(stream.sm);
-    const Ticks all = rop_ticks(transaction);
     const std::uint64_t served = input.served + ((rounds * input.rate) >> kShareBits);
     const std::uint64_t rest = ends_[i] > served ? ends_[i] - served : 0;
-    busy += all - all * rest / stream.rounds;
+    const auto part = [&](Ticks all) { return all - all * rest / stream.rounds; };
+    busy_of[stream.slice].first += part(intake_ticks(transaction));
+    busy_of[stream.slice].second += part(addition_ticks(transaction));
+  }
+  Ticks busy = 0;
+  for (const auto& [intake, additions] : busy_of) {
+    busy += std::max(intake, additions);
   }
   return busy;
 }
@@ -565,7 +603,8 @@ std::uint64_t L2Port::rounds_to_end(std::size_t stream) const {
 
 L2Port::Fine L2Port::end_of(std::size_t stream) const {
   const std::uint64_t rest = rounds_to_end(stream);
-  return time_ + ((rest * round_ + (std::uint64_t{1} << kRoundBits) - 1) >> kRoundBits);
+  constexpr std::uint64_t kRoundUp = (std::uint64_t{1} << kRoundBits) - 1;
+  return time_ + static_cast<Fine>((Wide{rest} * round_ + kRoundUp) >> kRoundBits);
 }
 
 // The additions themselves, lanes in order.

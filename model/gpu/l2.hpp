@@ -46,6 +46,8 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -139,7 +141,7 @@ struct L2Stats {
 class L2Port : public Block {
  public:
   L2Port(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
-         const AddressMap& addresses, bool has_values, std::vector<Fp32Bits>& memory,
+         const AddressMap& addresses, bool has_values, std::span<Fp32Bits> memory,
          LineSumsPool& sums, Tally& tally, CtaStore& ctas);
 
   SliceIngress ingress;
@@ -148,6 +150,10 @@ class L2Port : public Block {
   [[nodiscard]] const L2Stats& stats() const { return stats_; }
   // rop_busy, and of what is being served what was done before a cycle that has not begun.
   [[nodiscard]] Ticks rop_busy_before(Cycle cycle) const;
+  // What it has to do, and for what that waits, or nothing.
+  [[nodiscard]] std::string waits() const;
+  // Whether something that it has will be done at a time that is known.
+  [[nodiscard]] bool waits_for_time() const { return !streams_.empty() || !waiting_.empty(); }
   [[nodiscard]] bool empty() const;
 
  private:
@@ -186,7 +192,9 @@ class L2Port : public Block {
     std::vector<Fine> turns_of;  // of the streams of each input, in a round, 2^-16
     std::vector<Fine> times_of;  // theirs
     std::vector<Fine> waits_of;  // a row for each input of one, with each input of the other
-    Ticks served = 0;
+    // Of the turns that it has done: what taking them in took, and adding. The two overlap.
+    Ticks intake = 0;
+    Ticks additions = 0;
   };
   using Arrival = SliceIngress::Arrival;
 
@@ -216,14 +224,14 @@ class L2Port : public Block {
   void count(const Stream& stream, std::uint64_t pair, bool begins);
   [[nodiscard]] Fine port_time(const Transaction& transaction) const;
   [[nodiscard]] Fine rop_time(const Transaction& transaction) const;
-  [[nodiscard]] Fine turn_time(const Transaction& transaction) const;
-  [[nodiscard]] Ticks rop_ticks(const Transaction& transaction) const;
+  [[nodiscard]] Ticks intake_ticks(const Transaction& transaction) const;
+  [[nodiscard]] Ticks addition_ticks(const Transaction& transaction) const;
   void add(const Transaction& transaction);
   void add_partial(const Transaction& transaction);
 
   const AddressMap& addresses_;
   const bool has_values_;
-  std::vector<Fp32Bits>& memory_;
+  const std::span<Fp32Bits> memory_;
   LineSumsPool& sums_;
   Tally& tally_;
   CtaStore& ctas_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/gpu/lsu.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -89,6 +91,15 @@ void Lsu::tick() {
   } else {
     wake_at(std::max(now() + 1, cycle_of(pipe_.started_until())));
   }
+}
+
+std::string Lsu::waits() const {
+  if (holding_) {
+    return fmt::format("{} holds {} transactions for the {}, which has {}", name(), count_ - sent_,
+                       buffer_ != nullptr ? "atomic buffer" : "injection port",
+                       can_send() ? "room" : "no room");
+  }
+  return flush_ ? fmt::format("{} has the end of the kernel to send", name()) : "";
 }
 
 void Lsu::send(const Transaction& transaction) {

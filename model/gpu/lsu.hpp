@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/gpu/channel.hpp"
@@ -65,6 +66,7 @@ class LsuPipe {
   }
 
   [[nodiscard]] Ticks busy() const { return busy_; }
+  [[nodiscard]] Ticks busy_until() const { return free_after_asked(); }
   // Of that, what lies before a cycle that has not begun.
   [[nodiscard]] Ticks busy_before(Cycle cycle) const {
     return done_before(cycle, busy_, free_after_asked());
@@ -114,6 +116,8 @@ class Lsu : public Block {
     handed_.assign(subcores_.size(), 0);
   }
   [[nodiscard]] bool empty() const { return !holding_ && !flush_; }
+  // What it has to do, and for what that waits, or nothing.
+  [[nodiscard]] std::string waits() const;
   // Cycles in which an instruction waited for the injection port or the atomic buffer.
   [[nodiscard]] std::uint64_t blocked_cycles() const { return blocked_cycles_; }
 

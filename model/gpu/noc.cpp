@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/gpu/noc.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -239,7 +241,20 @@ void InjectionPort::connect(const SliceMap& map, std::vector<SliceIngress*> ingr
   ingresses_ = std::move(ingresses);
 }
 
+std::string InjectionPort::waits() const {
+  if (idle()) {
+    return "";
+  }
+  return waiting_ ? fmt::format("{} waits for port {} of the L2", name(),
+                                map_->place(head_->address).port)
+                  : fmt::format("{} holds transactions", name());
+}
+
 void InjectionPort::grant() {
+  if (lose_grants_ > 0) {
+    --lose_grants_;
+    return;
+  }
   granted_ = true;
   granted_in_ = now();
   wake_next();

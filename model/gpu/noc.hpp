@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "model/gpu/channel.hpp"
@@ -69,6 +70,8 @@ class SliceIngress : public Channel {
   }
   // Room of what has been served (Transaction::room).
   void give_back(std::uint32_t room);
+  [[nodiscard]] std::uint32_t waiting() const { return waiting_count_; }
+  [[nodiscard]] std::uint32_t room() const { return room_; }
   [[nodiscard]] bool empty() const { return arrivals_.empty() && waiting_count_ == 0; }
 
  private:
@@ -184,6 +187,7 @@ class InjectionPort : public Block {
 
   // The L2 lets the head in, as this cycle ends.
   void grant();
+  void lose_grants(std::uint64_t grants) { lose_grants_ = grants; }
   // What waits for a port of the L2, until that has let it in.
   [[nodiscard]] const Transaction& head() const { return *head_; }
   [[nodiscard]] std::uint64_t packets() const { return packets_; }
@@ -192,8 +196,11 @@ class InjectionPort : public Block {
   // Of loads, one for each sector.
   [[nodiscard]] std::uint64_t load_flits() const { return load_flits_; }
   [[nodiscard]] Ticks busy() const { return busy_; }
+  [[nodiscard]] Ticks busy_until() const { return free_at_; }
   // Of that, what lies before a cycle that has not begun.
   [[nodiscard]] Ticks busy_before(Cycle cycle) const { return done_before(cycle, busy_, free_at_); }
+  // What it has to do, and for what that waits, or nothing.
+  [[nodiscard]] std::string waits() const;
   [[nodiscard]] bool idle() const { return !waiting_ && queue.idle(); }
 
  private:
@@ -209,6 +216,7 @@ class InjectionPort : public Block {
   bool waiting_ = false;               // for the L2 port of the head
   const Transaction* head_ = nullptr;  // in the queue, where it stays until it is popped
   bool granted_ = false;
+  std::uint64_t lose_grants_ = 0;
   Cycle granted_in_ = 0;
   Ticks free_at_ = 0;
   Ticks busy_ = 0;

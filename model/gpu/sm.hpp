@@ -173,6 +173,10 @@ class Sm : public Block {
   // What a warp's load has asked the L2 for is there in that cycle.
   void answer_load(const Transaction& load, Cycle due);
   [[nodiscard]] bool empty() const;
+  // When the last of its units is done with what it was given.
+  [[nodiscard]] Ticks busy_until() const {
+    return std::max({pipe.busy_until(), port.busy_until(), buffer ? buffer->busy_until() : 0});
+  }
 
   Domain domain;
   Residency residency;
@@ -215,6 +219,7 @@ class Dispatcher : public Block {
 
   Mailbox<std::uint32_t> finished;  // SMs, once for each CTA that ended
   [[nodiscard]] bool done() const { return completed_ == trace_.cta_count(); }
+  [[nodiscard]] std::size_t completed() const { return completed_; }
   // First cycle after the last warp ended.
   [[nodiscard]] Cycle last_end() const { return last_end_; }
 

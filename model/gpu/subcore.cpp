@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/gpu/subcore.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -119,6 +121,18 @@ void Subcore::tick() {
   if (const Cycle next = std::min(decide_at_, due_at_); next != kNever) {
     wake_at(next);
   }
+}
+
+std::string Subcore::waits() const {
+  if (empty() && memory_queue.empty()) {
+    return "";
+  }
+  return fmt::format(
+      "{} has {} warps, of which {} wait for its memory queue ({} instructions), {} for the ARC "
+      "unit, {} for shuffles, {} for a time or a load, {} at a barrier",
+      name(), std::popcount(resident_), std::popcount(want_queue_), memory_queue.size(),
+      std::popcount(want_unit_), std::popcount(shuffle_), std::popcount(wait_),
+      std::popcount(barrier_));
 }
 
 // Takes the turns of the batch that lie before `cycle`.

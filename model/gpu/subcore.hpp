@@ -26,6 +26,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "model/gpu/channel.hpp"
@@ -165,6 +166,10 @@ class Subcore : public Block {
   [[nodiscard]] const SubcoreStats& stats() const { return stats_; }
   // Instructions issued in the cycles before that one, which has not begun.
   [[nodiscard]] std::uint64_t issued_before(Cycle cycle) const;
+  // What its warps wait for, or nothing.
+  [[nodiscard]] std::string waits() const;
+  // Whether a warp goes on at a time that is known.
+  [[nodiscard]] bool waits_for_time() const { return due_at_ != kNever; }
   [[nodiscard]] bool empty() const { return resident_ == 0 && !unit_held(); }
 
  private:

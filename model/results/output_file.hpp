@@ -4,17 +4,14 @@
 #pragma once
 
 #include <filesystem>
-#include <stdexcept>
-#include <string>
 #include <string_view>
+
+#include "traces/format/whole_file.hpp"
 
 namespace warpfold {
 
 // A target that cannot be written: one clear line.
-class OutputError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+using OutputError = trace::FileError;
 
 class OutputFile {
  public:
@@ -23,13 +20,12 @@ class OutputFile {
   explicit OutputFile(std::filesystem::path path);
 
   // Writes the whole text. On OutputError an existing target stays as it was and nothing is left.
-  // A target that is no regular file (a pipe, a device) is written to directly.
+  // A target that is no regular file (a pipe, a device), or that is held open by the descriptor
+  // that it is named by, is written into.
   void write(std::string_view text) const;
 
  private:
-  std::filesystem::path path_;    // as given, for messages
-  std::filesystem::path target_;  // with symbolic links followed
-  bool direct_ = false;
+  std::filesystem::path path_;
 };
 
 }  // namespace warpfold

@@ -67,6 +67,7 @@ void visit_result(Archive& archive, Run& run) {
   archive("sum_check", run.sum_check);
   archive("max_sum_error", run.max_sum_error);
   archive("failure", run.failure);
+  archive("failure_label", run.failure_label);
   archive("wall_seconds", run.wall_seconds);
 }
 

@@ -55,6 +55,7 @@ struct RunResult {
   std::string sum_check;     // "exact" or "bound": how the sums were compared
   double max_sum_error = 0;  // largest |sum - reference| over its allowed bound
   std::string failure;
+  std::string failure_label;  // for a table: "LANES LOST", "STUCK"
 
   double wall_seconds = 0;
   std::uint32_t gpu_part = 1;  // N: `config` is an Nth of the GPU, for a sample of 1 CTA in N

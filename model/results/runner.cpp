@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -24,7 +25,11 @@ struct SharedReference {
 
   void prepare(const trace::Reader& wanted) {
     if (trace != &wanted) {
-      sums = std::make_unique<ReferenceSums>(ReferenceSums::compute(wanted));
+      try {
+        sums = std::make_unique<ReferenceSums>(ReferenceSums::compute(wanted));
+      } catch (const std::bad_alloc&) {
+        throw BadInputError(fmt::format("{}: out of memory", wanted.path().string()));
+      }
       trace = &wanted;
     }
   }

@@ -33,7 +33,7 @@ std::string checks(const RunResult& run) {
   }
   if (!run.conserved) {
     out += out.empty() ? "" : ", ";
-    out += "LANES LOST";
+    out += run.failure_label.empty() ? "LANES LOST" : run.failure_label;
   }
   if (out.empty() && !run.failure.empty()) {
     out = "FAILED";

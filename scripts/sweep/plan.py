@@ -53,6 +53,31 @@ class Point:
         return [*out, self.trace]
 
 
+class Loader(yaml.SafeLoader):
+    """Takes no key twice, and numbers as YAML 1.2 and everybody reads them: 010 is no 8."""
+
+    def construct_mapping(self, node, deep=False):
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise yaml.constructor.ConstructorError(None, None, f"key '{key.value}' given twice",
+                                                            key.start_mark)
+                seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+    def construct_number(self, node):
+        if re.fullmatch(r"[-+]?0[0-9_]+", node.value):
+            raise yaml.constructor.ConstructorError(None, None, f"number {node.value} begins with a 0",
+                                                    node.start_mark)
+        if ":" in node.value:
+            raise yaml.constructor.ConstructorError(None, None, f"{node.value} is no number", node.start_mark)
+        return self.construct_yaml_int(node)
+
+
+Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_number)
+
+
 def load(path):
     """The sweep file, checked, with its defaults filled in."""
     try:
@@ -60,7 +85,9 @@ def load(path):
     except (OSError, UnicodeDecodeError) as error:
         raise PlanError(f"{path}: {getattr(error, 'strerror', None) or 'is not text'}") from None
     try:
-        document = yaml.safe_load(text)
+        document = yaml.load(text, Loader)
+    except RecursionError:
+        raise PlanError(f"{path}: lists within lists too deep") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""

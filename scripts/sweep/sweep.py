@@ -25,6 +25,9 @@ sys.path.insert(0, str(HERE))
 import plan as planning  # noqa: E402
 import table  # noqa: E402
 
+sys.path.insert(1, str(HERE.parent))
+import guard  # noqa: E402
+
 ROOT = planning.ROOT
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 
@@ -231,4 +234,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    guard.end("sweep.sh", main, sys.argv[1:])

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -13,6 +12,7 @@
 #include "traces/capture/device_buffer.hpp"
 #include "traces/capture/power.hpp"
 #include "traces/capture/rasterizer.hpp"
+#include "traces/capture/trace_file.hpp"
 
 namespace warpfold::capture {
 namespace {
@@ -116,11 +116,7 @@ int energy_command(const EnergyOptions& options) {
                               {"temperature_c", reading.temperature_c}});
   }
   if (!options.json.empty()) {
-    std::ofstream file(options.json);
-    file << json.dump(1) << '\n';
-    if (!file.flush()) {
-      throw InputError(options.json.string() + ": cannot be written");
-    }
+    write_text(options.json, json.dump(1) + "\n");
   }
   return 0;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times and single launches of the backward kernels.
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "traces/capture/commands.hpp"
 #include "traces/capture/rasterizer.hpp"
+#include "traces/capture/trace_file.hpp"
 
 namespace warpfold::capture {
 
@@ -58,11 +58,7 @@ int time_command(const TimeOptions& options) {
                              {"sm_clock_mhz", mhz}});
   }
   if (!options.json.empty()) {
-    std::ofstream file(options.json);
-    file << json.dump(1) << '\n';
-    if (!file.flush()) {
-      throw InputError(options.json.string() + ": cannot be written");
-    }
+    write_text(options.json, json.dump(1) + "\n");
   }
   return 0;
 }

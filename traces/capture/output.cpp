@@ -130,6 +130,7 @@ void choose_addresses(std::uint64_t gaussians, std::uint64_t (&addresses)[kParam
 
 bool write_output(const OutputOptions& options, const Recorder& recorder, const Scene& scene,
                   const RecordedFrame& frame) {
+  check_file_name(options.name.empty() ? scene.name : options.name);
   std::error_code error;
   std::filesystem::create_directories(options.out, error);
   if (error) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -156,7 +157,7 @@ std::vector<Projected> project(std::span<const WorldGaussian> gaussians, const C
     };
     const double a = inner(0, 0) + kLowPass, b = inner(0, 1), c = inner(1, 1) + kLowPass;
     const double determinant = a * c - b * b;
-    if (determinant == 0) {
+    if (determinant == 0 || !std::isfinite(determinant)) {
       continue;
     }
     const double mid = 0.5 * (a + c);
@@ -165,6 +166,9 @@ std::vector<Projected> project(std::span<const WorldGaussian> gaussians, const C
     Gaussian& g = out.gaussian;
     g.x = focal_x * p[0] / p[2] + 0.5 * camera.width - 0.5;
     g.y = focal_y * p[1] / p[2] + 0.5 * camera.height - 0.5;
+    if (!std::isfinite(g.x) || !std::isfinite(g.y) || !std::isfinite(radius)) {
+      continue;
+    }
     g.conic[0] = c / determinant;
     g.conic[1] = -b / determinant;
     g.conic[2] = a / determinant;
@@ -184,7 +188,8 @@ std::vector<Projected> project(std::span<const WorldGaussian> gaussians, const C
       continue;
     }
     out.depth = p[2];
-    out.radius = static_cast<int>(radius);
+    // One that covers every picture is as large as any.
+    out.radius = static_cast<int>(std::min(radius, double{std::numeric_limits<int>::max()}));
   }
   return result;
 }

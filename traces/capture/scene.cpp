@@ -12,6 +12,8 @@
 #include <numbers>
 #include <random>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 namespace warpfold::capture {
 namespace {
@@ -48,6 +50,32 @@ void read_vector(const nlohmann::json& json, const char* key, double (&out)[3]) 
 
 }  // namespace
 
+std::uint64_t whole_number(const nlohmann::json& json, const char* key, std::uint64_t least,
+                           std::uint64_t most) {
+  const nlohmann::json& number = json.at(key);
+  const bool whole = number.is_number_unsigned() ||
+                     (number.is_number_integer() && number.get<std::int64_t>() >= 0);
+  if (!whole || number.get<std::uint64_t>() < least || number.get<std::uint64_t>() > most) {
+    throw InputError(std::string("\"") + key + "\" is " + number.dump().substr(0, 40) +
+                     ", must be a whole number from " + std::to_string(least) + " to " +
+                     std::to_string(most));
+  }
+  return number.get<std::uint64_t>();
+}
+
+void check_file_name(const std::string& name) {
+  constexpr std::size_t kMost = 200;
+  const bool plain = !name.empty() && name.size() <= kMost && name != "." && name != ".." &&
+                     std::none_of(name.begin(), name.end(), [](unsigned char c) {
+                       return c == '/' || c == '\\' || c < ' ' || c == 0x7f;
+                     });
+  if (!plain) {
+    throw InputError(
+        "\"" + nlohmann::json(name).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) +
+        "\" cannot be the name of a file");
+  }
+}
+
 std::vector<Splat> load_splats(const std::filesystem::path& path) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
@@ -66,11 +94,27 @@ std::vector<Splat> load_splats(const std::filesystem::path& path) {
   if (!file.read(reinterpret_cast<char*>(splats.data()), static_cast<std::streamsize>(bytes))) {
     throw InputError(path.string() + ": cannot read the scene");
   }
+  // Records have no mark of their own: other files that begin with one may be as long.
+  const std::string_view begin(reinterpret_cast<const char*>(splats.data()), sizeof(Splat));
+  for (const auto& [mark, what] : {std::pair<std::string_view, const char*>{"ply\n", "a PLY file"},
+                                   {"ply\r", "a PLY file"},
+                                   {"\x89WFG\r\n", "a .gaussians file"},
+                                   {"\x89PNG\r\n", "a PNG file"},
+                                   {"\x1f\x8b", "compressed"},
+                                   {"PK\x03\x04", "a ZIP file"}}) {
+    if (begin.starts_with(mark)) {
+      throw InputError(path.string() + ": is no .splat file: it is " + what);
+    }
+  }
   for (std::size_t i = 0; i < splats.size(); ++i) {
     for (int axis = 0; axis < 3; ++axis) {
       if (!std::isfinite(splats[i].position[axis]) || !std::isfinite(splats[i].scale[axis])) {
         throw InputError(path.string() + ": is no .splat file: record " + std::to_string(i) +
                          " holds a number that is not finite");
+      }
+      if (splats[i].scale[axis] < 0) {
+        throw InputError(path.string() + ": is no .splat file: record " + std::to_string(i) +
+                         " has a scale below 0");
       }
     }
   }
@@ -117,8 +161,8 @@ Viewpoint load_viewpoint(const std::filesystem::path& path, const std::string& n
     }
     const auto& entry = scenes.at(name);
     Viewpoint viewpoint;
-    viewpoint.width = entry.at("width").get<int>();
-    viewpoint.height = entry.at("height").get<int>();
+    viewpoint.width = static_cast<int>(whole_number(entry, "width", 1, kMaxSide));
+    viewpoint.height = static_cast<int>(whole_number(entry, "height", 1, kMaxSide));
     viewpoint.fov_x_degrees = entry.at("fov_x").get<double>();
     read_vector(entry, "eye", viewpoint.eye);
     read_vector(entry, "target", viewpoint.target);
@@ -143,7 +187,6 @@ Viewpoint load_viewpoint(const std::filesystem::path& path, const std::string& n
 }
 
 Camera make_camera(const Viewpoint& viewpoint) {
-  constexpr int kMaxSide = 16384;
   if (viewpoint.width < 1 || viewpoint.height < 1 || viewpoint.width > kMaxSide ||
       viewpoint.height > kMaxSide) {
     throw InputError("camera: the picture must be 1 to 16384 pixels on each side");

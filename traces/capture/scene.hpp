@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -20,6 +21,15 @@ class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+inline constexpr int kMaxSide = 16384;  // of a picture, pixels
+
+// A whole number of a JSON document, which takes no fractions and nothing out of range for it.
+[[nodiscard]] std::uint64_t whole_number(const nlohmann::json& json, const char* key,
+                                         std::uint64_t least, std::uint64_t most);
+// A name that something read from outside gives to a file: it must stay in its folder. Throws
+// InputError.
+void check_file_name(const std::string& name);
 
 // One record of a .splat file, little endian, exactly as stored.
 struct Splat {

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "traces/format/whole_file.hpp"
+
 namespace warpfold::capture {
 namespace {
 
@@ -17,7 +19,6 @@ constexpr std::array<char, 8> kMagic = {'\x89', 'W', 'F', 'G', '\r', '\n', '\x1a
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kMaxTextBytes = 1U << 20;
 constexpr const char* kWavesLoss = "mean squared error against a fixed picture of waves";
-constexpr int kMaxSide = 16384;
 
 struct Prelude {
   std::array<char, 8> magic = kMagic;
@@ -38,8 +39,8 @@ void read_numbers(const nlohmann::json& json, float (&out)[N]) {
 
 Camera read_camera(const nlohmann::json& json) {
   Camera camera;
-  camera.width = json.at("width").get<int>();
-  camera.height = json.at("height").get<int>();
+  camera.width = static_cast<int>(whole_number(json, "width", 1, kMaxSide));
+  camera.height = static_cast<int>(whole_number(json, "height", 1, kMaxSide));
   float focal[2], tan[2];
   read_numbers(json.at("focal"), focal);
   read_numbers(json.at("tan"), tan);
@@ -109,10 +110,13 @@ Scene read_gaussians(const std::filesystem::path& path) {
     scene.view = json.at("view").get<std::string>();
     scene.loss = json.at("loss").get<std::string>();
     scene.camera = read_camera(json.at("camera"));
-    count = json.at("gaussians").get<std::uint64_t>();
+    check_file_name(scene.name);  // outputs are named after it
+    count = whole_number(json, "gaussians", 1, bytes);
     has_gradient = json.at("loss_gradient").get<bool>();
   } catch (const nlohmann::json::exception& broken) {
     refuse(path, broken.what());
+  } catch (const InputError& wrong) {
+    refuse(path, wrong.what());
   }
   if (!usable(scene.camera)) {
     refuse(path, "its camera cannot be used");
@@ -139,7 +143,31 @@ Scene read_gaussians(const std::filesystem::path& path) {
 }
 
 void write_gaussians(const std::filesystem::path& path, const Scene& scene) {
+  // What read_gaussians would refuse is not written.
+  const auto cannot = [&path](const std::string& why) {
+    throw InputError(path.string() + ": cannot be written: " + why);
+  };
   const Camera& camera = scene.camera;
+  try {
+    check_file_name(scene.name);
+  } catch (const InputError& wrong) {
+    cannot(wrong.what());
+  }
+  if (!usable(camera)) {
+    cannot("its camera cannot be used");
+  }
+  if (scene.gaussians.empty()) {
+    cannot("it has no Gaussians");
+  }
+  for (std::size_t i = 0; i < scene.gaussians.size(); ++i) {
+    if (!usable(scene.gaussians[i])) {
+      cannot("Gaussian " + std::to_string(i) + " is not finite or has no rotation");
+    }
+  }
+  if (!scene.loss_gradient.empty() &&
+      scene.loss_gradient.size() != 3 * static_cast<std::size_t>(camera.pixels())) {
+    cannot("its loss gradient is not of its picture");
+  }
   nlohmann::ordered_json json;
   json["name"] = scene.name;
   json["state"] = scene.state;
@@ -153,26 +181,21 @@ void write_gaussians(const std::filesystem::path& path, const Scene& scene) {
   json["gaussians"] = scene.gaussians.size();
   json["loss_gradient"] = !scene.loss_gradient.empty();
   const std::string text = json.dump();
+  if (text.size() > kMaxTextBytes) {
+    cannot("its text is too long");
+  }
   Prelude prelude;
   prelude.text_bytes = static_cast<std::uint32_t>(text.size());
 
-  std::filesystem::path unfinished = path;
-  unfinished += ".part";
-  std::ofstream file(unfinished, std::ios::binary);
-  const auto write = [&file](const void* data, std::size_t bytes) {
-    file.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
-  };
-  write(&prelude, sizeof prelude);
-  write(text.data(), text.size());
-  write(scene.gaussians.data(), scene.gaussians.size() * sizeof(SceneGaussian));
-  write(scene.loss_gradient.data(), scene.loss_gradient.size() * sizeof(float));
-  file.close();
-  std::error_code error;
-  if (file) {
-    std::filesystem::rename(unfinished, path, error);
-  }
-  if (!file || error) {
-    throw InputError(path.string() + ": cannot be written");
+  try {
+    trace::WholeFile file(path);
+    file.write(&prelude, sizeof prelude);
+    file.write(text.data(), text.size());
+    file.write(scene.gaussians.data(), scene.gaussians.size() * sizeof(SceneGaussian));
+    file.write(scene.loss_gradient.data(), scene.loss_gradient.size() * sizeof(float));
+    file.commit();
+  } catch (const trace::FileError& error) {
+    throw InputError(error.what());
   }
 }
 

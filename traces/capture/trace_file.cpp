@@ -9,6 +9,7 @@
 
 #include "traces/capture/scene.hpp"
 #include "traces/format/header.hpp"
+#include "traces/format/whole_file.hpp"
 
 namespace warpfold::capture {
 namespace {
@@ -48,10 +49,10 @@ nlohmann::json read_json(const std::filesystem::path& path, std::string_view sch
 }
 
 void write_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) {
-    throw InputError(path.string() + ": cannot be written");
+  try {
+    trace::write_whole(path, text);
+  } catch (const trace::FileError& error) {
+    throw InputError(error.what());
   }
 }
 

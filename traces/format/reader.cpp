@@ -316,7 +316,11 @@ Reader::Reader(const std::filesystem::path& path) : Reader(path, true) {}
 
 Reader::Reader(const std::filesystem::path& path, bool with_costs)
     : state_(std::make_unique<State>(path, with_costs)) {
-  state_->open();
+  try {
+    state_->open();
+  } catch (const std::bad_alloc&) {
+    state_->fail("out of memory");
+  }
 }
 
 Reader Reader::without_costs(const std::filesystem::path& path) {
@@ -369,7 +373,11 @@ CtaTrace Reader::read_cta(std::size_t i) const {
       state.first_of_chunk.begin() - 1);
   if (!state.loaded || state.loaded_chunk != chunk) {
     state.loaded.reset();
-    state.loaded.emplace(state.load(chunk));
+    try {
+      state.loaded.emplace(state.load(chunk));
+    } catch (const std::bad_alloc&) {
+      state.fail("out of memory");
+    }
     state.loaded_chunk = chunk;
   }
   const std::string_view problem = "the index has another CTA in this place";
@@ -382,6 +390,8 @@ CtaTrace Reader::read_cta(std::size_t i) const {
   } catch (const TraceError& error) {
     state.fail(
         fmt::format("{}: {}", State::chunk_name(chunk + 1, state.chunks[chunk]), error.what()));
+  } catch (const std::bad_alloc&) {
+    state.fail("out of memory");
   }
 }
 

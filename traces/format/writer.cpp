@@ -3,11 +3,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -20,6 +18,7 @@
 #include "traces/format/container.hpp"
 #include "traces/format/header.hpp"
 #include "traces/format/reader.hpp"
+#include "traces/format/whole_file.hpp"
 
 namespace warpfold::trace {
 
@@ -47,9 +46,9 @@ struct Writer::State {
   void open() {
     std::error_code ignored;
     // A link stays a link: what it names is replaced.
-    if (fs::is_symlink(fs::symlink_status(target, ignored))) {
-      const fs::path resolved = fs::weakly_canonical(target, ignored);
-      target = resolved.empty() ? target : resolved;
+    const Destination destination = destination_of(target);
+    if (destination.held_open) {
+      fail("it is not a regular file");  // but one that somebody has open
     }
     const fs::file_status status = fs::status(target, ignored);
     if (!fs::exists(status) && fs::is_symlink(fs::symlink_status(target, ignored))) {
@@ -58,13 +57,19 @@ struct Writer::State {
     if (fs::exists(status) && !fs::is_regular_file(status)) {
       fail(fs::is_directory(status) ? "it is a directory" : "it is not a regular file");
     }
-    static std::atomic<unsigned> serial{0};
-    temporary = fmt::format("{}.tmp-{}-{}", target.string(), ::getpid(), serial++);
+    if (is_standard_stream(target)) {
+      fail("standard output or standard error goes there");
+    }
+    target = destination.target;
+    temporary = temporary_name(target);
     fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
       const int error = errno;
       temporary.clear();
       fail(std::strerror(error));
+    }
+    if (!take_permissions(fd, target)) {
+      fail(std::strerror(errno));
     }
   }
 

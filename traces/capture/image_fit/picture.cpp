@@ -7,6 +7,7 @@
 #include <random>
 
 #include "traces/capture/scene.hpp"
+#include "traces/format/whole_file.hpp"
 
 namespace warpfold::capture::image_fit {
 namespace {
@@ -113,11 +114,10 @@ void write_ppm(const std::filesystem::path& path, const Picture& picture) {
       bytes += static_cast<char>(static_cast<unsigned char>(255.0F * value + 0.5F));
     }
   }
-  std::ofstream out(path, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (!out) {
-    throw InputError(path.string() + ": cannot be written");
+  try {
+    trace::write_whole(path, bytes);
+  } catch (const trace::FileError& error) {
+    throw InputError(error.what());
   }
 }
 

@@ -2,13 +2,14 @@
 // What red.global.add.f32 answers to every operand pair, and whether other additions of this GPU
 // answer the same.
 #include <cstdio>
-#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "traces/capture/microbench/benches.hpp"
 #include "traces/capture/microbench/kernels_red.cuh"
 #include "traces/capture/microbench/operands.hpp"
 #include "traces/capture/rasterizer.hpp"
+#include "traces/format/whole_file.hpp"
 
 namespace warpfold::microbench {
 namespace {
@@ -118,14 +119,12 @@ void bench_arithmetic(Harness& harness, const std::filesystem::path& vectors) {
     return;
   }
   const capture::GpuInfo gpu = capture::gpu_info();
-  std::ofstream file(vectors);
+  std::ostringstream file;
   write_vectors(file, set.pairs, red,
                 {"red.global.add.f32: memory operand result flags (00: none are known)",
                  gpu.name + ", driver " + gpu.driver + ", CUDA " + gpu.cuda,
                  "recorded by warpfold_microbench --vectors"});
-  if (!file.flush()) {
-    throw std::runtime_error(vectors.string() + ": cannot be written");
-  }
+  trace::write_whole(vectors, file.str());
 }
 
 }  // namespace warpfold::microbench

@@ -10,7 +10,7 @@ add_library(warpfold_microbench_host STATIC
   ${CMAKE_CURRENT_LIST_DIR}/sass.cpp
   ${CMAKE_CURRENT_LIST_DIR}/statistics.cpp)
 target_link_libraries(warpfold_microbench_host
-  PUBLIC nlohmann_json::nlohmann_json
+  PUBLIC nlohmann_json::nlohmann_json warpfold_trace
   PRIVATE warpfold_options)
 
 # The cases of the group `red`, and the program that writes them as traces.

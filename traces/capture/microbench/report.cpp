@@ -3,9 +3,10 @@
 
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <set>
 #include <stdexcept>
+
+#include "traces/format/whole_file.hpp"
 
 namespace warpfold::microbench {
 
@@ -50,15 +51,7 @@ Json Report::json() const {
 }
 
 void Report::write(const std::filesystem::path& file) const {
-  const std::filesystem::path part = file.string() + ".part";
-  {
-    std::ofstream out(part);
-    out << json().dump(1) << '\n';
-    if (!out.flush()) {
-      throw std::runtime_error(file.string() + ": cannot be written");
-    }
-  }
-  std::filesystem::rename(part, file);
+  trace::write_whole(file, json().dump(1) + "\n");
 }
 
 std::vector<std::string> check_report(const Json& json) {

@@ -104,7 +104,8 @@ class Tree {
     offer(middle);
     // First the side on which the point lies, then the other if it can be near enough.
     for (const bool near_side : {true, false}) {
-      if (!near_side && across * across > nearest.squared.back()) {
+      // What is as far as the third lies no nearer: of many points in one place few are looked at.
+      if (!near_side && across * across >= nearest.squared.back()) {
         return;
       }
       if ((across < 0) == near_side) {

@@ -34,6 +34,12 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kBadInput;
   }
+  std::error_code error;
+  for (const std::filesystem::path& input : {points, cameras}) {
+    if (std::filesystem::equivalent(input, out, error)) {
+      throw InputError(out.string() + ": is a file to read");
+    }
+  }
   const std::vector<View> views = read_camera_list(cameras);
   const auto view = std::find_if(views.begin(), views.end(),
                                  [&](const View& entry) { return entry.name == view_name; });

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -15,6 +14,7 @@
 #include "traces/capture/rasterizer.hpp"
 #include "traces/capture/reduce_arc_tuner.hpp"
 #include "traces/capture/scene_file.hpp"
+#include "traces/capture/trace_file.hpp"
 #include "traces/capture/training/commands.hpp"
 #include "traces/capture/training/png_file.hpp"
 #include "traces/capture/training/trainer.hpp"
@@ -338,11 +338,7 @@ int train_command(const TrainOptions& options) {
     json["runs"].push_back(result);
     first = false;
     if (!options.json.empty()) {
-      std::ofstream file(options.json);
-      file << json.dump(1) << '\n';
-      if (!file.flush()) {
-        throw InputError(options.json.string() + ": cannot be written");
-      }
+      write_text(options.json, json.dump(1) + "\n");
     }
   }
   return 0;

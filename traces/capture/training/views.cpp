@@ -54,7 +54,6 @@ void set_view(Camera& camera, const std::array<Vector3, 3>& axes, const Vector3&
 }
 
 void set_focal(Camera& camera, double x, double y) {
-  constexpr int kMaxSide = 16384;
   if (camera.width < 1 || camera.height < 1 || camera.width > kMaxSide ||
       camera.height > kMaxSide || !(x > 0) || !(y > 0)) {
     throw InputError("a camera without size or focal length");
@@ -99,8 +98,8 @@ std::vector<View> read_camera_list(const std::filesystem::path& path) {
       const auto centre = entry.at("position").get<Vector3>();
       View& view = views.emplace_back();
       view.name = std::filesystem::path(entry.at("img_name").get<std::string>()).stem().string();
-      view.camera.width = entry.at("width").get<int>();
-      view.camera.height = entry.at("height").get<int>();
+      view.camera.width = static_cast<int>(whole_number(entry, "width", 1, kMaxSide));
+      view.camera.height = static_cast<int>(whole_number(entry, "height", 1, kMaxSide));
       set_focal(view.camera, entry.at("fx").get<double>(), entry.at("fy").get<double>());
       const auto axis = [&rotation](std::size_t column) {
         return Vector3{rotation[0][column], rotation[1][column], rotation[2][column]};
