@@ -54,6 +54,7 @@
 #include "model/gpu/divider.hpp"
 #include "model/gpu/line_sums.hpp"
 #include "model/gpu/noc.hpp"
+#include "model/gpu/recorder.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/gpu/traffic.hpp"
 
@@ -149,6 +150,8 @@ class L2Port : public Block {
   // rop_busy, and of what is being served what was done before a cycle that has not begun.
   [[nodiscard]] Ticks rop_busy_before(Cycle cycle) const;
   [[nodiscard]] bool empty() const;
+  // When each slice has something to add.
+  void record(const std::vector<SliceRecorder*>& of_slices);
 
  private:
   // Times in 2^-16 cycles, rounds in 2^-20: whole numbers, the same on every machine.
@@ -187,6 +190,8 @@ class L2Port : public Block {
     std::vector<Fine> times_of;  // theirs
     std::vector<Fine> waits_of;  // a row for each input of one, with each input of the other
     Ticks served = 0;
+    SliceRecorder* recorder = nullptr;
+    Fine since = 0;  // with streams
   };
   using Arrival = SliceIngress::Arrival;
 
@@ -214,6 +219,7 @@ class L2Port : public Block {
   [[nodiscard]] Fine end_of(std::size_t stream) const;
   void pass(std::uint64_t rounds);
   void count(const Stream& stream, std::uint64_t pair, bool begins);
+  void record_streams(Slice& slice, bool begins) const;
   [[nodiscard]] Fine port_time(const Transaction& transaction) const;
   [[nodiscard]] Fine rop_time(const Transaction& transaction) const;
   [[nodiscard]] Fine turn_time(const Transaction& transaction) const;

@@ -15,6 +15,7 @@
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
 #include "model/gpu/divider.hpp"
+#include "model/gpu/recorder.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/gpu/traffic.hpp"
 
@@ -70,6 +71,10 @@ class SliceIngress : public Channel {
   // Room of what has been served (Transaction::room).
   void give_back(std::uint32_t room);
   [[nodiscard]] bool empty() const { return arrivals_.empty() && waiting_count_ == 0; }
+  // Room that is taken, of which a flit needs kRoomOfFlit.
+  static constexpr std::uint32_t kRoomOfFlit = 2;
+  [[nodiscard]] std::uint32_t taken() const { return all_room_ - room_; }
+  void record(LevelRecorder* level) { level_ = level; }
 
  private:
   void update() override;
@@ -93,6 +98,8 @@ class SliceIngress : public Channel {
   std::vector<std::uint32_t> turns_;  // of each input, the SM from which it goes on
   std::uint32_t input_ = 0;           // whose turn it is
   std::uint32_t room_;                // in half flits
+  const std::uint32_t all_room_;
+  LevelRecorder* level_ = nullptr;
   std::uint32_t given_back_ = 0;
   std::deque<Arrival> arrivals_;
 };
@@ -141,6 +148,8 @@ class Outlet {
   // Wakes the port in the first cycle in which there is an entry.
   void want_entries();
   [[nodiscard]] bool idle() const { return left_ == 0; }
+  [[nodiscard]] std::size_t waiting() const { return left_; }
+  void record(LevelRecorder* level) { level_ = level; }
 
  private:
   // One line of a processor's cache.
@@ -170,6 +179,7 @@ class Outlet {
   const std::size_t plenty_;
   Block* writer_ = nullptr;
   Block* port_ = nullptr;
+  LevelRecorder* level_ = nullptr;
 };
 
 // Injection port of one SM. Owned by the SM.
@@ -195,6 +205,7 @@ class InjectionPort : public Block {
   // Of that, what lies before a cycle that has not begun.
   [[nodiscard]] Ticks busy_before(Cycle cycle) const { return done_before(cycle, busy_, free_at_); }
   [[nodiscard]] bool idle() const { return !waiting_ && queue.idle(); }
+  void record(SliceRecorder* slices) { slices_ = slices; }
 
  private:
   void tick() override;
@@ -216,6 +227,8 @@ class InjectionPort : public Block {
   std::uint64_t flits_ = 0;
   std::uint64_t lone_words_ = 0;
   std::uint64_t load_flits_ = 0;
+  SliceRecorder* slices_ = nullptr;
+  Cycle waiting_since_ = 0;
 };
 
 }  // namespace warpfold

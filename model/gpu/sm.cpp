@@ -237,6 +237,11 @@ void Sm::answer_load(const Transaction& load, Cycle due) {
   wake_at(due);
 }
 
+void Sm::probe(const PortProbe& probe) {
+  subcores.at(probe.subcore)->probe(probe);
+  wake_at(domain.next());
+}
+
 // Whether it will not matter in that cycle, its next, what the injection port has taken meanwhile.
 bool Sm::may_pass_port(Cycle next) const {
   const Outlet& outlet = port.queue;

@@ -173,6 +173,8 @@ class Sm : public Block {
   // What a warp's load has asked the L2 for is there in that cycle.
   void answer_load(const Transaction& load, Cycle due);
   [[nodiscard]] bool empty() const;
+  // Has the ports of an ARC unit of its looked at.
+  void probe(const PortProbe& probe);
 
   Domain domain;
   Residency residency;
