@@ -17,17 +17,18 @@ for ((i = 0; i < $#; i++)); do
     -h | --help)
       sed -n '/^# The main job/,/^[^#]/{s/^# \{0,1\}//p}' "$0"
       echo "Options of \`warpfold sim\`: --gpu, --policy, --unit, --unit-kind, --set, --json, --energy, --timeline,"
-      echo "--timeline-interval, --jobs, --threads, --bounds, --whole-gpu, --clock-all."
+      echo "--timeline-interval, --timeline-window, --timeline-sm, --timeline-l2, --wave, --wave-cycles, --wave-sm,"
+      echo "--wave-subcore, --jobs, --threads, --bounds, --whole-gpu, --clock-all."
       exit 0
       ;;
     --json) results=${options[i + 1]:-} ;;
     --json=*) results=${options[i]#--json=} ;;
     --unit-kind) kind=${options[i + 1]:-} ;;
     --unit-kind=*) kind=${options[i]#--unit-kind=} ;;
-    --gpu | --policy | --unit | --jobs | --threads | --set | --energy | --timeline | \
-      --timeline-interval) ;;
+    --gpu | --policy | --unit | --jobs | --threads | --set | --energy | --timeline | --timeline-interval | \
+      --timeline-window | --timeline-sm | --timeline-l2 | --wave | --wave-cycles | --wave-sm | --wave-subcore) ;;
     --gpu=* | --policy=* | --unit=* | --jobs=* | --threads=* | --set=* | --energy=* | --timeline=* | \
-      --timeline-interval=*) continue ;;
+      --timeline-*=* | --wave=* | --wave-*=*) continue ;;
     --bounds | --whole-gpu | --clock-all) continue ;;
     *) die "unknown option '${options[i]}' (--help lists them)" ;;
   esac

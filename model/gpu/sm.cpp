@@ -143,6 +143,9 @@ void Residency::update() {
   }
   launched_.clear();
   closed_ = closes_;
+  if (flushes_) {
+    std::for_each(subcores_.begin(), subcores_.end(), [](Subcore* s) { s->end_probe(); });
+  }
   if (flushes_ && sm_.buffer) {
     sm_.receive();
     sm_.lsu.flushes.deliver(true);

@@ -831,14 +831,16 @@ void Subcore::tick_unit(Cycle cycle) {
 
 void Subcore::probe(const PortProbe& probe) {
   probe_ = &probe;
-  wake_at(std::max<Cycle>(probe.window.begin, 1));
+  wake_next();
 }
 
 // A probe sees all cycles. In those in which the unit is not clocked its ports are what they were,
 // if it is asleep, or idle.
 void Subcore::show_resting_unit(Cycle cycle, bool asleep) {
-  if (cycle + 1 < probe_->window.end) {
-    wake_at(std::max(cycle + 1, probe_->window.begin));
+  if (const CycleRange& window = probe_->window; cycle + 1 < window.end) {
+    // Not all at once: a run is not to last until the window begins.
+    constexpr Cycle kMost = 128;
+    wake_at(std::clamp(window.begin, cycle + 1, cycle + kMost));
   }
   if (!asleep && unit_held()) {
     return;  // it is clocked

@@ -173,8 +173,9 @@ class Subcore : public Block {
     slices_of_ = slices;
     unit_slices_ = of_unit;
   }
-  // Has the ports of its ARC unit looked at.
+  // Has the ports of its ARC unit looked at, until the kernel has ended.
   void probe(const PortProbe& probe);
+  void end_probe() { probe_ = nullptr; }
 
  private:
   using SlotMask = std::uint32_t;
