@@ -12,6 +12,8 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=scripts/progress.sh
+source "$root/scripts/progress.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Asked from the tool itself, because the package puts it in different places.
@@ -150,12 +152,16 @@ for bench in "${benches[@]}"; do
   prepare "$bench" &
 done
 drain
+begun=0
 for bug in "${chosen[@]}"; do
   IFS='|' read -r name bench file edit <<<"$bug"
   throttle
+  progress $begun ${#chosen[@]} bugs
+  begun=$((begun + 1))
   try_bug "$name" "$bench" "$file" "$edit" &
 done
 drain
+wipe_progress
 
 status=0
 for bug in "${chosen[@]}"; do
