@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from progress import Progress
+
 
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
@@ -82,17 +84,25 @@ def main():
           f"median of {args.runs} (min..max)")
     row = "{:<10} {:<12} {:>7} {:>30} {:>26} {:>8} {:>5}"
     print(row.format("policy", "unit", "threads", "warp-atomics/s", "GPU cycles/s", "seconds", "MiB"))
-    for policy in args.policies.split(","):
+    policies = args.policies.split(",")
+    of_unit = 1 + args.runs * len(args.threads) + (1 if args.reference else 0)
+    progress = Progress(2 * len(policies) * of_unit, "runs")
+    for policy in policies:
         for unit in ("golden", "rtl"):
             simulate(args, policy, unit, args.threads[0])
+            progress.step()
             runs = {threads: [] for threads in args.threads}
             for _ in range(args.runs):  # in turns, so that a slow minute of the machine meets all
                 for threads, own in runs.items():
                     own.append(simulate(args, policy, unit, threads))
+                    progress.step()
+            progress.wipe()
             for threads, own in runs.items():
                 print(row.format(policy, unit, threads, *figures(own)), flush=True)
             if args.reference:
                 run = simulate(args, policy, unit, 1, clock_all=True)
+                progress.step()
+                progress.wipe()
                 print(row.format(policy, f"{unit}, all", 1, *figures([run])), flush=True)
 
 

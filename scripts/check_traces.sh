@@ -14,6 +14,8 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=scripts/progress.sh
+source "$repo/scripts/progress.sh"
 
 kinds=()
 gpu=rtx4090
@@ -76,4 +78,14 @@ for trace in "${traces[@]}"; do
   for kind in "${kinds[@]}"; do
     printf '%s\0%s\0' "$kind" "$trace"
   done
-done | xargs -0 -n 2 -P "$at_once" bash -c 'check "$0" "$1" "$2" "$3"' "$program" "$gpu" || exit 1
+done | xargs -0 -n 2 -P "$at_once" bash -c 'check "$0" "$1" "$2" "$3"' "$program" "$gpu" | {
+  checked=0
+  progress 0 $((${#traces[@]} * ${#kinds[@]})) traces
+  while IFS= read -r line; do
+    wipe_progress
+    echo "$line"
+    checked=$((checked + 1))
+    progress $checked $((${#traces[@]} * ${#kinds[@]})) traces
+  done
+  wipe_progress
+} || exit 1

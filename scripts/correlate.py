@@ -27,6 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import guard  # noqa: E402
+from progress import Progress  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = Path(os.environ.get("WARPFOLD", ROOT / "build/release/model/warpfold"))
@@ -194,7 +195,10 @@ def correlate_all(traces, args):
             timed = {trace: has for trace, has in known.items() if has.times}
             longest_first = sorted(timed, key=lambda trace: -timed[trace].to_simulate(args))
             of_trace = {trace: pool.submit(correlate, trace, timed[trace], args) for trace in longest_first}
-            return [p for trace in timed for p in of_trace[trace].result()]
+            with Progress(sum(has.to_simulate(args) for has in timed.values()), "additions") as progress:
+                for trace, points in of_trace.items():
+                    points.add_done_callback(lambda _, has=timed[trace]: progress.step(has.to_simulate(args)))
+                return [p for trace in timed for p in of_trace[trace].result()]
         except BadInput:
             pool.shutdown(cancel_futures=True)
             raise

@@ -18,6 +18,8 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=scripts/progress.sh
+source "$repo/scripts/progress.sh"
 
 kinds=()
 count=300
@@ -137,7 +139,9 @@ status=0
 row='%-10s %7s %6s %10s %8s %7s\n'
 # shellcheck disable=SC2059
 table=$(printf "$row" kind mutants killed equivalent survived seconds)
+kinds_done=0
 for kind in "${kinds[@]}"; do
+  progress $kinds_done ${#kinds[@]} "kinds of unit"
   started=$SECONDS
   make_netlist "$kind"
   must "$folder/cmake.log" cmake --build "$build" --target "mutants_$kind" -j "$jobs"
@@ -167,6 +171,8 @@ for kind in "${kinds[@]}"; do
   # shellcheck disable=SC2059
   table+=$'\n'$(printf "$row" "$kind" "$count" "$killed" "$equivalent" "$survived" \
     $((SECONDS - started)))
+  kinds_done=$((kinds_done + 1))
+  wipe_progress
   echo "$kind: mutants by place:"
   # shellcheck disable=SC2016
   # The cell of an instance within the top is called $flatten\u_x.\u_y.$and$file:line$number.

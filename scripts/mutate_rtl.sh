@@ -14,6 +14,8 @@ set -euo pipefail
 root=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
 # Yosys and make take no path with blanks.
 [[ ${TMPDIR:-} != *[[:space:]]* ]] || export TMPDIR=/tmp
+# shellcheck source=scripts/progress.sh
+source "$root/scripts/progress.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Asked from the tool itself, because the package puts it in different places.
@@ -152,12 +154,16 @@ for bench in "${benches[@]}"; do
   prepare "$bench" &
 done
 drain
+begun=0
 for bug in "${chosen[@]}"; do
   IFS='|' read -r name bench file edit <<<"$bug"
   throttle
+  progress $begun ${#chosen[@]} bugs
+  begun=$((begun + 1))
   try_bug "$name" "$bench" "$file" "$edit" &
 done
 drain
+wipe_progress
 
 status=0
 for bug in "${chosen[@]}"; do

@@ -14,6 +14,8 @@ set -euo pipefail
 root=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
 # Yosys and make take no path with blanks.
 [[ ${TMPDIR:-} != *[[:space:]]* ]] || export TMPDIR=/tmp
+# shellcheck source=scripts/progress.sh
+source "$root/scripts/progress.sh"
 formal=$root/tb/formal
 jobs=${WARPFOLD_JOBS:-2}
 
@@ -275,7 +277,7 @@ cec() {  # log, first, second: 0 equivalent, 1 not, 2 neither
 # One proof
 # ------------------------------------------------------------------------------------------------
 
-report() { printf '%-23s %-9s %s\n' "$@"; }  # proof, verdict, details
+report() { wipe_progress; printf '%-23s %-9s %s\n' "$@"; }  # proof, verdict, details
 
 # Registers that "an idle unit changes nothing" has to name.
 check_registers() {  # top
@@ -501,6 +503,11 @@ trap 'rm -rf "$work"' EXIT
 
 failed=0
 running=0
+ended=0
+total=${#names[@]}
+if ((total == 0)); then
+  total=$(awk -F'|' -v quick=$quick 'quick == "no" || $2 ~ /yes/' <<<"$proofs" | grep -c '[|]')
+fi
 while IFS='|' read -r name is_quick kind top files defines depths; do
   name=${name// /} is_quick=${is_quick// /} kind=${kind// /} top=${top// /}
   defines=${defines// /}
@@ -510,7 +517,9 @@ while IFS='|' read -r name is_quick kind top files defines depths; do
   if ((running >= jobs)); then
     wait -n || failed=1
     running=$((running - 1))
+    ended=$((ended + 1))
   fi
+  progress $ended "$total" proofs
   mkdir "$work/$name"
   (
     if [[ $kind == cec ]]; then
@@ -526,6 +535,9 @@ done <<<"$proofs"
 while ((running)); do
   wait -n || failed=1
   running=$((running - 1))
+  ended=$((ended + 1))
+  progress $ended "$total" proofs
 done
+wipe_progress
 ((failed == 0)) || { echo "prove: not everything is as expected" >&2; exit 1; }
 echo "prove: all as expected, $SECONDS s"

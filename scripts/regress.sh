@@ -10,6 +10,8 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
+# shellcheck source=scripts/progress.sh
+source "$repo/scripts/progress.sh"
 
 seeds=10
 first=$(date +%s)
@@ -32,13 +34,17 @@ for bench in tb/unit/*_test.cpp; do programs+=("${bench%.cpp}"); done
 
 for ((seed = first; seed < first + seeds; seed++)); do
   started=$SECONDS
-  for program in "${programs[@]}"; do
+  for i in "${!programs[@]}"; do
+    program=${programs[i]}
+    progress $(((seed - first) * ${#programs[@]} + i)) $((seeds * ${#programs[@]})) "runs of benches"
     if ! WARPFOLD_SEED=$seed "build/release/$program" --gtest_brief=1 --gtest_fail_fast \
       >"$log" 2>&1; then
+      wipe_progress
       grep -v '^WARPFOLD_SEED' "$log" | tail -20
       echo "seed $seed: FAILED; again with: WARPFOLD_SEED=$seed build/release/$program"
       exit 1
     fi
   done
+  wipe_progress
   echo "seed $seed: ok, $((SECONDS - started)) s"
 done

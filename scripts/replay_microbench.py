@@ -25,6 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import guard  # noqa: E402
 from correlate import ROOT, BadInput, run  # noqa: E402
+from progress import Progress  # noqa: E402
 
 TRACES = Path(os.environ.get("WARPFOLD_RED_TRACE", ROOT / "build/release/traces/capture/microbench/warpfold_red_trace"))
 
@@ -85,8 +86,13 @@ def main(argv=None):
         cases = {n: c for n, c in measured_cases(args.results, match).items() if n in reds}
         if not cases:
             raise BadInput(f"{args.results}: no such case")
-        with ThreadPoolExecutor(args.jobs) as pool:
-            cycles = list(pool.map(lambda name: modelled(name, int(reds[name]), args), cases))
+        with ThreadPoolExecutor(args.jobs) as pool, Progress(len(cases), "cases") as progress:
+            def one(name):
+                cycles = modelled(name, int(reds[name]), args)
+                progress.step()
+                return cycles
+
+            cycles = list(pool.map(one, cases))
         rows = [{"name": name, "measured": cases[name], "modelled": mine, "error": mine / cases[name] - 1}
                 for name, mine in zip(cases, cycles)]
         print(text_of(rows))

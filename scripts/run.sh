@@ -35,7 +35,7 @@ machines_from_caller() {  # comma-separated list
 # The value of an option, which may name files.
 value_of() {  # option value
   case $1 in
-    --json | --energy | --timeline) from_caller "$2" ;;
+    --json | --energy | --timeline | --wave) from_caller "$2" ;;
     --gpu) machines_from_caller "$2" ;;
     *) printf '%s' "$2" ;;
   esac
@@ -45,7 +45,8 @@ for ((i = 0; i < $#; i++)); do
     -h | --help)
       sed -n '/^# The main job/,/^[^#]/{s/^# \{0,1\}//p}' "$0"
       echo "Options of \`warpfold sim\`: --gpu, --policy, --unit, --unit-kind, --set, --json, --energy, --timeline,"
-      echo "--timeline-interval, --jobs, --threads, --bounds, --whole-gpu, --clock-all."
+      echo "--timeline-interval, --timeline-window, --timeline-sm, --timeline-l2, --wave, --wave-cycles, --wave-sm,"
+      echo "--wave-subcore, --jobs, --threads, --bounds, --whole-gpu, --clock-all."
       exit 0
       ;;
     --json) results=$(from_caller "${options[i + 1]:-}") ;;
@@ -55,10 +56,10 @@ for ((i = 0; i < $#; i++)); do
       ;;
     --unit-kind) kind=${options[i + 1]:-} ;;
     --unit-kind=*) kind=${options[i]#--unit-kind=} ;;
-    --gpu | --policy | --unit | --jobs | --threads | --set | --energy | --timeline | \
-      --timeline-interval) ;;
+    --gpu | --policy | --unit | --jobs | --threads | --set | --energy | --timeline | --timeline-interval | \
+      --timeline-window | --timeline-sm | --timeline-l2 | --wave | --wave-cycles | --wave-sm | --wave-subcore) ;;
     --gpu=* | --policy=* | --unit=* | --jobs=* | --threads=* | --set=* | --energy=* | --timeline=* | \
-      --timeline-interval=*)
+      --timeline-*=* | --wave=* | --wave-*=*)
       options[i]=${options[i]%%=*}=$(value_of "${options[i]%%=*}" "${options[i]#*=}")
       continue
       ;;

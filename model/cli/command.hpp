@@ -4,11 +4,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "model/gpu/recorder.hpp"
 #include "traces/format/reader.hpp"
 
 namespace warpfold::cli {
@@ -33,10 +35,21 @@ std::string refuse_empty(const std::string& text);
 // The items of a comma-separated list, empty ones too.
 std::vector<std::string> split_list(const std::string& list);
 
+// Results would replace what they were made from. Throws UsageError; `of` what they are results.
+void refuse_input_as_output(const std::string& option, const std::string& output,
+                            const std::vector<std::string>& inputs, const char* of = "simulation");
+
 // Opens every trace, and so checks its structure, before any of them is worked on. Throws
 // UsageError where one is named twice, trace::TraceError where one cannot be read.
 std::vector<trace::Reader> open_traces(const std::vector<std::string>& paths);
 
+// "A:B": cycles from A on, before B, which is greater. At most `most` of them. Throws UsageError
+// that begins with the option.
+CycleRange parse_cycles(const std::string& option, const std::string& text, std::uint64_t most);
+// A list of different numbers below 2^32, likewise.
+std::vector<std::uint32_t> parse_numbers(const std::string& option, const std::string& text);
+
+constexpr std::uint64_t kMostWaveCycles = 1'000'000;
 constexpr const char* kUnitKindNames = "serial|pipelined|fused";
 constexpr const char* kUnitKindHelp =
     "Kind of the reduction unit: one lane a cycle, one a cycle at the\n"

@@ -4,17 +4,22 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/cli/command.hpp"
 #include "model/cli/progress_line.hpp"
+#include "model/results/output_file.hpp"
 #include "model/results/table.hpp"
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/lockstep.hpp"
+#include "model/unit/port_window.hpp"
+#include "model/unit/wave_file.hpp"
 #include "traces/format/reader.hpp"
 
 namespace warpfold::cli {
@@ -26,6 +31,48 @@ struct RegressArguments {
   std::uint64_t max_events = 0;
   double stall_probability = 0.5;
   std::string unit_kind = "serial";
+  std::string wave;
+  std::string wave_cycles;
+};
+
+// Cycles before a difference, or before the end, that are written unless others are asked for.
+constexpr std::size_t kLastCycles = 10'000;
+
+// The waves of one trace: of the cycles that are asked for, or of the last ones.
+class RegressWave {
+ public:
+  RegressWave(const RegressArguments& arguments, UnitKind kind)
+      : output_(arguments.wave), file_(kind, {"rtl", "golden"}), last_(kLastCycles) {
+    if (!arguments.wave_cycles.empty()) {
+      range_ = parse_cycles("--wave-cycles", arguments.wave_cycles, kMostWaveCycles);
+    }
+  }
+  void add(Cycle cycle, const UnitInputs& inputs, const UnitOutputs& rtl,
+           const UnitOutputs& golden) {
+    if (!range_) {
+      last_.add(cycle, inputs, rtl, golden);
+    } else if (range_->contains(cycle)) {
+      rtl_ = {inputs, rtl};
+      golden_ = {inputs, golden};
+      file_.add(cycle, {&rtl_, &golden_});
+    }
+  }
+  void write(const RegressResult& result) {
+    last_.write(file_);
+    if (file_.cycles() == 0) {
+      throw UsageError(range_ ? fmt::format("--wave-cycles {}:{}: the run ended after {} cycles",
+                                            range_->begin, range_->end, result.counts.cycles)
+                              : "--wave: the trace has no events");
+    }
+    output_.write(file_.finish());
+  }
+
+ private:
+  OutputFile output_;
+  WaveFile file_;
+  PortWindow last_;
+  std::optional<CycleRange> range_;
+  PortValues rtl_, golden_;
 };
 
 int run_regress(const RegressArguments& arguments) {
@@ -35,8 +82,17 @@ int run_regress(const RegressArguments& arguments) {
                                  arguments.stall_probability));
   }
   const UnitKind kind = parse_unit_kind(arguments.unit_kind);
+  if (!arguments.wave.empty() && arguments.traces.size() > 1) {
+    throw UsageError(fmt::format("--wave is of one trace, not of {}", arguments.traces.size()));
+  }
   bool passed = true;
-  for (const trace::Reader& trace : open_traces(arguments.traces)) {
+  const std::vector<trace::Reader> traces = open_traces(arguments.traces);
+  std::optional<RegressWave> wave;
+  if (!arguments.wave.empty()) {
+    refuse_input_as_output("--wave", arguments.wave, arguments.traces, "regression");
+    wave.emplace(arguments, kind);
+  }
+  for (const trace::Reader& trace : traces) {
     const std::string path = trace.path().string();
     RegressOptions options;
     options.seed = arguments.seed;
@@ -54,8 +110,15 @@ int run_regress(const RegressArguments& arguments) {
             fmt::format("{}: {} of {} events", path, result.events, total));
       };
     }
+    if (wave) {
+      options.watch = [&wave](Cycle cycle, const UnitInputs& inputs, const UnitOutputs& rtl,
+                              const UnitOutputs& golden) { wave->add(cycle, inputs, rtl, golden); };
+    }
     const RegressResult result = regress_trace(trace, options);
     line.wipe();
+    if (wave) {
+      wave->write(result);
+    }
     if (!result.passed) {
       complain(fmt::format("{}: {}", path, result.message));
       passed = false;
@@ -97,9 +160,24 @@ void add_regress(CLI::App& app, Command& command) {
   regress->add_option("--unit-kind", arguments->unit_kind, kUnitKindHelp)
       ->type_name(kUnitKindNames)
       ->capture_default_str();
+  CLI::Option* const wave =
+      regress
+          ->add_option("--wave", arguments->wave,
+                       "Write the ports of both units, side by side, to this file, an FST\n"
+                       "for GTKWave or Surfer in which 1 ns is a cycle. Of one trace")
+          ->type_name("FILE")
+          ->check(refuse_empty);
+  regress
+      ->add_option("--wave-cycles", arguments->wave_cycles,
+                   fmt::format("Cycles of --wave, from A on before B, at most {}\n"
+                               "[the last {}, up to a difference if there is one]",
+                               kMostWaveCycles, kLastCycles))
+      ->type_name("A:B")
+      ->needs(wave);
   regress->footer(
       "Stops at the first difference in any output in any cycle and says which; exit code 1.\n\n"
-      "Example:\n  warpfold regress truck.wft --max-events 10000");
+      "Examples:\n  warpfold regress truck.wft --max-events 10000\n"
+      "  warpfold regress truck.wft --max-events 10000 --wave truck.fst");
   regress->callback(
       [arguments, &command] { command = [arguments] { return run_regress(*arguments); }; });
 }

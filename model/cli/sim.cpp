@@ -24,6 +24,7 @@
 #include "model/results/output_file.hpp"
 #include "model/results/runner.hpp"
 #include "model/results/table.hpp"
+#include "model/results/timeline_json.hpp"
 #include "model/unit/arc_unit.hpp"
 #include "traces/format/whole_file.hpp"
 
@@ -41,6 +42,13 @@ struct SimArguments {
   std::string energy;
   std::string timeline;
   std::uint64_t timeline_interval = 10000;
+  std::string timeline_window = "0:5000";
+  std::string timeline_sm = "0";
+  std::string timeline_l2 = "0";
+  std::string wave;
+  std::string wave_cycles = "0:10000";
+  std::uint32_t wave_sm = 0;
+  std::uint32_t wave_subcore = 0;
   std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
   std::size_t threads = 0;
   bool clock_all = false;
@@ -48,15 +56,37 @@ struct SimArguments {
   bool whole_gpu = false;
 };
 
-// The results would replace what they were made from.
-void refuse_input_as_output(const std::string& option, const std::string& output,
-                            const std::vector<std::string>& inputs) {
-  for (const std::string& input : inputs) {
-    std::error_code error;  // a built-in GPU is no file
-    if (std::filesystem::equivalent(input, output, error)) {
-      throw UsageError(fmt::format("{} {}: is an input of this simulation", option, output));
-    }
+// Cycles, times blocks that are shown in detail, of one run.
+constexpr std::uint64_t kMostDetail = 100'000;
+
+TimelineDetail timeline_detail(const SimArguments& arguments) {
+  const auto blocks = [](const char* option, const std::string& list) {
+    return list == "none" ? std::vector<std::uint32_t>() : parse_numbers(option, list);
+  };
+  TimelineDetail detail{
+      .window = parse_cycles("--timeline-window", arguments.timeline_window, kMostDetail),
+      .sms = blocks("--timeline-sm", arguments.timeline_sm),
+      .l2_ports = blocks("--timeline-l2", arguments.timeline_l2)};
+  const std::uint64_t cycles = detail.window.end - detail.window.begin;
+  const std::uint64_t count = detail.sms.size() + detail.l2_ports.size();
+  if (cycles * count > kMostDetail) {
+    throw UsageError(
+        fmt::format("--timeline-window {}: {} cycles of {} SMs and L2 ports are more than {}",
+                    arguments.timeline_window, cycles, count, kMostDetail));
   }
+  return detail;
+}
+
+WavePlan wave_plan(const SimArguments& arguments, const SimulationPlan& plan,
+                   const OutputFile& file) {
+  if (plan.traces.size() != 1 || plan.gpus.size() != 1 || plan.policies.size() != 1 ||
+      plan.policies.front().kind != PolicyKind::kArcHw) {
+    throw UsageError("--wave is of one run: one trace, one GPU and --policy arc-hw");
+  }
+  return {.window = parse_cycles("--wave-cycles", arguments.wave_cycles, kMostWaveCycles),
+          .sm = arguments.wave_sm,
+          .subcore = arguments.wave_subcore,
+          .file = &file};
 }
 
 int run_sim(const SimArguments& arguments) {
@@ -114,7 +144,22 @@ int run_sim(const SimArguments& arguments) {
   add_output("--json", arguments.json, results_to_json);
   add_output("--energy", arguments.energy, energies_to_json);
   add_output("--timeline", arguments.timeline, timelines_to_json);
-  plan.timeline_interval = arguments.timeline.empty() ? 0 : arguments.timeline_interval;
+  if (!arguments.timeline.empty()) {
+    plan.timeline_interval = arguments.timeline_interval;
+    plan.timeline_detail = timeline_detail(arguments);
+  }
+  std::optional<OutputFile> wave_file;
+  if (!arguments.wave.empty()) {
+    refuse_input_as_output("--wave", arguments.wave, arguments.traces);
+    refuse_input_as_output("--wave", arguments.wave, gpu_list);
+    for (const Output& other : outputs) {
+      if (other.path == arguments.wave) {
+        throw UsageError(fmt::format("--wave {}: is the file of {}", arguments.wave, other.option));
+      }
+    }
+    wave_file.emplace(arguments.wave);
+    plan.wave = wave_plan(arguments, plan, *wave_file);
+  }
 
   ProgressLine line;
   if (line.enabled()) {
@@ -149,11 +194,63 @@ int run_sim(const SimArguments& arguments) {
   return report.failures.empty() ? kDone : kCheckFailed;
 }
 
+// A script gives its defaults first and what its user wants behind them.
+constexpr auto kTakeLast = CLI::MultiOptionPolicy::TakeLast;
+
+void add_detail_options(CLI::App& sim, CLI::Option& timeline, SimArguments& arguments) {
+  sim.add_option("--timeline-window", arguments.timeline_window,
+                 fmt::format("Cycles of which --timeline shows some blocks in detail, from A on\n"
+                             "before B; cycles times blocks at most {}",
+                             kMostDetail))
+      ->type_name("A:B")
+      ->multi_option_policy(kTakeLast)
+      ->capture_default_str()
+      ->needs(&timeline);
+  sim.add_option("--timeline-sm", arguments.timeline_sm,
+                 "Numbers of the SMs that it shows in detail, comma-separated, or none")
+      ->type_name("LIST|none")
+      ->multi_option_policy(kTakeLast)
+      ->capture_default_str()
+      ->needs(&timeline);
+  sim.add_option("--timeline-l2", arguments.timeline_l2,
+                 "And of the ports of the L2, with their slices")
+      ->type_name("LIST|none")
+      ->multi_option_policy(kTakeLast)
+      ->capture_default_str()
+      ->needs(&timeline);
+}
+
+void add_wave_options(CLI::App& sim, SimArguments& arguments) {
+  CLI::Option* const wave =
+      sim.add_option("--wave", arguments.wave,
+                     "Write the ports of one reduction unit to this file, an FST for GTKWave\n"
+                     "or Surfer in which 1 ns is a cycle. Of one run under arc-hw")
+          ->type_name("FILE")
+          ->multi_option_policy(kTakeLast)
+          ->check(refuse_empty);
+  sim.add_option("--wave-cycles", arguments.wave_cycles,
+                 fmt::format("Cycles of --wave, from A on before B, at most {}", kMostWaveCycles))
+      ->type_name("A:B")
+      ->multi_option_policy(kTakeLast)
+      ->capture_default_str()
+      ->needs(wave);
+  sim.add_option("--wave-sm", arguments.wave_sm, "The SM whose unit it is")
+      ->type_name("N")
+      ->multi_option_policy(kTakeLast)
+      ->check(refuse_negative)
+      ->capture_default_str()
+      ->needs(wave);
+  sim.add_option("--wave-subcore", arguments.wave_subcore, "And the sub-core")
+      ->type_name("N")
+      ->multi_option_policy(kTakeLast)
+      ->check(refuse_negative)
+      ->capture_default_str()
+      ->needs(wave);
+}
+
 }  // namespace
 
 void add_sim(CLI::App& app, Command& command) {
-  // A script gives its defaults first and what its user wants behind them.
-  constexpr auto kTakeLast = CLI::MultiOptionPolicy::TakeLast;
   auto arguments = std::make_shared<SimArguments>();
   CLI::App* sim = app.add_subcommand("sim", "Simulate traces on a GPU, one run for each policy");
   sim->add_option("TRACE", arguments->traces, "Warp atomic traces (.wft)")->required();
@@ -197,17 +294,22 @@ void add_sim(CLI::App& app, Command& command) {
       ->check(refuse_empty);
   CLI::Option* const timeline =
       sim->add_option("--timeline", arguments->timeline,
-                      "Write to this file how busy the units of each kind were over time")
+                      "Write to this file how busy the units of each kind were over time, and\n"
+                      "what some did in a window: for Perfetto and chrome://tracing. 1 us is\n"
+                      "one SM clock cycle")
           ->type_name("FILE")
           ->multi_option_policy(kTakeLast)
           ->check(refuse_empty);
   sim->add_option("--timeline-interval", arguments->timeline_interval,
-                  "Cycles between two samples of --timeline")
+                  "Cycles between two samples of --timeline; a run with more than 16383\n"
+                  "has twice as many between them, or four times, and so on")
       ->type_name("N")
       ->multi_option_policy(kTakeLast)
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
       ->capture_default_str()
       ->needs(timeline);
+  add_detail_options(*sim, *timeline, *arguments);
+  add_wave_options(*sim, *arguments);
   sim->add_option("--jobs", arguments->jobs, "Simulations at once; the results do not depend on it")
       ->type_name("N")
       ->multi_option_policy(kTakeLast)
@@ -229,7 +331,12 @@ void add_sim(CLI::App& app, Command& command) {
       "Each run ends with a check of every sum. The table goes to stdout. Of an option that is\n"
       "given twice the last counts.\n\n"
       "Example: what ARC-HW gains over plain atomics on an RTX 4090\n"
-      "  warpfold sim truck.wft --gpu rtx4090 --policy baseline,arc-hw --json truck.json\n\n"
+      "  warpfold sim truck.wft --gpu rtx4090 --policy baseline,arc-hw --json truck.json\n"
+      "What SMs 0 and 5 do in 2000 cycles under both, to be opened at ui.perfetto.dev\n"
+      "  warpfold sim truck.wft --policy baseline,arc-hw --timeline truck-time.json \\\n"
+      "      --timeline-window 40000:42000 --timeline-sm 0,5\n"
+      "The ports of a reduction unit in 1000 cycles, for GTKWave or Surfer\n"
+      "  warpfold sim truck.wft --policy arc-hw --wave truck.fst --wave-cycles 40000:41000\n\n"
       "Exit code: 0 done, 1 a check failed, 2 bad usage or bad input.");
   sim->callback([arguments, &command] { command = [arguments] { return run_sim(*arguments); }; });
 }

@@ -8,20 +8,50 @@
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <ostream>
+#include <streambuf>
+#include <string>
 #include <system_error>
 #include <vector>
 
 #include "model/cli/command.hpp"
+#include "model/cli/progress_line.hpp"
 #include "traces/format/commands.hpp"
 
 namespace warpfold::cli {
 namespace {
 
 using Paths = std::vector<std::filesystem::path>;
+
+// Standard output while a progress line may stand on the terminal: what is printed takes its place.
+class BehindLine : public std::streambuf {
+ public:
+  explicit BehindLine(ProgressLine& line) : line_(line) {}
+
+ private:
+  int_type overflow(int_type character) override {
+    line_.wipe();
+    return std::cout.rdbuf()->sputc(traits_type::to_char_type(character));
+  }
+  std::streamsize xsputn(const char* text, std::streamsize count) override {
+    line_.wipe();
+    return std::cout.rdbuf()->sputn(text, count);
+  }
+  int sync() override { return std::cout.rdbuf()->pubsync(); }
+
+  ProgressLine& line_;
+};
+
+// What the user is told of a command's progress; nothing where that is no terminal.
+trace::Progress progress_on(ProgressLine& line, const std::string& what) {
+  if (!line.enabled()) {
+    return nullptr;
+  }
+  return [&line, what](double done) { line.show(done, what); };
+}
 
 void add_trace_info(CLI::App& trace_app, Command& command) {
   struct Arguments {
@@ -35,7 +65,11 @@ void add_trace_info(CLI::App& trace_app, Command& command) {
   info->footer("Example:\n  warpfold trace info truck.wft");
   info->callback([arguments, &command] {
     command = [arguments] {
-      return trace::trace_info(arguments->paths, arguments->json, std::cout);
+      ProgressLine line;
+      BehindLine behind(line);
+      std::ostream out(&behind);
+      return trace::trace_info(arguments->paths, arguments->json, out,
+                               progress_on(line, "reading"));
     };
   });
 }
@@ -51,8 +85,14 @@ void add_trace_verify(CLI::App& trace_app, Command& command) {
       "beside it; 2 a path cannot be opened or is no trace and no manifest.\n\nExample:\n  "
       "warpfold trace verify "
       "traces/data/MANIFEST.json");
-  verify->callback(
-      [paths, &command] { command = [paths] { return trace::trace_verify(*paths, std::cout); }; });
+  verify->callback([paths, &command] {
+    command = [paths] {
+      ProgressLine line;
+      BehindLine behind(line);
+      std::ostream out(&behind);
+      return trace::trace_verify(*paths, out, progress_on(line, "verifying"));
+    };
+  });
 }
 
 struct CtaRange {
@@ -122,7 +162,7 @@ void stop_on(int signal) {
 }
 
 // Has `write` make the trace `out` of the trace `in`, and of the file `other` if that is not empty;
-// a signal ends it with nothing left behind.
+// a signal ends it with nothing left behind. It takes a step and a stream to print to.
 template <typename Write>
 int write_trace(const std::filesystem::path& in, const std::filesystem::path& out, Write write,
                 const std::filesystem::path& other = {}) {
@@ -140,8 +180,19 @@ int write_trace(const std::filesystem::path& in, const std::filesystem::path& ou
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     stop_on(signal);
   }
+  ProgressLine line;
+  BehindLine behind(line);
+  std::ostream printed(&behind);
+  const trace::Progress progress = progress_on(line, "writing " + out.string());
   try {
-    return write();
+    return write(
+        [&progress](double done) {
+          if (progress) {
+            progress(done);
+          }
+          return stop_signal != 0;
+        },
+        printed);
   } catch (const trace::TraceError&) {
     if (stop_signal != 0) {
       std::raise(stop_signal);  // ends the process: the first one has put the default back
@@ -177,14 +228,14 @@ void add_trace_slice(CLI::App& trace_app, Command& command) {
       if (arguments->every == 0) {
         throw UsageError("--every is 0, must be at least 1");
       }
-      return write_trace(arguments->in, arguments->out, [&] {
+      return write_trace(arguments->in, arguments->out, [&](const auto& step, std::ostream& out) {
         return trace::trace_slice(arguments->in, arguments->out,
                                   {.first_cta = arguments->ctas.first,
                                    .last_cta = arguments->ctas.last,
                                    .every = arguments->every,
                                    .drop_values = arguments->drop_values,
-                                   .stop = [] { return stop_signal != 0; }},
-                                  std::cout);
+                                   .step = step},
+                                  out);
       });
     };
   });
@@ -214,10 +265,8 @@ void add_trace_sample(CLI::App& trace_app, Command& command) {
       "  warpfold trace sample truck.wft truck-4th.wft --every 4");
   sample->callback([arguments, &command] {
     command = [arguments] {
-      return write_trace(arguments->in, arguments->out, [&] {
-        return trace::trace_sample(
-            arguments->in, arguments->out, arguments->every, [] { return stop_signal != 0; },
-            std::cout);
+      return write_trace(arguments->in, arguments->out, [&](const auto& step, std::ostream& out) {
+        return trace::trace_sample(arguments->in, arguments->out, arguments->every, step, out);
       });
     };
   });
@@ -232,8 +281,7 @@ struct HeaderChange {
   const char* file;    // what it has
   const char* example;
   int (*write)(const std::filesystem::path& in, const std::filesystem::path& file,
-               const std::filesystem::path& out_path, const std::function<bool()>& stop,
-               std::ostream& out);
+               const std::filesystem::path& out_path, const trace::Step& step, std::ostream& out);
 };
 
 constexpr HeaderChange kRecost = {
@@ -276,10 +324,8 @@ void add_header_change(const HeaderChange& change, CLI::App& trace_app, Command&
     command = [arguments, write] {
       return write_trace(
           arguments->in, arguments->out,
-          [&] {
-            return write(
-                arguments->in, arguments->file, arguments->out, [] { return stop_signal != 0; },
-                std::cout);
+          [&](const auto& step, std::ostream& out) {
+            return write(arguments->in, arguments->file, arguments->out, step, out);
           },
           arguments->file);
     };

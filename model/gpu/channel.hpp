@@ -9,6 +9,7 @@
 
 #include "model/gpu/check.hpp"
 #include "model/gpu/clock.hpp"
+#include "model/gpu/recorder.hpp"
 
 namespace warpfold {
 
@@ -71,6 +72,7 @@ class Fifo : public Channel {
 
   // Entries held at the start of the cycle.
   [[nodiscard]] std::size_t size() const { return size_; }
+  void record(LevelRecorder* level) { level_ = level; }
 
  private:
   // In the ring, of the entry so far behind the head.
@@ -93,6 +95,10 @@ class Fifo : public Channel {
       writer_waits_ = false;
       writer_->wake_next();
     }
+    if (level_ != nullptr) {
+      level_->change(domain().now() + 1,
+                     static_cast<std::int64_t>(pushed_) - static_cast<std::int64_t>(popped_));
+    }
     pushed_ = 0;
     popped_ = 0;
   }
@@ -107,6 +113,7 @@ class Fifo : public Channel {
   Inputs* inputs_ = nullptr;
   Block* writer_ = nullptr;
   Block* reader_ = nullptr;
+  LevelRecorder* level_ = nullptr;
 };
 
 // Unbounded messages to one reader, from any number of writers of its domain; delivered together

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "model/gpu/gradient_memory.hpp"
@@ -13,6 +14,7 @@
 #include "model/gpu/lazy_array.hpp"
 #include "model/gpu/reference_sums.hpp"
 #include "model/gpu/sm.hpp"
+#include "model/gpu/timeline.hpp"
 
 // The SystemC library asks for this entry, which a program that has its own main() never reaches.
 int sc_main(int, char**) {
@@ -79,9 +81,12 @@ class Gpu {
     sms_.front()->port.lose_grants(options.lose_grants);
     clock_.watch_every(kWatched, [this](Cycle cycle) { watch(cycle); });
     if (options.timeline_interval > 0) {
-      timeline_interval_ = options.timeline_interval;
-      clock_.sample_every(timeline_interval_,
-                          [this](Cycle cycle) { samples_.push_back(busy_before(cycle)); });
+      timeline_.emplace(options.timeline_interval, options.timeline_detail, config_, sms_, l2_);
+      clock_.sample_every(options.timeline_interval,
+                          [this](Cycle cycle) { timeline_->sample(cycle); });
+    }
+    if (options.probe != nullptr) {
+      sms_.at(options.probe->sm)->probe(*options.probe);
     }
   }
 
@@ -100,13 +105,6 @@ class Gpu {
   // Throws CheckError where neither has anything been done since the last call nor will be after a
   // time that is known: warps that only look again and again whether they may go on.
   void watch(Cycle cycle);
-
-  // What the units of each kind have been busy for, together.
-  struct Busy {
-    Ticks issue = 0, unit = 0, lsu = 0, adder = 0, port = 0, rop = 0;
-  };
-  [[nodiscard]] Busy busy_before(Cycle cycle) const;
-  [[nodiscard]] Timeline timeline(Cycle end, const Busy& total) const;
 
   // Long enough for an SM's share of a processor's cache to pay. Samples of a timeline are taken
   // while all SMs keep step.
@@ -170,8 +168,7 @@ class Gpu {
   std::vector<std::unique_ptr<Sm>> sms_;
   std::vector<std::unique_ptr<L2Port>> l2_;
   std::uint64_t watched_ = ~std::uint64_t{0};  // what had been done when it was last looked at
-  Cycle timeline_interval_ = 0;
-  std::vector<Busy> samples_;  // one for each interval that is over
+  std::optional<TimelineRecorder> timeline_;
 };
 
 double share(double part, double whole) {
@@ -223,58 +220,6 @@ void Gpu::watch(Cycle cycle) {
                                  cycle, who_waits()));
   }
   watched_ = done;
-}
-
-Gpu::Busy Gpu::busy_before(Cycle cycle) const {
-  Busy busy;
-  for (const auto& sm : sms_) {
-    for (const auto& subcore : sm->subcores) {
-      busy.issue += at_cycle(subcore->issued_before(cycle));
-      busy.unit += at_cycle(subcore->stats().unit_read_cycles);
-    }
-    busy.lsu += sm->pipe.busy_before(cycle);
-    busy.adder += sm->buffer ? sm->buffer->adder_busy_before(cycle) : 0;
-    busy.port += sm->port.busy_before(cycle);
-  }
-  for (const auto& port : l2_) {
-    busy.rop += port->rop_busy_before(cycle);
-  }
-  return busy;
-}
-
-// The differences of the samples; what is done after the last of them is the last interval's.
-Timeline Gpu::timeline(Cycle end, const Busy& total) const {
-  Timeline out;
-  out.interval = timeline_interval_;
-  const std::uint64_t sms = config_.sm.count;
-  const std::uint64_t subcores = sms * config_.sm.subcores;
-  struct Kind {
-    const char* name;
-    std::uint64_t units;
-    Ticks Busy::*busy;
-  };
-  for (const Kind& kind : {Kind{"issue", subcores, &Busy::issue},
-                           {"arc_unit", subcores, &Busy::unit},
-                           {"lsu", sms, &Busy::lsu},
-                           {"buffer", sms, &Busy::adder},
-                           {"noc", sms, &Busy::port},
-                           {"rop", config_.l2.slices, &Busy::rop}}) {
-    out.units.emplace_back(kind.name, kind.units);
-    std::vector<double> differences;
-    Ticks before = 0;
-    const auto add = [&](const Busy& busy) {
-      const Ticks now = busy.*kind.busy;
-      differences.push_back(static_cast<double>(now - before) /
-                            static_cast<double>(kTicksPerCycle));
-      before = now;
-    };
-    for (std::size_t i = 0; i < samples_.size() && (i + 1) * out.interval < end; ++i) {
-      add(samples_[i]);
-    }
-    add(total);
-    out.busy.emplace_back(kind.name, std::move(differences));
-  }
-  return out;
 }
 
 RunResult Gpu::collect(const ReferenceSums& reference) {
@@ -423,13 +368,8 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
       {"rop", share(static_cast<double>(l2.rop_busy), cycles * slices * ticks)},
   };
 
-  if (timeline_interval_ > 0) {
-    result.timeline = timeline(end, {.issue = at_cycle(cores.issued),
-                                     .unit = at_cycle(cores.unit_read_cycles),
-                                     .lsu = lsu_busy,
-                                     .adder = buffers.adder_busy,
-                                     .port = port_busy,
-                                     .rop = l2.rop_busy});
+  if (timeline_) {
+    result.timeline = timeline_->finish(end);
   }
 
   // A unit that is busy for so long keeps the run from ending sooner. Rounded down.

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "model/gpu/config.hpp"
+#include "model/gpu/recorder.hpp"
 #include "model/policy/policy.hpp"
 #include "model/results/run_result.hpp"
 #include "model/unit/arc_unit.hpp"
@@ -40,6 +41,9 @@ struct SimOptions {
   std::uint64_t lose_grants = 0;
   // Record how busy the units were in every so many cycles; 0: do not.
   std::uint64_t timeline_interval = 0;
+  TimelineDetail timeline_detail;  // with an interval
+  // Has the ports of an ARC unit looked at; null: does not.
+  const PortProbe* probe = nullptr;
   // Called now and then with the share of CTAs that have finished, 0..1; may be empty.
   std::function<void(double)> progress;
 };

@@ -302,6 +302,9 @@ void L2Port::count(const Stream& stream, std::uint64_t pair, bool begins) {
   add(stream_turns_, stream.weight);
   Slice& slice = slices_[stream.slice];
   slice.streams += one;
+  if (slice.recorder != nullptr) {
+    record_streams(slice, begins);
+  }
   add(slice.turns_of[stream.input], stream.weight);
   add(slice.times_of[stream.input], stream.time);
   const std::size_t inputs = inputs_.size();
@@ -323,6 +326,22 @@ void L2Port::count(const Stream& stream, std::uint64_t pair, bool begins) {
       add(slice.waits_of[other.input * inputs + stream.input], behind_other);
       add(slice.waits_of[stream.input * inputs + other.input], behind_stream);
     }
+  }
+}
+
+void L2Port::record(const std::vector<SliceRecorder*>& of_slices) {
+  for (std::size_t i = 0; i < slices_.size(); ++i) {
+    slices_[i].recorder = of_slices.at(i);
+  }
+}
+
+// A stream has begun or ended at time_.
+void L2Port::record_streams(Slice& slice, bool begins) const {
+  constexpr Fine kPerTick = (Fine{1} << kFineBits) / kTicksPerCycle;
+  if (begins && slice.streams == 1) {
+    slice.since = time_;
+  } else if (!begins && slice.streams == 0) {
+    slice.recorder->add(slice.since / kPerTick, time_ / kPerTick, 0);
   }
 }
 

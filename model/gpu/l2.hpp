@@ -56,6 +56,7 @@
 #include "model/gpu/divider.hpp"
 #include "model/gpu/line_sums.hpp"
 #include "model/gpu/noc.hpp"
+#include "model/gpu/recorder.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/gpu/traffic.hpp"
 
@@ -155,6 +156,8 @@ class L2Port : public Block {
   // Whether something that it has will be done at a time that is known.
   [[nodiscard]] bool waits_for_time() const { return !streams_.empty() || !waiting_.empty(); }
   [[nodiscard]] bool empty() const;
+  // When each slice has something to add.
+  void record(const std::vector<SliceRecorder*>& of_slices);
 
  private:
   // Times in 2^-16 cycles, rounds in 2^-20: whole numbers, the same on every machine.
@@ -195,6 +198,9 @@ class L2Port : public Block {
     // Of the turns that it has done: what taking them in took, and adding. The two overlap.
     Ticks intake = 0;
     Ticks additions = 0;
+    Ticks served = 0;
+    SliceRecorder* recorder = nullptr;
+    Fine since = 0;  // with streams
   };
   using Arrival = SliceIngress::Arrival;
 
@@ -222,6 +228,7 @@ class L2Port : public Block {
   [[nodiscard]] Fine end_of(std::size_t stream) const;
   void pass(std::uint64_t rounds);
   void count(const Stream& stream, std::uint64_t pair, bool begins);
+  void record_streams(Slice& slice, bool begins) const;
   [[nodiscard]] Fine port_time(const Transaction& transaction) const;
   [[nodiscard]] Fine rop_time(const Transaction& transaction) const;
   [[nodiscard]] Ticks intake_ticks(const Transaction& transaction) const;

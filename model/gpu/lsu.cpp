@@ -68,6 +68,9 @@ void Lsu::tick() {
     }
     if (blocked_since_ != kNever) {
       blocked_cycles_ += now() - blocked_since_;
+      if (blocked_ != nullptr) {
+        blocked_->add(at_cycle(blocked_since_), at_cycle(now()), 0);
+      }
       blocked_since_ = kNever;
     }
     holding_ = sent_ + 1 < count_;
@@ -76,7 +79,15 @@ void Lsu::tick() {
     }
     send(transactions_[sent_]);
     if (!beside_pipe_) {
-      pipe_.start(occupancy_[sent_]);
+      const Ticks until = pipe_.start(occupancy_[sent_]);
+      if (slices_ != nullptr) {
+        const Transaction& sent = transactions_[sent_];
+        const LsuWork work = sent.load                      ? LsuWork::kLoad
+                             : sent.reduced || sent.partial ? LsuWork::kReduced
+                                                            : LsuWork::kRed;
+        slices_->add(until - occupancy_[sent_], until, static_cast<std::uint32_t>(work),
+                     sent.load ? 1U : sent.packets);
+      }
     }
     if (!holding_ && !by_line_ && cta_ != nullptr) {
       control_.red_buffered(cta_);  // into the buffer
@@ -159,7 +170,14 @@ bool Lsu::take_next() {
     subcore.memory_queue.pop();
     if (on_pipe) {
       handed_[index] = std::max(handed_[index], at_cycle(op.begun)) + op.hand_ticks;
-      const Ticks done = std::max(pipe_.start(op.lsu_ticks), handed_[index]);
+      const Ticks until = pipe_.start(op.lsu_ticks);
+      const Ticks done = std::max(until, handed_[index]);
+      if (slices_ != nullptr) {
+        const LsuWork work = op.kind == MemOpKind::kShuffle  ? LsuWork::kShuffle
+                             : op.kind == MemOpKind::kShared ? LsuWork::kShared
+                                                             : LsuWork::kLoad;
+        slices_->add(until - op.lsu_ticks, until, static_cast<std::uint32_t>(work));
+      }
       if (op.kind != MemOpKind::kCached) {
         subcore.shuffle_answered(op.warp_slot, std::max(now() + 1, cycle_after(done) + op.latency));
       }

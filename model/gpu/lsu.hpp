@@ -19,6 +19,7 @@
 #include "model/gpu/config.hpp"
 #include "model/gpu/line_sums.hpp"
 #include "model/gpu/noc.hpp"
+#include "model/gpu/recorder.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/gpu/traffic.hpp"
 
@@ -71,8 +72,20 @@ class LsuPipe {
   [[nodiscard]] Ticks busy_before(Cycle cycle) const {
     return done_before(cycle, busy_, free_after_asked());
   }
+  // What sub-cores charge; of what the LSU starts it knows more itself.
+  void record(SliceRecorder* slices) { slices_ = slices; }
+  // After the run.
+  void record_rest() const {
+    if (charged_ != 0) {
+      record_charged();
+    }
+  }
 
  private:
+  void record_charged() const {
+    const Ticks until = free_after_asked();
+    slices_->add(until - charged_, until, static_cast<std::uint32_t>(LsuWork::kOfRuns));
+  }
   [[nodiscard]] Ticks free_after_asked() const {
     const Ticks free_at = std::max(free_at_, started_until_);
     return charged_ == 0 ? free_at : std::max(free_at, at_cycle(asked_in_)) + charged_;
@@ -80,6 +93,9 @@ class LsuPipe {
   // What was asked for in a cycle that is over has been done.
   void settle() {
     if (asked_in_ != domain_.now()) {
+      if (slices_ != nullptr && charged_ != 0) {
+        record_charged();
+      }
       free_at_ = free_after_asked();
       started_until_ = 0;
       charged_ = 0;
@@ -94,6 +110,7 @@ class LsuPipe {
   Ticks started_until_ = 0;
   Ticks charged_ = 0;
   Ticks busy_ = 0;
+  SliceRecorder* slices_ = nullptr;
 };
 
 class Lsu : public Block {
@@ -120,6 +137,11 @@ class Lsu : public Block {
   [[nodiscard]] std::string waits() const;
   // Cycles in which an instruction waited for the injection port or the atomic buffer.
   [[nodiscard]] std::uint64_t blocked_cycles() const { return blocked_cycles_; }
+  // What it starts on the pipe, and when it is blocked.
+  void record(SliceRecorder* slices, SliceRecorder* blocked) {
+    slices_ = slices;
+    blocked_ = blocked;
+  }
 
  private:
   void tick() override;
@@ -171,6 +193,8 @@ class Lsu : public Block {
   CtaContext* cta_ = nullptr;  // that waits for the RED in hand
   Cycle blocked_since_ = kNever;
   std::uint64_t blocked_cycles_ = 0;
+  SliceRecorder* slices_ = nullptr;
+  SliceRecorder* blocked_ = nullptr;
 };
 
 }  // namespace warpfold

@@ -59,7 +59,8 @@ SliceIngress::SliceIngress(Partition& partition, const GpuConfig& config)
     : partition_(partition),
       latency_(config.noc.latency),
       input_sms_(config.l2.input_sms),
-      room_(2 * config.l2.ingress_flits) {
+      room_(kRoomOfFlit * config.l2.ingress_flits),
+      all_room_(room_) {
   join(partition);
 }
 
@@ -122,6 +123,7 @@ std::uint32_t SliceIngress::next_waiting() const {
 
 // Lets in waiting transactions, inputs in turn and the SMs of each in turn, until one does not fit.
 void SliceIngress::update() {
+  const std::uint32_t room_before = room_;
   room_ += given_back_;
   given_back_ = 0;
   for (const std::uint32_t sm : requested_) {
@@ -153,6 +155,9 @@ void SliceIngress::update() {
     partition_.tell(ports_[sm]->partition(), *ports_[sm], 0,
                     [](InjectionPort& port, std::uint64_t) { port.grant(); });
   }
+  if (level_ != nullptr) {
+    level_->change(partition_.now() + 1, std::int64_t{room_before} - std::int64_t{room_});
+  }
 }
 
 // A quarter of it is plenty, for which the port takes some cycles.
@@ -174,6 +179,9 @@ void Outlet::push(const Transaction& transaction) {
   ++left_;
   ++size_;
   loads_ += transaction.answers != Transaction::kNoAnswer ? 1U : 0U;
+  if (level_ != nullptr) {
+    level_->change(cycle + 1, 1);
+  }
   pushed_ = cycle == last_push_ ? pushed_ + 1 : 1;
   last_push_ = cycle;
   if (port_waits_) {
@@ -207,6 +215,9 @@ bool Outlet::empty() const {
 void Outlet::pop() {
   taken_[after(taken_first_, size_ - left_)] = port_->domain().now();
   loads_ -= front().answers != Transaction::kNoAnswer ? 1U : 0U;
+  if (level_ != nullptr) {
+    level_->change(port_->domain().now() + 1, -1);
+  }
   --left_;
   // Entries of an empty queue go where the last ones were: the whole ring would not stay in a
   // processor's cache.
@@ -273,6 +284,14 @@ void InjectionPort::tick() {
       sm_.answer_load(*head_, std::max(granted_in_ + load_latency_, now() + 1));
     }
     const Ticks occupancy = flit_ticks_ * (head_->load ? 1U : head_->flits);
+    if (slices_ != nullptr) {
+      const Ticks begin = std::max(free_at_, at_cycle(granted_in_));
+      slices_->add(std::max(free_at_, at_cycle(waiting_since_)), begin,
+                   static_cast<std::uint32_t>(PortWork::kWaits));
+      slices_->add(begin, begin + occupancy,
+                   static_cast<std::uint32_t>(head_->load ? PortWork::kLoad : PortWork::kSends),
+                   head_->load ? 1U : head_->flits);
+    }
     queue.pop();
     free_at_ = std::max(free_at_, at_cycle(granted_in_)) + occupancy;
     busy_ += occupancy;
@@ -291,6 +310,7 @@ void InjectionPort::tick() {
     return;
   }
   waiting_ = true;
+  waiting_since_ = now();
   head_ = &queue.front();
   const SliceMap::Place place = map_->place(head_->address);
   queue.send_to(static_cast<std::uint8_t>(place.slice));

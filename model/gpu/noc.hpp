@@ -16,6 +16,7 @@
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
 #include "model/gpu/divider.hpp"
+#include "model/gpu/recorder.hpp"
 #include "model/gpu/ticks.hpp"
 #include "model/gpu/traffic.hpp"
 
@@ -73,6 +74,10 @@ class SliceIngress : public Channel {
   [[nodiscard]] std::uint32_t waiting() const { return waiting_count_; }
   [[nodiscard]] std::uint32_t room() const { return room_; }
   [[nodiscard]] bool empty() const { return arrivals_.empty() && waiting_count_ == 0; }
+  // Room that is taken, of which a flit needs kRoomOfFlit.
+  static constexpr std::uint32_t kRoomOfFlit = 2;
+  [[nodiscard]] std::uint32_t taken() const { return all_room_ - room_; }
+  void record(LevelRecorder* level) { level_ = level; }
 
  private:
   void update() override;
@@ -96,6 +101,8 @@ class SliceIngress : public Channel {
   std::vector<std::uint32_t> turns_;  // of each input, the SM from which it goes on
   std::uint32_t input_ = 0;           // whose turn it is
   std::uint32_t room_;                // in half flits
+  const std::uint32_t all_room_;
+  LevelRecorder* level_ = nullptr;
   std::uint32_t given_back_ = 0;
   std::deque<Arrival> arrivals_;
 };
@@ -144,6 +151,8 @@ class Outlet {
   // Wakes the port in the first cycle in which there is an entry.
   void want_entries();
   [[nodiscard]] bool idle() const { return left_ == 0; }
+  [[nodiscard]] std::size_t waiting() const { return left_; }
+  void record(LevelRecorder* level) { level_ = level; }
 
  private:
   // One line of a processor's cache.
@@ -173,6 +182,7 @@ class Outlet {
   const std::size_t plenty_;
   Block* writer_ = nullptr;
   Block* port_ = nullptr;
+  LevelRecorder* level_ = nullptr;
 };
 
 // Injection port of one SM. Owned by the SM.
@@ -202,6 +212,7 @@ class InjectionPort : public Block {
   // What it has to do, and for what that waits, or nothing.
   [[nodiscard]] std::string waits() const;
   [[nodiscard]] bool idle() const { return !waiting_ && queue.idle(); }
+  void record(SliceRecorder* slices) { slices_ = slices; }
 
  private:
   void tick() override;
@@ -224,6 +235,8 @@ class InjectionPort : public Block {
   std::uint64_t flits_ = 0;
   std::uint64_t lone_words_ = 0;
   std::uint64_t load_flits_ = 0;
+  SliceRecorder* slices_ = nullptr;
+  Cycle waiting_since_ = 0;
 };
 
 }  // namespace warpfold

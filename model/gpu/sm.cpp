@@ -143,6 +143,9 @@ void Residency::update() {
   }
   launched_.clear();
   closed_ = closes_;
+  if (flushes_) {
+    std::for_each(subcores_.begin(), subcores_.end(), [](Subcore* s) { s->end_probe(); });
+  }
   if (flushes_ && sm_.buffer) {
     sm_.receive();
     sm_.lsu.flushes.deliver(true);
@@ -235,6 +238,11 @@ void Sm::answer_load(const Transaction& load, Cycle due) {
   ARC_CHECK(due > domain.now(), "an SM has run ahead of the answer to a load");
   subcores[load.subcore]->load_answered(load.answers, due);
   wake_at(due);
+}
+
+void Sm::probe(const PortProbe& probe) {
+  subcores.at(probe.subcore)->probe(probe);
+  wake_at(domain.next());
 }
 
 // Whether it will not matter in that cycle, its next, what the injection port has taken meanwhile.

@@ -177,6 +177,8 @@ class Sm : public Block {
   [[nodiscard]] Ticks busy_until() const {
     return std::max({pipe.busy_until(), port.busy_until(), buffer ? buffer->busy_until() : 0});
   }
+  // Has the ports of an ARC unit of its looked at.
+  void probe(const PortProbe& probe);
 
   Domain domain;
   Residency residency;

@@ -86,6 +86,9 @@ Subcore::Subcore(const sc_core::sc_module_name& name, Domain& domain, const Cont
 void Subcore::tick() {
   const Cycle cycle = now();
   bool request_left = false;
+  if (probe_ != nullptr) {
+    show_resting_unit(cycle, asleep_since_ != kNever && !unit_has_room());
+  }
   if (asleep_since_ != kNever && !unit_has_room()) {
     memory_queue.want_room();
   } else if (unit_held()) {
@@ -190,6 +193,10 @@ void Subcore::account(Cycle cycle) {
     return;
   }
   const std::uint64_t span = cycle - accounted_;
+  if (slices_of_ != nullptr) {
+    slices_of_->add(at_cycle(accounted_), at_cycle(cycle),
+                    static_cast<std::uint32_t>(standing_.cause));
+  }
   accounted_ = cycle;
   const auto add_warps = [&](CycleCause cause, SlotMask mask) {
     stats_.warp_cycles[static_cast<std::size_t>(cause)] +=
@@ -777,6 +784,9 @@ void Subcore::tick_unit(Cycle cycle) {
   request_.lsu_ready = unit_has_room();
   request_.rf_ready = true;
   const UnitOutputs out = unit_->tick(request_);
+  if ((unit_slices_ != nullptr) | (probe_ != nullptr)) {
+    record_unit(cycle, out);
+  }
   if (out.lsu_valid && request_.lsu_ready) {
     MemOp& op = memory_queue.push_new();
     op.mask = out.lsu_mask;
@@ -833,6 +843,47 @@ void Subcore::tick_unit(Cycle cycle) {
   }
 }
 
+void Subcore::probe(const PortProbe& probe) {
+  probe_ = &probe;
+  wake_next();
+}
+
+// A probe sees all cycles. In those in which the unit is not clocked its ports are what they were,
+// if it is asleep, or idle.
+void Subcore::show_resting_unit(Cycle cycle, bool asleep) {
+  if (const CycleRange& window = probe_->window; cycle + 1 < window.end) {
+    // Not all at once: a run is not to last until the window begins.
+    constexpr Cycle kMost = 128;
+    wake_at(std::clamp(window.begin, cycle + 1, cycle + kMost));
+  }
+  if (!asleep && unit_held()) {
+    return;  // it is clocked
+  }
+  request_.lsu_ready = unit_has_room();
+  request_.rf_ready = true;
+  shown_ = asleep ? shown_ : UnitOutputs{};
+  if (probe_->window.contains(cycle)) {
+    probe_->show(cycle, request_, shown_);
+  }
+}
+
+// What the unit, which has been clocked, shows and does in this cycle.
+void Subcore::record_unit(Cycle cycle, const UnitOutputs& out) {
+  if (unit_slices_ != nullptr) {
+    const UnitWork work = out.rf_valid         ? UnitWork::kReads
+                          : !out.lsu_valid     ? UnitWork::kHolds
+                          : request_.lsu_ready ? UnitWork::kSends
+                                               : UnitWork::kWaits;
+    unit_slices_->add(at_cycle(cycle), at_cycle(cycle + 1), static_cast<std::uint32_t>(work));
+  }
+  if (probe_ != nullptr) {
+    shown_ = out;
+    if (probe_->window.contains(cycle)) {
+      probe_->show(cycle, request_, out);
+    }
+  }
+}
+
 // Puts what the register file delivers onto the unit's ports. Values of lanes that are not read
 // matter to no kind, but for the exponents of the whole operand, which the fused one sees: all its
 // values are fetched with the first read, and stay at hand until another operand is read.
@@ -859,6 +910,11 @@ void Subcore::answer(const InFlight& operand, LaneMask lanes) {
 void Subcore::account_sleep(Cycle cycle) {
   if (asleep_since_ != kNever) {
     const std::uint64_t slept = cycle - asleep_since_;
+    if (unit_slices_ != nullptr) {
+      unit_slices_->add(
+          at_cycle(asleep_since_), at_cycle(cycle),
+          static_cast<std::uint32_t>(sum_waits_ ? UnitWork::kWaits : UnitWork::kHolds));
+    }
     request_.lsu_ready = false;
     for (auto left = slept % rest_period(context_.unit_kind); left > 0; --left) {
       unit_->tick(request_);

@@ -33,6 +33,7 @@
 #include "model/gpu/clock.hpp"
 #include "model/gpu/config.hpp"
 #include "model/gpu/divider.hpp"
+#include "model/gpu/recorder.hpp"
 #include "model/gpu/traffic.hpp"
 #include "model/policy/program.hpp"
 #include "model/unit/arc_unit.hpp"
@@ -171,6 +172,15 @@ class Subcore : public Block {
   // Whether a warp goes on at a time that is known.
   [[nodiscard]] bool waits_for_time() const { return due_at_ != kNever; }
   [[nodiscard]] bool empty() const { return resident_ == 0 && !unit_held(); }
+  [[nodiscard]] bool has_unit() const { return unit_ != nullptr; }
+  // What it does, by CycleCause, and what its ARC unit does, if it has one.
+  void record(SliceRecorder* slices, SliceRecorder* of_unit) {
+    slices_of_ = slices;
+    unit_slices_ = of_unit;
+  }
+  // Has the ports of its ARC unit looked at, until the kernel has ended.
+  void probe(const PortProbe& probe);
+  void end_probe() { probe_ = nullptr; }
 
  private:
   using SlotMask = std::uint32_t;
@@ -195,6 +205,8 @@ class Subcore : public Block {
   };
 
   void tick() override;
+  void show_resting_unit(Cycle cycle, bool asleep);
+  void record_unit(Cycle cycle, const UnitOutputs& out);
   void close_batch(Cycle cycle);
   void account(Cycle cycle);
   void account_results(Cycle cycle);
@@ -317,6 +329,11 @@ class Subcore : public Block {
   // Fused: whose exponents are on the ports, and the values of its lanes.
   const InFlight* answered_ = nullptr;
   std::array<Fp32Bits, kLanes> values_{};
+
+  SliceRecorder* slices_of_ = nullptr;
+  SliceRecorder* unit_slices_ = nullptr;
+  const PortProbe* probe_ = nullptr;
+  UnitOutputs shown_;  // of the unit, when it was clocked last, if there is a probe
 };
 
 }  // namespace warpfold

@@ -209,27 +209,6 @@ std::optional<double> measured_ratio(const RunResult& run) {
   return static_cast<double>(run.cycles) / *cycles;
 }
 
-std::string timelines_to_json(const std::vector<RunResult>& runs) {
-  std::string out = "{\"schema\": \"warpfold.timeline/1\", \"runs\": [";
-  const char* separator = "\n";
-  for (const RunResult& run : runs) {
-    Json timeline;
-    timeline["trace"] = run.trace;
-    timeline["gpu"] = run.gpu;
-    timeline["policy"] = run.policy;
-    timeline["unit"] = run.unit;
-    timeline["unit_kind"] = run.unit_kind;
-    timeline["cycles"] = run.cycles;
-    timeline["gpu_part"] = run.gpu_part;
-    timeline["interval"] = run.timeline.interval;
-    timeline["units"] = named_values(run.timeline.units);
-    timeline["busy"] = named_values(run.timeline.busy);
-    out += separator + timeline.dump(-1, ' ', false, Json::error_handler_t::replace);
-    separator = ",\n";
-  }
-  return out + "\n]}\n";
-}
-
 std::string energies_to_json(const std::vector<RunResult>& runs) {
   Json out;
   out["schema"] = "warpfold.energy-model/1";

@@ -45,8 +45,4 @@ std::string results_to_json(const std::vector<RunResult>& runs);
 // {"schema": "warpfold.energy-model/1", "runs": [...]}: what each run's energy is made of.
 std::string energies_to_json(const std::vector<RunResult>& runs);
 
-// {"schema": "warpfold.timeline/1", "runs": [...]}: the timelines of runs that have one, a line
-// each.
-std::string timelines_to_json(const std::vector<RunResult>& runs);
-
 }  // namespace warpfold

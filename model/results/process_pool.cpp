@@ -27,6 +27,44 @@
 #include <utility>
 
 namespace warpfold {
+
+// Parts of timelines, of which there are many, as lists.
+static void to_json(nlohmann::ordered_json& out, const TimelineSlice& slice) {
+  out = {slice.begin, slice.length, slice.what, slice.count};
+}
+static void from_json(const nlohmann::ordered_json& in, TimelineSlice& slice) {
+  in.at(0).get_to(slice.begin);
+  in.at(1).get_to(slice.length);
+  in.at(2).get_to(slice.what);
+  in.at(3).get_to(slice.count);
+}
+static void to_json(nlohmann::ordered_json& out, const TimelineLevel& level) {
+  out = {level.cycle, level.value};
+}
+static void from_json(const nlohmann::ordered_json& in, TimelineLevel& level) {
+  in.at(0).get_to(level.cycle);
+  in.at(1).get_to(level.value);
+}
+static void to_json(nlohmann::ordered_json& out, const TimelineTrack& track) {
+  out = {track.place, track.name, track.what, track.count, track.slices};
+}
+static void from_json(const nlohmann::ordered_json& in, TimelineTrack& track) {
+  in.at(0).get_to(track.place);
+  in.at(1).get_to(track.name);
+  in.at(2).get_to(track.what);
+  in.at(3).get_to(track.count);
+  in.at(4).get_to(track.slices);
+}
+static void to_json(nlohmann::ordered_json& out, const TimelineLevels& levels) {
+  out = {levels.place, levels.name, levels.parts, levels.levels};
+}
+static void from_json(const nlohmann::ordered_json& in, TimelineLevels& levels) {
+  in.at(0).get_to(levels.place);
+  in.at(1).get_to(levels.name);
+  in.at(2).get_to(levels.parts);
+  in.at(3).get_to(levels.levels);
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -60,6 +98,13 @@ void visit_result(Archive& archive, Run& run) {
   archive("timeline_interval", run.timeline.interval);
   archive("timeline_units", run.timeline.units);
   archive("timeline_busy", run.timeline.busy);
+  archive("timeline_room", run.timeline.room);
+  archive("timeline_held", run.timeline.held);
+  archive("timeline_begin", run.timeline.window_begin);
+  archive("timeline_end", run.timeline.window_end);
+  archive("timeline_places", run.timeline.places);
+  archive("timeline_tracks", run.timeline.tracks);
+  archive("timeline_levels", run.timeline.levels);
   archive("bounds", run.bounds);
   archive("even_bounds", run.even_bounds);
   archive("sums_match", run.sums_match);

@@ -15,6 +15,39 @@ namespace warpfold {
 using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
 using Fractions = std::vector<std::pair<std::string, double>>;
 
+// What a unit did for a time, in 1/256 cycles.
+struct TimelineSlice {
+  std::uint64_t begin = 0;
+  std::uint64_t length = 0;
+  std::uint32_t what = 0;   // TimelineTrack::what
+  std::uint32_t count = 0;  // TimelineTrack::count
+  friend bool operator==(const TimelineSlice&, const TimelineSlice&) = default;
+};
+
+// Of one unit, one after the other.
+struct TimelineTrack {
+  std::uint32_t place = 0;  // Timeline::places
+  std::string name;
+  std::vector<std::string> what;
+  std::string count;  // what the counts are of; empty: there are none
+  std::vector<TimelineSlice> slices;
+  friend bool operator==(const TimelineTrack&, const TimelineTrack&) = default;
+};
+
+// How much a queue held from a cycle on.
+struct TimelineLevel {
+  std::uint64_t cycle = 0;
+  std::uint64_t value = 0;
+  friend bool operator==(const TimelineLevel&, const TimelineLevel&) = default;
+};
+struct TimelineLevels {
+  std::uint32_t place = 0;
+  std::string name;
+  std::uint32_t parts = 1;  // that make one of what it counts
+  std::vector<TimelineLevel> levels;
+  friend bool operator==(const TimelineLevels&, const TimelineLevels&) = default;
+};
+
 // How busy units were in every interval of a run, the last of which ends with the run. Empty unless
 // asked for.
 struct Timeline {
@@ -23,6 +56,15 @@ struct Timeline {
   // Of each kind, busy cycles of all its units together, by interval. In multiples of 2^-8, so that
   // their sum is exact: it is the kind's utilization x its units x the run's cycles.
   std::vector<std::pair<std::string, std::vector<double>>> busy;
+  // What all queues of a kind together have room for, and hold at the end of each interval.
+  Counters room;
+  std::vector<std::pair<std::string, std::vector<double>>> held;
+  // In detail, cycles from window_begin on before window_end.
+  std::uint64_t window_begin = 0;
+  std::uint64_t window_end = 0;
+  std::vector<std::string> places;  // "SM 0", "L2 port 3"
+  std::vector<TimelineTrack> tracks;
+  std::vector<TimelineLevels> levels;
 };
 
 struct RunResult {

@@ -13,6 +13,7 @@
 #include "model/gpu/reference_sums.hpp"
 #include "model/policy/group_sizes.hpp"
 #include "model/policy/program.hpp"
+#include "model/unit/wave_file.hpp"
 
 namespace warpfold {
 namespace {
@@ -39,6 +40,50 @@ std::string name_of(const trace::Reader& trace, const GpuConfig& gpu, const Poli
   return fmt::format("{} {} {}", trace.path().string(), gpu.name, policy.name());
 }
 
+// The blocks that are looked at must be there.
+void check_places(const SimulationPlan& plan, const trace::Reader& trace, const GpuConfig& gpu) {
+  const auto check = [&](const char* option, std::uint32_t index, std::uint32_t count,
+                         const char* what) {
+    if (index >= count) {
+      throw BadInputError(fmt::format("{} {}: {} has {} 0 to {} for {}", option, index, gpu.name,
+                                      what, count - 1, trace.path().string()));
+    }
+  };
+  for (const std::uint32_t sm : plan.timeline_detail.sms) {
+    check("--timeline-sm", sm, gpu.sm.count, "SMs");
+  }
+  for (const std::uint32_t port : plan.timeline_detail.l2_ports) {
+    check("--timeline-l2", port, gpu.l2.ports(), "ports of the L2");
+  }
+  if (plan.wave) {
+    check("--wave-sm", plan.wave->sm, gpu.sm.count, "SMs");
+    check("--wave-subcore", plan.wave->subcore, gpu.sm.subcores, "sub-cores");
+  }
+}
+
+// The waves are written when the run is over.
+RunResult simulate_with_wave(SimOptions options, const WavePlan& wave, const trace::Reader& trace,
+                             const ReferenceSums& reference) {
+  WaveFile file(options.unit_kind, {"arc_subcore"});
+  PortValues ports;
+  const PortProbe probe{
+      .window = wave.window,
+      .sm = wave.sm,
+      .subcore = wave.subcore,
+      .show = [&](Cycle cycle, const UnitInputs& inputs, const UnitOutputs& outputs) {
+        ports = {inputs, outputs};
+        file.add(cycle, {&ports});
+      }};
+  options.probe = &probe;
+  const RunResult run = simulate(options, trace, reference);
+  if (run.cycles <= wave.window.begin) {
+    throw BadInputError(fmt::format("--wave-cycles {}:{}: the run ended after {} cycles",
+                                    wave.window.begin, wave.window.end, run.cycles));
+  }
+  wave.file->write(file.finish());
+  return run;
+}
+
 PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const GpuConfig& gpu,
                    const Policy& policy, const std::size_t& threads, SharedReference& reference) {
   const SimOptions options{.gpu = gpu,
@@ -47,16 +92,22 @@ PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const
                            .unit_kind = plan.unit_kind,
                            .clock_all = plan.clock_all,
                            .timeline_interval = plan.timeline_interval,
+                           .timeline_detail = plan.timeline_detail,
                            .progress = {}};
+  check_places(plan, trace, gpu);
   PoolTask task;
   task.name = name_of(trace, gpu, policy);
   task.prepare = [&reference, &trace] { reference.prepare(trace); };
-  task.work = [options, &threads, &reference, &trace](const std::function<void(double)>& progress) {
+  task.work = [options, &plan, &threads, &reference,
+               &trace](const std::function<void(double)>& progress) {
     SimOptions with_progress = options;
     with_progress.threads = threads;
     with_progress.progress = progress;
     try {
-      return simulate(with_progress, trace, *reference.sums);
+      return plan.wave ? simulate_with_wave(with_progress, *plan.wave, trace, *reference.sums)
+                       : simulate(with_progress, trace, *reference.sums);
+    } catch (const OutputError& error) {
+      throw BadInputError(error.what());
     } catch (const SimulationError& error) {
       throw BadInputError(error.what());
     } catch (const trace::TraceError& error) {

@@ -6,17 +6,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/gpu/config.hpp"
+#include "model/gpu/gpu.hpp"
 #include "model/policy/policy.hpp"
+#include "model/results/output_file.hpp"
 #include "model/results/process_pool.hpp"
 #include "model/results/run_result.hpp"
 #include "model/unit/arc_unit.hpp"
 #include "traces/format/reader.hpp"
 
 namespace warpfold {
+
+// Waves of one ARC unit, under the name "arc_subcore", into a file.
+struct WavePlan {
+  CycleRange window;
+  std::uint32_t sm = 0;
+  std::uint32_t subcore = 0;
+  const OutputFile* file = nullptr;
+};
 
 struct SimulationPlan {
   std::vector<trace::Reader> traces;
@@ -29,6 +40,8 @@ struct SimulationPlan {
   bool clock_all = false;
   bool whole_gpu = false;               // for samples too, which else run on their part of it
   std::uint64_t timeline_interval = 0;  // SimOptions::timeline_interval
+  TimelineDetail timeline_detail;
+  std::optional<WavePlan> wave;  // of a plan of one run
   std::size_t jobs = 1;
   // Host threads of each simulation; 0: where there are fewer simulations than jobs, their share of
   // those, up to eight (README.md: more gain nothing).

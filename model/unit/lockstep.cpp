@@ -95,6 +95,7 @@ Lockstep::Lockstep(ArcUnit& unit, ArcUnit& golden, const LockstepOptions& option
       kind_(options.kind),
       gap_probability_(options.gap_probability),
       gate_idle_(options.gate_idle),
+      watch_(options.watch),
       first_tag_(SplitMix64::mix(options.seed + 3)),
       random_(SplitMix64::mix(options.seed)),
       lsu_(SplitMix64::mix(options.seed + 1), options.lsu_stall_probability),
@@ -182,6 +183,9 @@ bool Lockstep::cycle() {
     golden_outputs = golden_.tick(inputs_);
   }
 
+  if (watch_) {
+    watch_(counts_.cycles, inputs_, unit_outputs, golden_outputs);
+  }
   if (unit_outputs != golden_outputs) {
     for (const OutputPort& port : kOutputPorts) {
       if (port.value(unit_outputs) != port.value(golden_outputs)) {
@@ -419,7 +423,8 @@ RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& o
                     {.kind = options.kind,
                      .seed = options.seed,
                      .lsu_stall_probability = options.stall_probability,
-                     .rf_stall_probability = options.stall_probability / 2});
+                     .rf_stall_probability = options.stall_probability / 2,
+                     .watch = options.watch});
   const trace::Header& header = reader.header();
   const auto parameters = static_cast<std::uint32_t>(header.parameters.size());
   RegressResult result;

@@ -62,6 +62,10 @@ struct AtomredRequest {
   std::array<Fp32Bits, kLanes> values{};
 };
 
+// Called with what stands at the ports in a cycle, before it is compared; may be empty.
+using PortWatch = std::function<void(Cycle cycle, const UnitInputs& inputs, const UnitOutputs& unit,
+                                     const UnitOutputs& golden)>;
+
 struct LockstepOptions {
   UnitKind kind = UnitKind::kSerial;
   std::uint64_t seed = 1;
@@ -70,6 +74,7 @@ struct LockstepOptions {
   double gap_probability = 0.25;  // that a request comes 1 to 8 cycles late, rarely 1 to 64
   // While there is nothing to do, each unit is clocked or not at random: that must not matter.
   bool gate_idle = true;
+  PortWatch watch = nullptr;
 };
 
 struct LockstepCounts {
@@ -123,6 +128,7 @@ class Lockstep {
   UnitKind kind_;
   double gap_probability_;
   bool gate_idle_;
+  PortWatch watch_;
   std::uint64_t first_tag_;  // so that short runs move the upper bits as well
   SplitMix64 random_;
   BackPressure lsu_;
@@ -149,6 +155,7 @@ struct RegressOptions {
   std::uint64_t max_events = 0;    // 0: all
   double stall_probability = 0.5;  // of the memory queue; of the register file, half of it
   ArcUnit* unit = nullptr;         // the unit under test instead of the RTL
+  PortWatch watch = nullptr;
   // Called after the last warp of every CTA.
   std::function<void(const RegressResult&)> progress = nullptr;
 };

@@ -27,7 +27,8 @@ def simulate(simulator, point, folder):
     """(result, error): one of them is None."""
     command = [simulator, "sim", *point.arguments(), "--jobs", "1", "--json", str(folder / "run.json")]
     if point.timeline:
-        command += ["--timeline", str(folder / "timeline.json"), "--timeline-interval", str(point.timeline)]
+        command += ["--timeline", str(folder / "timeline.json"), "--timeline-interval", str(point.timeline),
+                    "--timeline-sm", "none", "--timeline-l2", "none"]
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
                           check=False)
     complaint = " ".join(done.stderr.split()).removeprefix("warpfold: ")
@@ -37,7 +38,8 @@ def simulate(simulator, point, folder):
         return None, complaint or f"the simulator ended with {done.returncode} and said nothing"
     result = {"run": json.loads((folder / "run.json").read_text(encoding="utf-8"))["runs"][0]}
     if point.timeline:
-        result["timeline"] = json.loads((folder / "timeline.json").read_text(encoding="utf-8"))["runs"][0]
+        timelines = json.loads((folder / "timeline.json").read_text(encoding="utf-8"))["warpfold"]
+        result["timeline"] = timelines["runs"][0]
     return result, None
 
 

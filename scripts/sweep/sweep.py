@@ -12,7 +12,6 @@ import argparse
 import fcntl
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,8 +21,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+sys.path.append(str(HERE.parent))
 import plan as planning  # noqa: E402
 import table  # noqa: E402
+from progress import Progress  # noqa: E402
 
 sys.path.insert(1, str(HERE.parent))
 import guard  # noqa: E402
@@ -117,22 +118,6 @@ class Sweep:
             (f"{table.settings(point)} " if point.set else "") + f"({point.unit_kind}): {reason}"
 
 
-class Progress:
-    """A line on the terminal; nothing in a pipe."""
-
-    def __init__(self):
-        self.enabled = sys.stderr.isatty()
-
-    def show(self, done, total):
-        if self.enabled:
-            width = shutil.get_terminal_size().columns - 1
-            print("\r\x1b[K" + f"{done} of {total} points"[:width], end="", file=sys.stderr, flush=True)
-
-    def wipe(self):
-        if self.enabled:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
 def snakemake_command(sweep, options):
     command = ["snakemake", "--snakefile", str(HERE / "Snakefile"), "--directory", str(sweep.folder), "--config",
                f"plan={sweep.plan}", "--keep-going", "--rerun-incomplete", "--rerun-triggers", "mtime",
@@ -145,8 +130,9 @@ def snakemake_command(sweep, options):
 
 def run_workflow(sweep, options, lock):
     """Until every point has a result or has failed. Ctrl-C and SIGTERM end the jobs, too."""
-    progress = Progress()
-    total = len(sweep.points)
+    # What was there before took no time.
+    there = len(sweep.points) - len(sweep.missing())
+    progress = Progress(len(sweep.points) - there, "points")
     with open(sweep.log, "w", encoding="utf-8") as log:
         try:
             # A session of its own: a Ctrl-C reaches it once, from here.
@@ -171,7 +157,7 @@ def run_workflow(sweep, options, lock):
                     child.wait(timeout=0.5)
                     break
                 except subprocess.TimeoutExpired:
-                    progress.show(total - len(sweep.missing()), total)
+                    progress.at(progress.total - len(sweep.missing()))
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

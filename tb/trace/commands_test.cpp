@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -385,14 +386,25 @@ TEST_F(Manifest, VerifyRefusesWhatIsNoTraceBeforeItChecksAny) {
 
 TEST_F(Manifest, StoppedSliceLeavesNothing) {
   int asked = 0;
-  const SliceSpec spec{.stop = [&asked] { return ++asked > 2; }};
+  const SliceSpec spec{.step = [&asked](double done) {
+    EXPECT_GE(done, 0);
+    EXPECT_LT(done, 1);
+    return ++asked > 2;
+  }};
   EXPECT_THROW(trace_slice(folder_ / "b.wft", folder_ / "c.wft", spec, out_), TraceError);
   EXPECT_EQ(asked, 3);
   EXPECT_EQ(folder_.names().size(), 2U);  // a.wft and b.wft
 }
 
 TEST_F(Manifest, VerifyTakesTracesAsWell) {
-  EXPECT_EQ(trace_verify({folder_ / "a.wft", folder_ / "b.wft"}, out_), 0);
+  std::vector<double> shares;
+  EXPECT_EQ(trace_verify({folder_ / "a.wft", folder_ / "b.wft"}, out_,
+                         [&shares](double done) { shares.push_back(done); }),
+            0);
+  EXPECT_GE(shares.size(), 4U);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_EQ(shares.front(), 0);
+  EXPECT_NEAR(shares.back(), 1, 0.01);
   fs::resize_file(folder_ / "a.wft", 200);
   out_.str("");
   EXPECT_EQ(trace_verify({folder_ / "a.wft", folder_ / "b.wft"}, out_), 1);
@@ -490,10 +502,10 @@ TEST(Recost, StopsWithoutAFile) {
   write_counted(folder / "t.wft");
   write_costs(folder / "costs.json", [](json&) {});
   std::ostringstream out;
-  EXPECT_THROW(
-      trace_recost(
-          folder / "t.wft", folder / "costs.json", folder / "new.wft", [] { return true; }, out),
-      TraceError);
+  EXPECT_THROW(trace_recost(
+                   folder / "t.wft", folder / "costs.json", folder / "new.wft",
+                   [](double) { return true; }, out),
+               TraceError);
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"costs.json", "t.wft"}));
 }
 

@@ -136,7 +136,8 @@ std::string sound(const Reader& reader) {
 }
 
 // Verifies one trace of a manifest; throws at the first difference.
-std::string verify_entry(const fs::path& file, const ManifestEntry& entry) {
+std::string verify_entry(const fs::path& file, const ManifestEntry& entry,
+                         const FileShares& shares) {
   const Reader reader(file);
   const auto expect = [&](std::string_view what, const std::string& got, const std::string& want) {
     if (got != want) {
@@ -149,7 +150,7 @@ std::string verify_entry(const fs::path& file, const ManifestEntry& entry) {
   expect("its workload", reader.header().workload, entry.workload);
   expect("its scene", reader.header().scene, entry.scene);
   expect("its gpu", reader.header().gpu, entry.gpu);
-  reader.verify();
+  reader.verify([&](double share) { shares.at(file, share); });
   return sound(reader);
 }
 
@@ -165,14 +166,15 @@ bool report(const fs::path& file, std::ostream& out, Check check) {
   }
 }
 
-bool verify_manifest(const fs::path& path, std::ostream& out) {
+bool verify_manifest(const fs::path& path, std::ostream& out, FileShares& shares) {
   const std::vector<ManifestEntry> entries = read_manifest(path);
   bool passed = true;
   std::set<fs::path> listed;
   for (const ManifestEntry& entry : entries) {
     const fs::path file = path.parent_path() / entry.file;
     listed.insert(entry.file);
-    passed = report(file, out, [&] { return verify_entry(file, entry); }) && passed;
+    passed = report(file, out, [&] { return verify_entry(file, entry, shares); }) && passed;
+    shares.finished(file);
   }
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::set<fs::path> strangers;
@@ -228,13 +230,13 @@ std::string dump_record(const Header& header, const WarpTrace& warp, const Recor
 // Writes a trace of some CTAs of another, by their position in it. Values are left out if the
 // header has none.
 void copy_ctas(const Reader& reader, const std::vector<std::size_t>& chosen, const Header& header,
-               const fs::path& out_path, const std::function<bool()>& stop, std::ostream& out) {
+               const fs::path& out_path, const Step& step, std::ostream& out) {
   Writer writer(out_path, header);
-  for (const std::size_t i : chosen) {
-    if (stop && stop()) {
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (step && step(share_of(i, chosen.size()))) {
       throw TraceError(fmt::format("{}: not written: interrupted", out_path.string()));
     }
-    CtaTrace cta = reader.read_cta(i);
+    CtaTrace cta = reader.read_cta(chosen[i]);
     if (header.values == ValueMode::kNone) {
       for (WarpTrace& warp : cta.warps) {
         warp.values.clear();
@@ -280,13 +282,16 @@ Positions positions(const Reader& reader, std::uint64_t first, std::uint64_t las
 
 }  // namespace
 
-int trace_info(const std::vector<fs::path>& paths, bool json, std::ostream& out) {
+int trace_info(const std::vector<fs::path>& paths, bool json, std::ostream& out,
+               const Progress& progress) {
+  FileShares shares(paths, progress);
   ordered_json all;
   all["schema"] = "warpfold.trace-info/1";
   all["traces"] = ordered_json::array();
   for (const fs::path& path : paths) {
     const Reader reader(path);
-    const TraceStats stats = collect_stats(reader);
+    const TraceStats stats = collect_stats(reader, [&](double share) { shares.at(path, share); });
+    shares.finished(path);
     if (!json) {
       out << info_text(reader, stats);
       continue;
@@ -306,28 +311,34 @@ int trace_info(const std::vector<fs::path>& paths, bool json, std::ostream& out)
   return 0;
 }
 
-int trace_verify(const std::vector<fs::path>& paths, std::ostream& out) {
+int trace_verify(const std::vector<fs::path>& paths, std::ostream& out, const Progress& progress) {
   // What is no trace or no manifest at all is said before anything is checked.
+  std::vector<fs::path> files;
   for (const fs::path& path : paths) {
     if (path.extension() == ".json") {
-      static_cast<void>(read_manifest(path));
+      for (const ManifestEntry& entry : read_manifest(path)) {
+        files.push_back(path.parent_path() / entry.file);
+      }
     } else {
       Reader::check_begin(path);
+      files.push_back(path);
     }
   }
+  FileShares shares(files, progress);
   bool passed = true;
   for (const fs::path& path : paths) {
     if (path.extension() == ".json") {
-      passed = verify_manifest(path, out) && passed;
+      passed = verify_manifest(path, out, shares) && passed;
       continue;
     }
     passed = report(path, out,
                     [&] {
                       const Reader reader(path);
-                      reader.verify();
+                      reader.verify([&](double share) { shares.at(path, share); });
                       return sound(reader);
                     }) &&
              passed;
+    shares.finished(path);
   }
   return passed ? 0 : 1;
 }
@@ -387,12 +398,12 @@ int trace_slice(const fs::path& in, const fs::path& out_path, const SliceSpec& s
   for (std::size_t i = range.begin; i < range.end; i += step) {
     chosen.push_back(i);
   }
-  copy_ctas(reader, chosen, header, out_path, spec.stop, out);
+  copy_ctas(reader, chosen, header, out_path, spec.step, out);
   return 0;
 }
 
 int trace_sample(const fs::path& in, const fs::path& out_path, std::uint32_t every,
-                 const std::function<bool()>& stop, std::ostream& out) {
+                 const Step& step, std::ostream& out) {
   const Reader reader(in);
   Header header = reader.header();
   const std::uint32_t sampled = header.sample_every;
@@ -410,7 +421,7 @@ int trace_sample(const fs::path& in, const fs::path& out_path, std::uint32_t eve
       chosen.push_back(i);
     }
   }
-  copy_ctas(reader, chosen, header, out_path, stop, out);
+  copy_ctas(reader, chosen, header, out_path, step, out);
   return 0;
 }
 
@@ -419,8 +430,8 @@ namespace {
 // of the file `input`; that it was changed stands in the provenance as `changed`.
 int rewrite_header(const Reader& reader, const fs::path& input,
                    const std::function<void(Header&, std::string_view)>& change,
-                   const std::string& changed, const fs::path& out_path,
-                   const std::function<bool()>& stop, std::ostream& out) {
+                   const std::string& changed, const fs::path& out_path, const Step& step,
+                   std::ostream& out) {
   Header header = reader.header();
   std::ifstream file(input, std::ios::binary);
   std::ostringstream text;
@@ -436,7 +447,7 @@ int rewrite_header(const Reader& reader, const fs::path& input,
 
   Writer writer(out_path, header);
   for (std::size_t i = 0; i < reader.cta_count(); ++i) {
-    if (stop && stop()) {
+    if (step && step(share_of(i, reader.cta_count()))) {
       throw TraceError(fmt::format("{}: not written: interrupted", out_path.string()));
     }
     writer.add(reader.read_cta(i));
@@ -448,14 +459,14 @@ int rewrite_header(const Reader& reader, const fs::path& input,
 }  // namespace
 
 int trace_recost(const fs::path& in, const fs::path& costs, const fs::path& out_path,
-                 const std::function<bool()>& stop, std::ostream& out) {
+                 const Step& step, std::ostream& out) {
   return rewrite_header(Reader::without_costs(in), costs, replace_costs, "recosted_from", out_path,
-                        stop, out);
+                        step, out);
 }
 
 int trace_retime(const fs::path& in, const fs::path& times, const fs::path& out_path,
-                 const std::function<bool()>& stop, std::ostream& out) {
-  return rewrite_header(Reader(in), times, replace_times, "retimed_from", out_path, stop, out);
+                 const Step& step, std::ostream& out) {
+  return rewrite_header(Reader(in), times, replace_times, "retimed_from", out_path, step, out);
 }
 
 }  // namespace warpfold::trace

@@ -399,9 +399,12 @@ void Reader::check_begin(const std::filesystem::path& path) {
   State(path, true).pass_prelude();
 }
 
-void Reader::verify() const {
+void Reader::verify(const Progress& progress) const {
   const State& state = *state_;
   for (std::size_t c = 0; c < state.chunks.size(); ++c) {
+    if (progress) {
+      progress(share_of(c, state.chunks.size()));
+    }
     const ChunkInfo& info = state.chunks[c];
     for (std::size_t i = 0; i < info.cta_count; ++i) {
       static_cast<void>(read_cta(state.first_of_chunk[c] + i));

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "traces/format/progress.hpp"
 #include "traces/format/trace.hpp"
 
 namespace warpfold::trace {
@@ -63,7 +64,7 @@ class Reader {
   [[nodiscard]] std::string file_hash() const;
 
   // Decodes every record of every chunk; throws TraceError at the first that is wrong.
-  void verify() const;
+  void verify(const Progress& progress = nullptr) const;
 
  private:
   struct State;

@@ -16,7 +16,7 @@ void sort_unique(std::vector<std::uint32_t>& list) {
 
 }  // namespace
 
-TraceStats collect_stats(const Reader& reader) {
+TraceStats collect_stats(const Reader& reader, const Progress& progress) {
   TraceStats stats;
   stats.work_passes.assign(reader.header().paths.size(), 0);
   const std::uint64_t parameters = reader.header().parameters.size();
@@ -25,6 +25,9 @@ TraceStats collect_stats(const Reader& reader) {
   std::vector<std::uint32_t> of_cta, of_warp;
 
   for (std::size_t i = 0; i < reader.cta_count(); ++i) {
+    if (progress) {
+      progress(share_of(i, reader.cta_count()));
+    }
     const CtaTrace cta = reader.read_cta(i);
     ++stats.ctas;
     of_cta.clear();

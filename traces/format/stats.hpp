@@ -44,6 +44,6 @@ struct TraceStats {
   }
 };
 
-[[nodiscard]] TraceStats collect_stats(const Reader& reader);
+[[nodiscard]] TraceStats collect_stats(const Reader& reader, const Progress& progress = nullptr);
 
 }  // namespace warpfold::trace
