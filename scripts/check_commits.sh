@@ -5,7 +5,7 @@
 #   scripts/check_commits.sh [RANGE]     default: the commits since the rule was made a test
 # Exit code 1: a message breaks the rule. Where Git or the history is missing it says so and exits 0.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$(readlink -f "$0")")/.."
 
 # The last commit that no test has seen.
 base=d72fd2e46520f3c569b1f9c721df4223cf3e31c5

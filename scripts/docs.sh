@@ -7,7 +7,7 @@
 # Exit code 0: as the pages say. 1: something differs. 2: bad usage, or a page that cannot be read.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 export PYTHONDONTWRITEBYTECODE=1
 if [[ ${1:-} == --form ]]; then

@@ -9,7 +9,7 @@
 # Installs what is missing on Debian 12. Exit code 1: a check failed. 2: bad usage.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 # name | what it holds | command
 checks=(
