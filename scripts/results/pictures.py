@@ -1,0 +1,2 @@
+def draw_all(n): return [], []
+def check(n): return [], [], ""
