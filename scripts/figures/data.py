@@ -164,22 +164,19 @@ def check_remarks(remarks, paper):
             if key not in paper.get(figure, {}).get("numbers", {})]
 
 
-def histogram(trace):
-    """Events of the launch with 1 to 32 active lanes, from an entry of `warpfold trace info --json`.
+def histogram(facts):
+    """Events of the launch with 1 to 32 active lanes, from a trace's entry in docs/numbers/traces.json.
 
     A sample of one CTA in N stands for N times its events.
     """
-    return [trace["header"]["sample_every"] * events for events in trace["stats"]["active_histogram"][1:]]
+    return [facts["sample_every"] * events for events in facts["active_histogram"][1:]]
 
 
 def utilization(timeline, kind):
     """[(cycle in the middle of an interval, busy share of the units of that kind)]."""
-    interval, total, units = timeline["interval"], timeline["cycles"], timeline["units"][kind]
-    out = []
-    for index, busy in enumerate(timeline["busy"][kind]):
-        begin, end = index * interval, min((index + 1) * interval, total)
-        out.append(((begin + end) / 2, busy / (units * (end - begin))))
-    return out
+    interval, total = timeline["interval"], timeline["cycles"]
+    return [((index * interval + min((index + 1) * interval, total)) / 2, percent / 100)
+            for index, percent in enumerate(timeline["busy"].get(kind, []))]
 
 
 def machine_numbers(runs, gpu, value):

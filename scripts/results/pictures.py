@@ -10,14 +10,13 @@ from pathlib import Path
 
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
-import correlate
 import store
-import tables
 import values
+import correlate
+import tables
 from style import VERSION, color, plt, to_text
 from values import KINDS, Missing
 
-FOLDER = store.ROOT / "docs/pictures"
 BUDGET = 300 * 1024
 # The policies of pictures: name, policy, kind, colour, marker.
 HARDWARE = [("ARC-HW, fused unit", "arc-hw", "fused", "blue", "D"), ("ARC-HW, pipelined unit", "arc-hw", "pipelined", "green", "v"),
@@ -106,6 +105,8 @@ def thresholds(n):
     figure, panels = plt.subplots(2, 4, figsize=(8.6, 4.5), sharex=True)
     for panel, trace in zip(panels.flat, THRESHOLD_TRACES):
         own = {p["policy"]: p for p in n.correlation if p["trace"] == trace}
+        if not own:
+            raise Missing(trace)
         base = own["baseline"]
         for kind, shade, marker in (("sw-b", "blue", "o"), ("sw-s", "red", "s")):
             found = sorted((int(policy.partition(":")[2]), p) for policy, p in own.items() if policy.startswith(kind + ":"))
@@ -282,7 +283,8 @@ def mark_timeline(panel, entry, policy):
                        (at * interval, min(busy["rop"][at] + 24, 90)), ha="center", **look)
     else:
         most = max(busy["issue"])
-        at = next(index for index in range(busy["issue"].index(most), len(busy["issue"])) if busy["issue"][index] < most / 3)
+        later = range(busy["issue"].index(most), len(busy["issue"]))
+        at = next((index for index in later if busy["issue"][index] < most / 3), later[-1])
         panel.annotate("the L2 no longer holds warps up: all units are busy until the CTAs run out",
                        (at * interval, busy["issue"][at]), (entry["cycles"] / 1e3 + 60, 62), va="center", **look)
 
@@ -311,11 +313,7 @@ def draw(n, folder):
     return paths, absent
 
 
-def draw_all(n):
-    return draw(n, FOLDER)
-
-
-def check(n, folder=FOLDER):
+def check(n, folder):
     """(problems, absent, why nothing was compared)."""
     problems = []
     size = sum(path.stat().st_size for path in folder.glob("*.svg"))

@@ -8,7 +8,6 @@ Simulations run as points of a sweep (scripts/sweep), several at once, and go on
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -27,7 +26,7 @@ SWEEP = HERE / "points.yaml"
 MEASURED_ON, MEASURED_CODE = "h200", "sm_90"
 # What identifies a row, and what it has of the results file.
 KEYS = ["trace", "gpu", "policy", "unit_kind", "set", "thin"]
-COUNTERS = ["cycles", "rop_ops", "noc_bytes", "warp_atomics", "lane_atomics", "activity.instructions"]
+COUNTERS = ["cycles", "rop_ops", "noc_bytes", "activity.instructions"]
 COUNTERS += [f"energy_nj.{part}" for part in ("instructions", "unit", "noc", "rop", "idle", "total")]
 COUNTERS += [f"stalls.subcore_cycles.{part}" for part in
              ("issued", "memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "idle")]
@@ -97,8 +96,8 @@ class Study(sweeping.Sweep):
 
     def __init__(self, wanted, behaviour, facts, simulator):    # pylint: disable=super-init-not-called
         self.simulator = str(Path(simulator).resolve())
-        self.folder = ROOT / "results/documents"
         self.cache = Path(os.environ.get("WARPFOLD_POINTS") or ROOT / "results/points").resolve()
+        self.folder = self.cache.parent / "documents"
         self.errors, self.plan = self.folder / "errors", self.folder / "plan.json"
         self.log, self.memory_mb = self.folder / "snakemake.log", 2000
         digests = planning.Digests()
@@ -228,7 +227,3 @@ def write_if_new(name, command, data, folder):
         old = None
     if old is None or any(json.dumps(old.get(key)) != json.dumps(value) for key, value in data.items()):
         store.write(name, store.source(command), data, folder)
-
-
-def forget_cache():
-    shutil.rmtree(ROOT / "results/documents", ignore_errors=True)

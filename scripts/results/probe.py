@@ -92,17 +92,17 @@ def cycles(simulator, cores=1, machine_file=None, points=None):
             return dict(pair for pairs in pool.map(one, jobs(points)) for pair in pairs)
 
 
-def machine_values():
-    """{"rtx4090": {"sm.count": 128}}, as the files say, without what only they are called."""
+def machine_values(folder=ROOT / "model/gpus"):
+    """{"rtx4090": {"sm.count": 128}}, as the files say."""
     out = {}
     for name in MACHINES:
-        with open(ROOT / f"model/gpus/{name}.toml", "rb") as file:
+        with open(folder / f"{name}.toml", "rb") as file:
             content = tomllib.load(file)
         flat = {}
         for section, value in content.items():
             flat.update({f"{section}.{key}": item for key, item in value.items()} if isinstance(value, dict)
                         else {section: value})
-        out[name] = {key: flat[key] for key in sorted(flat)}
+        out[name] = {key: flat[key] for key in sorted(flat) if key != "name"}
     return out
 
 

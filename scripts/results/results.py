@@ -30,6 +30,7 @@ from plan import PlanError  # noqa: E402
 
 DONE, DIFFERS, BAD_INPUT = 0, 1, 2
 COMMAND = "scripts/results.sh"
+NUMBERS, PICTURES = Path("docs/numbers"), Path("docs/pictures")
 ADVICE = "run scripts/results.sh"
 
 
@@ -52,6 +53,8 @@ def parse(arguments):
     what.add_argument("--keys", action="store_true", help="print the keys that pages use, with their values")
     what.add_argument("--seal", metavar="NAME", help="accept docs/numbers/NAME.json, measured elsewhere, as it stands")
     parser.add_argument("--cores", type=int, metavar="N", default=os.cpu_count(), help="simulations at once [%(default)s]")
+    parser.add_argument("--root", metavar="DIR", type=Path, default=store.ROOT,
+                        help="with --render and --check: another folder with pages and docs/numbers")
     parser.add_argument("--speed", action="store_true", help="also measure the speed of the simulator again")
     options = parser.parse_args(arguments)
     if options.cores < 1:
@@ -71,29 +74,29 @@ def report_absent(absent):
     return DIFFERS if absent else DONE
 
 
-def render():
-    numbers = values.Numbers()
-    changed, problems, absent = pages.render(numbers)
-    drawn, undrawn = pictures.draw_all(numbers)
+def render(root):
+    numbers = values.Numbers(root / NUMBERS)
+    changed, problems, absent = pages.render(numbers, root)
+    drawn, undrawn = pictures.draw(numbers, root / PICTURES)
     for path in [*changed, *drawn]:
-        print(path.relative_to(store.ROOT))
+        print(path.relative_to(root))
     say(problems)
     return DIFFERS if report_absent(absent + undrawn) or problems else DONE
 
 
-def check():
+def check(root):
     problems = []
-    for path in sorted(store.FOLDER.glob("*.json")):
+    for path in sorted((root / NUMBERS).glob("*.json")):
         try:
-            store.read(path.stem)
+            store.read(path.stem, root / NUMBERS)
         except store.BadInput as error:
             problems.append(str(error))
     if problems:
         say(problems)
         return DIFFERS
-    numbers = values.Numbers()
-    problems, absent = pages.check(numbers)
-    different, undrawn, note = pictures.check(numbers)
+    numbers = values.Numbers(root / NUMBERS)
+    problems, absent = pages.check(numbers, root)
+    different, undrawn, note = pictures.check(numbers, root / PICTURES)
     if note:
         print(f"results.sh: pictures were not compared: {note}")
     say(problems + different)
@@ -172,7 +175,7 @@ def make_all(options):
         print("speed", flush=True)
         command, data = sources.speed(simulator)
         store.write("speed", store.source(command), data)
-    return max(render(), DIFFERS if failed else DONE)
+    return max(render(store.ROOT), DIFFERS if failed else DONE)
 
 
 def keys():
@@ -207,9 +210,9 @@ def main(arguments):
     options = parse(arguments)
     try:
         if options.render:
-            return render()
+            return render(options.root)
         if options.check:
-            return check()
+            return check(options.root)
         if options.probe:
             return probe(options.cores)
         if options.keys:

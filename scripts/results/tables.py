@@ -7,10 +7,11 @@ import statistics
 
 import yaml
 
+import store
+import values    # also shows where the next two are
 import correlate
 import data
-import store
-import values
+import probe
 from values import GPUS, KINDS, PAPER_GPUS, Missing, Unknown
 
 POLICIES = ["baseline", "sw-s:16", "sw-b:16", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"]
@@ -125,20 +126,31 @@ def paper(n):
 
 
 def lab_partition(n):
+    """The best of the partitions that were simulated."""
+    own = {gpu: values_of["lab.bytes"] for gpu, values_of in probe.machine_values().items()}
     rows = []
     for trace in n.paper_traces:
         row = [trace]
-        for gpu in PAPER_GPUS:
+        for gpu in GPUS:
+            if gpu not in PAPER_GPUS and trace != "truck":
+                row += ["", ""]
+                continue
             best = n.run(trace, gpu, "lab-best")
-            size = int(best["set"].partition("=")[2]) if best["set"] else MACHINE_PARTITION[gpu]
-            row += [f"{size // 1024} KiB", values.two(n.run(trace, gpu, "baseline")["cycles"] / best["cycles"]),
-                    n.value(f"{trace}.{gpu}.lab-ideal.speedup")]
+            size = int(best["set"].partition("=")[2]) if best["set"] else own[gpu]
+            row += [f"{size // 1024} KiB", values.two(n.run(trace, gpu, "baseline")["cycles"] / best["cycles"])]
         rows.append(row)
-    return markdown(["trace", "rtx4090 best", "LAB", "LAB-ideal", "rtx3060 best", "LAB", "LAB-ideal"], rows)
+    return markdown(["trace"] + [word for gpu in GPUS for word in (f"{gpu}: best", "speedup")], rows)
 
 
-# Of the machine files, lab.bytes.
-MACHINE_PARTITION = {"rtx4090": 106_496, "rtx3060": 49_152}
+def even_l2(n):
+    """Truck with the L2 of the machine, and with one whose slices take an operation a cycle each."""
+    even = {row["full_policy"]: row for row in n.rows if row["trace"] == "truck" and "l2.rop_cycles" in row["set"]}
+    if len(even) < 5:
+        raise Missing("truck rtx4090 with another L2")
+    rows = [[f"`{policy}`", n.value(f"truck.rtx4090.{policy}.speedup"),
+             values.two(even["baseline"]["cycles"] / even[policy]["cycles"])]
+            for policy in ("arc-hw", "sw-b:8", "lab-ideal", "lab")]
+    return markdown(["truck on the rtx4090, speedup", "with its L2", "with one operation a cycle and slice"], rows)
 
 
 def policies_by_trace(n):
@@ -264,10 +276,22 @@ def accuracy(n):
                      "fused, ulp: mean, largest"], rows)
 
 
+# Of the cases of all 32 lanes; the whole GPU.
+REPLAYED = {"same/lanes=32": "one address a warp", "consecutive/lanes=32": "a line", "sectors/lanes=32": "a sector each",
+            "lines/lanes=32": "a line each", "random/lanes=32": "anywhere", "distinct_2_consecutive/lanes=32":
+            "16 lanes on each of 2 words", "gaussian/lanes=32": "parameters of a Gaussian", "hot_address/lanes=32":
+            "one address of all warps", "hot_line/lanes=32": "one line of all warps"}
+
+
 def replay(n):
-    rows = [[f"`{name}`", f"{measured:.3f}", f"{modelled:.3f}", f"{100 * (modelled / measured - 1):+.1f} %"]
-            for name, measured, modelled in n.need("replay")["cases"]]
-    return markdown(["case", "measured, cycles a RED", "modelled", "error"], rows)
+    cases = {name: (measured, modelled) for name, measured, modelled in n.need("replay")["cases"]}
+    rows = []
+    for part, what in REPLAYED.items():
+        for name, (measured_cycles, modelled) in cases.items():
+            if f"/{part}/" in name and name.endswith("/gpu" if "hot" not in part else name[-1]):
+                rows.append([f"`{name}`", what, f"{measured_cycles:,.4g}", f"{modelled:,.4g}",
+                             f"{100 * (modelled / measured_cycles - 1):+.1f} %"])
+    return markdown(["case", "lanes on", "measured, cycles a RED", "modelled", "error"], rows, 2)
 
 
 def measured(n):
@@ -285,7 +309,7 @@ def measured(n):
             return f"{ms['baseline'] / found[policy]:.2f} ({policy.partition(':')[2]})"
 
         rows.append([trace + ("\\*" if facts["sample_every"] > 1 else ""), facts["workload"],
-                     values.whole(facts["events"] * facts["sample_every"]), f"{facts['mean_active_lanes']:.2f}",
+                     values.whole(facts["events"]), f"{facts['mean_active_lanes']:.2f}",
                      values.percent(facts["one_address_share"]), f"{ms['baseline']:.3f}", best("sw-b"), best("sw-s"),
                      *(f"{ms['baseline'] / ms[policy]:.2f}" if policy in ms else "-" for policy in ("skip", "cccl"))])
     return markdown(["trace", "workload", "events", "lanes", "one address", "baseline, ms", "best sw-b (X)",
@@ -296,22 +320,34 @@ def plain_rows(name):
     """A table from a file that has columns and rows of its own."""
     def table_of(n):
         document = n.need(name)
-        return markdown(document["columns"], [[str(cell) for cell in row] for row in document["rows"]])
+        return markdown(document["columns"], [[str(cell) for cell in row] for row in document["rows"]],
+                        len(document["columns"]))
     return table_of
+
+
+def calibration(n):
+    """Benchmarks behind the parameters of the h200, whose values are those of the machine file."""
+    document, machine = n.need("calibration"), probe.machine_values()["h200"]
+    rows = []
+    for parameters, _, *rest in document["rows"]:
+        read = [machine[name] for name in re.findall(r"`([^`]+)`", parameters) if name in machine]
+        shown = [f"{value:,}" if isinstance(value, (int, float)) else str(value) for value in read]
+        rows.append([parameters, ", ".join(dict.fromkeys(shown)), *map(str, rest)])
+    return markdown(document["columns"], rows, len(document["columns"]))
 
 
 def sources(n):
     rows = [[f"[{name}](numbers/{name})", where.get("commit", ""), where.get("host", ""), where.get("date", ""),
-             f"`{where.get('command', '')}`"] for name, where in values.source_lines(n.folder)]
+             "`" + where.get("command", "").replace("|", "\\|") + "`"] for name, where in values.source_lines(n.folder)]
     return markdown(["file", "commit", "made on", "date", "command"], rows, 5)
 
 
 TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-by-trace": kinds_by_trace, "means": means,
-          "paper": paper, "lab-partition": lab_partition, "policies-by-trace": policies_by_trace,
+          "paper": paper, "even-l2": even_l2, "lab-partition": lab_partition, "policies-by-trace": policies_by_trace,
           "energy-by-trace": energy_by_trace, "speed": speed, "correlation": correlation,
           "correlation-by-trace": correlation_by_trace, "thresholds": thresholds, "truck-h200": truck_h200,
           "synthesis": synthesis, "synthesis-asap7": synthesis_asap7, "transistors": transistors, "adders": adders,
-          "accuracy": accuracy, "replay": replay, "measured": measured, "calibration": plain_rows("calibration"),
+          "accuracy": accuracy, "replay": replay, "measured": measured, "calibration": calibration,
           "held-out": plain_rows("held_out"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
           "sources": sources}
 

@@ -130,10 +130,11 @@ class Numbers:
                 if self.has_code(trace, gpu, policy)}
 
     def measured(self, trace, policy):
+        if trace not in self.traces:
+            raise Missing(trace)
         ms = self.traces[trace]["ms"]
         if policy == "arc-sw":
-            best = [value for name, value in ms.items() if name.startswith("sw-")]
-            return min(best)
+            return min(value for name, value in ms.items() if name.startswith("sw-"))
         if policy not in ms:
             raise Unknown(f"{trace} was not measured under {policy}")
         return ms[policy]
@@ -270,8 +271,7 @@ class Numbers:
 
     def trace_value(self, trace, name):
         facts = self.traces[trace]
-        every = facts["sample_every"]
-        return {"events": whole(facts["events"] * every), "lane_atomics": whole(facts["lane_atomics"] * every),
+        return {"events": whole(facts["events"]), "lane_atomics": whole(facts["lane_atomics"]),
                 "ctas": whole(facts["ctas"]), "lanes": two(facts["mean_active_lanes"]),
                 "one_address": percent(facts["one_address_share"])}[name]
 
@@ -310,6 +310,8 @@ class Numbers:
                 return whole(value) if isinstance(value, int) else f"{value:,.3f}"
             if words[0] == "asap7":
                 return f"{self.asap7[rest[0]][rest[1]]:.2f}"
+            if words[0] == "observed":
+                return self.need("observations")["values"][".".join(rest)]["value"]
             if words[0] == "points":
                 return whole(len(self.rows))
             if words[0] in self.traces and len(words) >= 4 and words[1] in GPUS:
