@@ -279,14 +279,15 @@ def mark_timeline(panel, entry, policy):
             "arrowprops": {"arrowstyle": "->", "color": color("muted"), "linewidth": 0.8}}
     if policy == "baseline":
         at = len(busy["rop"]) // 3
-        panel.annotate("the L2 adds lane by lane, and warps wait for it", (at * interval, busy["rop"][at]),
-                       (at * interval, min(busy["rop"][at] + 24, 90)), ha="center", **look)
+        note = panel.annotate("the L2 adds lane by lane, and warps wait for it", (at * interval, busy["rop"][at]),
+                              (at * interval, min(busy["rop"][at] + 24, 90)), ha="center", **look)
     else:
         most = max(busy["issue"])
         later = range(busy["issue"].index(most), len(busy["issue"]))
         at = next((index for index in later if busy["issue"][index] < most / 3), later[-1])
-        panel.annotate("the L2 no longer holds warps up: all units are busy until the CTAs run out",
-                       (at * interval, busy["issue"][at]), (entry["cycles"] / 1e3 + 60, 62), va="center", **look)
+        note = panel.annotate("all units are busy, until the CTAs run out",
+                              (at * interval, busy["issue"][at]), (entry["cycles"] / 1e3 + 60, 62), va="center", **look)
+    note.set_in_layout(False)
 
 
 PICTURES = (overview, policies_by_trace, thresholds, correlation, pareto, stalls, sm_timeline)

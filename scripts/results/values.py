@@ -313,7 +313,8 @@ class Numbers:
             if words[0] == "observed":
                 return self.need("observations")["values"][".".join(rest)]["value"]
             if words[0] == "points":
-                return whole(len(self.rows))
+                right = sum(bool(row["sums_match"] and row["conserved"]) for row in self.rows)
+                return {"simulations": whole(len(self.rows)), "right": whole(right)}[rest[0]]
             if words[0] in self.traces and len(words) >= 4 and words[1] in GPUS:
                 kind = words[3] if words[3] in KINDS else "serial"
                 name = ".".join(words[4 if words[3] in KINDS else 3:])

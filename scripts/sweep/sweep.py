@@ -114,16 +114,27 @@ class Sweep:
             (f"{table.settings(point)} " if point.set else "") + f"({point.unit_kind}): {reason}"
 
 
+def time_left(done, todo, seconds):
+    """"12 min left", from how long those that are done took; empty before the first."""
+    if not done:
+        return ""
+    left = seconds * (todo - done) / done
+    return f", {left / 3600:.1f} h left" if left >= 5400 else f", {left / 60:.0f} min left" if left >= 90 else f", {left:.0f} s left"
+
+
 class Progress:
     """A line on the terminal; nothing in a pipe."""
 
-    def __init__(self):
+    def __init__(self, before):
         self.enabled = sys.stderr.isatty()
+        self.before = before    # points that were there already
+        self.began = time.monotonic()
 
     def show(self, done, total):
         if self.enabled:
             width = shutil.get_terminal_size().columns - 1
-            print("\r\x1b[K" + f"{done} of {total} points"[:width], end="", file=sys.stderr, flush=True)
+            left = time_left(done - self.before, total - self.before, time.monotonic() - self.began)
+            print("\r\x1b[K" + f"{done} of {total} points{left}"[:width], end="", file=sys.stderr, flush=True)
 
     def wipe(self):
         if self.enabled:
@@ -142,8 +153,8 @@ def snakemake_command(sweep, options):
 
 def run_workflow(sweep, options, lock):
     """Until every point has a result or has failed. Ctrl-C and SIGTERM end the jobs, too."""
-    progress = Progress()
     total = len(sweep.points)
+    progress = Progress(total - len(sweep.missing()))
     with open(sweep.log, "w", encoding="utf-8") as log:
         try:
             # A session of its own: a Ctrl-C reaches it once, from here.

@@ -21,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "scripts/sweep"))
 import plan as planning  # noqa: E402
+import sweep as sweeping  # noqa: E402
 import table  # noqa: E402
 
 SWEEP = ROOT / "scripts/sweep/sweep.py"
@@ -313,6 +314,14 @@ def descendants(pid):
     for child in children.get(pid, []):
         out += [*descendants(child), child]
     return out
+
+
+class TimeLeft(unittest.TestCase):
+    def test_from_what_the_first_ones_took(self):
+        self.assertEqual(sweeping.time_left(0, 10, 5), "")
+        self.assertEqual(sweeping.time_left(1, 10, 5), ", 45 s left")
+        self.assertEqual(sweeping.time_left(5, 10, 600), ", 10 min left")
+        self.assertEqual(sweeping.time_left(1, 101, 90), ", 2.5 h left")
 
 
 class Simulator(Case):
