@@ -123,10 +123,10 @@ class Study(sweeping.Sweep):
 
 
 def short(value):
-    """Counters whole, shares to four digits."""
+    """Counters whole, shares to six digits."""
     if isinstance(value, bool) or value is None:
         return value if value is None else int(value)
-    return value if isinstance(value, int) else round(value) if abs(value) > 1000 else float(f"{value:.4g}")
+    return value if isinstance(value, int) else round(value) if abs(value) > 1000 else float(f"{value:.6g}")
 
 
 def to_row(key, result):
