@@ -2,7 +2,6 @@
 """The pictures of docs/pictures: a function for each gives a figure and what a screen reader says of it."""
 
 import importlib.util
-import math
 import re
 import statistics
 import tempfile
@@ -19,15 +18,27 @@ from values import KINDS, Missing
 
 BUDGET = 300 * 1024
 # The policies of pictures: name, policy, kind, colour, marker.
-HARDWARE = [("ARC-HW, fused unit", "arc-hw", "fused", "blue", "D"), ("ARC-HW, pipelined unit", "arc-hw", "pipelined", "green", "v"),
-            ("ARC-HW, serial unit", "arc-hw", "serial", "sky", "o"), ("ARC-SW, best threshold", "arc-sw", "serial", "red", "s"),
+HARDWARE = [("ARC-HW, fused unit", "arc-hw", "fused", "blue", "D"),
+            ("ARC-HW, pipelined unit", "arc-hw", "pipelined", "green", "v"),
+            ("ARC-HW, serial unit", "arc-hw", "serial", "sky", "o"),
+            ("ARC-SW, best threshold", "arc-sw", "serial", "red", "s"),
             ("LAB-ideal", "lab-ideal", "serial", "orange", "^"), ("LAB", "lab-best", "serial", "yellow", "<"),
             ("PHI", "phi", "serial", "pink", "X"), ("CCCL in every pass", "cccl", "serial", "grey", "P")]
+# Groups of the first picture: title, colour, rows of name, policy, kind, and what it costs.
+WAYS = [("Reduction unit in every sub-core (ARC-HW)", "blue",
+         [("fused", "arc-hw", "fused", "{fused} transistors"), ("pipelined", "arc-hw", "pipelined", "{pipelined} transistors"),
+          ("serial, ARC's", "arc-hw", "serial", "{serial} transistors")]),
+        ("Buffers beside the L1", "orange",
+         [("LAB-ideal", "lab-ideal", "serial", "an SRAM per SM"), ("LAB", "lab-best", "serial", "part of the L1"),
+          ("PHI", "phi", "serial", "lines of the L1")]),
+        ("Software, by shuffles", "red",
+         [("ARC-SW", "arc-sw", "serial", "instructions"), ("CCCL*", "cccl", "serial", "instructions")]),
+        ("Plain atomics", "grey", [("baseline", "baseline", "serial", "")])]
 STALL_COLORS = {"issued": "blue", "memory_queue": "red", "arc_unit": "green", "shuffle": "sky", "dependency": "orange",
                 "barrier": "pink", "idle": "grid"}
-STALL_NAMES = {"issued": "an instruction issues", "memory_queue": "atomics wait for the memory path", "arc_unit":
-               "atomics wait for ARC's unit", "shuffle": "shuffles wait", "dependency": "a result is awaited", "barrier":
-               "at a barrier", "idle": "no warp is left"}
+STALL_NAMES = {"issued": "an instruction issues", "memory_queue": "atomics wait for the memory path",
+               "arc_unit": "atomics wait for ARC's unit", "shuffle": "shuffles wait", "dependency": "a result is awaited",
+               "barrier": "at a barrier", "idle": "no warp is left"}
 
 
 def plain(value, _=None):
@@ -43,26 +54,19 @@ def log_axis(axis, ticks):
 
 def overview(n):
     """What a newcomer sees first: what each way gains, and what it costs."""
-    costs = {kind: f"{n.unit_value(kind, 'transistors')} transistors" for kind in KINDS}
-    groups = [
-        ("Reduction unit in every sub-core (ARC-HW)", [("fused", "arc-hw", "fused", "blue", costs["fused"]),
-         ("pipelined", "arc-hw", "pipelined", "blue", costs["pipelined"]), ("serial, ARC's", "arc-hw", "serial", "blue", costs["serial"])]),
-        ("Buffers beside the L1", [("LAB-ideal", "lab-ideal", "serial", "orange", "an SRAM per SM"),
-         ("LAB", "lab-best", "serial", "orange", "part of the L1"), ("PHI", "phi", "serial", "orange", "lines of the L1")]),
-        ("Software, by shuffles", [("ARC-SW", "arc-sw", "serial", "red", "instructions"), ("CCCL*", "cccl", "serial", "red", "instructions")]),
-        ("Plain atomics", [("baseline", "baseline", "serial", "grey", "")])]
+    transistors = {kind: n.unit_value(kind, "transistors") for kind in KINDS}
     figure, axis = plt.subplots(figsize=(8.2, 4.9))
-    place, ticks = 0, []
-    most = 0
-    for title, rows in groups:
+    place, most, ticks = 0, 0, []
+    for title, shade, rows in WAYS:
         axis.text(0, place, title, weight="bold", va="center", fontsize=10.5)
         place += 1
-        for name, policy, kind, shade, cost in rows:
+        for name, policy, kind, cost in rows:
             gain = statistics.fmean(n.over(n.paper_traces, "rtx4090", policy, kind).values())
             most = max(most, gain)
             axis.barh(place, gain, 0.72, color=color(shade))
             axis.annotate(f"{gain:.1f}x", (gain, place), (6, 0), textcoords="offset points", va="center", weight="bold")
-            axis.annotate(cost, (gain, place), (42, 0), textcoords="offset points", va="center", color=color("muted"))
+            axis.annotate(cost.format(**transistors), (gain, place), (42, 0), textcoords="offset points", va="center",
+                          color=color("muted"))
             ticks.append((place, name))
             place += 1
         place += 0.35
@@ -83,21 +87,21 @@ def policies_by_trace(n):
     order = sorted(traces, key=lambda trace: best[trace])
     for name, policy, kind, shade, marker in HARDWARE:
         gains = n.over(order, "rtx4090", policy, kind)
-        axis.scatter(list(gains.values()), [order.index(trace) for trace in gains], s=46, marker=marker, color=color(shade),
-                     edgecolors=color("paper"), linewidths=0.5, label=name, zorder=3)
+        axis.scatter(list(gains.values()), [order.index(trace) for trace in gains], s=46, marker=marker,
+                     color=color(shade), edgecolors=color("paper"), linewidths=0.5, label=name, zorder=3)
     axis.set_xscale("log")
     log_axis(axis.xaxis, [0.2, 0.5, 1, 2, 3, 5, 10, 20])
     axis.axvline(1, color=color("muted"), linewidth=1)
     axis.set_yticks(range(len(order)), order)
     axis.set_ylim(-0.6, len(order) - 0.4)
     axis.set_xlabel("speedup over plain atomics, RTX 4090 (logarithmic)")
-    figure.legend(*axis.get_legend_handles_labels(), loc="outside upper center" if VERSION >= "3.7" else "upper center", ncol=4,
-                  columnspacing=1.2, handletextpad=0.3)
+    figure.legend(*axis.get_legend_handles_labels(), loc="upper center", ncol=4, columnspacing=1.2, handletextpad=0.3)
     figure.get_layout_engine().set(rect=(0, 0, 1, 0.9))
     return figure, "Speedup of every policy for each of the 13 traces of ARC's groups on a simulated RTX 4090"
 
 
-THRESHOLD_TRACES = ("truck", "kitchen", "playbot", "3D-SH-7K", "lacadiere_hall", "spheres-small", "hexplane-rays", "web-stanford")
+THRESHOLD_TRACES = ("truck", "kitchen", "playbot", "3D-SH-7K", "lacadiere_hall", "spheres-small", "hexplane-rays",
+                    "web-stanford")
 
 
 def thresholds(n):
@@ -109,12 +113,14 @@ def thresholds(n):
             raise Missing(trace)
         base = own["baseline"]
         for kind, shade, marker in (("sw-b", "blue", "o"), ("sw-s", "red", "s")):
-            found = sorted((int(policy.partition(":")[2]), p) for policy, p in own.items() if policy.startswith(kind + ":"))
+            found = sorted((int(policy.partition(":")[2]), p) for policy, p in own.items()
+                           if policy.startswith(kind + ":"))
             if not found:
                 continue
             places = [x for x, _ in found]
-            panel.plot(places, [base["measured_ms"] / p["measured_ms"] for _, p in found], linestyle="none", marker=marker,
-                       markersize=4.5, color=color(shade), markerfacecolor="none", label=f"{kind.upper()} measured")
+            panel.plot(places, [base["measured_ms"] / p["measured_ms"] for _, p in found], linestyle="none",
+                       marker=marker, markersize=4.5, color=color(shade), markerfacecolor="none",
+                       label=f"{kind.upper()} measured")
             panel.plot(places, [base["modelled_ms"] / p["modelled_ms"] for _, p in found], color=color(shade), linewidth=1.5,
                        label=f"{kind.upper()} modelled")
         panel.set_title(trace)
@@ -153,8 +159,7 @@ def correlation(n):
     ticks = [tick for tick in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if low <= tick <= high]
     log_axis(axis.xaxis, ticks)
     log_axis(axis.yaxis, ticks)
-    axis.legend(loc="upper left", handletextpad=0.2, title="mean absolute error", alignment="left") if VERSION >= "3.6" else \
-        axis.legend(loc="upper left")
+    axis.legend(loc="upper left", handletextpad=0.2, title="mean absolute error", alignment="left")
     summary = correlate.summary(n.correlation)
     axis.text(0.98, 0.03, f"{summary['points']} points, {100 * summary['mean_absolute_error']:.1f} % mean absolute error\n"
               f"dashed: a quarter off", transform=axis.transAxes, ha="right", fontsize=9.5, color=color("muted"))
@@ -176,8 +181,7 @@ def spread(places, gap):
 
 def pareto(n):
     """Cost against speed: of the gates, and of the GPU."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 4.6), width_ratios=(1.75, 1)) if VERSION >= "3.6" else \
-        plt.subplots(1, 2, figsize=(9.2, 4.6), gridspec_kw={"width_ratios": (1.75, 1)})
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 4.6), width_ratios=(1.75, 1))
     ours = [(f"{kind} unit", n.synthesis[values.ROW_OF_KIND[kind] + "_without_addr_match"]["transistors"],
              float(n.unit_value(kind, "path_ns"))) for kind in KINDS]
     mine = [("our adder", "arc_fp32_adder"), ("our adder, 3 registers", "arc_fp32_adder_pipelined")]
