@@ -314,7 +314,9 @@ def draw(n, folder):
             paths.append(path)
     if importlib.util.find_spec("diagrams"):
         import diagrams    # pylint: disable=import-outside-toplevel
-        paths += [Path(path) for path in diagrams.draw_all(folder)]
+        before = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.svg")}
+        paths += [path for path in map(Path, diagrams.draw_all(folder))
+                  if before.get(path.name) != path.read_text(encoding="utf-8")]
     return paths, absent
 
 
