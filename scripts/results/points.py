@@ -159,6 +159,7 @@ class Rows:
         self.timelines = {row_key(entry["trace"], entry["gpu"], entry["policy"], entry["unit_kind"]): entry
                           for entry in document["timelines"]} if document else {}
         self.traces = document["traces"] if document else {}
+        self.without_result = 0
 
     def keep(self, behaviour, facts):
         """Drops what no longer holds: all rows with another behaviour, those of traces that have changed."""
@@ -186,7 +187,8 @@ class Rows:
         self.by_key = {key: row for key, row in self.by_key.items() if (key, 0) in wanted}
 
     def data(self):
-        return {"behaviour": self.behaviour, "traces": self.traces, "columns": KEYS + COUNTERS,
+        return {"behaviour": self.behaviour, "traces": self.traces, "missing": self.without_result,
+                "columns": KEYS + COUNTERS,
                 "rows": [self.by_key[key] for key in sorted(self.by_key)],
                 "timelines": [self.timelines[key] for key in sorted(self.timelines)]}
 
@@ -196,10 +198,10 @@ def update(behaviour, simulator, cores, folder=store.FOLDER, simulate=True):
     facts = trace_facts(simulator)
     wanted = planned(facts, simulator)
     try:
-        rows = Rows(store.read("simulations", folder))
+        old = store.read("simulations", folder)
     except store.BadInput:    # changed by hand: all anew, what is in the cache excepted
-        rows = Rows(None)
-    before = json.dumps(rows.data())
+        old = None
+    rows = Rows(old)
     rows.keep(behaviour, facts)
     rows.restrict(wanted)
     missing = rows.missing(wanted)
@@ -213,8 +215,8 @@ def update(behaviour, simulator, cores, folder=store.FOLDER, simulate=True):
         finished = study.finished()
         rows.add(finished)
         failed = len(missing) - len(finished)
-    if json.dumps(rows.data()) != before:
-        store.write("simulations", store.source("scripts/results.sh"), rows.data(), folder)
+    rows.without_result = failed
+    write_if_new("simulations", "scripts/results.sh", rows.data(), folder)
     write_if_new("traces", "warpfold trace info --json traces/data/*.wft", {"traces": facts}, folder)
     return failed
 

@@ -67,9 +67,13 @@ def say(lines):
         print(f"results.sh: {line}", file=sys.stderr)
 
 
-def report_absent(absent):
-    """One line on results that are not there, with the first of them."""
-    if absent:
+def report_absent(numbers, absent):
+    """One line each on simulations and on numbers that are not there."""
+    simulations = numbers.sims["missing"] if numbers.sims else "all"
+    if simulations:
+        say([f"{simulations} simulations are missing; {ADVICE}"])
+        absent = absent or [f"{simulations} simulations"]
+    elif absent:
         say([f"{len(absent)} numbers have no result yet, {absent[0]}; {ADVICE}"])
     return DIFFERS if absent else DONE
 
@@ -81,7 +85,7 @@ def render(root):
     for path in [*changed, *drawn]:
         print(path.relative_to(root))
     say(problems)
-    return DIFFERS if report_absent(absent + undrawn) or problems else DONE
+    return DIFFERS if report_absent(numbers, absent + undrawn) or problems else DONE
 
 
 def check(root):
@@ -100,7 +104,7 @@ def check(root):
     if note:
         print(f"results.sh: pictures were not compared: {note}")
     say(problems + different)
-    return DIFFERS if report_absent(absent + undrawn) or problems or different else DONE
+    return DIFFERS if report_absent(numbers, absent + undrawn) or problems or different else DONE
 
 
 def probe(cores):

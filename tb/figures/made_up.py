@@ -80,5 +80,5 @@ def write_numbers(folder):
     timelines = [{"trace": "truck", "gpu": "rtx4090", "policy": policy, "unit_kind": kind, **timeline()}
                  for policy, kind in (("baseline", "serial"), ("arc-hw", "serial"), ("arc-hw", "fused"))]
     store.write("traces", source, {"traces": facts}, folder)
-    store.write("simulations", source, {"behaviour": "0", "traces": {trace: "0" for trace in SHIPPED}, "columns": columns,
-                                        "rows": rows, "timelines": timelines}, folder)
+    store.write("simulations", source, {"behaviour": "0", "traces": {trace: "0" for trace in SHIPPED}, "missing": 0,
+                                        "columns": columns, "rows": rows, "timelines": timelines}, folder)

@@ -273,6 +273,7 @@ class Simulations(unittest.TestCase):
         # The same behaviour: what is there stays; the rest is not simulated when nobody asks.
         failed, rows, _ = self.update("1", ("baseline", 0), ("arc-hw", 0), ("lab", 0), simulate=False)
         self.assertEqual((failed, set(rows)), (1, {"baseline", "arc-hw"}))
+        self.assertEqual(store.read("simulations", self.folder / "numbers")["missing"], 1)
         # Another: nothing of it holds.
         failed, rows, _ = self.update("2", ("baseline", 0), simulate=False)
         self.assertEqual((failed, rows), (1, {}))
