@@ -78,6 +78,10 @@ class Filler:
             return f"<!--{kind}:{key}-->{new}<!--/{kind}-->"
 
         filled = TAG.sub(one, text)
+        for match in re.finditer(r"^<!--(?:n:|cite)", text, re.M):
+            if not any(begin <= match.start() < end for begin, end in code):
+                self.problems.append(f"{name}:{text.count(chr(10), 0, match.start()) + 1}: a line that begins with a tag "
+                                     "ends the paragraph in Markdown; put a word in front")
         left = TAG.sub("", text)
         spans = code_spans(left)
         for match in OPEN.finditer(left):

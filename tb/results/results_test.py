@@ -110,7 +110,7 @@ class Pages(Repository):
         self.assertIn("simulations.json was changed by hand", errors)
 
     def test_a_key_that_names_nothing_fails(self):
-        self.page.write_text("<!--n:truck.rtx4090.arc-hw.glory-->3<!--/n--> <!--table:none--><!--/table-->", encoding="utf-8")
+        self.page.write_text("A <!--n:truck.rtx4090.arc-hw.glory-->3<!--/n--> <!--table:none--><!--/table-->", encoding="utf-8")
         code, _, errors = self.call("--check")
         self.assertEqual(code, 1)
         self.assertIn("README.md:1: no number 'truck.rtx4090.arc-hw.glory'", errors)
@@ -120,6 +120,11 @@ class Pages(Repository):
         self.page.write_text("<!--n:truck.rtx4090.arc-hw.cycles-->3", encoding="utf-8")
         self.assertTrue(any("without its other end" in line for line in self.problems()))
 
+    def test_a_line_that_begins_with_a_tag_fails(self):
+        self.page.write_text("It takes\n<!--n:truck.rtx4090.arc-hw.cycles-->990,000<!--/n--> cycles.", encoding="utf-8")
+        self.assertEqual(len(self.problems()), 1)
+        self.assertIn("README.md:2: a line that begins with a tag", self.problems()[0])
+
     def test_figures_typed_by_hand_fail(self):
         for text in ("It is 2.27 times", "1,234 cycles", "off by 4 %", "off by 4%", "| a | 3.5 |"):
             self.assertEqual(len(pages.typed_figures("p.md", text)), 1, text)
@@ -128,11 +133,11 @@ class Pages(Repository):
             self.assertEqual(pages.typed_figures("p.md", text), [], text)
 
     def test_missing_results_keep_the_page_and_are_told_of(self):
-        self.page.write_text("<!--n:spot.rtx4090.arc-hw.cycles-->3<!--/n-->", encoding="utf-8")
+        self.page.write_text("A <!--n:spot.rtx4090.arc-hw.cycles-->3<!--/n-->", encoding="utf-8")
         code, _, errors = self.call("--render")
         self.assertEqual(code, 1)
         self.assertIn("have no result yet", errors)
-        self.assertEqual(self.page.read_text(encoding="utf-8"), "<!--n:spot.rtx4090.arc-hw.cycles-->3<!--/n-->")
+        self.assertEqual(self.page.read_text(encoding="utf-8"), "A <!--n:spot.rtx4090.arc-hw.cycles-->3<!--/n-->")
 
     def test_bad_usage_is_one_line(self):
         for words in (["--nonsense"], ["--cores", "0"], ["--render", "--check"], ["--seal", "none"]):
