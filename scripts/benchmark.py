@@ -76,6 +76,7 @@ def main():
     parser.add_argument("-n", "--runs", type=count, default=5, help="counted runs, after one warm-up")
     parser.add_argument("--reference", action="store_true",
                         help="beside each row a run that clocks every block in every cycle")
+    parser.add_argument("--json", metavar="FILE", help="also write the rows to this file")
     args = parser.parse_args()
     for path in (args.trace, args.warpfold):
         if not os.path.exists(path):
@@ -87,6 +88,7 @@ def main():
     policies = args.policies.split(",")
     of_unit = 1 + args.runs * len(args.threads) + (1 if args.reference else 0)
     progress = Progress(2 * len(policies) * of_unit, "runs")
+    rows = []
     for policy in policies:
         for unit in ("golden", "rtl"):
             simulate(args, policy, unit, args.threads[0])
@@ -99,11 +101,26 @@ def main():
             progress.wipe()
             for threads, own in runs.items():
                 print(row.format(policy, unit, threads, *figures(own)), flush=True)
+                rows.append(entry_of(policy, unit, threads, False, own))
             if args.reference:
                 run = simulate(args, policy, unit, 1, clock_all=True)
                 progress.step()
                 progress.wipe()
                 print(row.format(policy, f"{unit}, all", 1, *figures([run])), flush=True)
+                rows.append(entry_of(policy, unit, 1, True, [run]))
+    if args.json:
+        scratch = f"{args.json}.{os.getpid()}"
+        with open(scratch, "w", encoding="utf-8") as file:
+            json.dump({"schema": "warpfold.speed/1", "trace": args.trace, "gpu": args.gpu, "rows": rows}, file, indent=1)
+        os.replace(scratch, args.json)
+
+
+def entry_of(policy, unit, threads, clock_all, runs):
+    """A row as numbers."""
+    rates = [run["warp_atomics"] / run["wall_seconds"] for run in runs]
+    return {"policy": policy, "unit": unit, "threads": threads, "clock_all": clock_all, "runs": len(runs),
+            "warp_atomics_per_second": [round(f(rates)) for f in (statistics.median, min, max)],
+            "mebibytes": round(max(run["peak_memory_bytes"] for run in runs) / 2**20)}
 
 
 def figures(runs):

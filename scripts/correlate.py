@@ -53,8 +53,12 @@ class Measured:
     lane_atomics: int  # in the file
     sample_every: int  # it has one CTA in so many; 1: it is the launch, or a part that stands for itself
 
+    def large(self):
+        """A sample that takes long."""
+        return self.sample_every > 1 and self.lane_atomics > THIN_ABOVE
+
     def thinned(self, args):
-        return not args.as_shipped and self.sample_every > 1 and self.lane_atomics > THIN_ABOVE
+        return not args.as_shipped and self.large()
 
     def to_simulate(self, args):
         """Additions of lanes in all points."""
@@ -147,7 +151,14 @@ def measured_times(trace, gpu_arch, only):
     Times are of whole launches. A sample of one CTA in N is simulated so that it stands for its launch; any other
     part of one has no times.
     """
-    info = json.loads(run("trace", "info", "--json", trace))["traces"][0]
+    found = measured_of(json.loads(run("trace", "info", "--json", trace))["traces"][0], gpu_arch, only)
+    if not found.times:
+        print(f"correlate.py: {trace}: no measured times of what it holds; left out", file=sys.stderr)
+    return found
+
+
+def measured_of(info, gpu_arch, only=None):
+    """The same from an entry of `warpfold trace info --json`."""
     header = info["header"]
     times = {}
     if not header["sampling"] or header["sample_every"] != 1:
@@ -157,8 +168,6 @@ def measured_times(trace, gpu_arch, only):
             kind = policy.split(":")[0]
             if kind in POLICIES and kind in code and (not only or policy in only):
                 times[policy] = time["median_ms"]
-    if not times:
-        print(f"correlate.py: {trace}: no measured times of what it holds; left out", file=sys.stderr)
     return Measured(header["workload"], times, info["stats"]["lane_atomics"], header["sample_every"])
 
 

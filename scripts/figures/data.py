@@ -164,19 +164,56 @@ def check_remarks(remarks, paper):
             if key not in paper.get(figure, {}).get("numbers", {})]
 
 
-def histogram(trace):
-    """Events of the launch with 1 to 32 active lanes, from an entry of `warpfold trace info --json`.
+def histogram(facts):
+    """Events of the launch with 1 to 32 active lanes, from a trace's entry in docs/numbers/traces.json.
 
     A sample of one CTA in N stands for N times its events.
     """
-    return [trace["header"]["sample_every"] * events for events in trace["stats"]["active_histogram"][1:]]
+    return [facts["sample_every"] * events for events in facts["active_histogram"][1:]]
 
 
 def utilization(timeline, kind):
     """[(cycle in the middle of an interval, busy share of the units of that kind)]."""
-    interval, total, units = timeline["interval"], timeline["cycles"], timeline["units"][kind]
-    out = []
-    for index, busy in enumerate(timeline["busy"][kind]):
-        begin, end = index * interval, min((index + 1) * interval, total)
-        out.append(((begin + end) / 2, busy / (units * (end - begin))))
-    return out
+    interval, total = timeline["interval"], timeline["cycles"]
+    return [((index * interval + min((index + 1) * interval, total)) / 2, percent / 100)
+            for index, percent in enumerate(timeline["busy"].get(kind, []))]
+
+
+def machine_numbers(runs, gpu, value):
+    """ARC-HW, LAB-ideal and PHI over the baseline, as the paper's figures 18 to 21 have them."""
+    by_policy = {"arc-hw": runs.compare(gpu, value, "arc-hw"), "arc-hw-fused": runs.compare(gpu, value, "arc-hw", "fused"),
+                 "lab": runs.compare(gpu, value, "lab"), "lab-ideal": runs.compare(gpu, value, "lab-ideal"),
+                 "phi": runs.compare(gpu, value, "phi")}
+    ratios = {trace: ratio(by_policy["lab-ideal"][trace], of_lab) for trace, of_lab in by_policy["lab"].items()
+              if trace in by_policy["lab-ideal"]}
+    summaries = {name: runs.summary(values) for name, values in by_policy.items()}
+    return flatten_summary({**summaries, "lab-ideal_over_lab": runs.summary(ratios)})
+
+
+def stall_numbers(runs, gpus, policy):
+    """Stall cycles for each instruction, and the share of them in front of the load-store unit."""
+    parts = [stalls_per_instruction(row) for gpu in gpus for trace in runs.of_paper()
+             if (row := runs.get(trace, gpu, policy)) is not None]
+    totals = [sum(entry.values()) for entry in parts]
+    # Under arc-hw a warp that waits for the LSU's path stands in front of the unit.
+    shares = [(entry["LSU"] + entry["ARC unit"]) / total if total else None for entry, total in zip(parts, totals)]
+    return {"stalls.mean": mean(totals), "lsu_share.mean": mean(shares)}
+
+
+def paper_numbers(runs, gpus):
+    """{figure: {key of paper.yaml: ours}}; None where a simulation is missing."""
+    def over(value, policy, unit_kind="serial", base="baseline"):
+        return {gpu: runs.summary(runs.compare(gpu, value, policy, unit_kind, base)) for gpu in gpus}
+
+    first = gpus[0]
+    cccl = runs.compare(first, cycles, "cccl")
+    arc = runs.compare(first, cycles, "arc-sw")
+    fused = {f"{gpu}-fused": entry for gpu, entry in over(cycles, "arc-hw", "fused", "arc-sw").items()}
+    return {"fig08": stall_numbers(runs, gpus, "baseline"), "fig24": stall_numbers(runs, gpus, "arc-sw"),
+            "fig19": machine_numbers(runs, first, cycles), "fig21": machine_numbers(runs, first, atomic_stalls),
+            "fig18": machine_numbers(runs, gpus[1], cycles), "fig20": machine_numbers(runs, gpus[1], atomic_stalls),
+            "fig22": flatten_summary(over(cycles, "arc-sw")),
+            "fig25": flatten_summary({**over(cycles, "arc-hw", "serial", "arc-sw"), **fused}),
+            "fig26": flatten_summary({"ratio": runs.summary({trace: ratio(arc[trace], cccl[trace])
+                                                             for trace in arc if trace in cccl})}),
+            "fig27": flatten_summary(over(energy, "arc-sw")), "fig28": flatten_summary(over(energy, "arc-hw"))}

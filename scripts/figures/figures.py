@@ -3,16 +3,15 @@
 """Draws the figures of ARC's evaluation from simulations of the shipped traces, beside the numbers that the paper
 states: a PNG and a CSV for each, and a page that shows them all.
 
-    scripts/figures.sh [--cores N | --slurm] [--output DIR] [--sweep FILE.yaml] [--only NAME,...]
+    scripts/figures.sh [--output DIR] [--only NAME,...]
 
-The simulations are points of a sweep (scripts/sweep/README.md), so that what has run does not run again.
+The simulations are those of docs/numbers, which scripts/results.sh makes.
 """
 
+import argparse
 import csv
 import html
-import json
 import math
-import subprocess
 import sys
 from pathlib import Path
 
@@ -20,12 +19,14 @@ import yaml
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(HERE), str(ROOT / "scripts/sweep")]
+sys.path[:0] = [str(HERE), str(ROOT / "scripts/results")]
 import data  # noqa: E402
 import draw  # noqa: E402
-import plan as planning  # noqa: E402
-import sweep as sweeping  # noqa: E402
-import table  # noqa: E402
+import store  # noqa: E402
+import tables  # noqa: E402
+import values  # noqa: E402
+
+DONE, BAD_INPUT = 0, 2
 
 NAMES = {"rtx4090": "4090", "rtx3060": "3060"}
 HARDWARE = {"ARC-HW": ("arc-hw", "serial"), "ARC-HW fused": ("arc-hw", "fused"), "LAB": ("lab", "serial"),
@@ -41,6 +42,7 @@ class Inputs:
         self.runs, self.folder, self.paper = runs, folder, paper
         self.histograms = histograms    # {label: events by active lanes}
         self.timelines = timelines      # [(label, timeline)]
+        self.numbers = data.paper_numbers(runs, list(NAMES))
 
 
 class Figure:
@@ -49,7 +51,7 @@ class Figure:
     def __init__(self, inputs, name, title, caption):
         self.inputs, self.name, self.title, self.caption = inputs, name, title, caption
         self.paper = inputs.paper.get(name, {})
-        self.numbers = {}    # ours, under the keys of paper.yaml
+        self.numbers = inputs.numbers.get(name, {})    # ours, under the keys of paper.yaml
 
     def write(self, figure, header, rows):
         draw.save(figure, self.inputs.folder / f"{self.name}.png")
@@ -75,17 +77,13 @@ def columns_with_mean(runs, series):
     return labels, out
 
 
-def bars(out, series, colors, unit, prefix="", marks=None, log=True, keys=None):
+def bars(out, series, colors, unit, marks=None, log=True):
     """A chart of bars and its table; `series` is {name: {trace: value}}."""
     runs = out.inputs.runs
     labels, columns = columns_with_mean(runs, series)
     figure, axes = draw.wide(len(labels))
     draw.grouped_bars(axes[0][0], labels, columns, colors, unit, marks=marks, log=log)
     draw.separate_last(axes[0][0], len(labels))
-    for name, values in series.items():
-        key = (keys or {}).get(name, name)
-        for what, value in runs.summary(values).items():
-            out.numbers[f"{prefix}{key}.{what}"] = value
     out.write(figure, ["workload", *columns], zip(labels, *columns.values()))
 
 
@@ -94,11 +92,7 @@ def hardware_figure(inputs, name, gpu, value, title, caption, unit, names):
     series = {label: inputs.runs.compare(gpu, value, *HARDWARE[label]) for label in names}
     marks = {label: out.stated(f"{HARDWARE[label][0]}.mean") for label in names if label != "ARC-HW fused"}
     bars(out, series, [HARDWARE_COLORS[list(HARDWARE).index(label)] for label in names], unit,
-         marks={label: value for label, value in marks.items() if value},
-         keys={label: HARDWARE[label][0] if label != "ARC-HW fused" else "arc-hw-fused" for label in names})
-    over = {trace: data.ratio(series["LAB-ideal"][trace], value) for trace, value in series["LAB"].items()
-            if trace in series["LAB-ideal"]}
-    out.numbers["lab-ideal_over_lab.mean"] = inputs.runs.summary(over)["mean"]
+         marks={label: value for label, value in marks.items() if value})
     return out
 
 
@@ -129,7 +123,7 @@ def stall_figure(inputs, name, policy, title, caption):
     found = [(gpu, trace, data.stalls_per_instruction(row)) for gpu, trace, row in found if row is not None]
     gpus = [gpu for gpu in NAMES if any(entry[0] == gpu for entry in found)]
     figure, axes = draw.wide(max(2, len(runs.traces())), panels=len(gpus))
-    totals, shares, table_rows = [], [], []
+    table_rows = []
     for axis, gpu in zip([line[0] for line in axes], gpus):
         mine = [(trace, parts) for name_of_gpu, trace, parts in found if name_of_gpu == gpu]
         draw.stacked_bars(axis, [runs.label(trace) for trace, _ in mine],
@@ -137,14 +131,8 @@ def stall_figure(inputs, name, policy, title, caption):
                           "stall cycles per instruction")
         axis.set_title(NAMES[gpu])
         for trace, parts in mine:
-            total = sum(parts.values())
-            table_rows.append([gpu, runs.label(trace), *parts.values(), total])
-            if trace in runs.of_paper():
-                totals.append(total)
-                # Under arc-hw a warp that waits for the LSU's path stands in front of the unit.
-                shares.append((parts["LSU"] + parts["ARC unit"]) / total if total else None)
+            table_rows.append([gpu, runs.label(trace), *parts.values(), sum(parts.values())])
     draw.figure_legend(figure, axes[0][0], len(data.STALLS))
-    out.numbers = {"stalls.mean": data.mean(totals), "lsu_share.mean": data.mean(shares)}
     out.write(figure, ["machine", "workload", *data.STALLS, "all"], table_rows)
     return out
 
@@ -188,9 +176,8 @@ def two_machines(inputs, name, title, caption, unit, value, policy, unit_kind="s
     """Bars of one policy on both machines."""
     out = Figure(inputs, name, title, caption)
     series = {NAMES[gpu]: inputs.runs.compare(gpu, value, policy, unit_kind, over) for gpu in NAMES}
-    keys = {NAMES[gpu]: gpu for gpu in NAMES}
-    marks = {label: out.stated(f"{gpu}.mean") for label, gpu in keys.items()}
-    bars(out, series, [draw.BLUE, draw.ORANGE], unit, keys=keys,
+    marks = {label: out.stated(f"{gpu}.mean") for gpu, label in NAMES.items()}
+    bars(out, series, [draw.BLUE, draw.ORANGE], unit,
          marks={label: value for label, value in marks.items() if value})
     return out
 
@@ -238,12 +225,11 @@ def fig25(inputs):
     out = Figure(inputs, "fig25", "Figure 25: ARC-HW over ARC-SW",
                  "Speedup of ARC-HW over the best of ARC-SW, with the serial unit, which is the paper's, and with the "
                  "fused one.")
-    series, keys = {}, {}
+    series = {}
     for gpu, kind in ((gpu, kind) for gpu in NAMES for kind in ("serial", "fused")):
         name = NAMES[gpu] + (" fused" if kind == "fused" else "")
         series[name] = inputs.runs.compare(gpu, data.cycles, "arc-hw", kind, over="arc-sw")
-        keys[name] = gpu if kind == "serial" else f"{gpu}-fused"
-    bars(out, series, [draw.BLUE, draw.SKY, draw.ORANGE, draw.YELLOW], "speedup over ARC-SW", keys=keys,
+    bars(out, series, [draw.BLUE, draw.SKY, draw.ORANGE, draw.YELLOW], "speedup over ARC-SW",
          marks={NAMES[gpu]: out.stated(f"{gpu}.mean") for gpu in NAMES})
     return out
 
@@ -256,8 +242,6 @@ def fig26(inputs):
     cccl = runs.compare(gpu, data.cycles, "cccl")
     arc = {trace: value for trace, value in runs.compare(gpu, data.cycles, "arc-sw").items() if trace in cccl}
     bars(out, {"ARC-SW": arc, "CCCL": cccl}, [draw.BLUE, draw.ORANGE], "speedup over baseline")
-    for what, value in runs.summary({trace: data.ratio(arc[trace], cccl[trace]) for trace in arc}).items():
-        out.numbers[f"ratio.{what}"] = value
     return out
 
 
@@ -354,26 +338,16 @@ def page(figures, remarks, sources):
 
 # --- Where it all comes from ---------------------------------------------------------------------------
 
-def trace_information(simulator, paths):
-    """{path: header and statistics} of traces."""
-    done = subprocess.run([simulator, "trace", "info", "--json", *paths], capture_output=True, text=True, check=True)
-    return dict(zip(paths, json.loads(done.stdout)["traces"]))
-
-
-def collect(sweep, folder):
-    simulated, _ = sweep.results()
-    runs = data.Runs(table.rows(simulated))
-    paths = {Path(point.trace).stem: point.trace for point, _ in simulated}
-    traces = trace_information(sweep.simulator, [paths[trace] for trace in runs.traces()]) if paths else {}
-    histograms = {runs.label(trace): data.histogram(traces[paths[trace]]) for trace in runs.traces()}
+def collect(numbers, folder):
+    """Inputs from docs/numbers: the traces of ARC's groups on the paper's machines."""
+    rows = [row for row in numbers.rows if row["trace"] in numbers.paper_traces and row["gpu"] in NAMES and not row["thin"]]
+    runs = data.Runs(rows)
+    histograms = {runs.label(trace): data.histogram(numbers.traces[trace]) for trace in runs.traces()}
     timelines = []
-    for point, result in simulated:
-        if "timeline" in result:
-            kind = f" {point.unit_kind}" if point.policy == "arc-hw" else ""
-            label = f"{runs.label(Path(point.trace).stem)}, {Path(point.machine).stem}, {point.policy}{kind}"
-            timelines.append((label, result["timeline"]))
-    paper = yaml.safe_load((HERE / "paper.yaml").read_text(encoding="utf-8"))
-    return Inputs(runs, folder, paper, histograms, timelines)
+    for entry in (numbers.sims or {}).get("timelines", []):
+        kind = f" {entry['unit_kind']}" if entry["policy"] == "arc-hw" else ""
+        timelines.append((f"{entry['trace']}, {entry['gpu']}, {entry['policy']}{kind}", entry))
+    return Inputs(runs, folder, numbers.paper, histograms, timelines)
 
 
 def draw_all(inputs, chosen, remarks):
@@ -405,49 +379,61 @@ def notes(figures, remarks, paper):
     return out
 
 
+def read_remarks(numbers):
+    """{figure: {key: sentence}}, with the numbers that the sentences name."""
+    remarks = yaml.safe_load((HERE / "remarks.yaml").read_text(encoding="utf-8")) or {}
+
+    def filled(text):
+        try:
+            return tables.remark(numbers, text)
+        except values.Missing as error:
+            return f"no result of {error}"
+
+    return {figure: {key: filled(text) for key, text in entries.items()} for figure, entries in remarks.items()}
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message):
+        print(f"figures.sh: {' '.join(message.split())} (see --help)", file=sys.stderr)
+        sys.exit(BAD_INPUT)
+
+
 def parse(arguments):
-    parser = sweeping.Parser(prog="scripts/figures.sh", description="Draw ARC's figures from simulations.")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--cores", type=sweeping.positive, metavar="N", default=sweeping.os.cpu_count(),
-                       help="simulations at once on this machine [%(default)s]")
-    where.add_argument("--slurm", action="store_true", help="simulate on a Slurm cluster")
-    parser.add_argument("--jobs", type=sweeping.positive, metavar="N", default=100,
-                        help="with --slurm: jobs in the queue at once [%(default)s]")
+    parser = Parser(prog="scripts/figures.sh", description="Draw ARC's figures from the simulations of docs/numbers.")
     parser.add_argument("--output", metavar="DIR", default=str(ROOT / "results/figures"),
                         help="folder of the figures [results/figures]")
-    parser.add_argument("--sweep", metavar="FILE.yaml", default=str(HERE / "figures.yaml"),
-                        help="points to simulate [scripts/figures/figures.yaml]")
+    parser.add_argument("--numbers", metavar="DIR", default=str(store.FOLDER), help="other numbers than docs/numbers")
     parser.add_argument("--only", metavar="NAME,...", help="of " + ",".join(f.__name__ for f in FIGURES))
-    return parser, parser.parse_args(arguments)
-
-
-def main(arguments):
-    parser, options = parse(arguments)
+    options = parser.parse_args(arguments)
     names = options.only.split(",") if options.only else [figure.__name__ for figure in FIGURES]
     unknown = [name for name in names if name not in {figure.__name__ for figure in FIGURES}]
     if unknown:
         parser.error(f"--only: no figure '{unknown[0]}'")
+    return options, names
+
+
+def main(arguments):
+    options, names = parse(arguments)
     try:
-        sweep = sweeping.Sweep(options.sweep, Path(options.output) / "sweep")
-        code = sweeping.run(sweep, options)
-        if code > sweeping.BAD_INPUT:    # interrupted
-            return code
-        inputs = collect(sweep, Path(options.output).resolve())
+        numbers = values.Numbers(Path(options.numbers))
+        inputs = collect(numbers, Path(options.output).resolve())
         if not inputs.runs.workloads:
-            print("figures.sh: no point has a result", file=sys.stderr)
-            return sweeping.FAILED
-        remarks = yaml.safe_load((HERE / "remarks.yaml").read_text(encoding="utf-8")) or {}
+            raise values.Missing("simulation")
+        remarks = read_remarks(numbers)
         figures = draw_all(inputs, [figure for figure in FIGURES if figure.__name__ in names], remarks)
         for line in notes(figures, remarks, inputs.paper):
             print(f"note: {line}")
         print(inputs.folder / "index.html")
-        return code
-    except planning.PlanError as error:
+        return DONE
+    except values.Missing as error:
+        print(f"figures.sh: no result of {error}; run scripts/results.sh", file=sys.stderr)
+    except store.BadInput as error:
         print(f"figures.sh: {error}", file=sys.stderr)
-        return sweeping.BAD_INPUT
     except OSError as error:
         print(f"figures.sh: {error.filename or ''}: {error.strerror}", file=sys.stderr)
-        return sweeping.BAD_INPUT
+    return BAD_INPUT
 
 
 if __name__ == "__main__":

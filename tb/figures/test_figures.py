@@ -3,7 +3,7 @@
 """Tests of the figures: the arithmetic on rows whose results are known, and that every figure, the page and the
 lists come out whole.
 
-    test_figures.py WARPFOLD [unittest's options]
+    test_figures.py [unittest's options]
 """
 
 import csv
@@ -24,7 +24,6 @@ import figures  # noqa: E402
 import made_up  # noqa: E402
 import yaml  # noqa: E402
 
-WARPFOLD = ""
 PAPER = yaml.safe_load((ROOT / "scripts/figures/paper.yaml").read_text(encoding="utf-8"))
 REMARKS = yaml.safe_load((ROOT / "scripts/figures/remarks.yaml").read_text(encoding="utf-8")) or {}
 
@@ -105,7 +104,7 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual([differs(ours, True) for ours in (1.69, 9.0)], [True, False])
 
     def test_utilization_over_time(self):
-        timeline = {"cycles": 25, "interval": 10, "units": {"rop": 2}, "busy": {"rop": [20.0, 5.0, 5.0]}}
+        timeline = {"cycles": 25, "interval": 10, "busy": {"rop": [100, 25, 50]}}
         self.assertEqual(data.utilization(timeline, "rop"), [(5.0, 1.0), (15.0, 0.25), (22.5, 0.5)])
 
     def test_remarks_are_on_numbers_of_the_paper(self):
@@ -116,9 +115,8 @@ class Arithmetic(unittest.TestCase):
 class Histogram(unittest.TestCase):
     def test_a_sample_stands_for_its_launch(self):
         events = [7, *range(100, 132)]
-        self.assertEqual(data.histogram({"header": {"sample_every": 1}, "stats": {"active_histogram": events}}), events[1:])
-        self.assertEqual(data.histogram({"header": {"sample_every": 4}, "stats": {"active_histogram": events}})[:2],
-                         [400, 404])
+        self.assertEqual(data.histogram({"sample_every": 1, "active_histogram": events}), events[1:])
+        self.assertEqual(data.histogram({"sample_every": 4, "active_histogram": events})[:2], [400, 404])
 
 
 class Drawing(unittest.TestCase):
@@ -183,39 +181,29 @@ class Drawing(unittest.TestCase):
 
 
 class Command(unittest.TestCase):
-    def test_from_a_sweep_to_a_page(self):
+    def run_command(self, *words):
+        return subprocess.run([sys.executable, ROOT / "scripts/figures/figures.py", *words], capture_output=True, text=True,
+                              check=False)
+
+    def test_from_numbers_to_a_page(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            (folder / "s.yaml").write_text("""
-                sweeps:
-                  - traces: [truck-values]
-                    machines: [rtx4090, rtx3060]
-                    policies: [baseline, arc-hw, lab, lab-ideal, phi, cccl, "sw-b:0..32..16", "sw-s:16"]
-                    set: {sm.count: [6]}
-                  - {traces: [truck-values], machines: [rtx4090], policies: [baseline, arc-hw, "sw-b:8", "sw-s:8"]}
-                  - {traces: [truck-values], machines: [rtx4090], policies: [arc-hw], timeline: 1000}
-                """, encoding="utf-8")
-            done = subprocess.run([sys.executable, ROOT / "scripts/figures/figures.py", "--cores", "2", "--sweep",
-                                   folder / "s.yaml", "--output", folder / "out", "--only", "fig07,fig19,utilization"],
-                                  capture_output=True, text=True, check=False,
-                                  env={**os.environ, "WARPFOLD": WARPFOLD, "WARPFOLD_POINTS": str(folder / "points")})
+            made_up.write_numbers(folder / "numbers")
+            done = self.run_command("--numbers", folder / "numbers", "--output", folder / "out", "--only",
+                                    "fig07,fig19,utilization")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertEqual(sorted(file.name for file in (folder / "out").iterdir()),
-                             ["comparison.csv", "fig07.csv", "fig07.png", "fig19.csv", "fig19.png", "index.html", "sweep",
+                             ["comparison.csv", "fig07.csv", "fig07.png", "fig19.csv", "fig19.png", "index.html",
                               "utilization.csv", "utilization.png"])
             with open(folder / "out/utilization.csv", encoding="utf-8", newline="") as file:
-                self.assertIn("3D-TK, rtx4090, arc-hw serial", {row["run"] for row in csv.DictReader(file)})
+                self.assertIn("truck, rtx4090, arc-hw fused", {row["run"] for row in csv.DictReader(file)})
 
     def test_bad_usage_is_one_line(self):
-        for words in (["--only", "fig99"], ["--sweep", "none.yaml"], ["--cores", "x"]):
-            done = subprocess.run([sys.executable, ROOT / "scripts/figures/figures.py", *words], capture_output=True,
-                                  text=True, check=False, env={**os.environ, "WARPFOLD": WARPFOLD})
+        for words in (["--only", "fig99"], ["--numbers", "/none"], ["--output"]):
+            done = self.run_command(*words)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
             self.assertTrue(done.stderr.startswith("figures.sh: "), done.stderr)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    WARPFOLD = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -21,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "scripts/sweep"))
 import plan as planning  # noqa: E402
+import sweep as sweeping  # noqa: E402
 import table  # noqa: E402
 
 SWEEP = ROOT / "scripts/sweep/sweep.py"

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes the numbers, tables and pictures of the documents: docs/numbers, docs/pictures, the tags in the pages.
+# Without an option everything that needs no GPU; what was stopped goes on where it was. Installs what is missing on
+# Debian 12 and builds the simulator.
+#   scripts/results.sh [--cores N] [--speed]       probe, simulate and synthesize what is missing, render
+#   scripts/results.sh --render | --check | --probe | --keys             --help; scripts/results/README.md
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+case ${1:-} in
+  --render | --check | --keys | --seal | -h | --help)
+    ;;
+  *)
+    prepare_simulator "${packages_test[@]}"
+    if [[ -z ${WARPFOLD:-} ]]; then
+      if [[ $(sed -n 's/^WARPFOLD_TESTS:BOOL=//p' "$repo/build/release/CMakeCache.txt") != ON ]]; then
+        (cd "$repo" && cmake --preset release -DWARPFOLD_TESTS=ON >/dev/null)
+      fi
+      cmake --build "$repo/build/release" --target accuracy_test warpfold_red_trace -j "$jobs" >/dev/null
+    fi
+    ;;
+esac
+PYTHONDONTWRITEBYTECODE=1 exec "$debian_python" "$repo/scripts/results/results.py" "$@"

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results that are no simulations of whole traces: synthesis, accuracy, microbenchmarks, speed. Each function makes
+one file of docs/numbers from a command."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import store
+
+ROOT = store.ROOT
+BUILD = ROOT / "build/release"
+ACCURACY = re.compile(r"^(\S+): (\d+) transactions, (\d+) of one lane;.*\n"
+                      r"fused is nearer to the exact sum (\d+) times, as near (\d+), farther (\d+)\n"
+                      r"serial +inexact \d+, mean error ([0-9.]+) ulp, largest ([0-9.]+) ulp\n"
+                      r"fused +inexact \d+, mean error ([0-9.]+) ulp, largest ([0-9.]+) ulp$", re.M)
+
+
+def run(command, environment=None):
+    """Standard output of a command."""
+    words = [str(word) for word in command]
+    try:
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+                              env={**os.environ, **(environment or {})})
+    except OSError as error:
+        raise store.BadInput(f"{words[0]}: {error.strerror}") from error
+    if done.returncode != 0:
+        raise store.BadInput(f"{' '.join(words)}: {' '.join(done.stderr.split()) or done.returncode}")
+    return done.stdout
+
+
+def json_of(command, option="--json", environment=None):
+    """What a command writes into the file of its option."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out.json"
+        run([*command, option, out], environment)
+        return json.loads(out.read_text(encoding="utf-8"))
+
+
+def synthesis():
+    """All rows of scripts/synth.sh with Debian's library."""
+    result = json_of([sys.executable, "-B", ROOT / "synth/synth.py"])
+    rows = [{key: value for key, value in row.items() if key not in ("paths", "fast_paths")} for row in result["rows"]]
+    return "scripts/synth.sh --json FILE", {"tools": result["tools"], "library": result["liberty"]["library"],
+                                            "rows": rows}
+
+
+def accuracy():
+    """Sums of the kinds beside the exact ones, for each trace with values."""
+    text = run([BUILD / "tb/shipped/accuracy_test"])
+    traces = {}
+    for match in ACCURACY.finditer(text):
+        name, *rest = match.groups()
+        transactions, lone, nearer, as_near, farther = map(int, rest[:5])
+        serial_mean, serial_max, fused_mean, fused_max = map(float, rest[5:])
+        traces[Path(name).stem] = {"transactions": transactions, "one_lane": lone, "nearer": nearer, "as_near": as_near,
+                                   "farther": farther, "serial": {"mean_ulp": serial_mean, "max_ulp": serial_max},
+                                   "fused": {"mean_ulp": fused_mean, "max_ulp": fused_max}}
+    if not traces:
+        raise store.BadInput("accuracy_test printed no figures")
+    return "build/release/tb/shipped/accuracy_test", {"traces": traces}
+
+
+# The microbenchmarks of REDs that the machine was set from.
+REPLAYED = r"/lanes=(8|32)/warps=32/sm|/lanes=(2|8|32)/warps=32/gpu|hot_(address|line|sectors)/lanes=(1|8|32)/|hot_block"
+
+
+def replay(simulator):
+    """The RED microbenchmarks in the model beside what an H200 took."""
+    command = [sys.executable, "-B", ROOT / "scripts/replay_microbench.py", "--match", REPLAYED]
+    generator = os.environ.get("WARPFOLD_RED_TRACE") or BUILD / "tb/microbench/warpfold_red_trace"
+    rows = json_of(command, environment={"WARPFOLD": simulator, "WARPFOLD_RED_TRACE": str(generator)})
+    return f"scripts/replay_microbench.py --match '{REPLAYED}' --json FILE", {"gpu": "h200", "cases": [
+        [row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows]}
+
+
+def speed(simulator):
+    """Speed of the simulator on the machine at hand."""
+    result = json_of([sys.executable, "-B", ROOT / "scripts/benchmark.py", "--reference", "--warpfold", simulator])
+    return "scripts/benchmark.py --reference --json FILE", {"trace": "truck", "gpu": result["gpu"], "rows": result["rows"]}

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of scripts/results.sh: numbers that somebody changed, machines that changed, pages and pictures.
+
+    results_test.py WARPFOLD [unittest's options]
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.dom.minidom
+from pathlib import Path
+from unittest import mock
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "scripts/results/results.py"
+sys.path[:0] = [str(ROOT / "tb/figures"), str(ROOT / "scripts/results")]
+import made_up  # noqa: E402
+import pages  # noqa: E402
+import pictures  # noqa: E402
+import plan as planning  # noqa: E402
+import points  # noqa: E402
+import probe  # noqa: E402
+import store  # noqa: E402
+import style  # noqa: E402
+import values  # noqa: E402
+
+WARPFOLD = ""
+PAGE = """# A page
+
+It takes <!--n:truck.rtx4090.arc-hw.cycles-->?<!--/n--> cycles, <!--n:truck.rtx4090.arc-hw.speedup-->?<!--/n--> times as
+fast. ARC has <!--cite-->2.06<!--/cite-->; `--set l2.rop_cycles=1.5` is code, [1.2](a/b-1.2.md) a link without.
+
+<!--table:kinds-by-trace-->
+<!--/table-->
+
+```
+<!--n:in.code-->1.25<!--/n-->
+```
+"""
+
+
+class Repository(unittest.TestCase):
+    """A folder with pages and docs/numbers."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        self.numbers = self.root / "docs/numbers"
+        made_up.write_numbers(self.numbers)
+        self.page = self.root / "README.md"
+        self.page.write_text(PAGE.replace("[1.2](", "[it]("), encoding="utf-8")
+
+    def call(self, option):
+        done = subprocess.run([sys.executable, "-B", RESULTS, option, "--root", self.root], capture_output=True, text=True,
+                              check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def render(self):
+        """Pictures and pages; what synthesis would give is missing here and told of."""
+        with mock.patch.object(pictures, "PICTURES", (pictures.stalls, pictures.sm_timeline)):
+            numbers = values.Numbers(self.numbers)
+            return pages.render(numbers, self.root), pictures.draw(numbers, self.root / "docs/pictures")
+
+    def problems(self):
+        return pages.check(values.Numbers(self.numbers), self.root)[0]
+
+
+class Pages(Repository):
+    def test_tags_are_filled_and_code_is_left_alone(self):
+        (changed, problems, _), _ = self.render()
+        self.assertEqual((changed, problems), ([self.page], []))
+        text = self.page.read_text(encoding="utf-8")
+        self.assertIn("<!--n:truck.rtx4090.arc-hw.cycles-->990,000<!--/n--> cycles", text)
+        self.assertIn("<!--n:truck.rtx4090.arc-hw.speedup-->2.00<!--/n-->", text)
+        self.assertIn("| kitchen | 2.00 | 2.00 | 2.00 | 3.00 |", text)
+        self.assertIn("<!--n:in.code-->1.25<!--/n-->", text)
+        self.assertEqual(self.problems(), [])
+
+    def test_a_second_time_changes_nothing(self):
+        self.render()
+        files = {path: path.read_bytes() for path in self.root.rglob("*") if path.is_file()}
+        (changed, _, _), (drawn, _) = self.render()
+        self.assertEqual((changed, drawn), ([], []))
+        self.assertEqual({path: path.read_bytes() for path in self.root.rglob("*") if path.is_file()}, files)
+
+    def test_a_number_changed_in_a_page_fails(self):
+        self.render()
+        for old, new in (("990,000", "990,001"), ("| kitchen | 2.00", "| kitchen | 2.10")):
+            text = self.page.read_text(encoding="utf-8")
+            self.page.write_text(text.replace(old, new), encoding="utf-8")
+            found = self.problems()
+            self.page.write_text(text, encoding="utf-8")
+            self.assertEqual(len(found), 1, found)
+            self.assertRegex(found[0], r"^README.md:\d+: differs from docs/numbers")
+
+    def test_a_number_changed_in_a_file_fails(self):
+        self.render()
+        path = self.numbers / "simulations.json"
+        text = path.read_text(encoding="utf-8")
+        self.assertIn("990000", text)
+        path.write_text(text.replace("990000", "990001", 1), encoding="utf-8")
+        code, _, errors = self.call("--check")
+        self.assertEqual((code, len(errors.splitlines())), (1, 1), errors)
+        self.assertIn("simulations.json was changed by hand", errors)
+
+    def test_a_key_that_names_nothing_fails(self):
+        self.page.write_text("A <!--n:truck.rtx4090.arc-hw.glory-->3<!--/n--> <!--table:none--><!--/table-->", encoding="utf-8")
+        code, _, errors = self.call("--check")
+        self.assertEqual(code, 1)
+        self.assertIn("README.md:1: no number 'truck.rtx4090.arc-hw.glory'", errors)
+        self.assertIn("README.md:1: no table 'none'", errors)
+
+    def test_a_tag_without_its_end_fails(self):
+        self.page.write_text("<!--n:truck.rtx4090.arc-hw.cycles-->3", encoding="utf-8")
+        self.assertTrue(any("without its other end" in line for line in self.problems()))
+
+    def test_a_line_that_begins_with_a_tag_fails(self):
+        self.page.write_text("It takes\n<!--n:truck.rtx4090.arc-hw.cycles-->990,000<!--/n--> cycles.", encoding="utf-8")
+        self.assertEqual(len(self.problems()), 1)
+        self.assertIn("README.md:2: a line that begins with a tag", self.problems()[0])
+
+    def test_figures_typed_by_hand_fail(self):
+        for text in ("It is 2.27 times", "1,234 cycles", "off by 4 %", "off by 4%", "| a | 3.5 |"):
+            self.assertEqual(len(pages.typed_figures("p.md", text)), 1, text)
+        for text in ("Apache-2.0", "`2.27`", "<!--cite-->2.06<!--/cite-->", "<!--n:a-->2.0<!--/n-->", "ARC, 13 traces, 2026",
+                     "[a](b-1.2.md)", "```\n1.25\n```", "v1.0"):
+            self.assertEqual(pages.typed_figures("p.md", text), [], text)
+
+    def test_missing_results_keep_the_page_and_are_told_of(self):
+        self.page.write_text("A <!--n:spot.rtx4090.arc-hw.cycles-->3<!--/n-->", encoding="utf-8")
+        code, _, errors = self.call("--render")
+        self.assertEqual(code, 1)
+        self.assertIn("have no result yet", errors)
+        self.assertEqual(self.page.read_text(encoding="utf-8"), "A <!--n:spot.rtx4090.arc-hw.cycles-->3<!--/n-->")
+
+    def test_bad_usage_is_one_line(self):
+        for words in (["--nonsense"], ["--cores", "0"], ["--render", "--check"], ["--seal", "none"]):
+            done = subprocess.run([sys.executable, "-B", RESULTS, *words], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
+            self.assertTrue(done.stderr.startswith("results.sh: "), done.stderr)
+
+
+class Pictures(Repository):
+    def test_they_are_whole_small_and_follow_the_scheme(self):
+        _, (drawn, absent) = self.render()
+        self.assertEqual((len(drawn), absent), (2, []))
+        for path in drawn:
+            text = path.read_text(encoding="utf-8")
+            xml.dom.minidom.parseString(text)
+            self.assertIn("prefers-color-scheme:dark", text)
+            self.assertIn("<title>", text)
+            for stand_in, *_ in style.COLORS.values():
+                self.assertNotIn(stand_in, text)
+            used = set(re.findall(r"var\(--(\w+)\)", text))
+            self.assertLessEqual(used, set(style.COLORS))
+            self.assertLess(len(text), 40_000)
+
+    def test_a_picture_that_differs_fails(self):
+        self.render()
+        folder = self.root / "docs/pictures"
+        with mock.patch.object(pictures, "PICTURES", (pictures.stalls,)):
+            numbers = values.Numbers(self.numbers)
+            self.assertEqual(pictures.check(numbers, folder), ([], [], None))
+            path = folder / "stalls.svg"
+            path.write_text(path.read_text(encoding="utf-8").replace("</svg>", " </svg>"), encoding="utf-8")
+            self.assertIn("stalls.svg differs", pictures.check(numbers, folder)[0][0])
+            path.write_text("<!-- matplotlib 0.1 -->", encoding="utf-8")
+            self.assertIn("matplotlib 0.1", pictures.check(numbers, folder)[2])
+
+    def test_the_budget_is_kept(self):
+        size = sum(path.stat().st_size for path in (ROOT / "docs/pictures").glob("*.svg"))
+        self.assertLessEqual(size, pictures.BUDGET)
+        for path in (ROOT / "docs/pictures").glob("*.svg"):
+            xml.dom.minidom.parse(str(path))
+
+
+class Probe(unittest.TestCase):
+    """On one small run."""
+
+    POINTS = [("web-stanford", 12, "h200", "baseline,arc-hw")]
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def machines(self, old, new):
+        """The machine files with something replaced."""
+        for name in probe.MACHINES:
+            text = (ROOT / f"model/gpus/{name}.toml").read_text(encoding="utf-8")
+            changed = re.sub(old, new, text, flags=re.M)
+            self.assertNotEqual(text, changed)
+            (self.folder / f"{name}.toml").write_text(changed, encoding="utf-8")
+
+    def taken(self):
+        cycles = probe.cycles(WARPFOLD, 1, lambda name: str(self.folder / f"{name}.toml"), self.POINTS)
+        return {"cycles": cycles, "machines": probe.machine_values(self.folder), "transistors": None}
+
+    def test_a_parameter_that_changes_cycles_makes_results_stale(self):
+        self.machines("^# ", "#  ")    # only comments
+        kept = self.taken()
+        self.assertEqual(probe.machine_values(), kept["machines"])
+        self.machines(r"^sector_cycles = .*", "sector_cycles = 9.0")
+        now = self.taken()
+        lines = probe.differences(kept, now)
+        self.assertIn("h200 l2.sector_cycles is 9.0", lines[2])
+        self.assertTrue(any(re.match(r"web-stanford/12 h200 baseline: [\d,]+ cycles, was", line) for line in lines), lines)
+        self.assertNotEqual(probe.behaviour(kept), probe.behaviour(now))
+        # The runs alone notice it, too.
+        self.assertTrue(probe.differences(kept, {**now, "machines": kept["machines"]}))
+
+    def test_comments_and_order_leave_results_fresh(self):
+        self.machines("^# ", "#  another comment: ")
+        first = self.taken()
+        self.machines(r"^(\[lab\]\n(?:.*\n)+?)(?=\[)", r"\1# moved\n")
+        second = self.taken()
+        self.assertEqual(probe.differences(first, second), [])
+        self.assertEqual(probe.behaviour(first), probe.behaviour(second))
+
+    def test_transistors_of_other_tools_are_not_compared(self):
+        kept = {"yosys": "Yosys 0.23", "abc": "1", "tops": {"a": 10}}
+        self.assertEqual(probe.transistor_differences(kept, {**kept, "tops": {"a": 11}}), (["a: 11 transistors, was 10"], None))
+        lines, why_not = probe.transistor_differences(kept, {**kept, "yosys": "Yosys 0.40", "tops": {"a": 11}})
+        self.assertEqual(lines, [])
+        self.assertIn("Yosys 0.40", why_not)
+        self.assertEqual(probe.transistor_differences(kept, None), ([], "no Yosys"))
+
+    def test_stale_results_are_one_clear_line(self):
+        done = subprocess.run([sys.executable, "-B", "-c", f"""
+import sys
+sys.path.insert(0, {str(RESULTS.parent)!r})
+import results, store
+kept = {{"cycles": {{"a": [1, 2, 3]}}, "machines": {{}}, "transistors": None}}
+results.store.read = lambda name: kept
+results.probing.take = lambda simulator, cores: {{**kept, "cycles": {{"a": [5, 2, 3]}}}}
+sys.exit(results.main(["--probe"]))
+"""], capture_output=True, text=True, check=False, env={**os.environ, "WARPFOLD": WARPFOLD})
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, "results.sh: results are stale: a: 5 cycles, was 1; run scripts/results.sh\n")
+
+
+class Simulations(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        environment = mock.patch.dict(os.environ, {"WARPFOLD": WARPFOLD, "WARPFOLD_POINTS": str(self.folder / "points")})
+        environment.start()
+        self.addCleanup(environment.stop)
+
+    def planned(self, *policies):
+        trace = planning.DATA / "truck-values.wft"
+        return {(points.row_key("truck-values", "h200", policy), timeline):
+                planning.Point(str(trace), "3D-TK", "h200", policy, timeline=timeline)
+                for policy, timeline in policies}
+
+    def update(self, behaviour, *policies, simulate=True):
+        with mock.patch.object(points, "planned", lambda facts, simulator: self.planned(*policies)), \
+                mock.patch("builtins.print"):
+            failed = points.update(behaviour, WARPFOLD, 2, self.folder / "numbers", simulate)
+        document = store.read("simulations", self.folder / "numbers")
+        return failed, {row[2]: dict(zip(document["columns"], row)) for row in document["rows"]}, document
+
+    def test_what_is_missing_is_simulated_once(self):
+        failed, rows, document = self.update("1", ("baseline", 0), ("arc-hw", 0), ("baseline", 10_000))
+        self.assertEqual((failed, set(rows)), (0, {"baseline", "arc-hw"}))
+        self.assertEqual((rows["baseline"]["sums_match"], rows["baseline"]["conserved"]), (1, 1))
+        self.assertGreater(rows["baseline"]["cycles"], 1000)
+        busy = document["timelines"][0]["busy"]
+        self.assertEqual(set(busy), set(points.TIMELINE_KINDS))
+        self.assertTrue(all(0 <= share <= 100 for shares in busy.values() for share in shares))
+        # The same behaviour: what is there stays; the rest is not simulated when nobody asks.
+        failed, rows, _ = self.update("1", ("baseline", 0), ("arc-hw", 0), ("lab", 0), simulate=False)
+        self.assertEqual((failed, set(rows)), (1, {"baseline", "arc-hw"}))
+        self.assertEqual(store.read("simulations", self.folder / "numbers")["missing"], 1)
+        # Another: nothing of it holds.
+        failed, rows, _ = self.update("2", ("baseline", 0), simulate=False)
+        self.assertEqual((failed, rows), (1, {}))
+        # And back: finished points are still in the cache.
+        failed, rows, _ = self.update("1", ("baseline", 0), ("arc-hw", 0), simulate=False)
+        self.assertEqual((failed, set(rows)), (0, {"baseline", "arc-hw"}))
+
+    def test_all_points_are_known(self):
+        facts = points.trace_facts(WARPFOLD)
+        wanted = points.planned(facts, WARPFOLD)
+        self.assertGreater(len(wanted), 1000)
+        self.assertEqual(len({json.dumps(key) for key in wanted}), len(wanted))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    WARPFOLD = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
