@@ -11,6 +11,7 @@ namespace warpfold::microbench {
 
 void bench_red(Harness& harness);      // throughput by lanes, addresses, warps; hot addresses
 void bench_slices(Harness& harness);   // which addresses share a ROP
+void bench_slice_classes(Harness& harness);  // all of them, and which slices share a port
 void bench_share(Harness& harness);    // how SMs share a slice of the L2
 void bench_burst(Harness& harness);    // depth of the queue ahead of a blocked warp
 void bench_latency(Harness& harness);  // RED, atomic, fence, loads

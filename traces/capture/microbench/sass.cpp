@@ -138,6 +138,8 @@ const std::vector<SassExpectation>& sass_expectations() {
         {"red_throughput", "RED", 9},
         {"red_pair", "RED", 8},
         {"red_share", "RED", 7},
+        {"red_places<false>", "RED", 1},
+        {"red_places<true>", "RED", 1},
         {"red_burst_stamped", "RED", 64},
         {"red_burst<64>", "RED", 64},
         {"red_burst<1>", "RED", 1},
