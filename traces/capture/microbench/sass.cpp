@@ -149,6 +149,7 @@ const std::vector<SassExpectation>& sass_expectations() {
         {"global_load<false, 4>", "LDG", 32},
         {"chase<true>", "LDG", 8},
         {"chase<false>", "LDG", 8},
+        {"chase_apart", "LDG", 8},
         {"barriers", "BAR", 16},
         {"natural_chain", "S2UR", 1},
         {"special_chain<(warpfold::microbench::(anonymous namespace)::Special)0>", "S2R", 16},
