@@ -88,9 +88,9 @@ class Measurement:
         return self.gpu[key]
 
     def launches_apart(self, names):
-        """Range over the launches of the case that varies most, over its median; None if no case says."""
-        ranges = [(self.cases[n]["max"] - self.cases[n]["min"]) / abs(self.cases[n]["median"])
-                  for n in names if n in self.cases and "max" in self.cases[n] and self.cases[n]["median"]]
+        """Between the launches' quartiles, of the case that varies most, over its median; None if no case says."""
+        ranges = [(self.cases[n]["quartiles"][1] - self.cases[n]["quartiles"][0]) / abs(self.cases[n]["median"])
+                  for n in names if n in self.cases and "quartiles" in self.cases[n] and self.cases[n]["median"]]
         return max(ranges, default=None)
 
     def compact(self):
@@ -101,7 +101,7 @@ class Measurement:
             if not replayed and name not in self.used:
                 continue
             keys = self.used.get(name, set()) | ({"drained"} if replayed else set())
-            kept = {key: case[key] for key in ("group", "name", "unit", "median", "min", "max") if key in case}
+            kept = {key: case[key] for key in ("group", "name", "unit", "median", "quartiles") if key in case}
             kept["extra"] = {key: case["extra"][key] for key in sorted(keys) if key in case.get("extra", {})}
             results.append(_rounded(kept))
         content = {"schema": SCHEMA, "gpu": self.gpu, "results": results}

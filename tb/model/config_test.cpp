@@ -74,7 +74,7 @@ class GpuFile : public ::testing::Test {
 };
 
 TEST(BuiltinGpus, AreListedInOrder) {
-  EXPECT_EQ(gpu_names(), (std::vector<std::string>{"rtx4090", "rtx3060", "h200"}));
+  EXPECT_EQ(gpu_names(), (std::vector<std::string>{"rtx4090", "rtx3060", "h200", "h100"}));
 }
 
 TEST(BuiltinGpus, AreAsPublished) {
@@ -190,7 +190,7 @@ TEST(BuiltinGpus, UnknownNameListsTheKnownOnes) {
     FAIL();
   } catch (const ConfigError& error) {
     EXPECT_STREQ(error.what(),
-                 "unknown GPU 'rtx5090': known are rtx4090, rtx3060, h200, or a file that ends in "
+                 "unknown GPU 'rtx5090': known are rtx4090, rtx3060, h200, h100, or a file that ends in "
                  ".toml");
   }
 }
