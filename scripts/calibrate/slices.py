@@ -67,16 +67,18 @@ def fast_offsets(m, so_far, cases):
 
 
 def partner_in_piece(m, so_far):
-    """One line on whether the two slices of an interleaved piece are those of a port, as in the model."""
+    """One line where the two slices of an interleaved piece lie at one port, which in the model lie at two."""
     extra = m.cases.get("slices/ports", {}).get("extra", {})
     of_piece = m.cases.get("slices/classes", {}).get("extra", {}).get("class_of_piece")
     partner = extra.get("slowest_partner")
-    if not of_piece or not partner:
+    if not of_piece or not partner or so_far["l2.slices_per_port"] == 1:
         return None
     m.extra("slices/classes", "class_of_piece")
     size = int(so_far["l2.interleave_bytes"]) // 256
     groups = [sorted(set(of_piece[at:at + size])) for at in range(0, len(of_piece) - size + 1, size)]
     twos = [group for group in groups if len(group) == 2]
     together = sum(partner[a] == b for a, b in twos)
+    if together == 0:
+        return None
     return (f"of {len(twos)} pieces of {size * 256} bytes with two slices, {together} have both at one port; in the "
-            "model all have")
+            "model none has")

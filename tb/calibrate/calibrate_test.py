@@ -146,6 +146,15 @@ class Rules(unittest.TestCase):
         self.moves("l2.slices_per_port", extra("slices/ports", slowest=[0.83] * count, next=[0.83] * count), 1)
         self.undecided("l2.slices_per_port", extra("slices/ports", slowest_partner=[1] * count), "partner of their")
 
+    def test_pieces_whose_slices_are_partners_are_told(self):
+        content = copy.deepcopy(H100)
+        self.assertEqual(derive(Measurement([content]), H200, "h200")[1], [])
+        pairs = [at ^ 1 for at in range(len(H100_PARTNERS))]
+        next(r for r in content["results"] if r["name"] == "slices/ports")["extra"]["slowest_partner"] = pairs
+        notes = derive(Measurement([content]), H200, "h200")[1]
+        self.assertEqual(len(notes), 1)
+        self.assertIn("both at one port", notes[0])
+
     def test_which_addresses_share_a_slice(self):
         def slow(shares):
             def change(cases, gpu):
