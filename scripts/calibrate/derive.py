@@ -4,7 +4,7 @@
 import dataclasses
 
 from measurement import Missing
-from rules import NOT_MEASURED, RULES, Undecided
+from rules import BY_CODE, NOT_MEASURED, RULES, Undecided
 from slices import partner_in_piece
 
 WELL, FAIR = 0.02, 0.10
@@ -55,7 +55,8 @@ def by_rule(rule, measured, so_far):
     if rule.parameter == "sm.issue_order":
         value = "lrr" if value else "gto"
     if rule.source == "device":
-        return Value(rule.parameter, value, "device", f"device: {rule.how}", readings)
+        source = "CUDA guide" if rule.how == BY_CODE else "measured"
+        return Value(rule.parameter, value, "device", f"{source}: {rule.how}", readings)
     range_ = apart(readings)
     launches = measured.launches_apart(rule.cases)
     known_to = None if launches is None and len(readings) == 1 else max(range_ / 2, (launches or 0) / 2)
@@ -68,7 +69,7 @@ def by_rule(rule, measured, so_far):
 
 def taken_over(parameter, base, base_name, why):
     return Value(parameter, base.values[parameter], "undetermined" if why else "base",
-                 f"as {base_name}, undetermined: {why}" if why else
+                 f"estimate, as {base_name}, undetermined: {why}" if why else
                  f"as {base_name}: {base.comments.get(parameter, '')}".rstrip(": "))
 
 

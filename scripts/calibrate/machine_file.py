@@ -63,12 +63,12 @@ def machine_text(name, gpu, base_name, base, parameters):
         "# Sources, named in the comment beside each parameter:",
         "#   measured    the microbenchmark case (+ others) and what scripts/calibrate/rules.py makes of it",
         "#   recorded    written down when a benchmark ran of which no results file was kept",
-        "#   device      as the CUDA run time reports it, or by compute capability from the CUDA guide",
+        "#   CUDA guide  CUDA C++ Programming Guide, technical specifications by compute capability",
         f"#   as {base_name}     taken over from that machine, with its source there; undetermined: the measurements",
         "#               did not decide it, for the reason named",
         "",
         f'name = "{name}"',
-        f'sass_arch = "sm_{code}"'.ljust(31) + " # compute capability; a run uses its instruction costs",
+        f'sass_arch = "sm_{code}"'.ljust(31) + f" # CUDA guide: compute capability {code / 10}; a run uses its instruction costs",
     ]
     for section, keys in base.sections().items():
         lines += ["", *(one for one in base.about[section] if "calibrat" not in one.lower()), f"[{section}]"]

@@ -204,6 +204,9 @@ def dram_bytes(m, so_far, cases):
     return {"memory clock and bus": bytes_per_second / (1e9 * so_far["sm.clock_ghz"])}
 
 
+RUN_TIME = "as the CUDA run time reports it"
+BY_CODE = "by compute capability"
+
 # SRAM of an SM by compute capability (CUDA C++ Programming Guide, technical specifications).
 L1_KBYTES = {70: 128, 75: 96, 80: 192, 86: 128, 87: 192, 89: 128, 90: 256, 100: 256, 103: 256, 120: 128}
 
@@ -224,15 +227,15 @@ PAIRS = tuple(f"slices/pair/offset={offset}" for offset in range(32, 2049, 32))
 
 RULES = (
     # What the run time says of the device.
-    Rule("sm.count", "as the run time reports it", (), device("sms"), source="device"),
-    Rule("sm.clock_ghz", "as the run time reports it", (), device("sm_clock_khz", 1e-6), digits(3), source="device"),
-    Rule("sm.max_warps", "as the run time reports it", (), device("max_warps_of_sm"), source="device"),
-    Rule("sm.max_ctas", "as the run time reports it", (), device("max_ctas_of_sm"), source="device"),
-    Rule("sm.registers", "as the run time reports it", (), device("registers_of_sm"), source="device"),
-    Rule("sm.shared_bytes", "as the run time reports it", (), device("shared_bytes_of_sm"), source="device"),
-    Rule("l1.bytes", "by compute capability, CUDA guide", (), l1_bytes, source="device"),
-    Rule("l2.bytes", "as the run time reports it", (), device("l2_bytes"), source="device"),
-    Rule("l2.dram_bytes_per_cycle", "2 x memory clock x bus width", (), dram_bytes, digits(1), source="device"),
+    Rule("sm.count", RUN_TIME, (), device("sms"), source="device"),
+    Rule("sm.clock_ghz", RUN_TIME, (), device("sm_clock_khz", 1e-6), digits(3), source="device"),
+    Rule("sm.max_warps", RUN_TIME, (), device("max_warps_of_sm"), source="device"),
+    Rule("sm.max_ctas", RUN_TIME, (), device("max_ctas_of_sm"), source="device"),
+    Rule("sm.registers", RUN_TIME, (), device("registers_of_sm"), source="device"),
+    Rule("sm.shared_bytes", RUN_TIME, (), device("shared_bytes_of_sm"), source="device"),
+    Rule("l1.bytes", BY_CODE, (), l1_bytes, source="device"),
+    Rule("l2.bytes", RUN_TIME, (), device("l2_bytes"), source="device"),
+    Rule("l2.dram_bytes_per_cycle", "2 x memory clock x bus width that the CUDA run time reports", (), dram_bytes, digits(1), source="device"),
     # The sub-core.
     Rule("sm.issue_order", "four warps end together: lrr; one by one: gto", ("control/red_order/warps=4",),
          issue_order),
