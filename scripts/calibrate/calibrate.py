@@ -86,8 +86,8 @@ def compare(values, path):
 def arguments(argv):
     parser = argparse.ArgumentParser(description="A machine file from microbenchmarks.")
     parser.add_argument("--name", required=True, help="of the machine")
-    parser.add_argument("--measurements", action="append", required=True, metavar="FILE", help="of warpfold_microbench; "
-                        "of several files the first that has a case decides")
+    parser.add_argument("--measurements", action="append", required=True, metavar="FILE",
+                        help="of warpfold_microbench; of several files the first that has a case decides")
     parser.add_argument("--base", default="h200", help="machine that what is not measured comes from (%(default)s)")
     parser.add_argument("--out", type=Path, default=ROOT / "results/calibrate", help="folder (%(default)s)")
     parser.add_argument("--compare", metavar="MACHINE", help="also print where that machine has other values")

@@ -68,7 +68,8 @@ def machine_text(name, gpu, base_name, base, parameters):
         "#               did not decide it, for the reason named",
         "",
         f'name = "{name}"',
-        f'sass_arch = "sm_{code}"'.ljust(31) + f" # CUDA guide: compute capability {code / 10}; a run uses its instruction costs",
+        f'sass_arch = "sm_{code}"'.ljust(31) +
+        f" # CUDA guide: compute capability {code / 10}; a run uses its instruction costs",
     ]
     for section, keys in base.sections().items():
         lines += ["", *(one for one in base.about[section] if "calibrat" not in one.lower()), f"[{section}]"]

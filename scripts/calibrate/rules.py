@@ -184,6 +184,17 @@ def input_sms(m, so_far, cases):
     return {told: len(small) * statistics.fmean(small) / statistics.fmean(kinds[0])}
 
 
+# Words at random fill the ports unevenly: what all SMs take in the model over what even ports would.
+UNEVEN_PORTS = 1.042
+
+
+def port_cycles(m, so_far, cases):
+    """Two slices alone, and what all SMs get through all ports."""
+    ports = so_far["l2.slices"] / so_far["l2.slices_per_port"]
+    return {cases[0]: m.median(cases[0]),
+            cases[1]: m.drained(cases[1]) * ports / m.device("sms") / UNEVEN_PORTS}
+
+
 def flit_cycles(m, so_far, cases):
     """What REDs of two to five flits take over what one word takes, which takes port_cycles of its port."""
     word = m.median(cases[0])
@@ -235,7 +246,8 @@ RULES = (
     Rule("sm.shared_bytes", RUN_TIME, (), device("shared_bytes_of_sm"), source="device"),
     Rule("l1.bytes", BY_CODE, (), l1_bytes, source="device"),
     Rule("l2.bytes", RUN_TIME, (), device("l2_bytes"), source="device"),
-    Rule("l2.dram_bytes_per_cycle", "2 x memory clock x bus width that the CUDA run time reports", (), dram_bytes, digits(1), source="device"),
+    Rule("l2.dram_bytes_per_cycle", "2 x memory clock x bus width that the CUDA run time reports", (), dram_bytes,
+         digits(1), source="device"),
     # The sub-core.
     Rule("sm.issue_order", "four warps end together: lrr; one by one: gto", ("control/red_order/warps=4",),
          issue_order),
@@ -310,7 +322,8 @@ RULES = (
     Rule("l2.rop_cycles", "16 sectors of a slice at random", ("share/random/sectors=16",), median(), digits(2)),
     Rule("l2.line_cycles", "whole sectors of two lines, by turns",
          tuple(f"red/hot_block/sectors={n}/words=8/lines=2" for n in (2, 4)), line_cycles, digits(2)),
-    Rule("l2.port_cycles", "additions at random to a slice and its partner", ("slices/ports",), median(), digits(2)),
+    Rule("l2.port_cycles", "a slice and its partner; one word of all SMs at random",
+         ("slices/ports", f"red/same/lanes=1/{ALL}"), port_cycles, digits(2)),
     Rule("l2.flit_cycles", "two to five flits over one word",
          (f"red/random/lanes=1/{ALL}", *(f"red/consecutive/lanes={n}/{ALL}" for n in (2, 16, 24, 32))),
          flit_cycles, digits(3)),
