@@ -55,7 +55,7 @@ done
 [ -n "$name" ] || die "needs --name"
 
 if [ "$replay" = yes ] && [ -z "${WARPFOLD:-}" ]; then
-  prepare_simulator
+  prepare_simulator python3  # which packages_run has
   cmake --build "$repo/build/release" --target warpfold_red_trace -j "$jobs" >/dev/null
 fi
 if [ ${#measurements[@]} = 0 ]; then
