@@ -104,7 +104,9 @@ need_gpu() {
   fi
 }
 
-# Builds programs of traces/capture, with the other dependencies of that folder alone.
+# Builds programs of traces/capture, with the other dependencies of that folder alone. A script may put further
+# options of cmake into capture_cmake_options.
+capture_cmake_options=()
 build_capture() {  # folder program...
   local build=$1 generator=()
   shift
@@ -114,7 +116,8 @@ build_capture() {  # folder program...
   fi
   echo "== build"
   mkdir -p "$build"
-  cmake "${generator[@]}" -S "$repo/traces/capture" -B "$build" >"$build/configure.log" 2>&1 ||
+  cmake "${generator[@]}" "${capture_cmake_options[@]}" -S "$repo/traces/capture" -B "$build" \
+    >"$build/configure.log" 2>&1 ||
     die "cannot configure: $(grep -m1 -A3 'CMake Error' "$build/configure.log" | tr '\n' ' ')"
   cmake --build "$build" --parallel --target "$@" >"$build/build.log" 2>&1 ||
     die "cannot build: $(grep -m1 -i 'error' "$build/build.log") (all in $build/build.log)"

@@ -47,15 +47,32 @@ def measured_cases(path, match):
     return {name: cycles for name, cycles in cases.items() if match.search(name)}
 
 
-def modelled(name, reds, args):
+def modelled(name, reds, gpu, sms):
     """Cycles for a RED in the model."""
     settings = [] if name.endswith("/gpu") or "/hot_" in name else ["--set", "sm.count=1"]
     with tempfile.TemporaryDirectory() as folder:
         trace, out = Path(folder) / "case.wft", Path(folder) / "r.json"
-        run("--sms", args.sms, name, trace, command=TRACES)
-        run("sim", trace, "--gpu", args.gpu, "--policy", "baseline", "--unit", "golden", "--jobs", 1,
+        run("--sms", sms, name, trace, command=TRACES)
+        run("sim", trace, "--gpu", gpu, "--policy", "baseline", "--unit", "golden", "--jobs", 1,
             "--json", out, *settings)
         return json.loads(out.read_text(encoding="utf-8"))["runs"][0]["cycles"] / reds
+
+
+def replay(results, gpu, sms, match, jobs):
+    """A row for each case of `results` whose name `match` finds: measured and modelled cycles, and the error."""
+    reds = dict(line.split() for line in run("--sms", sms, "--list", command=TRACES).splitlines())
+    cases = {n: c for n, c in measured_cases(results, pattern(match)).items() if n in reds}
+    if not cases:
+        raise BadInput(f"{results}: no such case")
+    with ThreadPoolExecutor(jobs) as pool, Progress(len(cases), "cases") as progress:
+        def one(name):
+            cycles = modelled(name, int(reds[name]), gpu, sms)
+            progress.step()
+            return cycles
+
+        cycles = list(pool.map(one, cases))
+    return [{"name": name, "measured": cases[name], "modelled": mine, "error": mine / cases[name] - 1}
+            for name, mine in zip(cases, cycles)]
 
 
 def text_of(rows):
@@ -81,20 +98,7 @@ def main(argv=None):
     parser.add_argument("--json", type=Path, help="file for the rows")
     args = parser.parse_args(argv)
     try:
-        match = pattern(args.match)
-        reds = dict(line.split() for line in run("--sms", args.sms, "--list", command=TRACES).splitlines())
-        cases = {n: c for n, c in measured_cases(args.results, match).items() if n in reds}
-        if not cases:
-            raise BadInput(f"{args.results}: no such case")
-        with ThreadPoolExecutor(args.jobs) as pool, Progress(len(cases), "cases") as progress:
-            def one(name):
-                cycles = modelled(name, int(reds[name]), args)
-                progress.step()
-                return cycles
-
-            cycles = list(pool.map(one, cases))
-        rows = [{"name": name, "measured": cases[name], "modelled": mine, "error": mine / cases[name] - 1}
-                for name, mine in zip(cases, cycles)]
+        rows = replay(args.results, args.gpu, args.sms, args.match, args.jobs)
         print(text_of(rows))
         if args.json:
             args.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

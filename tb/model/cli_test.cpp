@@ -44,7 +44,7 @@ TEST_F(Cli, VersionAndHelpAreNoErrors) {
 TEST_F(Cli, ListsGpusAndPolicies) {
   const Outcome gpus = run({"gpus"});
   EXPECT_EQ(gpus.code, 0);
-  for (const std::string name : {"rtx4090", "rtx3060", "h200"}) {
+  for (const std::string name : {"rtx4090", "rtx3060", "h200", "h100"}) {
     EXPECT_NE(gpus.out.find("\n" + name), std::string::npos);
   }
   const Outcome policies = run({"policies"});
@@ -118,7 +118,7 @@ TEST_F(Cli, UnknownUnitIsRefused) {
 TEST_F(Cli, UnknownGpuIsRefused) {
   write_trace("t.wft");
   EXPECT_EQ(refusal({"sim", "t.wft", "--gpu", "rtx5090"}),
-            "unknown GPU 'rtx5090': known are rtx4090, rtx3060, h200, or a file that ends in "
+            "unknown GPU 'rtx5090': known are rtx4090, rtx3060, h200, h100, or a file that ends in "
             ".toml");
   EXPECT_EQ(refusal({"sim", "t.wft", "--gpu", "h200,h200"}),
             "h200: another GPU is named 'h200' too");

@@ -74,7 +74,7 @@ class GpuFile : public ::testing::Test {
 };
 
 TEST(BuiltinGpus, AreListedInOrder) {
-  EXPECT_EQ(gpu_names(), (std::vector<std::string>{"rtx4090", "rtx3060", "h200"}));
+  EXPECT_EQ(gpu_names(), (std::vector<std::string>{"rtx4090", "rtx3060", "h200", "h100"}));
 }
 
 TEST(BuiltinGpus, AreAsPublished) {
@@ -189,9 +189,10 @@ TEST(BuiltinGpus, UnknownNameListsTheKnownOnes) {
     load_gpu("rtx5090");
     FAIL();
   } catch (const ConfigError& error) {
-    EXPECT_STREQ(error.what(),
-                 "unknown GPU 'rtx5090': known are rtx4090, rtx3060, h200, or a file that ends in "
-                 ".toml");
+    EXPECT_STREQ(
+        error.what(),
+        "unknown GPU 'rtx5090': known are rtx4090, rtx3060, h200, h100, or a file that ends in "
+        ".toml");
   }
 }
 

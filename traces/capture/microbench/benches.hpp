@@ -9,16 +9,17 @@
 
 namespace warpfold::microbench {
 
-void bench_red(Harness& harness);      // throughput by lanes, addresses, warps; hot addresses
-void bench_slices(Harness& harness);   // which addresses share a ROP
-void bench_share(Harness& harness);    // how SMs share a slice of the L2
-void bench_burst(Harness& harness);    // depth of the queue ahead of a blocked warp
-void bench_latency(Harness& harness);  // RED, atomic, fence, loads
-void bench_ops(Harness& harness);      // latency and rate of each class of instructions
-void bench_memory(Harness& harness);   // shared and global loads
-void bench_mixed(Harness& harness);    // which classes share a pipe
-void bench_control(Harness& harness);  // barriers, branches, launches, CTAs
-void bench_energy(Harness& harness);   // joules of each class, by NVML
+void bench_red(Harness& harness);            // throughput by lanes, addresses, warps; hot addresses
+void bench_slices(Harness& harness);         // which addresses share a ROP
+void bench_slice_classes(Harness& harness);  // all of them, and which slices share a port
+void bench_share(Harness& harness);          // how SMs share a slice of the L2
+void bench_burst(Harness& harness);          // depth of the queue ahead of a blocked warp
+void bench_latency(Harness& harness);        // RED, atomic, fence, loads
+void bench_ops(Harness& harness);            // latency and rate of each class of instructions
+void bench_memory(Harness& harness);         // shared and global loads
+void bench_mixed(Harness& harness);          // which classes share a pipe
+void bench_control(Harness& harness);        // barriers, branches, launches, CTAs
+void bench_energy(Harness& harness);         // joules of each class, by NVML
 
 // The record of red.global.add.f32; `vectors` gets the lines of all pairs if not empty.
 void bench_arithmetic(Harness& harness, const std::filesystem::path& vectors);

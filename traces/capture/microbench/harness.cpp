@@ -76,10 +76,21 @@ Device this_device() {
   check(cudaGetDevice(&id), "cudaGetDevice");
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, id), "cudaGetDeviceProperties");
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, id), "cudaDeviceGetAttribute");
+    return value;
+  };
   return {.sms = properties.multiProcessorCount,
           .max_warps = properties.maxThreadsPerMultiProcessor / 32,
           .compute_capability = properties.major * 10 + properties.minor,
-          .l2_bytes = static_cast<std::size_t>(properties.l2CacheSize)};
+          .l2_bytes = static_cast<std::size_t>(properties.l2CacheSize),
+          .max_ctas = attribute(cudaDevAttrMaxBlocksPerMultiprocessor),
+          .registers = attribute(cudaDevAttrMaxRegistersPerMultiprocessor),
+          .shared_bytes = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor),
+          .clock_khz = attribute(cudaDevAttrClockRate),
+          .memory_clock_khz = attribute(cudaDevAttrMemoryClockRate),
+          .memory_bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth)};
 }
 
 Harness::Harness(Report& report, int repetitions)

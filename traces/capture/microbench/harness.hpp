@@ -114,6 +114,12 @@ struct Device {
   int max_warps = 0;  // on an SM
   int compute_capability = 0;
   std::size_t l2_bytes = 0;
+  int max_ctas = 0;      // on an SM
+  int registers = 0;     // of an SM
+  int shared_bytes = 0;  // of an SM
+  int clock_khz = 0;     // of the SMs, at most
+  int memory_clock_khz = 0;
+  int memory_bus_bits = 0;
 };
 [[nodiscard]] Device this_device();
 

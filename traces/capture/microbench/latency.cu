@@ -253,6 +253,30 @@ __global__ void __launch_bounds__(kBatchThreads)
   }
 }
 
+// A chain of loads by a warp of each SM, begun at places far apart, so that loads seldom meet.
+__global__ void chase_apart(Probe probe, const char* memory, std::uint64_t count,
+                            std::uint64_t stride, int steps, std::uint64_t* sink) {
+  const int warp = enter(probe);
+  if (warp < 0) {
+    return;
+  }
+  const std::uint64_t begin = static_cast<std::uint64_t>(warp) * 9973U % count;
+  auto at = reinterpret_cast<std::uint64_t>(memory + begin * stride);
+  Stopwatch watch;
+  watch.start();
+#pragma unroll 1
+  for (int i = 0; i < steps; i += 8) {
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(at)::"memory");
+    }
+  }
+  watch.stop(probe, warp, false);
+  if (at == 77) {
+    *sink = at;
+  }
+}
+
 class LatencyBench {
  public:
   explicit LatencyBench(Harness& harness)
@@ -315,6 +339,27 @@ class LatencyBench {
         "latency", "latency/" + name + "/stride=" + std::to_string(stride * factor),
         {{"step", name}, {"bytes", bytes}, {"stride_bytes", stride * factor}, {"cold", cold}},
         "SM cycles/step", placement, samples, steps));
+  }
+
+  // How far the L2 is depends on where the SM lies.
+  void chain_of_every_sm() {
+    constexpr std::uint64_t kBytes = 16U << 20U;
+    constexpr std::uint64_t kStride = 4096;
+    constexpr std::uint64_t kCount = kBytes / kStride;
+    const DeviceBuffer<char> memory(kBytes);
+    link<<<static_cast<unsigned>((kCount + 255) / 256), 256>>>(memory.data(), kCount, kStride,
+                                                               std::uint64_t{1});
+    check_launch("link");
+    const DeviceBuffer<std::uint64_t> sink(1);
+    const int steps = static_cast<int>(kCount);
+    const Placement placement = harness_.place(1, true);
+    const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
+      chase_apart<<<grid, block>>>(probe, memory.data(), kCount, kStride, steps, sink.data());
+    });
+    harness_.report().add(
+        window_result("latency", "latency/load_l2_chain/every_sm",
+                      {{"step", "load_l2_chain"}, {"bytes", kBytes}, {"stride_bytes", kStride}},
+                      "SM cycles/step of the SM that takes longest", placement, samples, steps));
   }
 
   template <class Launch>
@@ -411,6 +456,7 @@ void bench_latency(Harness& harness) {
   bench.chain("load_l2_chain", 2U << 20U, 512, 1, false, false);
   bench.chain("load_l2_chain", 16U << 20U, 4096, 1, false, false);
   bench.chain("load_l2_chain", 16U << 20U, 128, 4099, false, false);
+  bench.chain_of_every_sm();
   // Near places of DRAM, so that pages stay open and translations stay known, and far ones.
   bench.chain("load_dram_chain", 4U << 20U, 1024, 1, false, true);
   bench.chain("load_dram_chain", 32U << 20U, 8192, 1, false, true);

@@ -43,8 +43,11 @@ const std::vector<Group>& groups() {
        [](Harness& h, const Options& o) { bench_arithmetic(h, o.vectors); }},
       {"red", "RED throughput by lanes, addresses and warps; hot addresses",
        [](Harness& h, const Options&) { bench_red(h); }},
-      {"slices", "which addresses share a ROP",
-       [](Harness& h, const Options&) { bench_slices(h); }},
+      {"slices", "which addresses share a ROP, and which ROPs a port",
+       [](Harness& h, const Options&) {
+         bench_slices(h);
+         bench_slice_classes(h);
+       }},
       {"share", "how SMs share a slice of the L2",
        [](Harness& h, const Options&) { bench_share(h); }},
       {"burst", "REDs that wait ahead of a blocked warp",
@@ -134,7 +137,13 @@ int measure(const Options& options) {
                      {"sms", gpu.sms},
                      {"compute_capability", gpu.compute_capability},
                      {"max_warps_of_sm", device.max_warps},
-                     {"l2_bytes", device.l2_bytes}});
+                     {"l2_bytes", device.l2_bytes},
+                     {"max_ctas_of_sm", device.max_ctas},
+                     {"registers_of_sm", device.registers},
+                     {"shared_bytes_of_sm", device.shared_bytes},
+                     {"sm_clock_khz", device.clock_khz},
+                     {"memory_clock_khz", device.memory_clock_khz},
+                     {"memory_bus_bits", device.memory_bus_bits}});
   const Json sass = sass_json(options);
   report.set("sass", sass);
   int failed = 0;

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a machine file: keys in the order of the base machine's, the source of each value in its comment."""
+
+import re
+import tomllib
+
+WIDTH = 116
+KEY = re.compile(r"^(\w+) = ([^#]*?)\s*(?:#\s*(.*))?$")
+SECTION = re.compile(r"^\[(\w+)\]$")
+
+
+class Base:
+    """A machine file: values, and what its comments say of each."""
+
+    def __init__(self, text):
+        self.values = {}
+        for section, content in tomllib.loads(text).items():
+            if isinstance(content, dict):
+                self.values.update({f"{section}.{key}": value for key, value in content.items()})
+        self.sass_arch = tomllib.loads(text)["sass_arch"]
+        self.comments, self.about = {}, {}
+        section, before = "", []
+        for line in text.splitlines():
+            header, key = SECTION.match(line), KEY.match(line)
+            if header:
+                section = header[1]
+                self.about[section] = before
+            elif key and section:
+                # What stands before a key is its comment where it has none of its own.
+                text = key[3] or " ".join(one.lstrip("# ") for one in before)
+                self.comments[f"{section}.{key[1]}"] = text
+            before = [*before, line] if line.startswith("#") else []
+
+    def sections(self):
+        result = {}
+        for parameter in self.values:
+            result.setdefault(parameter.split(".")[0], []).append(parameter)
+        return result
+
+
+def number(value):
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, float):
+        return repr(value)
+    return f"{value:_}" if value >= 10_000 else str(value)
+
+
+def line_of(key, value, comment):
+    text = f"{key} = {number(value)}"
+    text = f"{text:<31} # {comment}"
+    return text if len(text) <= WIDTH else text[:WIDTH - 2].rstrip() + " .."
+
+
+def machine_text(name, gpu, base_name, base, parameters):
+    """`parameters`: {parameter: (value, comment)} of all that the base machine has."""
+    code = gpu["compute_capability"]
+    lines = [
+        "# SPDX-License-Identifier: Apache-2.0",
+        f"# {gpu['name']}, made by scripts/calibrate.sh (driver {gpu.get('driver', 'unknown')}, "
+        f"CUDA {gpu.get('cuda', 'unknown')}).",
+        "#",
+        "# Sources, named in the comment beside each parameter:",
+        "#   measured    the microbenchmark case (+ others) and what scripts/calibrate/rules.py makes of it",
+        "#   recorded    written down when a benchmark ran of which no results file was kept",
+        "#   CUDA guide  CUDA C++ Programming Guide, technical specifications by compute capability",
+        f"#   as {base_name}     taken over from that machine, with its source there; undetermined: the measurements",
+        "#               did not decide it, for the reason named",
+        "",
+        f'name = "{name}"',
+        f'sass_arch = "sm_{code}"'.ljust(31) +
+        f" # CUDA guide: compute capability {code / 10}; a run uses its instruction costs",
+    ]
+    for section, keys in base.sections().items():
+        lines += ["", *(one for one in base.about[section] if "calibrat" not in one.lower()), f"[{section}]"]
+        lines += [line_of(key.split(".")[1], *parameters[key]) for key in keys]
+    return "\n".join(lines) + "\n"
