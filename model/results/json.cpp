@@ -35,15 +35,6 @@ struct ConfigPrinter {
   }
 };
 
-template <typename Values>
-Json named_values(const Values& values) {
-  Json out = Json::object();
-  for (const auto& [name, value] : values) {
-    out[name] = value;
-  }
-  return out;
-}
-
 Json optional_number(const std::optional<double>& value) {
   return value ? Json(*value) : Json(nullptr);
 }

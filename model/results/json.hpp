@@ -14,6 +14,16 @@
 
 namespace warpfold {
 
+// An object of what (name, value) pairs name, in their order.
+template <typename Values>
+nlohmann::ordered_json named_values(const Values& values) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : values) {
+    out[name] = value;
+  }
+  return out;
+}
+
 // Every parameter under its section, as in a GPU file.
 nlohmann::ordered_json config_to_json(const GpuConfig& gpu);
 

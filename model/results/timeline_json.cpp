@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "model/results/json.hpp"
+
 namespace warpfold {
 namespace {
 
@@ -145,15 +147,6 @@ std::string title_of(const RunResult& run, const std::vector<RunResult>& runs) {
   const std::string trace =
       one_trace ? "" : std::filesystem::path(run.trace).stem().string() + ": ";
   return fmt::format("{}{} on {}", trace, run.policy, run.gpu);
-}
-
-template <typename Values>
-Json named_values(const Values& values) {
-  Json out = Json::object();
-  for (const auto& [name, value] : values) {
-    out[name] = value;
-  }
-  return out;
 }
 
 Json run_to_json(const RunResult& run) {
