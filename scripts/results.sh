@@ -8,6 +8,7 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
+help_first "$repo/scripts/results/results.py" "$@"
 
 case ${1:-} in
   --render | --check | --keys | --seal | -h | --help)
