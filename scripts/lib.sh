@@ -23,8 +23,9 @@ help_first() {  # program of Python, or -; arguments of the script
     case $argument in
       --) return 0 ;;
       -h | --help)
-        [[ $program != - ]] && "$debian_python" -B "$program" --help 2>/dev/null ||
+        if [[ $program == - ]] || ! "$debian_python" -B "$program" --help 2>/dev/null; then
           sed -n -e '1,2d' -e '/^#/!q' -e 's/^# \{0,1\}//p' "$0"
+        fi
         exit 0
         ;;
     esac
