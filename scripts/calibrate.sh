@@ -8,7 +8,7 @@
 # the replay needs the simulator, which is built on Debian 12 with what is missing. Exit 2: bad input.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 usage() {
   cat <<'END'

@@ -3,6 +3,10 @@
 # Holds the sources to the one-way data flow of CONTRIBUTING.md. Prints each rule and what breaks it.
 #   scripts/check_boundaries.sh     takes no arguments; exits 1 if a rule is broken
 set -euo pipefail
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  sed -n -e '1,2d' -e '/^#/!q' -e 's/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 cd "$(dirname "$(readlink -f "$0")")/.."
 
 if (($# > 0)); then

@@ -5,6 +5,10 @@
 #   scripts/check_commits.sh [RANGE]     default: the commits since the rule was made a test
 # Exit code 1: a message breaks the rule. Where Git or the history is missing it says so and exits 0.
 set -euo pipefail
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  sed -n -e '1,2d' -e '/^#/!q' -e 's/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 cd "$(dirname "$(readlink -f "$0")")/.."
 
 # The last commit that no test has seen.

@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Holds C++ and CUDA sources to .clang-format (version 14), and the text files to no trailing blanks.
-# With --fix it formats the C++ and CUDA sources.
+#   scripts/check_format.sh [--fix]     --fix: format the C++ and CUDA sources
+# Exit code 1: something is not as it should be. 2: bad usage, or no clang-format.
 set -euo pipefail
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  sed -n -e '1,2d' -e '/^#/!q' -e 's/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 cd "$(dirname "$(readlink -f "$0")")/.."
 
 if (($# > 1)) || [[ $# == 1 && $1 != --fix ]]; then

@@ -10,6 +10,10 @@
 # Every run does the self-check first. Code guarded by `ifndef SYNTHESIS, or by macros that
 # arc_assert.svh defines, is exempt from the rules marked S.
 set -euo pipefail
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  sed -n -e '1,2d' -e '/^#/!q' -e 's/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 
 root=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
 # Yosys and make take no path with blanks.

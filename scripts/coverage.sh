@@ -13,6 +13,7 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
+help_first - "$@"
 
 (($# == 0)) || [[ $# == 1 && $1 == --toggles ]] || die "takes --toggles or nothing, got '$*'"
 cd "$repo"

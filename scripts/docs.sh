@@ -8,6 +8,7 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
+help_first "$repo/scripts/docs/run.py" "$@"
 
 export PYTHONDONTWRITEBYTECODE=1
 if [[ ${1:-} == --form ]]; then

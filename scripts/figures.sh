@@ -6,6 +6,7 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
+help_first "$repo/scripts/figures/figures.py" "$@"
 
 ensure_packages "${packages_figures[@]}"
 PYTHONDONTWRITEBYTECODE=1 exec "$debian_python" "$repo/scripts/figures/figures.py" "$@"

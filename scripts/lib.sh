@@ -14,6 +14,24 @@ die() {
   exit 2
 }
 
+# With --help among the script's arguments: prints what the program says of its options, or, where it is "-" or its
+# packages are missing, the comment at the script's head, and ends the script. Before anything is installed or built.
+help_first() {  # program of Python, or -; arguments of the script
+  local program=$1 argument
+  shift
+  for argument in "$@"; do
+    case $argument in
+      --) return 0 ;;
+      -h | --help)
+        if [[ $program == - ]] || ! "$debian_python" -B "$program" --help 2>/dev/null; then
+          sed -n -e '1,2d' -e '/^#/!q' -e 's/^# \{0,1\}//p' "$0"
+        fi
+        exit 0
+        ;;
+    esac
+  done
+}
+
 # The value of an option into the variable of its name: --value-bytes 5 sets value_bytes.
 set_option() {  # option value [what follows them]
   (($# >= 2)) || die "$1 needs a value"

@@ -8,6 +8,10 @@
 #
 #   scripts/lint_rtl.sh [rtl folder]
 set -euo pipefail
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  sed -n -e '1,2d' -e '/^#/!q' -e 's/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 
 root=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
 # Yosys and make take no path with blanks.

@@ -10,6 +10,10 @@
 # A bench object is compiled once: the Verilated class that it sees depends on the ports only. Per
 # bug only the changed module is verilated, compiled and linked again.
 set -euo pipefail
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  sed -n -e '1,2d' -e '/^#/!q' -e 's/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 
 root=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
 # Yosys and make take no path with blanks.

@@ -12,6 +12,7 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
+help_first "$repo/synth/power.py" "$@"
 
 build=$repo/build/release
 for tool in python3:python3 cmake:cmake verilator:verilator; do

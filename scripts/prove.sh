@@ -10,6 +10,10 @@
 # WARPFOLD_JOBS (2) proofs run at a time. Exit 1: something is not as expected. Exit 2: usage, or a
 # tool is missing.
 set -euo pipefail
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  sed -n -e '1,2d' -e '/^#/!q' -e 's/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 
 root=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
 # Yosys and make take no path with blanks.

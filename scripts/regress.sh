@@ -10,6 +10,7 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
+help_first - "$@"
 # shellcheck source=scripts/progress.sh
 source "$repo/scripts/progress.sh"
 

@@ -7,7 +7,8 @@
 #   scripts/results.sh --render | --check | --probe | --keys             --help; scripts/results/README.md
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
+help_first "$repo/scripts/results/results.py" "$@"
 
 case ${1:-} in
   --render | --check | --keys | --seal | -h | --help)

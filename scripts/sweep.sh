@@ -7,6 +7,7 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
+help_first "$repo/scripts/sweep/sweep.py" "$@"
 
 # With WARPFOLD set, that simulator is used and nothing is installed or built.
 prepare_simulator "${packages_sweep[@]}"

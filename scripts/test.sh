@@ -6,6 +6,7 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
+help_first - "$@"
 
 (($# <= 1)) || die "takes one preset, got '$2' too"
 preset=${1:-release}

@@ -12,13 +12,14 @@ import os
 import re
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 import replay_microbench  # noqa: E402
 from correlate import BadInput as SimulatorBadInput  # noqa: E402
 from correlate import ROOT  # noqa: E402
-from derive import derive, told  # noqa: E402
+from derive import WORDS, derive, told  # noqa: E402
 from machine_file import Base, machine_text, number  # noqa: E402
 from measurement import BadInput, Measurement, Missing, text_of  # noqa: E402
 
@@ -46,10 +47,10 @@ def known(value):
 
 
 def table(values):
-    """A parameter a line: value, how well it is determined, to what part of it, and its source."""
+    """A parameter a line: value, how well it is determined, within what part of it, and its source."""
     rows = [(v.parameter, number(v.value), v.determined, known(v), v.comment) for v in values.values()]
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
-    head = ("parameter", "value", "determined", "to", "source")
+    head = ("parameter", "value", "determined", "within", "source")
     widths = [max(width, len(text)) for width, text in zip(widths, head)]
     form = "{:{}} {:>{}} {:{}} {:>{}}  {}"
     return [form.format(*(x for pair in zip(row, widths) for x in pair), row[4]).rstrip()[:150]
@@ -68,17 +69,16 @@ def findings(values, notes):
                 for v in values.values() if v.source == "undetermined"]
     misfits += [f"  {note}" for note in notes]
     lines += ["", "What does not fit:", *(misfits or ["  nothing"])]
-    counts = {}
-    for value in values.values():
-        counts[value.determined] = counts.get(value.determined, 0) + 1
-    lines += ["", f"{len(values)} parameters: " + ", ".join(f"{n} {word}" for word, n in counts.items())]
+    counts = Counter(value.determined for value in values.values())
+    lines += ["", f"How well {len(values)} parameters are determined: "
+              + ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])]
     return lines
 
 
 def compare(values, path):
     """Lines on where another machine file has other values."""
-    other = base_machine(str(path)).values
-    lines = [f"  {p}: {number(v.value)}, there {number(other[p])}" for p, v in values.items()
+    other, name = base_machine(str(path)).values, Path(path).stem if str(path).endswith(".toml") else path
+    lines = [f"  {p}: {number(v.value)} ({name}: {number(other[p])})" for p, v in values.items()
              if p in other and other[p] != v.value]
     return ["", f"Differences from {path}:", *(lines or ["  none"])]
 

@@ -31,6 +31,10 @@ class Value:
         return "well" if self.known_to <= WELL else "fair" if self.known_to <= FAIR else "poorly"
 
 
+# How well a parameter can be determined, best first.
+WORDS = ("exact", "well", "fair", "poorly", "recorded", "one figure", "not")
+
+
 def told(readings, most=99):
     """Each reading, or how many there are and their range."""
     if len(readings) > most:

@@ -210,7 +210,9 @@ class Shipped(unittest.TestCase):
             self.assertEqual(made, (GPUS / "h100.toml").read_text(encoding="utf-8"))
             again = (Path(folder) / "h100-microbench.json").read_text(encoding="utf-8")
             self.assertEqual(again, (GPUS / "h100-microbench.json").read_text(encoding="utf-8"))
-        self.assertIn("  l2.slices: 80, there 96\n", out)
+        self.assertIn("  l2.slices: 80 (h200: 96)\n", out)
+        self.assertRegex(out, r"\nHow well 87 parameters are determined: "
+                              r"\d+ exact, \d+ well, \d+ fair, \d+ poorly, \d+ not\n")
         self.assertEqual(tomllib.loads(made)["l2"]["slices"], 80)
 
     def test_another_card_of_the_kind(self):
