@@ -98,6 +98,7 @@ RunResult run(const Ring& ring) {
     result.events += last + 1 == cycle ? 1U : 0U;
   });
   sc_core::sc_start();
+  clock.rethrow_failure();
   for (const auto& station : stations) {
     result.cycles = std::max<std::uint64_t>(result.cycles, station->last());
   }
