@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <fstream>
 #include <random>
 
@@ -84,13 +85,19 @@ TEST(GaussiansFile, BadOnesGetOneLine) {
   other[16] = '!';
   rewrite(other);
   EXPECT_NE(message(), "no error");
-  Scene flat = small_scene();
-  std::fill(std::begin(flat.gaussians[3].rotation), std::end(flat.gaussians[3].rotation), 0.0F);
-  write_gaussians(file.path(), flat);
+  const Scene scene = small_scene();
+  other = bytes;
+  const std::size_t behind_fourth =
+      4 * sizeof(SceneGaussian) + scene.loss_gradient.size() * sizeof(float);
+  other.replace(other.size() - behind_fourth + offsetof(SceneGaussian, rotation),
+                sizeof(SceneGaussian::rotation), sizeof(SceneGaussian::rotation), '\0');
+  rewrite(other);
   EXPECT_NE(message().find("Gaussian 3"), std::string::npos);
-  Scene blind = small_scene();
-  blind.camera.focal_x = 0;
-  write_gaussians(file.path(), blind);
+  other = bytes;
+  for (std::size_t i = other.find("\"focal\":[") + 9; other[i] != ','; ++i) {
+    other[i] = other[i + 1] == ',' ? '0' : ' ';
+  }
+  rewrite(other);
   EXPECT_NE(message().find("camera"), std::string::npos);
   EXPECT_NE(error_of([] { (void)load_scene("x.splat", {}, ""); }).find("--camera"),
             std::string::npos);
