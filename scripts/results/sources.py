@@ -72,8 +72,7 @@ REPLAYED = r"/lanes=(8|32)/warps=32/sm|/lanes=(2|8|32)/warps=32/gpu|hot_(address
 def replay(simulator):
     """The RED microbenchmarks in the model beside what an H200 took."""
     command = [sys.executable, "-B", ROOT / "scripts/replay_microbench.py", "--match", REPLAYED]
-    generator = os.environ.get("WARPFOLD_RED_TRACE") or BUILD / "tb/microbench/warpfold_red_trace"
-    rows = json_of(command, environment={"WARPFOLD": simulator, "WARPFOLD_RED_TRACE": str(generator)})
+    rows = json_of(command, environment={"WARPFOLD": simulator})
     return f"scripts/replay_microbench.py --match '{REPLAYED}' --json FILE", {"gpu": "h200", "cases": [
         [row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows]}
 

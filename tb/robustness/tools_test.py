@@ -63,11 +63,9 @@ class Tools(unittest.TestCase):
         for name, content in documents.items():
             path = self.file("in.json", content)
             with self.subTest(name):
-                self.assertIn("in.json", self.refusal("synth/pareto.py", "--json", path))
                 self.assertIn("in.json", self.refusal("scripts/energy_fit.py", path))
                 self.assertIn("in.json", self.refusal("scripts/energy_fit.py", "--measured", path, path))
                 self.refusal("scripts/replay_microbench.py", path)
-        self.assertIn("in.json", self.refusal("synth/pareto.py", "--json", self.folder / "none/in.json"))
 
     def test_sweep_files(self):
         point = "sweeps:\n- {traces: [truck], machines: [rtx4090], policies: [baseline]%s}\n"
