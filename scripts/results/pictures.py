@@ -27,7 +27,7 @@ HARDWARE = [("ARC-HW, fused unit", "arc-hw", "fused", "blue", "D"),
 # Groups of the first picture: title, colour, rows of name, policy, kind, and what it costs.
 WAYS = [("Reduction unit in every sub-core (ARC-HW)", "blue",
          [("fused", "arc-hw", "fused", "{fused} transistors"), ("pipelined", "arc-hw", "pipelined", "{pipelined} transistors"),
-          ("serial, ARC's", "arc-hw", "serial", "{serial} transistors")]),
+          ("serial", "arc-hw", "serial", "{serial} transistors")]),
         ("Buffers beside the L1", "orange",
          [("LAB-ideal", "lab-ideal", "serial", "an SRAM per SM"), ("LAB", "lab-best", "serial", "part of the L1"),
           ("PHI", "phi", "serial", "lines of the L1")]),

@@ -79,5 +79,5 @@ def replay(simulator):
 
 def speed(simulator):
     """Speed of the simulator on the machine at hand."""
-    result = json_of([sys.executable, "-B", ROOT / "scripts/benchmark.py", "--reference", "--runs", 3, "--warpfold", simulator])
-    return "scripts/benchmark.py --reference --runs 3 --json FILE", {"trace": "truck", "gpu": result["gpu"], "rows": result["rows"]}
+    result = json_of([sys.executable, "-B", ROOT / "scripts/benchmark.py", "--runs", 3, "--warpfold", simulator])
+    return "scripts/benchmark.py --runs 3 --json FILE", {"trace": "truck", "gpu": result["gpu"], "rows": result["rows"]}
