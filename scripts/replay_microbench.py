@@ -27,7 +27,9 @@ import guard  # noqa: E402
 from correlate import ROOT, BadInput, run  # noqa: E402
 from progress import Progress  # noqa: E402
 
-TRACES = Path(os.environ.get("WARPFOLD_RED_TRACE", ROOT / "build/release/traces/capture/microbench/warpfold_red_trace"))
+# Built with the capture programs, or without a CUDA compiler with the tests.
+BUILT = [ROOT / f"build/release/{folder}/microbench/warpfold_red_trace" for folder in ("traces/capture", "tb")]
+TRACES = Path(os.environ.get("WARPFOLD_RED_TRACE") or next((path for path in BUILT if path.exists()), BUILT[0]))
 
 
 def pattern(text):
@@ -60,8 +62,9 @@ def modelled(name, reds, gpu, sms):
 
 def replay(results, gpu, sms, match, jobs):
     """A row for each case of `results` whose name `match` finds: measured and modelled cycles, and the error."""
+    measured = measured_cases(results, pattern(match))
     reds = dict(line.split() for line in run("--sms", sms, "--list", command=TRACES).splitlines())
-    cases = {n: c for n, c in measured_cases(results, pattern(match)).items() if n in reds}
+    cases = {n: c for n, c in measured.items() if n in reds}
     if not cases:
         raise BadInput(f"{results}: no such case")
     with ThreadPoolExecutor(jobs) as pool, Progress(len(cases), "cases") as progress:
