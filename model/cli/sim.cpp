@@ -18,7 +18,7 @@
 
 #include "model/cli/command.hpp"
 #include "model/cli/progress_line.hpp"
-#include "model/gpu/config.hpp"
+#include "model/machine/config.hpp"
 #include "model/policy/policy.hpp"
 #include "model/results/json.hpp"
 #include "model/results/output_file.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "model/gpu/config_fields.hpp"
+#include "model/machine/config_fields.hpp"
 #include "model/results/energy.hpp"
 
 namespace warpfold {

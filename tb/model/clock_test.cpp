@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clock by itself: a token that goes round a ring of blocks in all partitions. Each case runs
 // in a process of its own, since SystemC can run once in one.
-#include "model/gpu/clock.hpp"
+#include "model/kernel/clock.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "model/gpu/channel.hpp"
-#include "model/gpu/check.hpp"
+#include "model/kernel/channel.hpp"
+#include "model/base/check.hpp"
 #include "model/results/process_pool.hpp"
 
 // The SystemC library asks for this entry, which a program that has its own main() never reaches.
