@@ -36,13 +36,7 @@ sources() { find "$@" -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort; 
 
 mapfile -t trace_files < <(sources traces)
 mapfile -t model_files < <(sources model)
-mapfile -t outside_gpu < <(sources model | grep -v '^model/gpu/')
-mapfile -t outside_cli < <(sources model | grep -v '^model/cli/')
 mapfile -t outside_wrapper < <(sources model | grep -v '^model/unit/rtl_unit\.cpp$')
-mapfile -t unit_files < <(sources model/unit)
-mapfile -t policy_files < <(sources model/policy)
-mapfile -t results_files < <(sources model/results)
-mapfile -t report_files < <(sources model/report)
 mapfile -t rtl_files < <(find rtl -name '*.sv' -o -name '*.svh' | sort)
 mapfile -t synth_files < <(find synth scripts/synth.sh -type f ! -name '*.md' ! -name '*.json' | sort)
 
@@ -50,21 +44,54 @@ rule "traces/ knows neither model nor rtl" '#include "(model|rtl|tb|synth)/' "${
 rule "rtl/ includes nothing from outside itself" '`include "[^"]*/' "${rtl_files[@]}"
 rule "rtl/ does not name the model" '(golden|warpfold::|\.hpp)' "${rtl_files[@]}"
 rule "model/ does not include tests" '#include "(tb|synth)/' "${model_files[@]}"
-rule "only model/gpu sees SystemC" '#include <systemc' "${outside_gpu[@]}"
 rule "only rtl_unit.cpp sees the Verilated unit" '#include "V[a-z_]+\.h"' "${outside_wrapper[@]}"
-rule "model/unit does not know the GPU around it" '#include "model/(gpu|policy|results)/' \
-  "${unit_files[@]}"
-rule "model/policy knows of model/gpu the machine's parameters alone: config.hpp and ticks.hpp" \
-  '#include "model/gpu/(?!(config|ticks)\.hpp")' "${policy_files[@]}"
-rule "model/policy knows neither results nor units" '#include "model/(results|unit)/' \
-  "${policy_files[@]}"
-rule "model/results knows of model/gpu the parameters, a whole run and its reference sums alone" \
-  '#include "model/gpu/(?!(config|config_fields|gpu|reference_sums)\.hpp")' "${results_files[@]}"
-rule "model/gpu knows of model/results the plain data of a run alone: run_result.hpp" \
-  '#include "model/results/(?!run_result\.hpp")' model/gpu/*.[ch]pp
-rule "model/report knows results files alone" '#include "(model/(?!report/)|traces/)' "${report_files[@]}"
-rule "nothing in model/ stands on the command but its own files" '#include "model/cli/' \
-  "${outside_cli[@]}"
+
+# The rooms of model/, each with the rooms that it may include, which all stand above it: no arrow
+# runs back up, so there is no circle. Every room may include itself and model/types.hpp.
+rooms=(
+  "base: "
+  "gpus: "
+  "machine: base gpus"
+  "outcome: base machine"
+  "kernel: base outcome"
+  "unit: "
+  "policy: base machine"
+  "gpu/cta: base"
+  "gpu/traffic: base gpu/cta"
+  "gpu/noc: base machine kernel gpu/traffic"
+  "gpu/sm: base machine kernel unit policy gpu/cta gpu/traffic gpu/noc"
+  "gpu/memory: base machine kernel unit gpu/cta gpu/traffic gpu/noc"
+  "gpu/run: base machine outcome kernel unit policy gpu/cta gpu/traffic gpu/noc gpu/sm gpu/memory"
+  "results: base machine outcome kernel unit policy gpu/run"
+  "report: "
+  "cli: base machine outcome kernel unit policy gpu/run results report"
+)
+seen=" "
+for line in "${rooms[@]}"; do
+  room=${line%%:*}
+  allowed="types $room"
+  for other in ${line#*:}; do
+    if [[ $seen != *" $other "* ]]; then
+      printf 'broken: the rooms of model/ are in order: %s stands on %s, which comes later\n' "$room" "$other"
+      failed=1
+    fi
+    allowed+=" $other"
+  done
+  seen+="$room "
+  mapfile -t files < <(find "model/$room" -maxdepth 3 \( -name '*.[ch]pp' -o -name '*.in' \) | sort)
+  rule "model/$room includes of model/ no more than ${allowed// /, }" \
+    "#include \"model/(?!types\.hpp\")(?!(${allowed// /|})/[a-z0-9_]+(\.hpp|/[a-z0-9_]+\.hpp)\")" "${files[@]}"
+done
+while read -r folder; do
+  if [[ $seen != *" $folder "* ]]; then
+    printf 'broken: model/%s is no room that check_boundaries.sh knows\n' "$folder"
+    failed=1
+  fi
+done < <(sources model | xargs -n 1 dirname | sort -u | sed 's,^model/\?,,' | grep -v -e '^$' -e '/admission$')
+rule "results/ knows of a whole run its options and its reference sums alone" \
+  '#include "model/gpu/(?!run/(simulate|reference_sums)\.hpp)' model/results/*.[ch]pp
+mapfile -t no_systemc < <(sources model | grep -v -e '^model/gpu/' -e '^model/kernel/')
+rule "only model/kernel and model/gpu see SystemC" '#include <systemc' "${no_systemc[@]}"
 rule "synth/ reads rtl only" '(model|traces)/' "${synth_files[@]}"
 if ((failed)); then
   exit 1

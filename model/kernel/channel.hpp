@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "model/base/check.hpp"
@@ -46,7 +47,7 @@ class Fifo : public Channel {
   [[nodiscard]] bool can_push_below(std::size_t limit) const {
     return can_push() && size_ + pushed_ < limit;
   }
-  void push(const T& entry) { push_new() = entry; }
+  void push(T entry) { push_new() = std::move(entry); }
   // Pushes a new entry, which the writer fills in within the cycle.
   T& push_new() {
     ARC_CHECK(can_push(), "push into a full queue");
@@ -63,7 +64,7 @@ class Fifo : public Channel {
   // Wakes the reader in the first cycle in which a new entry can be popped. Holds at the start.
   void want_entries() { inputs_->wanted = true; }
   [[nodiscard]] bool empty() const { return size_ == popped_; }
-  [[nodiscard]] const T& front() const { return ring_[place(popped_)]; }
+  [[nodiscard]] T& front() { return ring_[place(popped_)]; }
   void pop() {
     ARC_CHECK(!empty(), "pop from an empty queue");
     ++popped_;

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What blocks note down of themselves for a timeline or for waves, each in its own cycle, so that
+// What blocks note down of themselves for a timeline, each in its own cycle, so that
 // it does not matter which of them are ahead. A block that nobody looks at has null pointers to
 // these. Owned by the GPU; each is written to by the blocks of one partition.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <utility>
 #include <vector>
 
 #include "model/base/ticks.hpp"
 #include "model/outcome/run_result.hpp"
 #include "model/types.hpp"
-#include "model/unit/arc_unit.hpp"
 
 namespace warpfold {
 
@@ -29,15 +27,6 @@ struct TimelineDetail {
   CycleRange window;
   std::vector<std::uint32_t> sms;
   std::vector<std::uint32_t> l2_ports;
-};
-
-// The ARC unit whose ports are looked at, and who is shown what stands there in each cycle of the
-// window.
-struct PortProbe {
-  CycleRange window;
-  std::uint32_t sm = 0;
-  std::uint32_t subcore = 0;
-  std::function<void(Cycle, const UnitInputs&, const UnitOutputs&)> show;
 };
 
 // What a unit did in a window, one thing at a time.
@@ -114,11 +103,5 @@ class LevelRecorder {
   const CycleRange window_;
   std::vector<std::pair<Cycle, std::int64_t>> changes_;
 };
-
-// What an ARC unit does in a cycle, and an LSU's pipe and an injection port at a time, by the
-// numbers of their slices.
-enum class UnitWork : std::uint8_t { kReads, kWaits, kSends, kHolds };
-enum class LsuWork : std::uint8_t { kRed, kReduced, kShuffle, kShared, kLoad, kOfRuns };
-enum class PortWork : std::uint8_t { kSends, kLoad, kWaits };
 
 }  // namespace warpfold

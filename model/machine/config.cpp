@@ -15,8 +15,8 @@
 #include <numeric>
 #include <system_error>
 
-#include "model/machine/config_fields.hpp"
 #include "model/gpus/builtin.hpp"
+#include "model/machine/config_fields.hpp"
 
 namespace warpfold {
 namespace {
@@ -143,6 +143,13 @@ class Loader {
       fail(qualified(section, key), "must be 1 to 64 letters, digits and _-.");
     }
     value = *text;
+  }
+
+  void operator()(std::string_view section, std::string_view key, RuleName& value) {
+    const toml::table* table = root_.get_as<toml::table>(section);
+    if (table != nullptr && table->contains(key)) {
+      (*this)(section, key, value.name);
+    }
   }
 
   void operator()(std::string_view section, std::string_view key, IssueOrder& value) {

@@ -25,6 +25,15 @@ enum class IssueOrder : std::uint8_t {
   kGreedyThenOldest,  // "gto": the same warp while it is ready, else the oldest ready one
 };
 
+// The name of a rule (`warpfold rules`); empty where the machine does not say.
+struct RuleName {
+  std::string name;
+  // What counts.
+  [[nodiscard]] const std::string& or_else(const std::string& fallback) const {
+    return name.empty() ? fallback : name;
+  }
+};
+
 struct GpuConfig {
   std::string name;
   std::string sass_arch;       // whose instruction costs a run uses: "sm_89"
@@ -40,6 +49,11 @@ struct GpuConfig {
     std::uint32_t shared_bytes = 0;  // that CTAs may use together
     IssueOrder issue_order = IssueOrder::kLooseRoundRobin;
   } sm;
+
+  // Rules that a machine may have otherwise. Each may be left out of a file.
+  struct Rules {
+    RuleName admission;  // to a sub-core's memory queue: gpu/sm/queue_admission.hpp
+  } rules;
 
   // What a warp instruction takes of its sub-core's pipe, where that is more than its issue slot.
   struct Pipe {

@@ -39,6 +39,8 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("sm", "shared_bytes", gpu.sm.shared_bytes, Count{1024, 1U << 24U});
   visit("sm", "issue_order", gpu.sm.issue_order);
 
+  visit("rules", "admission", gpu.rules.admission);
+
   visit("pipe", "integer", gpu.pipe.integer, kCycles);
   visit("pipe", "sfu", gpu.pipe.sfu, kCycles);
 

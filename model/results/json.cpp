@@ -19,6 +19,11 @@ struct ConfigPrinter {
   void operator()(std::string_view section, std::string_view key, const std::string& value) {
     place(section, key) = value;
   }
+  void operator()(std::string_view section, std::string_view key, const RuleName& value) {
+    if (!value.name.empty()) {
+      place(section, key) = value.name;
+    }
+  }
   void operator()(std::string_view section, std::string_view key, const IssueOrder& value) {
     place(section, key) = value == IssueOrder::kLooseRoundRobin ? "lrr" : "gto";
   }

@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "model/gpu/run/gpu.hpp"
 #include "model/gpu/run/reference_sums.hpp"
+#include "model/gpu/run/simulate.hpp"
 #include "model/policy/group_sizes.hpp"
 #include "model/policy/program.hpp"
 #include "model/unit/wave_file.hpp"

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "model/gpu/run/simulate.hpp"
 #include "model/machine/config.hpp"
-#include "model/gpu/run/gpu.hpp"
+#include "model/outcome/run_result.hpp"
 #include "model/policy/policy.hpp"
 #include "model/results/output_file.hpp"
 #include "model/results/process_pool.hpp"
-#include "model/outcome/run_result.hpp"
 #include "model/unit/arc_unit.hpp"
 #include "traces/format/reader.hpp"
 

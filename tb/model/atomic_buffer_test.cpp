@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "model/base/check.hpp"
-#include "model/gpu/run/gpu.hpp"
-#include "model/gpu/run/reference_sums.hpp"
-#include "model/gpu/sm/sum_store.hpp"
 #include "model/base/ticks.hpp"
+#include "model/gpu/run/reference_sums.hpp"
+#include "model/gpu/run/simulate.hpp"
+#include "model/gpu/sm/sum_store.hpp"
 #include "tb/model/small_trace.hpp"
 
 namespace warpfold::test {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "model/kernel/channel.hpp"
 #include "model/base/check.hpp"
+#include "model/kernel/channel.hpp"
 #include "model/results/process_pool.hpp"
 
 // The SystemC library asks for this entry, which a program that has its own main() never reaches.

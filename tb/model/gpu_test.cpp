@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timing and bookkeeping of the GPU model, whole runs on small traces. Each test that simulates
 // runs in a process of its own (ctest does so); those that compare runs fork one for each.
-#include "model/gpu/run/gpu.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,11 +13,13 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "model/gpu/cta/gradient_memory.hpp"
-#include "model/gpu/memory/l2.hpp"
-#include "model/gpu/run/reference_sums.hpp"
-#include "model/gpu/sm/sm.hpp"
 #include "model/base/ticks.hpp"
+#include "model/gpu/cta/gradient_memory.hpp"
+#include "model/gpu/memory/l2_port.hpp"
+#include "model/gpu/noc/slice_map.hpp"
+#include "model/gpu/run/occupancy.hpp"
+#include "model/gpu/run/reference_sums.hpp"
+#include "model/gpu/run/simulate.hpp"
 #include "model/results/json.hpp"
 #include "model/results/process_pool.hpp"
 #include "tb/model/small_trace.hpp"

@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "model/base/check.hpp"
-#include "model/kernel/clock.hpp"
-#include "model/gpu/run/gpu.hpp"
 #include "model/base/lazy_array.hpp"
 #include "model/gpu/run/reference_sums.hpp"
+#include "model/gpu/run/simulate.hpp"
+#include "model/kernel/clock.hpp"
 #include "tb/model/small_trace.hpp"
 
 namespace warpfold::test {

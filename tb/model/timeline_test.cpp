@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "model/gpu/run/gpu.hpp"
 #include "model/gpu/run/reference_sums.hpp"
+#include "model/gpu/run/simulate.hpp"
 #include "model/results/json.hpp"
 #include "model/results/process_pool.hpp"
 #include "model/results/timeline_json.hpp"

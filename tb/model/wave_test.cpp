@@ -167,6 +167,7 @@ class WrongOnce : public ArcUnit {
     outputs.lsu_data ^= sums_ == 30 ? 1U : 0U;
     return outputs;
   }
+  [[nodiscard]] Ports ports() const override { return unit_->ports(); }
   [[nodiscard]] bool busy() const override { return unit_->busy(); }
 
  private:

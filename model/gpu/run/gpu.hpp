@@ -1,57 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole simulated GPU. simulate() elaborates it, runs one trace under one policy to the end and
-// checks it. SystemC has one simulation context a process, so it may be called once in a process:
-// callers that run several simulations fork one process for each (model/results/runner.hpp).
+// All blocks of the simulated GPU and what they share, in the order in which they must be built.
+// Owned by simulate(), for one run.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <stdexcept>
-#include <string>
+#include <memory>
+#include <optional>
+#include <vector>
 
-#include "model/machine/config.hpp"
-#include "model/kernel/recorder.hpp"
-#include "model/policy/policy.hpp"
-#include "model/outcome/run_result.hpp"
-#include "model/unit/arc_unit.hpp"
-#include "traces/format/reader.hpp"
+#include "model/base/lazy_array.hpp"
+#include "model/gpu/cta/cta.hpp"
+#include "model/gpu/cta/gradient_memory.hpp"
+#include "model/gpu/memory/l2_port.hpp"
+#include "model/gpu/noc/slice_map.hpp"
+#include "model/gpu/run/dispatcher.hpp"
+#include "model/gpu/run/simulate.hpp"
+#include "model/gpu/run/timeline.hpp"
+#include "model/gpu/run/watchdog.hpp"
+#include "model/gpu/sm/atomic_buffer_shape.hpp"
+#include "model/gpu/sm/sm.hpp"
+#include "model/gpu/traffic/line_sums.hpp"
+#include "model/gpu/traffic/tally.hpp"
+#include "model/kernel/clock.hpp"
+#include "model/policy/program.hpp"
 
 namespace warpfold {
 
-// A trace that this machine or policy cannot run (no instruction costs for the architecture, a CTA
-// that does not fit an SM): one clear line.
-class SimulationError : public std::runtime_error {
+class Gpu {
  public:
-  using std::runtime_error::runtime_error;
+  // What a launch of the trace comes to under the policy. All references outlive the GPU.
+  struct Launch {
+    const trace::Reader& trace;
+    const PolicyTiming& timing;
+    const BufferShape& buffer;
+    std::uint32_t resident_ctas;  // that fit an SM
+    bool dense;                   // most elements of the arrays are added to
+  };
+
+  Gpu(const SimOptions& options, const Launch& launch);
+
+  // Runs until nobody has anything left to do. Throws what a block throws.
+  void run();
+  // After that.
+  [[nodiscard]] RunResult collect(const ReferenceSums& reference);
+
+ private:
+  void build_sms(const SimOptions& options, const Launch& launch);
+  void build_l2();
+  // The arrays were cleared just before the kernel, in address order: as much of them as fits is in
+  // the L2, the last lines first.
+  void warm_l2(const trace::Header& header);
+  // Why it has not come to rest, or nothing.
+  [[nodiscard]] std::string stuck() const;
+
+  const GpuConfig config_;
+  const bool has_values_;
+  AddressMap addresses_;
+  LazyArray<Fp32Bits> memory_;
+  CtaStore ctas_;
+  LineSumsPool sums_;
+  SliceMap map_;
+  Clock clock_;
+  std::vector<Tally> tallies_;  // by partition
+  Dispatcher dispatcher_;
+  std::vector<std::unique_ptr<Sm>> sms_;
+  std::vector<std::unique_ptr<L2Port>> l2_;
+  Watchdog watchdog_;
+  std::optional<TimelineRecorder> timeline_;
 };
-
-struct SimOptions {
-  GpuConfig gpu;
-  Policy policy;
-  UnitModel unit = UnitModel::kRtl;
-  UnitKind unit_kind = UnitKind::kSerial;
-  // Clock every block in every cycle instead of only those with work. Slow; the results are the
-  // same bit for bit, which is what it is there to show.
-  bool clock_all = false;
-  // Host threads that share the work of a cycle. The results are the same whatever their number.
-  std::size_t threads = 1;
-  // A fault for tests of the checks: each atomic buffer loses so many sectors when it is flushed.
-  std::uint64_t lose_flushed = 0;
-  // Another: the first SM is not told so many times that a port of the L2 has let something in.
-  std::uint64_t lose_grants = 0;
-  // Record how busy the units were in every so many cycles; 0: do not.
-  std::uint64_t timeline_interval = 0;
-  TimelineDetail timeline_detail;  // with an interval
-  // Has the ports of an ARC unit looked at; null: does not.
-  const PortProbe* probe = nullptr;
-  // Called now and then with the share of CTAs that have finished, 0..1; may be empty.
-  std::function<void(double)> progress;
-};
-
-// What the sums at the end are compared with, computed once per trace and shared by all its runs.
-class ReferenceSums;
-
-RunResult simulate(const SimOptions& options, const trace::Reader& trace,
-                   const ReferenceSums& reference);
 
 }  // namespace warpfold

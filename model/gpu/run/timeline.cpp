@@ -41,30 +41,28 @@ LevelRecorder* TimelineRecorder::levels(std::string name, std::uint32_t parts) {
 void TimelineRecorder::watch(Sm& sm, std::uint32_t index) {
   places_.push_back(fmt::format("SM {}", index));
   watched_.push_back(&sm);
-  const bool has_unit = sm.subcores.front()->has_unit();
-  for (std::size_t i = 0; i < sm.subcores.size(); ++i) {
-    Subcore& subcore = *sm.subcores[i];
-    SliceRecorder* const unit =
-        !has_unit
-            ? nullptr
-            : slices(fmt::format("reduction unit {}", i),
-                     {"reads lanes", "sum waits for memory queue", "sends", "holds work"}, true);
-    subcore.record(
+  Sm::Recorders recorders;
+  for (std::size_t i = 0; i < sm.subcores().size(); ++i) {
+    if (sm.subcores()[i]->arc_port().has_unit()) {
+      recorders.of_units.push_back(
+          slices(fmt::format("reduction unit {}", i),
+                 {"reads lanes", "sum waits for memory queue", "sends", "holds work"}, true));
+    }
+    recorders.of_subcores.push_back(
         slices(fmt::format("sub-core {}", i),
                {"issues", "waits for memory queue", "waits for reduction unit",
                 "waits for shuffles", "waits for own instructions", "waits at barrier", "no warp"},
-               true),
-        unit);
-    subcore.memory_queue.record(levels(fmt::format("memory queue {}, entries", i)));
+               true));
+    recorders.memory_queues.push_back(levels(fmt::format("memory queue {}, entries", i)));
   }
-  SliceRecorder* const pipe =
+  recorders.pipe =
       slices("LSU", {"RED", "reduced RED", "shuffle", "shared memory", "load", "accesses of runs"},
              false, "packets");
-  sm.pipe.record(pipe);
-  sm.lsu.record(pipe, slices("LSU blocked", {"waits for injection queue"}, true));
-  sm.port.record(
-      slices("injection port", {"sends", "sends a load", "waits for the L2"}, false, "flits"));
-  sm.port.queue.record(levels("injection queue, entries"));
+  recorders.lsu_blocked = slices("LSU blocked", {"waits for injection queue"}, true);
+  recorders.port =
+      slices("injection port", {"sends", "sends a load", "waits for the L2"}, false, "flits");
+  recorders.outlet = levels("injection queue, entries");
+  sm.record(recorders);
 }
 
 void TimelineRecorder::watch(L2Port& port, std::uint32_t index) {
@@ -94,15 +92,15 @@ void TimelineRecorder::sample(Cycle cycle) {
 TimelineRecorder::Sample TimelineRecorder::sample_before(Cycle cycle) const {
   Sample sample;
   for (const auto& sm : sms_) {
-    for (const auto& subcore : sm->subcores) {
+    for (const auto& subcore : sm->subcores()) {
       sample.issue += at_cycle(subcore->issued_before(cycle));
-      sample.unit += at_cycle(subcore->stats().unit_read_cycles);
+      sample.unit += at_cycle(subcore->arc_port().stats().read_cycles);
       sample.memory_queue += subcore->memory_queue.size();
     }
-    sample.lsu += sm->pipe.busy_before(cycle);
-    sample.adder += sm->buffer ? sm->buffer->adder_busy_before(cycle) : 0;
-    sample.port += sm->port.busy_before(cycle);
-    sample.injection_queue += sm->port.queue.waiting();
+    sample.lsu += sm->pipe().busy_before(cycle);
+    sample.adder += sm->buffer() != nullptr ? sm->buffer()->adder_busy_before(cycle) : 0;
+    sample.port += sm->port().busy_before(cycle);
+    sample.injection_queue += sm->outlet().waiting();
   }
   for (const auto& port : ports_) {
     sample.rop += port->rop_busy_before(cycle);
@@ -115,13 +113,13 @@ TimelineRecorder::Sample TimelineRecorder::sample_before(Cycle cycle) const {
 TimelineRecorder::Sample TimelineRecorder::total() const {
   Sample sample;
   for (const auto& sm : sms_) {
-    for (const auto& subcore : sm->subcores) {
+    for (const auto& subcore : sm->subcores()) {
       sample.issue += at_cycle(subcore->stats().issued);
-      sample.unit += at_cycle(subcore->stats().unit_read_cycles);
+      sample.unit += at_cycle(subcore->arc_port().stats().read_cycles);
     }
-    sample.lsu += sm->pipe.busy();
-    sample.adder += sm->buffer ? sm->buffer->stats().adder_busy : 0;
-    sample.port += sm->port.busy();
+    sample.lsu += sm->pipe().busy();
+    sample.adder += sm->buffer() != nullptr ? sm->buffer()->stats().adder_busy : 0;
+    sample.port += sm->port().busy();
   }
   for (const auto& port : ports_) {
     sample.rop += port->stats().rop_busy;
@@ -188,7 +186,7 @@ Timeline TimelineRecorder::finish(Cycle end) {
     return out;
   }
   for (Sm* const sm : watched_) {
-    sm->pipe.record_rest();
+    sm->record_rest();
   }
   out.window_begin = window_.begin;
   out.window_end = window_.end;

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "model/machine/config.hpp"
-#include "model/gpu/memory/l2.hpp"
-#include "model/kernel/recorder.hpp"
+#include "model/gpu/memory/l2_port.hpp"
 #include "model/gpu/sm/sm.hpp"
+#include "model/kernel/recorder.hpp"
+#include "model/machine/config.hpp"
 #include "model/outcome/run_result.hpp"
 
 namespace warpfold {

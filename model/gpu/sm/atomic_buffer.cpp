@@ -5,71 +5,22 @@
 
 #include <algorithm>
 #include <bit>
-#include <stdexcept>
-
-#include "model/gpu/sm/lsu.hpp"
-#include "model/gpu/sm/sm.hpp"
+#include <utility>
 
 namespace warpfold {
 
-BufferShape buffer_shape(PolicyKind policy, const GpuConfig& config, std::uint64_t shared_bytes) {
-  BufferShape shape;
-  shape.queue_depth = config.buffer.queue_depth;
-  shape.victims = config.buffer.victims;
-  shape.access = to_ticks(config.l1.access_cycles);
-  shape.add = to_ticks(config.buffer.add_cycles);
-  switch (policy) {
-    case PolicyKind::kLab:
-      shape.bytes = config.lab.bytes;
-      shape.ways = config.lab.ways;
-      shape.line_bytes = config.lab.entry_bytes;
-      break;
-    case PolicyKind::kLabIdeal:
-      // As much as the L1 and shared memory together, beside them; nothing to look up or wait for.
-      shape.bytes = config.l1.bytes;
-      shape.line_bytes = config.lab.entry_bytes;
-      shape.victims = 0;
-      shape.access = 0;
-      shape.beside_pipe = true;
-      break;
-    case PolicyKind::kPhi: {
-      const std::uint64_t set = std::uint64_t{config.l1.ways} * config.l1.line_bytes;
-      if (shared_bytes + set > config.l1.bytes) {
-        throw std::invalid_argument(
-            fmt::format("phi: {} bytes of shared memory leave no L1 cache of the {} bytes of an SM",
-                        shared_bytes, config.l1.bytes));
-      }
-      shape.bytes = (config.l1.bytes - shared_bytes) / set * set;
-      shape.ways = config.l1.ways;
-      shape.line_bytes = config.l1.line_bytes;
-      shape.by_lane = true;
-      shape.load_lines = config.l1.load_lines;
-      break;
-    }
-    default:
-      return {};
-  }
-  return shape;
-}
-
 AtomicBuffer::AtomicBuffer(const sc_core::sc_module_name& name, Domain& domain,
-                           const BufferShape& shape, const AddressMap& addresses, bool has_values,
-                           LsuPipe& pipe, Outlet& injection, LineSumsPool& sums, Tally& tally,
-                           CtaStore& ctas)
+                           const SmContext& context, LsuPipe& pipe, Outlet& injection)
     : Block(name, domain),
-      input(shape.queue_depth),
-      shape_(shape),
-      addresses_(addresses),
-      has_values_(has_values),
+      input(context.buffer.queue_depth),
+      context_(context),
+      shape_(context.buffer),
       pipe_(pipe),
       injection_(injection),
-      sums_(sums),
-      tally_(tally),
-      ctas_(ctas),
-      store_(shape.bytes, shape.ways, shape.line_bytes),
+      store_(shape_.bytes, shape_.ways, shape_.line_bytes),
       // Beyond every address of the unit, so that no load shares a line with a sum.
-      next_load_line_((kAddrMask + 1) / shape.line_bytes),
-      lose_(shape.lose_flushed) {
+      next_load_line_((kAddrMask + 1) / shape_.line_bytes),
+      lose_(shape_.lose_flushed) {
   loads.bind(*this);
 }
 
@@ -121,14 +72,14 @@ std::string AtomicBuffer::waits() const {
 // One sector a cycle to the injection port.
 void AtomicBuffer::drain() {
   if (!victims_.empty() && injection_.can_push()) {
-    injection_.push(victims_.front());
+    injection_.push(std::move(victims_.front()));
     victims_.pop_front();
   }
 }
 
 // Looks the oldest transaction up; false if it has to wait.
 bool AtomicBuffer::look_up() {
-  const Transaction& transaction = input.front();
+  Transaction& transaction = input.front();
   if (transaction.flush) {
     if (adding_ || fills_ != 0) {
       return false;
@@ -195,20 +146,20 @@ std::optional<std::uint32_t> AtomicBuffer::make_room(SumStore::Line line) {
 }
 
 // The additions of a transaction, lanes in order.
-void AtomicBuffer::absorb(const Transaction& transaction, SumStore::Slot slot) {
-  const EventRef& ref = transaction.event;
+void AtomicBuffer::absorb(Transaction& transaction, SumStore::Slot slot) {
+  EventRef& ref = transaction.event;
   const std::uint32_t p = transaction.parameter;
-  const EventValues values(ref, has_values_);
+  const EventValues values(ref, context_.has_values);
   for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
     const Address address =
         transaction.uniform
             ? transaction.address
-            : addresses_.address(lane_primitive(ref.warp_trace(), ref.event(), lane), p);
-    tally_.buffer_sums_begun += store_.add(slot, address, values.of(p, lane)) ? 1U : 0U;
+            : context_.addresses.address(lane_primitive(ref.warp_trace(), ref.event(), lane), p);
+    context_.tally.buffer_sums_begun += store_.add(slot, address, values.of(p, lane)) ? 1U : 0U;
   }
-  tally_.lanes_buffered += static_cast<std::uint64_t>(lane_count(transaction.mask));
-  ctas_.release(ref.cta);
+  context_.tally.lanes_buffered += static_cast<std::uint64_t>(lane_count(transaction.mask));
+  ref = {};
 }
 
 void AtomicBuffer::start_adding() {
@@ -281,9 +232,9 @@ void AtomicBuffer::send(const SumStore::Sector& sector) {
   transaction.address = sector.address;
   LineSums sums{};
   std::copy(sector.sums.begin(), sector.sums.end(), sums.begin() + first);
-  transaction.data = sums_.put(sums);
-  tally_.buffer_reduced += static_cast<std::uint64_t>(std::popcount(sector.words));
-  victims_.push_back(transaction);
+  transaction.data = context_.sums.put(sums);
+  context_.tally.buffer_reduced += static_cast<std::uint64_t>(std::popcount(sector.words));
+  victims_.push_back(std::move(transaction));
 }
 
 }  // namespace warpfold

@@ -19,45 +19,17 @@
 #include <optional>
 #include <string>
 
+#include "model/base/ticks.hpp"
+#include "model/gpu/sm/lsu_pipe.hpp"
+#include "model/gpu/sm/outlet.hpp"
+#include "model/gpu/sm/sm_context.hpp"
+#include "model/gpu/sm/sum_store.hpp"
+#include "model/gpu/traffic/line_sums.hpp"
+#include "model/gpu/traffic/transaction.hpp"
 #include "model/kernel/channel.hpp"
 #include "model/kernel/clock.hpp"
-#include "model/machine/config.hpp"
-#include "model/gpu/traffic/line_sums.hpp"
-#include "model/gpu/sm/sum_store.hpp"
-#include "model/base/ticks.hpp"
-#include "model/gpu/traffic/traffic.hpp"
-#include "model/policy/policy.hpp"
 
 namespace warpfold {
-
-class CtaStore;
-class Outlet;
-class LsuPipe;
-
-// What a policy makes of the buffer. `bytes` 0: the policy has none.
-struct BufferShape {
-  std::uint64_t bytes = 0;
-  std::uint32_t ways = 0;  // 0: one set of all lines
-  std::uint32_t line_bytes = 0;
-  std::uint32_t queue_depth = 0;
-  std::uint32_t victims = 0;  // sectors; 0: no limit
-  // Accesses of the SRAM take their turn on the SM's pipe: one to look up and read, one to write,
-  // one for each sector that must go. 0 where the SRAM is the buffer's own.
-  Ticks access = 0;
-  Ticks add = 0;
-  // Each lane is an access of its own, with a look-up and an addition.
-  bool by_lane = false;
-  // REDs go to the buffer beside the load-store pipe and do not occupy it.
-  bool beside_pipe = false;
-  std::uint32_t load_lines = 0;    // that an ordinary load brings in
-  std::uint64_t lose_flushed = 0;  // SimOptions::lose_flushed
-
-  [[nodiscard]] bool present() const { return bytes != 0; }
-};
-
-// `shared_bytes`: what the resident CTAs use of the SRAM as shared memory. Throws
-// std::invalid_argument with one line when they leave none.
-BufferShape buffer_shape(PolicyKind policy, const GpuConfig& config, std::uint64_t shared_bytes);
 
 struct BufferStats {
   std::uint64_t hits = 0;
@@ -70,9 +42,8 @@ struct BufferStats {
 
 class AtomicBuffer : public Block {
  public:
-  AtomicBuffer(const sc_core::sc_module_name& name, Domain& domain, const BufferShape& shape,
-               const AddressMap& addresses, bool has_values, LsuPipe& pipe, Outlet& injection,
-               LineSumsPool& sums, Tally& tally, CtaStore& ctas);
+  AtomicBuffer(const sc_core::sc_module_name& name, Domain& domain, const SmContext& context,
+               LsuPipe& pipe, Outlet& injection);
 
   Fifo<Transaction> input;
   Mailbox<std::uint32_t> loads;  // ordinary loads that warps have issued
@@ -95,7 +66,7 @@ class AtomicBuffer : public Block {
   void drain();
   bool look_up();
   std::optional<std::uint32_t> make_room(SumStore::Line line);
-  void absorb(const Transaction& transaction, SumStore::Slot slot);
+  void absorb(Transaction& transaction, SumStore::Slot slot);
   void start_adding();
   void finish_adding();
   void fill();
@@ -105,14 +76,10 @@ class AtomicBuffer : public Block {
     return shape_.victims == 0 || victims_.size() + sectors <= shape_.victims;
   }
 
-  const BufferShape shape_;
-  const AddressMap& addresses_;
-  const bool has_values_;
+  const SmContext& context_;
+  const BufferShape& shape_;
   LsuPipe& pipe_;
   Outlet& injection_;
-  LineSumsPool& sums_;
-  Tally& tally_;
-  CtaStore& ctas_;
   SumStore store_;
 
   // The look-up stage holds a transaction until the adder takes it. What is added is in the store

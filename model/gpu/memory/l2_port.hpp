@@ -2,7 +2,7 @@
 // One port of the L2: the slices behind it, their tags and DRAM channel, and the ROPs, which do
 // additions one sector operation after another. Owned by the GPU.
 //
-// The turns of the SMs' transactions (traffic.hpp) come interleaved, one of each SM (a round),
+// The turns of the SMs' transactions (transaction.hpp) come interleaved, one of each SM (a round),
 // where all SMs come in by one input. What a round takes follows from four limits, each of which
 // was measured alone on an H200 (config.hpp, GpuConfig::L2): the port takes a lone word per
 // port_cycles and a flit of anything else per flit_cycles, p cycles for each turn of a transaction;
@@ -51,18 +51,27 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/kernel/clock.hpp"
-#include "model/machine/config.hpp"
 #include "model/base/divider.hpp"
-#include "model/gpu/traffic/line_sums.hpp"
-#include "model/gpu/noc/noc.hpp"
-#include "model/kernel/recorder.hpp"
 #include "model/base/ticks.hpp"
-#include "model/gpu/traffic/traffic.hpp"
+#include "model/gpu/memory/ingress.hpp"
+#include "model/gpu/traffic/line_sums.hpp"
+#include "model/gpu/traffic/tally.hpp"
+#include "model/gpu/traffic/transaction.hpp"
+#include "model/kernel/clock.hpp"
+#include "model/kernel/recorder.hpp"
+#include "model/machine/config.hpp"
 
 namespace warpfold {
 
-class CtaStore;
+// What all ports of the L2 know of the GPU. Plain data; all references outlive the ports.
+struct L2Context {
+  const GpuConfig& config;
+  const AddressMap& addresses;
+  std::span<Fp32Bits> memory;  // by element
+  LineSumsPool& sums;
+  Tally& tally;     // of the port's partition
+  bool has_values;  // the trace keeps them
+};
 
 // Set-associative tags with least-recently-used replacement. Every line that is in holds additions,
 // so every eviction writes back.
@@ -105,8 +114,11 @@ class L2Tags {
 class TransactionQueues {
  public:
   explicit TransactionQueues(std::size_t queues) : queues_(queues) {}
-  void push(std::uint32_t queue, const Transaction& transaction);
+  void push(std::uint32_t queue, Transaction transaction);
   void pop(std::uint32_t queue);
+  [[nodiscard]] Transaction& front(std::uint32_t queue) {
+    return store_[queues_[queue].first].transaction;
+  }
   [[nodiscard]] const Transaction& front(std::uint32_t queue) const {
     return store_[queues_[queue].first].transaction;
   }
@@ -141,9 +153,7 @@ struct L2Stats {
 
 class L2Port : public Block {
  public:
-  L2Port(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
-         const AddressMap& addresses, bool has_values, std::span<Fp32Bits> memory,
-         LineSumsPool& sums, Tally& tally, CtaStore& ctas);
+  L2Port(const sc_core::sc_module_name& name, Partition& partition, const L2Context& context);
 
   SliceIngress ingress;
   // Marks a line as present before the kernel begins: the arrays were just cleared.
@@ -206,8 +216,8 @@ class L2Port : public Block {
 
   void tick() override;
   void expect(const Transaction& transaction) const;
-  void accept(const Arrival& arrival);
-  void enqueue(const Arrival& arrival, Fine time);
+  void accept(Arrival& arrival);
+  void enqueue(Arrival& arrival, Fine time);
   void begin(std::uint32_t sm);
   void prefetch_words(const Transaction& transaction) const;
   [[nodiscard]] Fine draw_rounds(std::uint32_t sm, std::uint32_t turns);
@@ -233,15 +243,10 @@ class L2Port : public Block {
   [[nodiscard]] Fine rop_time(const Transaction& transaction) const;
   [[nodiscard]] Ticks intake_ticks(const Transaction& transaction) const;
   [[nodiscard]] Ticks addition_ticks(const Transaction& transaction) const;
-  void add(const Transaction& transaction);
+  void add(Transaction& transaction);
   void add_partial(const Transaction& transaction);
 
-  const AddressMap& addresses_;
-  const bool has_values_;
-  const std::span<Fp32Bits> memory_;
-  LineSumsPool& sums_;
-  Tally& tally_;
-  CtaStore& ctas_;
+  const L2Context context_;
   const std::uint32_t input_sms_;
   const Fine port_time_, flit_time_, rop_time_, line_time_, sector_time_;
   const Fine round_floor_;                      // the first limit of a round, with even turns

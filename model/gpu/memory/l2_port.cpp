@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/gpu/memory/l2.hpp"
+#include "model/gpu/memory/l2_port.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include <cmath>
 #include <utility>
 
-#include "model/gpu/sm/sm.hpp"
 #include "model/unit/fp32.hpp"
 
 namespace warpfold {
@@ -47,14 +46,14 @@ L2Tags::Access L2Tags::access(Address address) {
   return access;
 }
 
-void TransactionQueues::push(std::uint32_t queue, const Transaction& transaction) {
+void TransactionQueues::push(std::uint32_t queue, Transaction transaction) {
   if (free_ == kNone) {
     free_ = static_cast<Index>(store_.size());
     store_.emplace_back();
   }
   const Index place = free_;
   free_ = store_[place].next;
-  store_[place].transaction = transaction;
+  store_[place].transaction = std::move(transaction);
   store_[place].next = kNone;
   Queue& q = queues_[queue];
   (q.size == 0 ? q.first : store_[q.last].next) = place;
@@ -109,36 +108,32 @@ std::uint64_t fine(double cycles, unsigned bits) {
 }
 }  // namespace
 
-L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
-               const AddressMap& addresses, bool has_values, std::span<Fp32Bits> memory,
-               LineSumsPool& sums, Tally& tally, CtaStore& ctas)
+L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const L2Context& context)
     : Block(name, partition),
-      ingress(partition, config),
-      addresses_(addresses),
-      has_values_(has_values),
-      memory_(memory),
-      sums_(sums),
-      tally_(tally),
-      ctas_(ctas),
-      input_sms_(config.l2.input_sms),
-      port_time_(fine(config.l2.port_cycles, kFineBits)),
-      flit_time_(fine(config.l2.flit_cycles, kFineBits)),
-      rop_time_(fine(config.l2.rop_cycles, kFineBits)),
-      line_time_(fine(config.l2.line_cycles, kFineBits)),
-      sector_time_(fine(config.l2.sector_cycles, kFineBits)),
-      round_floor_(sector_time_ / config.sms_each),
-      spread_(fine(config.l2.turn_spread * std::sqrt(3.0), kRoundBits)),
-      own_share_(fine(share_of_own(config), kShareBits)),
-      even_share_(((std::uint64_t{1} << kShareBits) - own_share_) / config.l2.slices_per_port),
-      line_bytes_(config.l2.line_bytes),
-      dram_latency_(config.l2.dram_latency),
-      dram_line_ticks_(to_ticks(config.l2.line_bytes * static_cast<double>(config.l2.ports()) /
-                                config.l2.dram_bytes_per_cycle)),
-      tags_(config.l2.bytes / config.l2.ports(), config.l2.ways, config.l2.line_bytes),
-      queues_(config.sm.count),
-      begun_(config.sm.count),
-      slices_(config.l2.slices_per_port),
-      inputs_((config.sm.count + input_sms_ - 1) / input_sms_) {
+      ingress(partition, context.config),
+      context_(context),
+      input_sms_(context.config.l2.input_sms),
+      port_time_(fine(context.config.l2.port_cycles, kFineBits)),
+      flit_time_(fine(context.config.l2.flit_cycles, kFineBits)),
+      rop_time_(fine(context.config.l2.rop_cycles, kFineBits)),
+      line_time_(fine(context.config.l2.line_cycles, kFineBits)),
+      sector_time_(fine(context.config.l2.sector_cycles, kFineBits)),
+      round_floor_(sector_time_ / context.config.sms_each),
+      spread_(fine(context.config.l2.turn_spread * std::sqrt(3.0), kRoundBits)),
+      own_share_(fine(share_of_own(context.config), kShareBits)),
+      even_share_(((std::uint64_t{1} << kShareBits) - own_share_) /
+                  context.config.l2.slices_per_port),
+      line_bytes_(context.config.l2.line_bytes),
+      dram_latency_(context.config.l2.dram_latency),
+      dram_line_ticks_(
+          to_ticks(context.config.l2.line_bytes * static_cast<double>(context.config.l2.ports()) /
+                   context.config.l2.dram_bytes_per_cycle)),
+      tags_(context.config.l2.bytes / context.config.l2.ports(), context.config.l2.ways,
+            context.config.l2.line_bytes),
+      queues_(context.config.sm.count),
+      begun_(context.config.sm.count),
+      slices_(context.config.l2.slices_per_port),
+      inputs_((context.config.sm.count + input_sms_ - 1) / input_sms_) {
   for (Slice& slice : slices_) {
     slice.turns_of.resize(inputs_.size());
     slice.times_of.resize(inputs_.size());
@@ -163,7 +158,7 @@ void L2Port::tick() {
   const Fine begin_of_cycle = now() << kFineBits;
   serve(begin_of_cycle + 1);
   while (!waiting_.empty() && waiting_.begin()->first <= now()) {
-    const Arrival arrival = waiting_.begin()->second;
+    Arrival arrival = std::move(waiting_.begin()->second);
     waiting_.erase(waiting_.begin());
     if (const auto fill = filling_.find(line_bytes_.quotient(arrival.transaction.address));
         fill != filling_.end() && fill->second <= now()) {
@@ -171,7 +166,7 @@ void L2Port::tick() {
     }
     enqueue(arrival, begin_of_cycle);
   }
-  while (const Arrival* arrival = ingress.arrived()) {
+  while (Arrival* arrival = ingress.arrived()) {
     accept(*arrival);
     ingress.take();
   }
@@ -187,13 +182,13 @@ void L2Port::tick() {
 // Has the host's cache fetch what a transaction will need that comes soon.
 void L2Port::expect(const Transaction& transaction) const {
   tags_.prefetch(transaction.address);
-  if (transaction.event.cta != nullptr) {
+  if (transaction.event.cta) {
     __builtin_prefetch(&transaction.event.event());
   }
 }
 
 // Looks the line up; a transaction whose line is in goes on to its slice.
-void L2Port::accept(const Arrival& arrival) {
+void L2Port::accept(Arrival& arrival) {
   const Address address = arrival.transaction.address;
   const std::uint64_t line = line_bytes_.quotient(address);
   const L2Tags::Access access = tags_.access(address);
@@ -204,20 +199,20 @@ void L2Port::accept(const Arrival& arrival) {
     dram_free_at_ = std::max(dram_free_at_, at_cycle(now())) + lines * dram_line_ticks_;
     const Cycle ready = cycle_after(dram_free_at_) + dram_latency_;
     filling_[line] = ready;
-    waiting_.emplace(ready, arrival);
+    waiting_.emplace(ready, std::move(arrival));
     wake_at(ready);
     return;
   }
   ++stats_.hits;
   if (const auto fill = filling_.find(line); fill != filling_.end() && fill->second > now()) {
-    waiting_.emplace(fill->second, arrival);
+    waiting_.emplace(fill->second, std::move(arrival));
     return;
   }
   enqueue(arrival, now() << kFineBits);
 }
 
-void L2Port::enqueue(const Arrival& arrival, Fine time) {
-  queues_.push(arrival.sm, arrival.transaction);
+void L2Port::enqueue(Arrival& arrival, Fine time) {
+  queues_.push(arrival.sm, std::move(arrival.transaction));
   if (queues_.size(arrival.sm) == 1) {
     advance(time);
     begin(arrival.sm);
@@ -261,15 +256,16 @@ void L2Port::prefetch_words(const Transaction& transaction) const {
     return;
   }
   if (transaction.reduced || transaction.uniform) {
-    __builtin_prefetch(&memory_[addresses_.element_at(transaction.address, transaction.parameter)]);
+    __builtin_prefetch(&context_.memory[context_.addresses.element_at(transaction.address,
+                                                                      transaction.parameter)]);
     return;
   }
   const trace::WarpTrace& trace = transaction.event.warp_trace();
   const trace::Record& event = transaction.event.event();
   for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-    __builtin_prefetch(
-        &memory_[addresses_.element(lane_primitive(trace, event, lane), transaction.parameter)]);
+    __builtin_prefetch(&context_.memory[context_.addresses.element(
+        lane_primitive(trace, event, lane), transaction.parameter)]);
   }
 }
 
@@ -358,7 +354,7 @@ void L2Port::finish(std::size_t stream, Fine time) {
   count(done, pair, false);
   Slice& slice = slices_[done.slice];
 
-  const Transaction& transaction = queues_.front(done.sm);
+  Transaction& transaction = queues_.front(done.sm);
   const std::uint32_t packets = transaction.packets;
   stats_.rop_ops += packets;
   const Ticks busy_before = std::max(slice.intake, slice.additions);
@@ -627,11 +623,12 @@ L2Port::Fine L2Port::end_of(std::size_t stream) const {
 }
 
 // The additions themselves, lanes in order.
-void L2Port::add(const Transaction& transaction) {
+void L2Port::add(Transaction& transaction) {
   if (transaction.reduced) {
-    Fp32Bits& cell = memory_[addresses_.element_at(transaction.address, transaction.parameter)];
+    Fp32Bits& cell =
+        context_.memory[context_.addresses.element_at(transaction.address, transaction.parameter)];
     cell = fp32_add(cell, transaction.data);
-    ++tally_.sums_added;
+    ++context_.tally.sums_added;
     return;
   }
   if (transaction.partial) {
@@ -639,10 +636,10 @@ void L2Port::add(const Transaction& transaction) {
     return;
   }
   const std::uint32_t p = transaction.parameter;
-  const EventRef& ref = transaction.event;
-  const EventValues values(ref, has_values_);
+  EventRef& ref = transaction.event;
+  const EventValues values(ref, context_.has_values);
   if (transaction.uniform) {
-    Fp32Bits& cell = memory_[addresses_.element_at(transaction.address, p)];
+    Fp32Bits& cell = context_.memory[context_.addresses.element_at(transaction.address, p)];
     Fp32Bits sum = cell;
     for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
       sum = fp32_add(sum, values.of(p, static_cast<std::uint32_t>(std::countr_zero(rest))));
@@ -653,24 +650,25 @@ void L2Port::add(const Transaction& transaction) {
     const trace::Record& event = ref.event();
     for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-      Fp32Bits& cell = memory_[addresses_.element(lane_primitive(trace, event, lane), p)];
+      Fp32Bits& cell =
+          context_.memory[context_.addresses.element(lane_primitive(trace, event, lane), p)];
       cell = fp32_add(cell, values.of(p, lane));
     }
   }
-  tally_.lanes_added += static_cast<std::uint64_t>(lane_count(transaction.mask));
-  ctas_.release(ref.cta);
+  context_.tally.lanes_added += static_cast<std::uint64_t>(lane_count(transaction.mask));
+  ref = {};
 }
 
 // Sums of a line, in the order of their addresses.
 void L2Port::add_partial(const Transaction& transaction) {
-  const LineSums sums = sums_.take(transaction.data);
+  const LineSums sums = context_.sums.take(transaction.data);
   const Address line = transaction.address / kLineBytes * kLineBytes;
   for (std::uint32_t rest = transaction.mask; rest != 0; rest &= rest - 1) {
     const auto word = static_cast<std::uint32_t>(std::countr_zero(rest));
     const Address address = line + word * sizeof(Fp32Bits);
-    Fp32Bits& cell = memory_[addresses_.element_at(address, 0)];
+    Fp32Bits& cell = context_.memory[context_.addresses.element_at(address, 0)];
     cell = fp32_add(cell, sums[word]);
-    ++tally_.sums_added;
+    ++context_.tally.sums_added;
   }
 }
 
