@@ -35,12 +35,43 @@ rule() {
 sources() { find "$@" -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort; }
 
 mapfile -t trace_files < <(sources traces)
+mapfile -t format_files < <(sources traces/format)
 mapfile -t model_files < <(sources model)
 mapfile -t outside_wrapper < <(sources model | grep -v '^model/unit/rtl_unit\.cpp$')
 mapfile -t rtl_files < <(find rtl -name '*.sv' -o -name '*.svh' | sort)
 mapfile -t synth_files < <(find synth scripts/synth.sh -type f ! -name '*.md' ! -name '*.json' | sort)
 
 rule "traces/ knows neither model nor rtl" '#include "(model|rtl|tb|synth)/' "${trace_files[@]}"
+rule "traces/format does not know what records" '#include "traces/capture/' "${format_files[@]}"
+# capture_rule FOLDER "what it may know" FOLDER|...: of traces/capture it includes these and itself alone.
+capture_rule() {
+  local files
+  mapfile -t files < <(sources "traces/capture/$1")
+  rule "traces/capture/$1 knows $2" "#include \"traces/capture/(?!($1|$3)/)" "${files[@]}"
+}
+capture_rule common "no kernel and no program" common
+capture_rule reduce "itself alone, so that a kernel may take it" reduce
+capture_rule microbench "what all share alone" common
+capture_rule splat "what all share, and reductions" "common|reduce"
+capture_rule training "splat and what that knows" "common|reduce|splat"
+capture_rule commands "splat, training and what these know" "common|reduce|splat|training"
+capture_rule workload "what all share, and reductions, but no workload" "common|reduce"
+for folder in traces/capture/*/; do
+  [[ -n $(sources "$folder") ]] || continue
+  folder=$(basename "$folder")
+  case $folder in
+    common | reduce | microbench | splat | training | commands | workload | costs) ;;
+    image_fit | splat_forms)
+      capture_rule "$folder" "splat and what all workloads share" "common|reduce|workload|splat"
+      ;;
+    *) capture_rule "$folder" "what all workloads share, and no other workload" "common|reduce|workload" ;;
+  esac
+done
+mapfile -t loose < <(find traces/capture -maxdepth 1 -type f ! -name CMakeLists.txt ! -name README.md)
+if ((${#loose[@]})); then
+  printf 'broken: every file of traces/capture lies in a folder\n%s\n' "${loose[*]}"
+  failed=1
+fi
 rule "rtl/ includes nothing from outside itself" '`include "[^"]*/' "${rtl_files[@]}"
 rule "rtl/ does not name the model" '(golden|warpfold::|\.hpp)' "${rtl_files[@]}"
 rule "model/ does not include tests" '#include "(tb|synth)/' "${model_files[@]}"
