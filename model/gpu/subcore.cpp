@@ -781,13 +781,13 @@ bool Subcore::unit_has_room() const {
 
 // One clock of the ARC unit with what stands at its ports.
 void Subcore::tick_unit(Cycle cycle) {
-  request_.lsu_ready = unit_has_room();
+  request_.lsu_room = unit_has_room();
   request_.rf_ready = true;
   const UnitOutputs out = unit_->tick(request_);
   if ((unit_slices_ != nullptr) | (probe_ != nullptr)) {
     record_unit(cycle, out);
   }
-  if (out.lsu_valid && request_.lsu_ready) {
+  if (out.lsu_valid && request_.lsu_room) {
     MemOp& op = memory_queue.push_new();
     op.mask = out.lsu_mask;
     op.address = out.lsu_addr;
@@ -827,7 +827,7 @@ void Subcore::tick_unit(Cycle cycle) {
   if (request_.req_valid && out.req_ready) {
     request_.req_valid = false;
   }
-  const bool still = !request_.lsu_ready && !out.req_ready && !out.rf_valid;
+  const bool still = !request_.lsu_room && !out.req_ready && !out.rf_valid;
   unit_settled_ = !still ? 0 : out.lsu_valid == sum_waits_ ? unit_settled_ + 1 : 1;
   sum_waits_ = out.lsu_valid;
   // Lanes of several addresses may be gathered meanwhile, one a cycle.
@@ -859,7 +859,7 @@ void Subcore::show_resting_unit(Cycle cycle, bool asleep) {
   if (!asleep && unit_held()) {
     return;  // it is clocked
   }
-  request_.lsu_ready = unit_has_room();
+  request_.lsu_room = unit_has_room();
   request_.rf_ready = true;
   shown_ = asleep ? shown_ : UnitOutputs{};
   if (probe_->window.contains(cycle)) {
@@ -870,10 +870,10 @@ void Subcore::show_resting_unit(Cycle cycle, bool asleep) {
 // What the unit, which has been clocked, shows and does in this cycle.
 void Subcore::record_unit(Cycle cycle, const UnitOutputs& out) {
   if (unit_slices_ != nullptr) {
-    const UnitWork work = out.rf_valid         ? UnitWork::kReads
-                          : !out.lsu_valid     ? UnitWork::kHolds
-                          : request_.lsu_ready ? UnitWork::kSends
-                                               : UnitWork::kWaits;
+    const UnitWork work = out.rf_valid        ? UnitWork::kReads
+                          : !out.lsu_valid    ? UnitWork::kHolds
+                          : request_.lsu_room ? UnitWork::kSends
+                                              : UnitWork::kWaits;
     unit_slices_->add(at_cycle(cycle), at_cycle(cycle + 1), static_cast<std::uint32_t>(work));
   }
   if (probe_ != nullptr) {
@@ -915,7 +915,7 @@ void Subcore::account_sleep(Cycle cycle) {
           at_cycle(asleep_since_), at_cycle(cycle),
           static_cast<std::uint32_t>(sum_waits_ ? UnitWork::kWaits : UnitWork::kHolds));
     }
-    request_.lsu_ready = false;
+    request_.lsu_room = false;
     for (auto left = slept % rest_period(context_.unit_kind); left > 0; --left) {
       unit_->tick(request_);
     }
