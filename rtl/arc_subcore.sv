@@ -11,7 +11,7 @@
 // accepted earlier. Reductions stay in order among themselves in the serial unit; in the pipelined
 // one a short one may overtake a long one.
 //
-// lsu_ready_i is the registered "not full" of the memory queue and must not depend on this cycle's
+// lsu_room_i is the registered "not full" of the memory queue and must not depend on this cycle's
 // outputs. A plain RED is offered only in a cycle in which it is taken; a result waits at the port
 // unchanged. All payload outputs are zero while their valid is low. When busy_o and req_valid_i are
 // low, a clock edge changes nothing that shows at the ports, then or later.
@@ -36,7 +36,7 @@ module arc_subcore #(
   input  logic [arc_pkg::TagWidth-1:0]                 req_tag_i,
   // transaction to the memory queue
   output logic                                         lsu_valid_o,
-  input  logic                                         lsu_ready_i,
+  input  logic                                         lsu_room_i,
   output logic [arc_pkg::AddrWidth-1:0]                lsu_addr_o,
   output logic [arc_pkg::Lanes-1:0]                    lsu_mask_o,
   output logic                                         lsu_reduced_o,
@@ -100,7 +100,7 @@ module arc_subcore #(
     .txn_ready_o   (txn_ready),
     .left_valid_i  (left_valid),
     .left_ready_o  (left_ready),
-    .lsu_ready_i   (lsu_ready_i),
+    .lsu_room_i    (lsu_room_i),
     .result_valid_i(result_valid),
     .red_valid_o   (red_valid),
     .reduce_valid_o(reduce_valid),
@@ -135,7 +135,7 @@ module arc_subcore #(
       .rf_data_i     (rf_data_i),
       .rf_bin_i      (rf_bin_i),
       .result_valid_o(result_valid),
-      .result_ready_i(lsu_ready_i),
+      .result_ready_i(lsu_room_i),
       .result_addr_o (result_addr),
       .result_data_o (lsu_data_o),
       .result_tag_o  (result_tag),
@@ -163,7 +163,7 @@ module arc_subcore #(
       .rf_tag_o      (rf_tag_o),
       .rf_data_i     (rf_data_i),
       .result_valid_o(result_valid),
-      .result_ready_i(lsu_ready_i),
+      .result_ready_i(lsu_room_i),
       .result_addr_o (result_addr),
       .result_data_o (lsu_data_o),
       .result_tag_o  (result_tag),
@@ -188,7 +188,7 @@ module arc_subcore #(
       .rf_tag_o      (rf_tag_o),
       .rf_data_i     (rf_data_i),
       .result_valid_o(result_valid),
-      .result_ready_i(lsu_ready_i),
+      .result_ready_i(lsu_room_i),
       .result_addr_o (result_addr),
       .result_data_o (lsu_data_o),
       .result_tag_o  (result_tag),
@@ -215,11 +215,11 @@ module arc_subcore #(
   // Assertions
   // ------------------------------------------------------------------------------------------
 
-  `ARC_ASSERT_NEXT(ResultHeldUntilTaken, lsu_valid_o && !lsu_ready_i,
+  `ARC_ASSERT_NEXT(ResultHeldUntilTaken, lsu_valid_o && !lsu_room_i,
                    lsu_valid_o && lsu_reduced_o && $stable(lsu_addr_o) && $stable(lsu_mask_o) &&
                    $stable(lsu_data_o) && $stable(lsu_tag_o))
   `ARC_ASSERT(OneSourceAtATime, !(result_valid && red_valid))
-  `ARC_ASSERT(RedOnlyWhenTaken, !lsu_valid_o || lsu_reduced_o || lsu_ready_i)
+  `ARC_ASSERT(RedOnlyWhenTaken, !lsu_valid_o || lsu_reduced_o || lsu_room_i)
   `ARC_ASSERT(RedHasLanesAndNoData, !red_valid || (lsu_mask_o != '0 && lsu_data_o == '0))
   `ARC_ASSERT(ResultIsOneAddition, !lsu_reduced_o || lsu_mask_o == arc_pkg::Lanes'(1))
   `ARC_ASSERT(PayloadZeroWithoutValid, lsu_valid_o ||
@@ -232,7 +232,7 @@ module arc_subcore #(
 
   always_comb begin
     sent_now = '0;
-    if (red_valid && lsu_ready_i) sent_now = 6'($countones(red_mask));
+    if (red_valid && lsu_room_i) sent_now = 6'($countones(red_mask));
     if (reduce_valid && reduce_ready) sent_now = 6'($countones(txn_mask));
   end
 

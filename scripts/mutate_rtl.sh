@@ -46,7 +46,7 @@ one_is_two            | arc_addr_match     | arc_addr_match.sv     | s/two_lone_
 gathered_are_lost     | arc_addr_match     | arc_addr_match.sv     | s/left_mask_o = pending \| lone_q/left_mask_o = pending/
 address_bit_ignored   | arc_addr_match     | arc_addr_match.sv     | s/addr == txn_addr_o/addr[AddrWidth-2:0] == txn_addr_o[AddrWidth-2:0]/
 done_without_ready    | arc_addr_match     | arc_addr_match.sv     | s/else if \(txn_valid_o && txn_ready_i\)/else if (txn_valid_o)/
-red_before_result     | arc_scheduler      | arc_scheduler.sv      | s/red_free = lsu_ready_i && !result_valid_i/red_free = lsu_ready_i/
+red_before_result     | arc_scheduler      | arc_scheduler.sv      | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/
 sent_twice            | arc_scheduler      | arc_scheduler.sv      | s/red_free \? !left_valid_i : /red_free || /
 last_lane_lost        | arc_reduction_serial | arc_reduction_serial.sv | s/left_any = mask_q != '0/left_any = (mask_q \& (mask_q - 1)) != '0/
 load_too_early        | arc_reduction_serial | arc_reduction_serial.sv | s/\(!add_valid_q \|\| result_ready_i\)/1'b1/

@@ -60,7 +60,7 @@ PROOFS
 bugs=$(cat <<'BUGS'
 lane_picker        | wrong_lane          | arc_lane_picker    | s/mask_i \& ~blocked/mask_i \& ~below/
 lane_picker        | picked_lane_kept    | arc_lane_picker    | s/rest_o = .*;/rest_o = mask_i;/
-scheduler          | red_before_result   | arc_scheduler      | s/red_free = lsu_ready_i && !result_valid_i/red_free = lsu_ready_i/
+scheduler          | red_before_result   | arc_scheduler      | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/
 scheduler          | dropped             | arc_scheduler      | s/: reduce_ready_i;/: 1'b1;/
 scheduler          | sent_twice          | arc_scheduler      | s/red_free \? !left_valid_i : /red_free || /
 reduction_serial   | load_too_early      | arc_reduction_serial | s/\(!add_valid_q \|\| result_ready_i\)/1'b1/

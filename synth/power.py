@@ -24,7 +24,7 @@ SCHEMA = "warpfold.power/1"
 TRACE = synth.ROOT / "traces" / "data" / "truck-values.wft"
 # Widths of the fields of a line of unit_stimulus, from the lowest bit; those of the register file follow.
 FIELDS = [("req_valid_i", 1), ("req_mask_i", 32), ("req_addr_i", 32 * 48), ("req_tag_i", 12),
-          ("lsu_ready_i", 1), ("rf_ready_i", 1)]
+          ("lsu_room_i", 1), ("rf_ready_i", 1)]
 RESET_CYCLES = 2
 
 
@@ -72,8 +72,8 @@ def testbench(inputs, outputs, kind, cycles):
               *checks,
               "      if (u_rtl.rf_valid_o && rf_ready_i)",
               "        for (i = 0; i < 32; i = i + 1) reduced = reduced + u_rtl.rf_mask_o[i];",
-              "      if (u_rtl.lsu_valid_o && lsu_ready_i && u_rtl.lsu_reduced_o) results = results + 1;",
-              "      if (u_rtl.lsu_valid_o && lsu_ready_i && !u_rtl.lsu_reduced_o)",
+              "      if (u_rtl.lsu_valid_o && lsu_room_i && u_rtl.lsu_reduced_o) results = results + 1;",
+              "      if (u_rtl.lsu_valid_o && lsu_room_i && !u_rtl.lsu_reduced_o)",
               "        for (i = 0; i < 32; i = i + 1) plain = plain + u_rtl.lsu_mask_o[i];",
               "      #1 clk_i = 1; #5 clk_i = 0;", "    end",
               '    $display("@ %0d %0d %0d %0d", reduced, results, plain, differs);', "    $finish;", "  end", "endmodule"]

@@ -25,7 +25,7 @@ module arc_subcore_stepped #(
   input  logic [arc_pkg::TagWidth-1:0]                 req_tag_i,
   // transaction to the memory queue
   output logic                                         lsu_valid_o,
-  input  logic                                         lsu_ready_i,
+  input  logic                                         lsu_room_i,
   output logic [arc_pkg::AddrWidth-1:0]                lsu_addr_o,
   output logic [arc_pkg::Lanes-1:0]                    lsu_mask_o,
   output logic                                         lsu_reduced_o,
@@ -42,7 +42,7 @@ module arc_subcore_stepped #(
   output logic                                         busy_o
 );
 
-  logic req_valid_q, lsu_ready_q, rf_ready_q;
+  logic req_valid_q, lsu_room_q, rf_ready_q;
   logic [arc_pkg::Lanes-1:0] req_mask_q;
   logic [arc_pkg::Lanes*arc_pkg::AddrWidth-1:0] req_addr_q;
   logic [arc_pkg::TagWidth-1:0] req_tag_q;
@@ -51,7 +51,7 @@ module arc_subcore_stepped #(
 
   always_ff @(posedge step_i) begin
     req_valid_q <= req_valid_i;
-    lsu_ready_q <= lsu_ready_i;
+    lsu_room_q <= lsu_room_i;
     rf_ready_q <= rf_ready_i;
     rf_data_q <= rf_data_i;
     rf_bin_q <= rf_bin_i;
@@ -74,7 +74,7 @@ module arc_subcore_stepped #(
     .req_addr_i   (req_addr_q),
     .req_tag_i    (req_tag_q),
     .lsu_valid_o  (lsu_valid_o),
-    .lsu_ready_i  (lsu_ready_q),
+    .lsu_room_i   (lsu_room_q),
     .lsu_addr_o   (lsu_addr_o),
     .lsu_mask_o   (lsu_mask_o),
     .lsu_reduced_o(lsu_reduced_o),

@@ -24,7 +24,7 @@ struct UnitInputs {
   Tag req_tag = 0;
   // Memory queue of the sub-core has room. A registered status: it must not depend on this cycle's
   // outputs, because the ARC scheduler reads its absence as "the LSU path is stalled".
-  bool lsu_ready = false;
+  bool lsu_room = false;
   // Register-file read port grants this cycle's read.
   bool rf_ready = false;
   // What the last granted read delivered, from the cycle after its grant until the next grant; see
@@ -40,7 +40,7 @@ struct UnitInputs {
 // Everything the unit drives during the same cycle, a function of its state and its inputs.
 struct UnitOutputs {
   bool req_ready = false;  // the whole request has been passed on with this cycle
-  // Transaction to the memory queue: taken when lsu_valid and lsu_ready.
+  // Transaction to the memory queue: taken when lsu_valid and lsu_room.
   bool lsu_valid = false;
   Address lsu_addr = 0;      // 0 for a plain RED of several addresses
   LaneMask lsu_mask = 0;     // lanes of a plain RED; 1 for a reduced one

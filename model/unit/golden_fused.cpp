@@ -85,7 +85,7 @@ Fp32Bits GoldenFused::round(const Sum& sum) {
 
 bool GoldenFused::step(const UnitInputs& inputs, UnitOutputs& outputs) {
   // Result register.
-  const bool taken = result_valid_ && inputs.lsu_ready;
+  const bool taken = result_valid_ && inputs.lsu_room;
   if (result_valid_) {
     offer_sum(outputs, front_.address, result_, front_.tag);
   }

@@ -47,7 +47,7 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
   const bool gather = pending != 0 && lane_count(group_) == 1 && group_ != left;
   const bool scattered = lane_count(lone_ | (gather ? group_ : 0)) > 1;
   const bool offered = !gather && (pending != 0 || !scattered);
-  const bool red_free = inputs.lsu_ready && !result_valid;
+  const bool red_free = inputs.lsu_room && !result_valid;
   const Tag tag = inputs.req_tag & kTagMask;
   LaneMask sent = 0;
   if (red_free && (offered || scattered)) {
@@ -95,8 +95,8 @@ bool GoldenSerial::step(const UnitInputs& inputs, UnitOutputs& outputs) {
     const Fp32Bits sum = fp32_add(acc_, inputs.rf_data[0]);
     if (mask_ == 0) {
       offer_sum(outputs, addr_, sum, tag_);
-      add_valid_ = !inputs.lsu_ready;
-      return inputs.lsu_ready;
+      add_valid_ = !inputs.lsu_room;
+      return inputs.lsu_room;
     }
     acc_ = sum;
     add_valid_ = false;
@@ -122,7 +122,7 @@ bool GoldenPipelined::step(const UnitInputs& inputs, UnitOutputs& outputs) {
   if (result_valid_) {
     offer_sum(outputs, result_.addr, result_.sum, result_.tag);
   }
-  const bool stay = result_valid_ && !inputs.lsu_ready;
+  const bool stay = result_valid_ && !inputs.lsu_room;
 
   // Read the lowest lane left.
   Place& read = places_[kRead];

@@ -163,7 +163,7 @@ bool Lockstep::drain() {
 }
 
 bool Lockstep::cycle() {
-  inputs_.lsu_ready = lsu_.next_ready();
+  inputs_.lsu_room = lsu_.next_ready();
   inputs_.rf_ready = rf_.next_ready();
 
   UnitOutputs unit_outputs;
@@ -221,7 +221,7 @@ bool Lockstep::check_functionally(const UnitOutputs& outputs) {
     answer_read(inputs_, kind_, lanes, slot->request.values);
     quiet_cycles_ = 0;
   }
-  if (outputs.lsu_valid && inputs_.lsu_ready) {
+  if (outputs.lsu_valid && inputs_.lsu_room) {
     if (!check_transaction(outputs)) {
       return false;
     }

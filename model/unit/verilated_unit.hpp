@@ -118,7 +118,7 @@ void RtlUnit<Model>::reset() {
   rtl.clk_i = 0;
   rtl.rst_ni = 1;
   rtl.req_valid_i = 0;
-  rtl.lsu_ready_i = 0;
+  rtl.lsu_room_i = 0;
   rtl.rf_ready_i = 0;
   rtl.eval();
   // The reset is asynchronous: its falling edge is what the registers see.
@@ -173,7 +173,7 @@ UnitOutputs RtlUnit<Model>::tick(const UnitInputs& inputs) {
     rtl.req_tag_i = inputs.req_tag & kTagMask;
     write_addresses(inputs.req_addr);
   }
-  rtl.lsu_ready_i = inputs.lsu_ready;
+  rtl.lsu_room_i = inputs.lsu_room;
   rtl.rf_ready_i = inputs.rf_ready;
   if constexpr (sizeof(rtl.rf_data_i) == sizeof(Fp32Bits)) {
     rtl.rf_data_i = inputs.rf_data[0];

@@ -127,7 +127,7 @@ def draw_unit():
     p.arrow((676, 80), (724, 80))
     p.text(707, 73, "lsu", "p")
     p.arrow((724, 108), (676, 108), kind="ad")
-    p.text(784, 140, "lsu_ready: not full", "x")
+    p.text(784, 140, "lsu_room: not full", "x")
     p.box(196, 318, 384, 40, "register file: operands of the request")
     p.arrow((390, 248), (390, 318))
     p.left(397, 304, "rf_valid, rf_mask, rf_tag", "p")

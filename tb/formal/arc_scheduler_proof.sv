@@ -6,7 +6,7 @@
 module arc_scheduler_proof (
   input logic txn_valid_i,
   input logic left_valid_i,
-  input logic lsu_ready_i,
+  input logic lsu_room_i,
   input logic result_valid_i,
   input logic reduce_ready_i
 );
@@ -18,7 +18,7 @@ module arc_scheduler_proof (
     .txn_ready_o   (txn_ready),
     .left_valid_i  (left_valid_i),
     .left_ready_o  (left_ready),
-    .lsu_ready_i   (lsu_ready_i),
+    .lsu_room_i    (lsu_room_i),
     .result_valid_i(result_valid_i),
     .red_valid_o   (red_valid),
     .reduce_valid_o(reduce_valid),
@@ -29,7 +29,7 @@ module arc_scheduler_proof (
   logic [3:0] want;
 
   always_comb begin
-    casez ({lsu_ready_i, result_valid_i, txn_valid_i, left_valid_i, reduce_ready_i})
+    casez ({lsu_room_i, result_valid_i, txn_valid_i, left_valid_i, reduce_ready_i})
       5'b10?1?: want = 4'b1001;              // the LSU path is free: all lanes left, as a plain RED
       5'b1010?: want = 4'b1011;              // or the transaction, where they are not offered
       5'b0?1?0, 5'b111?0: want = 4'b0100;    // no way out: offered to the unit, waits
@@ -49,7 +49,7 @@ module arc_scheduler_proof (
   end
   always_comb begin : NeverDropped
     if (txn_valid_i && txn_ready) assert (red_valid != (reduce_valid && reduce_ready_i));
-    if (left_valid_i && left_ready) assert (red_valid && lsu_ready_i);
+    if (left_valid_i && left_ready) assert (red_valid && lsu_room_i);
   end
   always_comb begin : NeverTwice
     assert (!(txn_valid_i && txn_ready && left_valid_i && left_ready));

@@ -136,7 +136,7 @@ TEST(BrokenUnit, AResultOneCycleLateIsFound) {
   const std::string message = message_for(
       [&](UnitInputs& inputs) {
         if (delay) {
-          inputs.lsu_ready = false;
+          inputs.lsu_room = false;
         }
       },
       [&](UnitOutputs& outputs, const UnitInputs&) {
@@ -158,7 +158,7 @@ TEST(BrokenUnit, AllOutputsOneCycleLateAreFound) {
 }
 
 TEST(BrokenUnit, AnIgnoredStallIsFound) {
-  const std::string message = message_for([](UnitInputs& inputs) { inputs.lsu_ready = true; }, {});
+  const std::string message = message_for([](UnitInputs& inputs) { inputs.lsu_room = true; }, {});
   EXPECT_NE(message, "");
 }
 
@@ -256,7 +256,7 @@ TEST(BrokenUnit, ACommonlyRepeatedReadIsFound) {
 TEST(BrokenUnit, ACommonHangIsFound) {
   const std::string message = message_for_common_fault(
       [](UnitInputs& inputs) {
-        inputs.lsu_ready = false;
+        inputs.lsu_room = false;
         inputs.rf_ready = false;
       },
       [](UnitOutputs& outputs, const UnitInputs&) {

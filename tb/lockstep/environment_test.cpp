@@ -55,8 +55,8 @@ class Environment {
     return tag;
   }
 
-  void step(bool lsu_ready, bool rf_ready) {
-    in_.lsu_ready = lsu_ready;
+  void step(bool lsu_room, bool rf_ready) {
+    in_.lsu_room = lsu_room;
     in_.rf_ready = rf_ready;
     const UnitOutputs out = rtl_->tick(in_);
     ASSERT_EQ(out, golden_->tick(in_));
@@ -64,7 +64,7 @@ class Environment {
     if (asks_.chance(0.5)) {
       ASSERT_EQ(rtl_->busy(), golden_->busy());
     }
-    if (out.lsu_valid && lsu_ready) {
+    if (out.lsu_valid && lsu_room) {
       ASSERT_NO_FATAL_FAILURE(take(out));
     }
     // A value that nobody asked for is no number.

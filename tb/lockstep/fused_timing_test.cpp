@@ -72,7 +72,7 @@ class FusedTiming : public testing::TestWithParam<UnitModel> {
   // Hands over one transaction to the reduction unit, which must be able to take it.
   void start_reduction(LaneMask mask, Tag tag, Address address = kBase) {
     offer(mask, tag, address);
-    in.lsu_ready = false;
+    in.lsu_room = false;
     ASSERT_TRUE(tick().req_ready);
     withdraw();
   }
@@ -97,7 +97,7 @@ TEST_P(FusedTiming, ResultComesSixCyclesAfterTheLastRead) {
     for (const LaneMask mask : {std::rotl(lowest_lanes(n), n * 3), 0x11111111U & lowest_lanes(n)}) {
       start_reduction(mask, 0x5a0);
       in.rf_ready = true;
-      in.lsu_ready = true;
+      in.lsu_room = true;
       const int reads = reads_of(mask);
       LaneMask left = mask;
       for (int cycle = 1; cycle <= reads + 5; ++cycle) {
@@ -135,11 +135,11 @@ TEST_P(FusedTiming, WholeWarpsAreReadWithoutAGap) {
       offer(0xffffffffU, next, kBase + 4U * next);
     }
     // Only results are let through, each at once: transaction i is loaded in cycle 8i.
-    in.lsu_ready = cycle >= 14 && cycle % 8 == 6;
+    in.lsu_room = cycle >= 14 && cycle % 8 == 6;
     const UnitOutputs out = tick();
     ASSERT_EQ(out.req_ready, cycle % 8 == 0) << "cycle " << cycle;
     ASSERT_EQ(out.rf_valid, cycle > 0) << "cycle " << cycle;
-    ASSERT_EQ(out.lsu_valid, in.lsu_ready) << "cycle " << cycle;
+    ASSERT_EQ(out.lsu_valid, in.lsu_room) << "cycle " << cycle;
     if (out.lsu_valid) {
       const auto tag = static_cast<Tag>((cycle - 14) / 8);
       expect_result(out, tag, 0xffffffffU, kBase + 4U * tag);
@@ -159,7 +159,7 @@ TEST_P(FusedTiming, TwoTransactionsAtMost) {
   EXPECT_TRUE(tick().req_ready) << "with the last read of the first one";
   offer(0x4, 3);
   for (int cycle = 2; cycle <= 7; ++cycle) {
-    in.lsu_ready = cycle == 7;
+    in.lsu_room = cycle == 7;
     const UnitOutputs out = tick();
     ASSERT_EQ(out.req_ready, cycle == 7) << "cycle " << cycle;
     ASSERT_EQ(out.lsu_valid, cycle == 7) << "cycle " << cycle;
@@ -191,7 +191,7 @@ TEST_P(FusedTiming, RefusedReadIsHeldAndDelaysTheResultByAsMuch) {
   for (int refused_at = 1; refused_at <= 3; ++refused_at) {
     for (int refused = 1; refused <= 5; ++refused) {
       start_reduction(0xfffU, 1);
-      in.lsu_ready = true;
+      in.lsu_room = true;
       int reads = 0;
       for (int cycle = 1; cycle <= 3 + refused; ++cycle) {
         in.rf_ready = cycle < refused_at || cycle >= refused_at + refused;
@@ -225,7 +225,7 @@ TEST_P(FusedTiming, StalledResultIsHeldWhileReadsGoOn) {
       expect_result(tick(), 1, 0x1);
     }
     // The reads of the second one were granted in cycles 2 and 3, so its sum is due in cycle 9.
-    in.lsu_ready = true;
+    in.lsu_room = true;
     expect_result(tick(), 1, 0x1);
     const int wait = std::max(1, 9 - (7 + stall) - 1);
     for (int cycle = 0; cycle < wait; ++cycle) {
@@ -238,7 +238,7 @@ TEST_P(FusedTiming, StalledResultIsHeldWhileReadsGoOn) {
 
 TEST_P(FusedTiming, PlainRedLeavesAtOnce) {
   offer(0x80f0'0001U, 0xfff, 0xffff'ffff'fffc);
-  in.lsu_ready = true;
+  in.lsu_room = true;
   UnitOutputs expected;
   expected.req_ready = true;
   expected.lsu_valid = true;
@@ -252,7 +252,7 @@ TEST_P(FusedTiming, PlainRedLeavesAtOnce) {
 TEST_P(FusedTiming, PlainRedsPassARunningReduction) {
   start_reduction(0xff, 1);
   in.rf_ready = true;
-  in.lsu_ready = true;
+  in.lsu_room = true;
   for (int cycle = 1; cycle <= 7; ++cycle) {
     offer(0x3, 2, kBase + 4);
     const UnitOutputs out = tick();
@@ -280,7 +280,7 @@ TEST_P(FusedTiming, GroupsOfOneRequestAreReducedInTurn) {
   }
   in.rf_ready = true;
   for (int cycle = 0; cycle <= 14; ++cycle) {
-    in.lsu_ready = cycle >= 5;
+    in.lsu_room = cycle >= 5;
     const UnitOutputs out = tick();
     ASSERT_EQ(out.req_ready, cycle == 4) << "cycle " << cycle;
     ASSERT_EQ(out.rf_valid, cycle >= 1 && cycle <= 8) << "cycle " << cycle;
@@ -311,7 +311,7 @@ TEST_P(FusedTiming, ResetEmptiesEveryStage) {
     withdraw();
     unit->reset();
     EXPECT_FALSE(unit->busy());
-    in.lsu_ready = true;
+    in.lsu_room = true;
     for (int i = 0; i < 10; ++i) {
       EXPECT_EQ(tick(), UnitOutputs{});
     }
@@ -330,7 +330,7 @@ TEST_P(FusedTiming, IdleCyclesChangeNothing) {
       address += 4 * random.below(3);
     }
     do {
-      in.lsu_ready = random.chance(0.4);
+      in.lsu_room = random.chance(0.4);
       in.rf_ready = random.chance(0.8);
       const UnitInputs same = in;
       ASSERT_EQ(unit->busy(), gated->busy());
@@ -342,7 +342,7 @@ TEST_P(FusedTiming, IdleCyclesChangeNothing) {
       }
     } while (in.req_valid || unit->busy());
     for (auto idle = random.below(10); idle > 0; --idle) {
-      in.lsu_ready = random.chance(0.5);
+      in.lsu_room = random.chance(0.5);
       in.rf_ready = random.chance(0.5);
       in.rf_data.fill(static_cast<Fp32Bits>(random.next()));
       in.rf_bins.fill(static_cast<std::uint8_t>(random.below(32)));

@@ -37,7 +37,7 @@ class PipelinedTiming : public testing::TestWithParam<UnitModel> {
  protected:
   PipelinedTiming() : unit(make_unit(GetParam(), UnitKind::kPipelined)) {
     in.rf_ready = true;
-    in.lsu_ready = true;
+    in.lsu_room = true;
   }
 
   UnitOutputs tick() {
@@ -62,7 +62,7 @@ class PipelinedTiming : public testing::TestWithParam<UnitModel> {
   // Hands one transaction over to the reduction unit, which must have a place.
   void start(LaneMask mask, Tag tag) {
     offer(mask, tag);
-    in.lsu_ready = false;
+    in.lsu_room = false;
     ASSERT_TRUE(tick().req_ready);
     in.req_valid = false;
   }
@@ -85,7 +85,7 @@ TEST_P(PipelinedTiming, LoneTransactionTakesFourCyclesALane) {
   for (int n = 1; n <= kLanes; ++n) {
     const LaneMask mask = std::rotl(lowest_lanes(n), n * 3);
     start(mask, 0x5a0);
-    in.lsu_ready = true;
+    in.lsu_room = true;
     LaneMask left = mask;
     for (int cycle = 1; cycle <= 4 * n; ++cycle) {
       const UnitOutputs out = tick();
@@ -122,10 +122,10 @@ TEST_P(PipelinedTiming, OneLaneACycleForEveryLength) {
       offer(mask, next);
       // A registered queue would be full or not; here it is full whenever no result is due. The
       // first four transactions start in cycles 0 to 3, and each place gives a result every 4n.
-      in.lsu_ready = cycle > 4 * n && (cycle - 1) % (4 * n) < kPlaces;
+      in.lsu_room = cycle > 4 * n && (cycle - 1) % (4 * n) < kPlaces;
       const UnitOutputs out = tick();
       ASSERT_EQ(out.rf_valid, cycle > 0) << "n " << n << ", cycle " << cycle;
-      ASSERT_EQ(out.lsu_valid, in.lsu_ready) << "n " << n << ", cycle " << cycle;
+      ASSERT_EQ(out.lsu_valid, in.lsu_room) << "n " << n << ", cycle " << cycle;
       if (out.lsu_valid) {
         expect_result(out, mask, static_cast<Tag>(results++ & kTagMask));
       }
@@ -140,7 +140,7 @@ TEST_P(PipelinedTiming, OneLaneACycleForEveryLength) {
 TEST_P(PipelinedTiming, ShortTransactionOvertakesALongOne) {
   start(lowest_lanes(3), 1);
   start(0b1, 2);
-  in.lsu_ready = true;
+  in.lsu_room = true;
   for (int cycle = 2; cycle <= 5; ++cycle) {
     ASSERT_FALSE(tick().lsu_valid) << "cycle " << cycle;
   }
@@ -164,7 +164,7 @@ TEST_P(PipelinedTiming, ReadsGoOnWhileAResultWaits) {
       ASSERT_NO_FATAL_FAILURE(expect_result(out, 0b1, 1));
       EXPECT_EQ(out.rf_valid, cycle % 4 == 2 && cycle <= 14) << "cycle " << cycle;
     }
-    in.lsu_ready = true;
+    in.lsu_room = true;
     int cycle = 5 + stall;
     expect_result(tick(), 0b1, 1);
     // The other one leaves when its turn comes, in cycle 1 + 4 * 4 + 1 or a multiple of 4 later.
@@ -186,7 +186,7 @@ TEST_P(PipelinedTiming, RefusedReadCostsItsTransactionOneTurn) {
     start(0b11, 1);
     start(0b11, 2);
     for (int cycle = 2; cycle <= 9 + 4 * refused; ++cycle) {
-      in.lsu_ready = true;
+      in.lsu_room = true;
       const bool first = cycle % 4 == 1;
       in.rf_ready = !(first && cycle < 4 * refused + 5 && cycle > 1);
       const UnitOutputs out = tick();
@@ -217,7 +217,7 @@ TEST_P(PipelinedTiming, FourTransactionsAndAResultAreHeld) {
     ASSERT_FALSE(out.req_ready) << "cycle " << cycle;
     expect_result(out, 0b1, 1);
   }
-  in.lsu_ready = true;
+  in.lsu_room = true;
   std::set<Tag> tags;
   for (int i = 0; i < 8 && tags.size() < 6; ++i) {
     const UnitOutputs out = tick();
@@ -239,7 +239,7 @@ TEST_P(PipelinedTiming, ZerosKeepTheirSign) {
   for (const Fp32Bits zero : {0x80000000U, 0x00000000U}) {
     for (const int n : {1, 2, 5}) {
       start(lowest_lanes(n), 3);
-      in.lsu_ready = true;
+      in.lsu_room = true;
       for (int cycle = 1; cycle <= 4 * n; ++cycle) {
         ASSERT_FALSE(unit->tick(in).lsu_valid);
         in.rf_data[0] = cycle % 4 == 1 ? zero : 0x3f800000U;

@@ -72,10 +72,10 @@ TEST_P(SustainedRate, OverEventsOfNineParameters) {
       in.req_tag = static_cast<Tag>(accepted);
     }
     // The memory queue has room for results only, so that no request leaves as a plain RED.
-    in.lsu_ready = cycle >= rate.first_result &&
-                   (cycle - rate.first_result) % rate.period < rate.results_in_period;
+    in.lsu_room = cycle >= rate.first_result &&
+                  (cycle - rate.first_result) % rate.period < rate.results_in_period;
     const UnitOutputs out = unit->tick(in);
-    ASSERT_EQ(out.lsu_valid, in.lsu_ready) << "cycle " << cycle;
+    ASSERT_EQ(out.lsu_valid, in.lsu_room) << "cycle " << cycle;
     if (out.lsu_valid) {
       ASSERT_TRUE(out.lsu_reduced);
       ASSERT_EQ(out.lsu_tag, results) << "cycle " << cycle;

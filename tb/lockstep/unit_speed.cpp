@@ -60,14 +60,14 @@ void measure(warpfold::UnitModel model, int cycles) {
   in.rf_ready = true;
   int reads = 0;
   report("accumulating, next request held", cycles, [&] {
-    in.lsu_ready = reads == 32;
-    reads = in.lsu_ready ? 0 : reads;
+    in.lsu_room = reads == 32;
+    reads = in.lsu_room ? 0 : reads;
     reads += tick(unit).rf_valid ? 1 : 0;
   });
 
   int next_unit = 0;
   report("the same, 512 units in turn", cycles, [&] {
-    in.lsu_ready = (next_unit / kUnits) % 33 == 0;
+    in.lsu_room = (next_unit / kUnits) % 33 == 0;
     tick(*units[static_cast<std::size_t>(next_unit++ % kUnits)]);
   });
 
@@ -75,7 +75,7 @@ void measure(warpfold::UnitModel model, int cycles) {
   for (std::size_t lane = 0; lane < warpfold::kLanes; ++lane) {
     in.req_addr[lane] += 4 * lane;
   }
-  in.lsu_ready = true;
+  in.lsu_room = true;
   report("plain REDs, all addresses different", cycles, [&] { tick(unit); });
   std::printf("  (checksum %llx)\n", static_cast<unsigned long long>(sink));
 }

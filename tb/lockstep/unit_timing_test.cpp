@@ -53,7 +53,7 @@ class UnitTiming : public testing::TestWithParam<UnitModel> {
   // lane at once; that read is refused.
   void start_reduction(LaneMask mask, Tag tag, Address address = kBase) {
     offer(mask, tag, address);
-    in.lsu_ready = false;
+    in.lsu_room = false;
     in.rf_ready = false;
     const UnitOutputs out = tick();
     ASSERT_TRUE(out.req_ready);
@@ -64,7 +64,7 @@ class UnitTiming : public testing::TestWithParam<UnitModel> {
   // The same, the read granted.
   void start_reduction_and_read(LaneMask mask, Tag tag, Address address = kBase) {
     offer(mask, tag, address);
-    in.lsu_ready = false;
+    in.lsu_room = false;
     in.rf_ready = true;
     const UnitOutputs out = tick();
     ASSERT_TRUE(out.req_ready);
@@ -88,7 +88,7 @@ TEST_P(UnitTiming, ResultComesInCycleN) {
     start_reduction_and_read(mask, 0x5a0);
     LaneMask left = mask & (mask - 1);
     for (int cycle = 1; cycle < n; ++cycle) {
-      in.lsu_ready = true;
+      in.lsu_room = true;
       const UnitOutputs out = tick();
       ASSERT_TRUE(out.busy);
       ASSERT_TRUE(out.rf_valid) << "read " << cycle + 1 << " of " << n;
@@ -97,7 +97,7 @@ TEST_P(UnitTiming, ResultComesInCycleN) {
       ASSERT_FALSE(out.lsu_valid) << "result of " << n << " lanes too early, in cycle " << cycle;
       left &= left - 1;
     }
-    in.lsu_ready = true;
+    in.lsu_room = true;
     const UnitOutputs out = tick();
     ASSERT_TRUE(out.lsu_valid) << "no result of " << n << " lanes in cycle " << n;
     EXPECT_TRUE(out.lsu_reduced);
@@ -143,7 +143,7 @@ void expect_no_gap(ArcUnit& unit, const std::vector<int>& lengths) {
       in.req_addr.fill(kBase + 4 * offered);
       in.req_tag = static_cast<Tag>(offered);
     }
-    in.lsu_ready = result_due;
+    in.lsu_room = result_due;
     const UnitOutputs out = unit.tick(in);
 
     const bool read_due = cycle < reads;
@@ -190,7 +190,7 @@ TEST_P(UnitTiming, GroupsOfOneRequestAreReadWithoutAGap) {
   in.rf_ready = true;
   for (int cycle = 0; cycle <= kLanes; ++cycle) {
     const bool due = cycle >= 2 && cycle % 2 == 0;
-    in.lsu_ready = due;
+    in.lsu_room = due;
     const UnitOutputs out = tick();
     ASSERT_EQ(out.req_ready, cycle == kLanes - 2) << "cycle " << cycle;
     ASSERT_EQ(out.rf_valid, cycle < kLanes) << "cycle " << cycle;
@@ -218,7 +218,7 @@ TEST_P(UnitTiming, LoneLanesWaitForTheRedTogether) {
     expected.busy = cycle > 0;
     EXPECT_EQ(tick(), expected) << "cycle " << cycle;
   }
-  in.lsu_ready = true;
+  in.lsu_room = true;
   UnitOutputs expected;
   expected.req_ready = true;
   expected.lsu_valid = true;
@@ -234,7 +234,7 @@ TEST_P(UnitTiming, ScatteredLanesAreOneRedAfterOneCycle) {
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     in.req_addr[lane] = kBase + 8 * lane;
   }
-  in.lsu_ready = true;
+  in.lsu_room = true;
   EXPECT_EQ(tick(), UnitOutputs{});
   const UnitOutputs out = tick();
   EXPECT_TRUE(out.req_ready && out.lsu_valid && !out.lsu_reduced);
@@ -245,7 +245,7 @@ TEST_P(UnitTiming, ScatteredLanesAreOneRedAfterOneCycle) {
 
 TEST_P(UnitTiming, PlainRedLeavesAtOnce) {
   offer(0x80f0'0001U, 0xfff, 0xffff'ffff'fffc);
-  in.lsu_ready = true;
+  in.lsu_room = true;
   UnitOutputs expected;
   expected.req_ready = true;
   expected.lsu_valid = true;
@@ -261,7 +261,7 @@ TEST_P(UnitTiming, GroupsLeaveOneACycleInTheOrderOfTheirLowestLanes) {
   in.req_addr[1] = in.req_addr[5] = kBase + 64;
   in.req_addr[2] = kBase + 32;
   in.req_addr[4] = in.req_addr[7] = kBase;
-  in.lsu_ready = true;
+  in.lsu_room = true;
   UnitOutputs out = tick();
   EXPECT_EQ(out.lsu_addr, kBase + 64);
   EXPECT_EQ(out.lsu_mask, 0b0010'0010U);
@@ -287,7 +287,7 @@ TEST_P(UnitTiming, AddressesDifferInOneBit) {
     for (const std::size_t odd_lane : {std::size_t{6}, std::size_t{31}}) {
       offer(0xffffffffU, 1);
       in.req_addr[odd_lane] ^= Address{1} << bit;
-      in.lsu_ready = true;
+      in.lsu_room = true;
       ASSERT_EQ(tick().lsu_mask, ~(1U << odd_lane)) << "bit " << bit;
       const UnitOutputs out = tick();
       ASSERT_EQ(out.lsu_mask, 1U << odd_lane) << "bit " << bit;
@@ -301,7 +301,7 @@ TEST_P(UnitTiming, AddressBitsAboveTheBusDoNotCount) {
   offer(0xffffffffU, 1);
   in.req_addr[4] |= Address{1} << kAddrWidth;
   in.req_addr[0] |= Address{1} << 63;
-  in.lsu_ready = true;
+  in.lsu_room = true;
   const UnitOutputs out = tick();
   EXPECT_EQ(out.lsu_mask, 0xffffffffU);
   EXPECT_EQ(out.lsu_addr, kBase);
@@ -310,7 +310,7 @@ TEST_P(UnitTiming, AddressBitsAboveTheBusDoNotCount) {
 TEST_P(UnitTiming, EmptyRequestIsAcceptedAtOnceAndLeavesNoTrace) {
   for (const bool ready : {false, true}) {
     offer(0, 4);
-    in.lsu_ready = ready;
+    in.lsu_room = ready;
     in.rf_ready = ready;
     UnitOutputs expected;
     expected.req_ready = true;
@@ -325,14 +325,14 @@ TEST_P(UnitTiming, EmptyRequestIsAcceptedAtOnceAndLeavesNoTrace) {
     EXPECT_TRUE(tick().req_ready) << "cycle " << cycle;
   }
   withdraw();
-  in.lsu_ready = true;
+  in.lsu_room = true;
   EXPECT_EQ(tick().lsu_data, sum(5, 0b11));
 }
 
 TEST_P(UnitTiming, ResultGoesBeforeAPlainRed) {
   start_reduction_and_read(0b1, 1);
   offer(0b110, 2, kBase + 4);
-  in.lsu_ready = true;
+  in.lsu_room = true;
   UnitOutputs out = tick();
   EXPECT_TRUE(out.lsu_reduced);
   EXPECT_EQ(out.lsu_tag, 1);
@@ -349,7 +349,7 @@ TEST_P(UnitTiming, ResultGoesBeforeAPlainRed) {
 TEST_P(UnitTiming, PlainRedsPassARunningReduction) {
   start_reduction(0xff, 1);
   in.rf_ready = true;
-  in.lsu_ready = true;
+  in.lsu_room = true;
   for (int cycle = 1; cycle <= 8; ++cycle) {
     offer(0x3, 2, kBase + 4);
     const UnitOutputs out = tick();
@@ -377,7 +377,7 @@ TEST_P(UnitTiming, StalledResultHoldsAndNothingIsTakenOrRead) {
       ASSERT_FALSE(out.req_ready);
       ASSERT_FALSE(out.rf_valid) << "a read would overwrite the value of the result";
     }
-    in.lsu_ready = true;
+    in.lsu_room = true;
     out = tick();
     EXPECT_EQ(out.lsu_data, sum(1, 0b101));
     EXPECT_TRUE(out.req_ready) << "taken in the cycle in which the result leaves";
@@ -400,7 +400,7 @@ TEST_P(UnitTiming, RefusedReadsDelayTheResultByAsMuch) {
       offer(0xf0, 1);
       int reads = 0;
       for (int cycle = 0; cycle < 4 + refused; ++cycle) {
-        in.lsu_ready = cycle != 0;
+        in.lsu_room = cycle != 0;
         in.rf_ready = cycle < refused_at || cycle >= refused_at + refused;
         const UnitOutputs out = tick();
         ASSERT_EQ(out.req_ready, cycle == 0);
@@ -425,7 +425,7 @@ TEST_P(UnitTiming, RequestWaitsWhileBothPathsAreTaken) {
   for (int cycle = 0; cycle < 5; ++cycle) {
     EXPECT_FALSE(tick().req_ready) << "the result is stalled";
   }
-  in.lsu_ready = true;
+  in.lsu_room = true;
   EXPECT_TRUE(tick().req_ready);
 }
 
@@ -452,7 +452,7 @@ TEST_P(UnitTiming, SumHasTheArithmeticOfTheRed) {
     start_reduction(mask, 1);
     std::copy(c.lanes.begin(), c.lanes.end(), operands[1].begin());
     in.rf_ready = true;
-    in.lsu_ready = true;
+    in.lsu_room = true;
     for (std::size_t i = 0; i < c.lanes.size(); ++i) {
       tick();
     }
@@ -470,13 +470,13 @@ TEST_P(UnitTiming, ResetEmptiesEveryStage) {
     // Two reads, then the result makes way for the first group of the request, which is read at
     // once and in the next cycle, then the result of that waits.
     for (int i = 0; i < cycles; ++i) {
-      in.lsu_ready = i == 2;
+      in.lsu_room = i == 2;
       EXPECT_FALSE(tick().req_ready);
     }
     withdraw();
     unit->reset();
     EXPECT_FALSE(unit->busy());
-    in.lsu_ready = true;
+    in.lsu_room = true;
     EXPECT_EQ(tick(), UnitOutputs{});
     offer(0b11, 3);
     EXPECT_EQ(tick().lsu_mask, 0b11U) << "nothing is left of the request before";
@@ -497,7 +497,7 @@ TEST_P(UnitTiming, IdleCyclesChangeNothing) {
       address += 4 * random.below(3);
     }
     do {
-      in.lsu_ready = random.chance(0.4);
+      in.lsu_room = random.chance(0.4);
       in.rf_ready = random.chance(0.8);
       gated_in = in;
       ASSERT_EQ(unit->busy(), gated->busy());
@@ -509,7 +509,7 @@ TEST_P(UnitTiming, IdleCyclesChangeNothing) {
       }
     } while (in.req_valid || unit->busy());
     for (auto idle = random.below(6); idle > 0; --idle) {
-      in.lsu_ready = random.chance(0.5);
+      in.lsu_room = random.chance(0.5);
       in.rf_ready = random.chance(0.5);
       in.rf_data[0] = static_cast<Fp32Bits>(random.next());
       ASSERT_EQ(tick(), UnitOutputs{});

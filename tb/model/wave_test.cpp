@@ -95,7 +95,7 @@ TEST_F(Waves, ShowWhatTheyWereGiven) {
     EXPECT_EQ(read.of("top.a.clk_i").at(75), "0");
     EXPECT_EQ(read.of("top.a.clk_i").at(80), "1");
     EXPECT_EQ(read.of("top.a.rst_ni").at(85), "1");
-    EXPECT_TRUE(read.of("top.a.lsu_ready_i").is_input);
+    EXPECT_TRUE(read.of("top.a.lsu_room_i").is_input);
     EXPECT_FALSE(read.of("top.a.lsu_valid_o").is_input);
   }
 }
@@ -125,7 +125,7 @@ TEST_F(Waves, OfARunAreTheSameForEveryUnitAndClocking) {
     EXPECT_GT(file.end, 1000 * kCycle);
     // Something goes in and comes out, and the LSU path is stalled at times.
     for (const std::string port :
-         {"req_valid_i", "lsu_valid_o", "lsu_ready_i", "rf_valid_o", "lsu_reduced_o", "busy_o"}) {
+         {"req_valid_i", "lsu_valid_o", "lsu_room_i", "rf_valid_o", "lsu_reduced_o", "busy_o"}) {
       EXPECT_GT(file.of("top.arc_subcore." + port).changes.size(), 5U) << kind << " " << port;
     }
   }

@@ -17,7 +17,7 @@ module contract #(
   input  logic [arc_pkg::Lanes-1:0]                    req_mask_i,
   input  logic [arc_pkg::Lanes*arc_pkg::AddrWidth-1:0] req_addr_i,
   input  logic [arc_pkg::TagWidth-1:0]                 req_tag_i,
-  input  logic                                         lsu_ready_i,
+  input  logic                                         lsu_room_i,
   input  logic                                         rf_ready_i,
   input  logic [ReadLanes*arc_pkg::DataWidth-1:0]      rf_data_i,
   output logic                                         differs_o
@@ -81,7 +81,7 @@ module contract #(
       .req_addr_i   (request[arc_pkg::TagWidth +: arc_pkg::Lanes*arc_pkg::AddrWidth]),
       .req_tag_i    (request[arc_pkg::TagWidth-1:0]),
       .lsu_valid_o  (lsu_valid[i]),
-      .lsu_ready_i  (lsu_ready_i),
+      .lsu_room_i   (lsu_room_i),
       .lsu_addr_o   (lsu_addr),
       .lsu_mask_o   (lsu_mask),
       .lsu_reduced_o(lsu_reduced),

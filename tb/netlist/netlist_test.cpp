@@ -54,7 +54,7 @@ struct Inputs {
   std::uint32_t req_mask = 0;
   std::array<std::uint32_t, kLanes * kAddrBits / 32> req_addr{};
   std::uint16_t req_tag = 0;
-  bool lsu_ready = false;
+  bool lsu_room = false;
   bool rf_ready = false;
   std::uint32_t rf_data = 0;
 };
@@ -68,7 +68,7 @@ void drive(Top& top, const Inputs& in) {
     top.req_addr_i[word] = in.req_addr[word];
   }
   top.req_tag_i = in.req_tag;
-  top.lsu_ready_i = in.lsu_ready ? 1 : 0;
+  top.lsu_room_i = in.lsu_room ? 1 : 0;
   top.rf_ready_i = in.rf_ready ? 1 : 0;
   top.rf_data_i = in.rf_data;
 }
@@ -102,7 +102,7 @@ class Stimulus {
     if (phase_left_-- == 0) {
       new_phase();
     }
-    in_.lsu_ready = bench::chance(rng_, lsu_percent_);
+    in_.lsu_room = bench::chance(rng_, lsu_percent_);
     in_.rf_ready = bench::chance(rng_, rf_percent_);
     if (in_.reset || !held_) {
       in_.req_valid = !in_.reset && bench::chance(rng_, req_percent_);
@@ -254,7 +254,7 @@ Outcome compare(std::uint64_t seed, std::uint64_t cycles, bench::Dut<Netlist>& n
         return outcome;
       }
     }
-    const bool taken = rtl->lsu_valid_o != 0 && rtl->lsu_ready_i != 0;
+    const bool taken = rtl->lsu_valid_o != 0 && rtl->lsu_room_i != 0;
     outcome.reduced += taken && rtl->lsu_reduced_o != 0 ? 1U : 0U;
     outcome.plain += taken && rtl->lsu_reduced_o == 0 ? 1U : 0U;
     outcome.waited += rtl->req_valid_i != 0 && rtl->req_ready_o == 0 && !taken ? 1U : 0U;

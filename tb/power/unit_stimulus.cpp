@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints what the input ports of arc_subcore see while the lanes of a trace go through the unit:
 // one line of hexadecimal digits for each cycle, for $readmemh. From the most significant bit on:
-// rf_bin_i, rf_data_i (as wide as the kind reads), rf_ready_i, lsu_ready_i, req_tag_i, req_addr_i,
+// rf_bin_i, rf_data_i (as wide as the kind reads), rf_ready_i, lsu_room_i, req_tag_i, req_addr_i,
 // req_mask_i, req_valid_i.
 //
 //   unit_stimulus TRACE.wft KIND CYCLES STALL
@@ -58,7 +58,7 @@ class RecordingUnit : public ArcUnit {
       add(address, kAddrBits);
     }
     add(inputs.req_tag, kTagBits);
-    add(inputs.lsu_ready ? 1 : 0, 1);
+    add(inputs.lsu_room ? 1 : 0, 1);
     add(inputs.rf_ready ? 1 : 0, 1);
     for (std::uint32_t i = 0; i < read_lanes(kind_); ++i) {
       add(inputs.rf_data[i], 32);

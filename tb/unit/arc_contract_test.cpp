@@ -26,7 +26,7 @@ class Contract : public testing::Test {
     for (std::size_t word = 0; word < kLanes * kAddrWidth / 32; ++word) {
       dut_->req_addr_i[word] = 0;
     }
-    dut_->lsu_ready_i = 0;
+    dut_->lsu_room_i = 0;
     dut_->rf_ready_i = 0;
     dut_->rf_data_i = 0;
     dut_.reset();
@@ -39,9 +39,9 @@ class Contract : public testing::Test {
     dut_->req_mask_i = 0x7;
     dut_->req_tag_i = 0x123;
     dut_->req_addr_i[3] = 0x40;  // lane 2
-    dut_->lsu_ready_i = 0;
+    dut_->lsu_room_i = 0;
     edge();
-    dut_->lsu_ready_i = 1;
+    dut_->lsu_room_i = 1;
   }
   void edge() {
     dut_.settle();
@@ -176,7 +176,7 @@ TEST(FusedContract, BinsOfAnotherOperandAreTold) {
 TEST_F(Contract, QuietInReset) {
   dut_->rst_ni = 0;
   for (int cycle = 0; cycle < 3; ++cycle) {
-    dut_->lsu_ready_i = cycle == 1 ? 1 : 0;
+    dut_->lsu_room_i = cycle == 1 ? 1 : 0;
     dut_->rf_ready_i = cycle == 1 ? 1 : 0;
     dut_->rf_data_i = 0x7fc00000;
     dut_.settle();
@@ -189,7 +189,7 @@ TEST_F(Contract, QuietInReset) {
   }
   dut_->req_valid_i = 1;
   dut_->req_mask_i = 1;
-  dut_->lsu_ready_i = 1;
+  dut_->lsu_room_i = 1;
   dut_.settle();
   EXPECT_EQ(dut_->lsu_valid_o, 1) << "as rtl/README.md says";
 }

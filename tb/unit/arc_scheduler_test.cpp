@@ -12,8 +12,8 @@ namespace warpfold {
 namespace {
 
 struct Row {
-  std::uint8_t txn_valid, left_valid, lsu_ready, result_valid, reduce_ready;  // inputs
-  std::uint8_t red_valid, reduce_valid, txn_ready, left_ready;                // outputs
+  std::uint8_t txn_valid, left_valid, lsu_room, result_valid, reduce_ready;  // inputs
+  std::uint8_t red_valid, reduce_valid, txn_ready, left_ready;               // outputs
 };
 
 constexpr Row kTable[] = {
@@ -63,7 +63,7 @@ TEST(Scheduler, TruthTable) {
   for (const Row& row : kTable) {
     dut->txn_valid_i = row.txn_valid;
     dut->left_valid_i = row.left_valid;
-    dut->lsu_ready_i = row.lsu_ready;
+    dut->lsu_room_i = row.lsu_room;
     dut->result_valid_i = row.result_valid;
     dut->reduce_ready_i = row.reduce_ready;
     dut.settle();

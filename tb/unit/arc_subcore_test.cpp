@@ -42,7 +42,7 @@ class Subcore : public testing::Test {
 
   Subcore() {
     dut_->req_valid_i = 0;
-    dut_->lsu_ready_i = 0;
+    dut_->lsu_room_i = 0;
     dut_->rf_ready_i = 0;
     dut_->rf_data_i = 0;
     dut_.reset();
@@ -62,7 +62,7 @@ class Subcore : public testing::Test {
 
   // One cycle with every output checked. A new request is told by its tag, which no other request
   // in flight has.
-  void step(const Request* request, bool lsu_ready, bool rf_ready, Events* events = nullptr) {
+  void step(const Request* request, bool lsu_room, bool rf_ready, Events* events = nullptr) {
     Events now;
     dut_->req_valid_i = request != nullptr ? 1 : 0;
     if (request != nullptr) {
@@ -73,7 +73,7 @@ class Subcore : public testing::Test {
         }
       }
     }
-    dut_->lsu_ready_i = lsu_ready ? 1 : 0;
+    dut_->lsu_room_i = lsu_room ? 1 : 0;
     dut_->rf_ready_i = rf_ready ? 1 : 0;
     dut_->rf_data_i = rf_data_;
     dut_.settle();
@@ -91,14 +91,14 @@ class Subcore : public testing::Test {
       ASSERT_EQ(dut_->lsu_data_o, 0U);
     } else if (now.reduced) {
       check_reduced();
-      if (lsu_ready) {
+      if (lsu_room) {
         for (const Lane& lane : reads_) {
           ++arrived_[lane];
         }
         reads_.clear();
       }
     } else {
-      ASSERT_TRUE(lsu_ready) << "a plain RED is offered only in a cycle in which it is taken";
+      ASSERT_TRUE(lsu_room) << "a plain RED is offered only in a cycle in which it is taken";
       ASSERT_NE(request, nullptr);
       ASSERT_EQ(dut_->lsu_data_o, 0U);
       ASSERT_EQ(dut_->lsu_tag_o, request->tag);
@@ -319,8 +319,8 @@ TEST_F(Subcore, FinishedSumGoesBeforeRed) {
 TEST_F(Subcore, EmptyRequestIsAcceptedAtOnceAndLeavesNoTrace) {
   Events events;
   const Request request{};
-  for (const bool lsu_ready : {false, true}) {
-    ASSERT_NO_FATAL_FAILURE(step(&request, lsu_ready, false, &events));
+  for (const bool lsu_room : {false, true}) {
+    ASSERT_NO_FATAL_FAILURE(step(&request, lsu_room, false, &events));
     EXPECT_TRUE(events.accepted && !events.offered);
     EXPECT_EQ(dut_->busy_o, 0);
   }

@@ -104,7 +104,7 @@ class Picture:
 def draw(text, kind):
     rows = list(csv.DictReader(io.StringIO(text)))
     number = {name: [int(row[name]) for row in rows]
-              for name in ("req_ready", "rf_valid", "rf_tag", "lsu_ready", "lsu_valid", "lsu_reduced", "lsu_tag", "busy")}
+              for name in ("req_ready", "rf_valid", "rf_tag", "lsu_room", "lsu_valid", "lsu_reduced", "lsu_tag", "busy")}
     picture = Picture(len(rows), f"{kind}: requests A of 8 lanes, B of 12 and C of 2, each to one address")
     requests = [(int(row["request"]), NAMES[int(row["request"])]) if row["request"] else None for row in rows]
     reads = [(tag, lanes_text(int(row["rf_lanes"], 16))) if valid else None
@@ -113,9 +113,9 @@ def draw(text, kind):
             in zip(number["lsu_valid"], number["lsu_reduced"], number["lsu_tag"])]
     for row, (name, values, paint) in enumerate([
             ("request", requests, picture.boxes), ("req_ready_o", number["req_ready"], picture.level),
-            ("rf: lanes read", reads, picture.boxes), ("lsu_ready_i", number["lsu_ready"], picture.level),
+            ("rf: lanes read", reads, picture.boxes), ("lsu_room_i", number["lsu_room"], picture.level),
             ("lsu: sum, or RED", sent, picture.boxes), ("lsu: taken",
-             [a and b for a, b in zip(number["lsu_ready"], number["lsu_valid"])], picture.level),
+             [a and b for a, b in zip(number["lsu_room"], number["lsu_valid"])], picture.level),
             ("busy_o", number["busy"], picture.level)]):
         picture.row(row, name, values, paint)
     return picture.svg()

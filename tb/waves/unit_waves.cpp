@@ -29,7 +29,7 @@ void print_waves(UnitKind kind) {
   const std::deque<AtomredRequest> operands = requests;
 
   std::puts(
-      "cycle,request,req_ready,rf_valid,rf_lanes,rf_tag,lsu_ready,lsu_valid,lsu_reduced,lsu_tag,"
+      "cycle,request,req_ready,rf_valid,rf_lanes,rf_tag,lsu_room,lsu_valid,lsu_reduced,lsu_tag,"
       "busy");
   UnitInputs in;
   in.rf_ready = true;
@@ -40,11 +40,11 @@ void print_waves(UnitKind kind) {
       in.req_addr = requests.front().addresses;
       in.req_tag = static_cast<Tag>(operands.size() - requests.size());
     }
-    in.lsu_ready = cycle >= kQueueFullUntil;
+    in.lsu_room = cycle >= kQueueFullUntil;
     const UnitOutputs out = unit->tick(in);
     std::printf("%d,%s,%d,%d,%08x,%d,%d,%d,%d,%d,%d\n", cycle,
                 in.req_valid ? std::to_string(in.req_tag).c_str() : "", out.req_ready, out.rf_valid,
-                out.rf_mask, out.rf_tag, in.lsu_ready, out.lsu_valid, out.lsu_reduced, out.lsu_tag,
+                out.rf_mask, out.rf_tag, in.lsu_room, out.lsu_valid, out.lsu_reduced, out.lsu_tag,
                 out.busy);
     if (out.rf_valid) {
       answer_read(in, kind, out.rf_mask, operands[out.rf_tag].values);

@@ -78,13 +78,13 @@ bool ArcPort::tick(Cycle cycle) {
 
 // One clock of the unit with what stands at its ports.
 void ArcPort::clock(Cycle cycle) {
-  request_.lsu_ready = has_room();
+  request_.lsu_room = has_room();
   request_.rf_ready = true;
   const UnitOutputs out = unit_->tick(request_);
   if ((slices_ != nullptr) | (probe_ != nullptr)) {
     record_work(cycle, out);
   }
-  if (out.lsu_valid && request_.lsu_ready) {
+  if (out.lsu_valid && request_.lsu_room) {
     send(out);
   } else if (out.lsu_valid) {
     ++stats_.blocked_cycles;
@@ -162,7 +162,7 @@ void ArcPort::answer(const Operand& operand, LaneMask lanes) {
 
 // After a cycle: is clocked in the next one, rests, or is done.
 void ArcPort::come_to_rest(Cycle cycle, const UnitOutputs& out) {
-  const bool still = !request_.lsu_ready && !out.req_ready && !out.rf_valid;
+  const bool still = !request_.lsu_room && !out.req_ready && !out.rf_valid;
   still_ = !still ? 0 : out.lsu_valid == sum_waits_ ? still_ + 1 : 1;
   sum_waits_ = out.lsu_valid;
   if (!held()) {
@@ -191,7 +191,7 @@ void ArcPort::end_rest(Cycle cycle) {
     slices_->add(at_cycle(resting_since_), at_cycle(cycle),
                  static_cast<std::uint32_t>(sum_waits_ ? UnitWork::kWaits : UnitWork::kHolds));
   }
-  request_.lsu_ready = false;
+  request_.lsu_room = false;
   for (auto left = rested % ports_.rest_period; left > 0; --left) {
     unit_->tick(request_);
   }
@@ -224,7 +224,7 @@ void ArcPort::show_resting(Cycle cycle, bool resting) {
   if (!resting && held()) {
     return;  // it is clocked
   }
-  request_.lsu_ready = has_room();
+  request_.lsu_room = has_room();
   request_.rf_ready = true;
   shown_ = resting ? shown_ : UnitOutputs{};
   if (probe_->window.contains(cycle)) {
@@ -237,7 +237,7 @@ void ArcPort::record_work(Cycle cycle, const UnitOutputs& out) {
   if (slices_ != nullptr) {
     const UnitWork work = out.rf_valid         ? UnitWork::kReads
                           : !out.lsu_valid     ? UnitWork::kHolds
-                          : request_.lsu_ready ? UnitWork::kSends
+                          : request_.lsu_room ? UnitWork::kSends
                                                : UnitWork::kWaits;
     slices_->add(at_cycle(cycle), at_cycle(cycle + 1), static_cast<std::uint32_t>(work));
   }
