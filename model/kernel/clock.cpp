@@ -17,17 +17,37 @@ Block::Block(const sc_core::sc_module_name& name, Domain& domain)
     : Ticked(domain), sc_core::sc_module(name) {
   ARC_CHECK(!domain.begun_, "a block that comes after the first cycle");
   domain.blocks_.push_back(this);
+  if (domain.steps() != nullptr) {
+    SC_METHOD(step);
+    sensitive << domain.steps()->edge() << again_;
+    dont_initialize();
+  }
+}
+
+// SystemC would put what leaves a process into words of its own.
+void Block::step() {
+  try {
+    tick();
+  } catch (...) {
+    domain().steps()->fail(std::current_exception());
+  }
 }
 
 void Channel::join(Domain& domain) {
   ARC_CHECK(!domain.begun_, "a channel that comes after the first cycle");
   domain_ = &domain;
   domain.channels_.push_back(this);
+  if (domain.steps() != nullptr) {
+    step_update_ = std::make_unique<StepUpdate>(*this, *domain.steps());
+  }
 }
 
-Domain::Domain(std::size_t ahead, bool clock_all)
-    : ahead_(ahead), any_wanted_(ahead / kWordBits), clock_all_(clock_all) {
+Domain::Domain(std::size_t ahead, StepClock* steps)
+    : ahead_(ahead), any_wanted_(ahead / kWordBits), steps_(steps) {
   ARC_CHECK(std::has_single_bit(ahead) && ahead >= kWordBits, "no ring of that length");
+  if (steps_ != nullptr) {
+    steps_->lead(*this);
+  }
 }
 
 namespace {
@@ -70,6 +90,9 @@ void Domain::begin() {
 
 // Before the first cycle no block has its place in a set.
 void Domain::schedule_far(Block& block, Cycle cycle) {
+  if (steps_ != nullptr) {
+    return;
+  }
   ARC_CHECK(cycle > now_, std::string(block.name()) + " asked for a cycle that has passed");
   std::vector<Block*>& blocks = beyond_[cycle];
   if (std::find(blocks.begin(), blocks.end(), &block) == blocks.end()) {
@@ -106,8 +129,8 @@ void Domain::skip_to(Cycle cycle) {
   }
 }
 
-Partition::Partition(std::size_t index, std::size_t count, bool clock_all)
-    : Domain(kAhead, clock_all), index_(index) {
+Partition::Partition(std::size_t index, std::size_t count, StepClock* steps)
+    : Domain(kAhead, steps), index_(index) {
   for (std::vector<Notices>& half : notices_) {
     half.resize(count);
   }
@@ -147,12 +170,40 @@ bool Partition::busy() const {
 }
 
 Clock::Clock(const sc_core::sc_module_name& name, double period_ns, std::size_t threads,
-             bool clock_all)
-    : sc_core::sc_module(name), edge_("edge", *this), period_(period_ns, sc_core::SC_NS) {
-  for (std::size_t i = 0; i < threads; ++i) {
-    partitions_.push_back(std::make_unique<Partition>(i, threads, clock_all));
+             bool reference)
+    : sc_core::sc_module(name), period_(period_ns, sc_core::SC_NS), edge_("edge", *this) {
+  if (reference) {
+    ARC_CHECK(threads == 1, "SystemC has one thread");
+    steps_ = std::make_unique<StepClock>("steps", period_, [this](Cycle cycle) { step(cycle); });
   }
-  SC_METHOD(advance);
+  for (std::size_t i = 0; i < threads; ++i) {
+    partitions_.push_back(std::make_unique<Partition>(i, threads, steps_.get()));
+  }
+  if (!reference) {
+    SC_METHOD(advance);
+  }
+}
+
+// Before a cycle of the reference.
+void Clock::step(Cycle cycle) {
+  constexpr Cycle kLook = 256;
+  if (cycle % kLook == 0 && done_()) {
+    sc_core::sc_stop();
+    return;
+  }
+  look(cycle);
+}
+
+// Before a cycle: samples, and the watch.
+void Clock::look(Cycle cycle) {
+  if (cycle == next_sample_) {
+    sample_(cycle);
+    next_sample_ += sample_interval_;
+  }
+  if (cycle == next_watch_) {
+    watch_(cycle);
+    next_watch_ += watch_interval_;
+  }
 }
 
 Clock::~Clock() {
@@ -184,19 +235,11 @@ void Clock::advance() {
       return;
     }
   }
-  const Cycle cycle = partitions_.front()->now() + 1;
-  if (cycle == next_sample_) {
-    sample_(cycle);
-    next_sample_ += sample_interval_;
-  }
-  if (cycle == next_watch_) {
-    try {
-      watch_(cycle);
-    } catch (...) {
-      fail(std::current_exception());
-      return;
-    }
-    next_watch_ += watch_interval_;
+  try {
+    look(partitions_.front()->now() + 1);
+  } catch (...) {
+    fail(std::current_exception());
+    return;
   }
   run(Partition::kEvaluate);
   edge_.request();

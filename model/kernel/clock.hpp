@@ -21,7 +21,8 @@
 // host does not let it run, the first thread does in its place.
 //
 // Contract of a block: tick() may be called in any cycle, wanted or not, and does then exactly what
-// clocking it in every cycle would have done. SimOptions::clock_all tests that.
+// clocking it in every cycle would have done. The reference (step_clock.hpp), in which SystemC does
+// that, shows it.
 #pragma once
 
 #include <algorithm>
@@ -39,12 +40,10 @@
 #include <vector>
 
 #include "model/base/check.hpp"
+#include "model/kernel/step_clock.hpp"
 #include "model/types.hpp"
 
 namespace warpfold {
-
-class Channel;
-class Domain;
 
 inline constexpr Cycle kNever = ~Cycle{0};
 
@@ -70,6 +69,7 @@ class Ticked {
 // A clocked part of the GPU. Owned by its parent block; ticked by its domain.
 class alignas(64) Block : public Ticked, public sc_core::sc_module {
  public:
+  SC_HAS_PROCESS(Block);
   Block(const sc_core::sc_module_name& name, Domain& domain);
 
   // Asks for a tick in that cycle, which must lie ahead. Asking twice is harmless. Only blocks and
@@ -79,6 +79,8 @@ class alignas(64) Block : public Ticked, public sc_core::sc_module {
   void wake_next();
   // The same, for a message that has come into one of its mailboxes.
   void wake_for_mail();
+  // In the reference alone: ticks once more in this cycle, whose channels change.
+  void tick_again() { again_.notify(sc_core::SC_ZERO_TIME); }
   [[nodiscard]] Domain& domain() const { return domain_; }
 
  protected:
@@ -86,6 +88,10 @@ class alignas(64) Block : public Ticked, public sc_core::sc_module {
   // A message is in one of its mailboxes. The block says when it has taken all of them.
   [[nodiscard]] bool has_mail() const { return has_mail_; }
   void mail_taken() { has_mail_ = false; }
+
+ private:
+  void step();
+  sc_core::sc_event again_;
 };
 
 // What blocks of one domain talk through. Changes only in update(), which its domain calls at the
@@ -106,19 +112,23 @@ class Channel {
 
  private:
   friend class Domain;
+  friend class StepUpdate;
   Domain* domain_ = nullptr;
-  std::uint32_t index_ = 0;  // in it
+  std::uint32_t index_ = 0;                  // in it
+  std::unique_ptr<StepUpdate> step_update_;  // in the reference alone
 };
 
 // Blocks and channels with a common current cycle, and who of them is asked for.
 class Domain {
  public:
   // Most ask for a cycle less than `ahead` away, a power of two from 64 on; the few beyond cost
-  // more. clock_all: tick every block in every cycle.
-  Domain(std::size_t ahead, bool clock_all);
+  // more. In the reference, `steps`, else null, clocks its blocks; nobody need ask.
+  Domain(std::size_t ahead, StepClock* steps);
   Domain(const Domain&) = delete;
   Domain& operator=(const Domain&) = delete;
 
+  // Null but in the reference.
+  [[nodiscard]] StepClock* steps() const { return steps_; }
   // The last cycle that has begun.
   [[nodiscard]] Cycle now() const { return now_; }
   // The first later one for which a block is asked, or kNever.
@@ -133,6 +143,7 @@ class Domain {
  private:
   friend class Block;
   friend class Channel;
+  friend class StepClock;
 
   using Word = std::uint64_t;
   static constexpr std::uint32_t kWordBits = 64;
@@ -157,13 +168,13 @@ class Domain {
   std::vector<Block*> blocks_;
   std::vector<Channel*> channels_;
   std::vector<Word> to_update_;
-  const bool clock_all_;
+  StepClock* const steps_;
 };
 
 // The domain of one host thread.
 class alignas(64) Partition : public Domain {
  public:
-  Partition(std::size_t index, std::size_t count, bool clock_all);
+  Partition(std::size_t index, std::size_t count, StepClock* steps);
 
   [[nodiscard]] std::size_t index() const { return index_; }
 
@@ -222,9 +233,11 @@ class alignas(64) Partition : public Domain {
 class Clock : public sc_core::sc_module {
  public:
   SC_HAS_PROCESS(Clock);
-  // threads: host threads, the caller's among them, and so partitions. clock_all: tick every block
-  // in every cycle.
-  Clock(const sc_core::sc_module_name& name, double period_ns, std::size_t threads, bool clock_all);
+  // threads: host threads, the caller's among them, and so partitions. reference: SystemC clocks
+  // every block in every cycle, in one thread, until `stop_when` says that all is done.
+  Clock(const sc_core::sc_module_name& name, double period_ns, std::size_t threads, bool reference);
+  // For the reference: asked now and then, between two cycles.
+  void stop_when(std::function<bool()> done) { done_ = std::move(done); }
   ~Clock() override;
 
   [[nodiscard]] std::size_t partitions() const { return partitions_.size(); }
@@ -243,6 +256,9 @@ class Clock : public sc_core::sc_module {
     if (failure_) {
       std::rethrow_exception(failure_);
     }
+    if (steps_) {
+      steps_->rethrow_failure();
+    }
   }
 
  private:
@@ -258,6 +274,8 @@ class Clock : public sc_core::sc_module {
   };
 
   void advance();
+  void look(Cycle cycle);
+  void step(Cycle cycle);
   void update_channels();
   void fail(std::exception_ptr failure);
   void run(Partition::Half half);
@@ -265,9 +283,11 @@ class Clock : public sc_core::sc_module {
   void work(Partition& partition);
   void end();
 
+  sc_core::sc_time period_;
+  std::unique_ptr<StepClock> steps_;  // in the reference
+  std::function<bool()> done_;
   std::vector<std::unique_ptr<Partition>> partitions_;
   Edge edge_;
-  sc_core::sc_time period_;
   std::exception_ptr failure_;
   std::function<void(Cycle)> sample_;
   Cycle sample_interval_ = 0;
@@ -306,9 +326,6 @@ inline void Domain::evaluate(Cycle cycle) {
     beyond_.erase(beyond_.begin());
     next_beyond_ = beyond_.empty() ? kNever : beyond_.begin()->first;
   }
-  if (clock_all_) {
-    want(blocks_);
-  }
   Word* const set = &wanted_[slot * set_words_];
   for (std::size_t i = 0; i < set_words_; ++i) {
     for (Word rest = std::exchange(set[i], 0); rest != 0; rest &= rest - 1) {
@@ -343,6 +360,10 @@ inline void Block::wake_for_mail() {
   wake_next();
 }
 inline void Channel::request_update() {
+  if (step_update_ != nullptr) [[unlikely]] {
+    step_update_->request();
+    return;
+  }
   domain_->to_update_[index_ / Domain::kWordBits] |= Domain::Word{1} << index_ % Domain::kWordBits;
 }
 

@@ -90,7 +90,7 @@ PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const
                            .policy = policy,
                            .unit = plan.unit,
                            .unit_kind = plan.unit_kind,
-                           .clock_all = plan.clock_all,
+                           .reference = plan.reference,
                            .timeline_interval = plan.timeline_interval,
                            .timeline_detail = plan.timeline_detail,
                            .progress = {}};

@@ -37,7 +37,7 @@ struct SimulationPlan {
   std::vector<Policy> optional;
   UnitModel unit = UnitModel::kRtl;
   UnitKind unit_kind = UnitKind::kSerial;
-  bool clock_all = false;
+  bool reference = false;
   bool whole_gpu = false;               // for samples too, which else run on their part of it
   std::uint64_t timeline_interval = 0;  // SimOptions::timeline_interval
   TimelineDetail timeline_detail;

@@ -979,7 +979,7 @@ void expect_the_same(const GpuConfig& gpu, const trace::Reader& trace,
     options.policy = parse_policy(policy);
     options.unit = i == 1 || i == 4 ? UnitModel::kRtl : UnitModel::kGolden;
     options.unit_kind = kind;
-    options.clock_all = i == 2;
+    options.reference = i == 2;
     options.threads = i == 3 ? 2 : i == 4 ? 4 : 1;
     tasks.push_back({.name = policy + std::to_string(i),
                      .work = [&trace, &reference,
@@ -1175,7 +1175,7 @@ TEST_P(Timelines, SumsAreTheTotalsOfTheRun) {
     options.gpu = small_h200(3);
     options.policy = parse_policy(GetParam());
     options.unit = UnitModel::kGolden;
-    options.clock_all = i == 1;
+    options.reference = i == 1;
     options.threads = i == 3 ? 2 : 1;
     options.timeline_interval = i == 2 ? 0 : kInterval;
     tasks.push_back({.name = GetParam() + std::to_string(i),

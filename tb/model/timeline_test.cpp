@@ -84,7 +84,7 @@ class TimelineTracks : public ::testing::TestWithParam<std::string> {};
 TEST_P(TimelineTracks, AddUpToTheRun) {
   SimOptions options = options_for(GetParam());
   std::vector<SimOptions> all(4, options);
-  all[1].clock_all = true;
+  all[1].reference = true;
   all[2].threads = 2;
   all[3].timeline_interval = 0;
   const std::vector<RunResult> runs = run_all(all);

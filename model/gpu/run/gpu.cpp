@@ -28,6 +28,9 @@ Cycle quantum(const SimOptions& options) {
 // More than there are SMs would have nothing to do, and many more than there are processors would
 // wait for each other.
 std::size_t partitions(const SimOptions& options) {
+  if (options.reference) {
+    return 1;
+  }
   constexpr std::size_t kAlways = 8;
   const std::size_t processors =
       std::max<std::size_t>(std::thread::hardware_concurrency(), kAlways);
@@ -42,7 +45,7 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch)
       addresses_(launch.trace.header()),
       memory_(addresses_.element_count(), launch.dense),
       map_(config_),
-      clock_("clock", 1.0 / config_.sm.clock_ghz, partitions(options), options.clock_all),
+      clock_("clock", 1.0 / config_.sm.clock_ghz, partitions(options), options.reference),
       tallies_(clock_.partitions()),
       dispatcher_("dispatcher", clock_.partition(0), launch.trace, ctas_, launch.resident_ctas,
                   options.progress),
@@ -51,6 +54,7 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch)
   build_l2();
   warm_l2(launch.trace.header());
   sms_.front()->lose_grants(options.lose_grants);
+  clock_.stop_when([this] { return at_rest(); });
   clock_.watch_every(Watchdog::kInterval, [this](Cycle cycle) { watchdog_.look(cycle); });
   if (options.timeline_interval > 0) {
     timeline_.emplace(options.timeline_interval, options.timeline_detail, config_, sms_, l2_);
@@ -77,7 +81,7 @@ void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
                             .sums = sums_,
                             .tally = tallies_[place],
                             .has_values = has_values_,
-                            .clock_all = options.clock_all,
+                            .reference = options.reference,
                             .index = i,
                             .resident_ctas = launch.resident_ctas,
                             .quantum = quantum(options)};
@@ -142,6 +146,12 @@ void Gpu::warm_l2(const trace::Header& header) {
     line = first;
     l2_[map_.place(line * bytes).port]->warm(line * bytes);
   }
+}
+
+bool Gpu::at_rest() const {
+  return dispatcher_.done() &&
+         std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->empty(); }) &&
+         std::all_of(l2_.begin(), l2_.end(), [](const auto& port) { return port->empty(); });
 }
 
 // A warp or packet left behind is a deadlock of the model.

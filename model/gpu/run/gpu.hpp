@@ -50,6 +50,7 @@ class Gpu {
   // The arrays were cleared just before the kernel, in address order: as much of them as fits is in
   // the L2, the last lines first.
   void warm_l2(const trace::Header& header);
+  [[nodiscard]] bool at_rest() const;
   // Why it has not come to rest, or nothing.
   [[nodiscard]] std::string stuck() const;
 

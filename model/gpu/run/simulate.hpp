@@ -31,9 +31,10 @@ struct SimOptions {
   Policy policy;
   UnitModel unit = UnitModel::kRtl;
   UnitKind unit_kind = UnitKind::kSerial;
-  // Clock every block in every cycle instead of only those with work. Slow; the results are the
-  // same bit for bit, which is what it is there to show.
-  bool clock_all = false;
+  // SystemC clocks every block in every cycle instead of only those with work, all SMs in step
+  // (kernel/step_clock.hpp). Slow; the results are the same bit for bit, which is what it is there
+  // to show. One thread, whatever `threads` says.
+  bool reference = false;
   // Host threads that share the work of a cycle. The results are the same whatever their number.
   std::size_t threads = 1;
   // A fault for tests of the checks: each atomic buffer loses so many sectors when it is flushed.

@@ -172,7 +172,7 @@ void ArcPort::come_to_rest(Cycle cycle, const UnitOutputs& out) {
   // Lanes of several addresses may be gathered meanwhile, one a cycle.
   const bool gathers = request_.req_valid && !operands_[request_.req_tag].uniform;
   const std::uint32_t enough = ports_.cycles_to_rest + (gathers ? kLanes : 0);
-  if (still_ >= enough && !context_.clock_all) {
+  if (still_ >= enough && !context_.reference) {
     resting_since_ = cycle + 1;
     memory_queue_.want_room();
   } else {
@@ -235,10 +235,10 @@ void ArcPort::show_resting(Cycle cycle, bool resting) {
 // What the unit, which has been clocked, shows and does in this cycle.
 void ArcPort::record_work(Cycle cycle, const UnitOutputs& out) {
   if (slices_ != nullptr) {
-    const UnitWork work = out.rf_valid         ? UnitWork::kReads
-                          : !out.lsu_valid     ? UnitWork::kHolds
+    const UnitWork work = out.rf_valid        ? UnitWork::kReads
+                          : !out.lsu_valid    ? UnitWork::kHolds
                           : request_.lsu_room ? UnitWork::kSends
-                                               : UnitWork::kWaits;
+                                              : UnitWork::kWaits;
     slices_->add(at_cycle(cycle), at_cycle(cycle + 1), static_cast<std::uint32_t>(work));
   }
   if (probe_ != nullptr) {

@@ -9,7 +9,7 @@
 namespace warpfold {
 
 // A quarter of it is plenty, for which the port takes some cycles.
-Outlet::Outlet(Block& sm, const Domain& inside, std::size_t depth)
+Outlet::Outlet(Block& sm, Domain& inside, std::size_t depth)
     : sm_(sm),
       inside_(inside),
       depth_(depth),
@@ -17,6 +17,9 @@ Outlet::Outlet(Block& sm, const Domain& inside, std::size_t depth)
       taken_(depth),
       plenty_(std::max<std::size_t>(depth / 4, 2)) {
   ARC_CHECK(depth > 0, "a queue needs room for one entry");
+  if (inside.steps() != nullptr) {
+    join(inside);
+  }
 }
 
 void Outlet::push(Transaction transaction) {
@@ -68,6 +71,9 @@ void Outlet::pop() {
     level_->change(port_->domain().now() + 1, -1);
   }
   --left_;
+  if (inside_.steps() != nullptr) [[unlikely]] {
+    request_update();
+  }
   // Entries of an empty queue go where the last ones were: the whole ring would not stay in a
   // processor's cache.
   head_ = left_ == 0 ? 0 : after(head_, 1);

@@ -15,12 +15,13 @@ namespace warpfold {
 // Bounded queue in front of an SM's injection port. Its two sides may be in different cycles, the
 // SM ahead of the port or behind it; what they see is what they would if they kept step: the port
 // an entry in the cycle after that in which it was put in, the SM the room of one that the port
-// takes likewise.
-class Outlet {
+// takes likewise. In the reference they keep step, and room appears when the cycle ends, as in any
+// channel.
+class Outlet : public Channel {
  public:
   // `sm`: whom the port wakes in its own cycles, so that what is inside the SM goes on; `inside`:
   // the domain of that.
-  Outlet(Block& sm, const Domain& inside, std::size_t depth);
+  Outlet(Block& sm, Domain& inside, std::size_t depth);
   void bind(Block& writer, Block& port) {
     writer_ = &writer;
     port_ = &port;
@@ -43,7 +44,7 @@ class Outlet {
   [[nodiscard]] Cycle room_from() const {
     return writer_waits_ && size_ > left_ ? taken_[taken_first_] + 1 : kNever;
   }
-  // The SM's next cycle is that one.
+  // The SM's next cycle is that one; for the SM, but in the reference.
   void begin(Cycle cycle);
   // The SM stays behind until the port has little left.
   void set_behind(bool behind) { behind_ = behind; }
@@ -62,6 +63,7 @@ class Outlet {
   void record(LevelRecorder* level) { level_ = level; }
 
  private:
+  void update() override { begin(inside_.now() + 1); }
   // One line of a processor's cache.
   struct alignas(64) Entry {
     Transaction transaction;
@@ -73,7 +75,7 @@ class Outlet {
   }
 
   Block& sm_;
-  const Domain& inside_;
+  Domain& inside_;
   const std::size_t depth_;
   std::vector<Entry> ring_;
   std::size_t head_ = 0;

@@ -12,9 +12,9 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const SmContex
        const UnitMaker& make_unit)
     : Block(name, partition),
       context_(context),
-      domain_(kAhead, context.clock_all),
+      domain_(kAhead, partition.steps()),
       residency_(partition, *this, context.config.sm.subcores),
-      control_(domain_, context.config, context.buffer.present()),
+      control_(domain_, context.config, context.buffer.present(), *this),
       pipe_(domain_),
       match_pipe_(domain_),
       outlet_(*this, domain_, context.config.noc.injection_depth),
@@ -78,6 +78,9 @@ void Sm::end_kernel() {
 }
 
 void Sm::receive() {
+  if (context_.reference) {
+    return;  // keeps step
+  }
   ARC_CHECK(domain_.now() <= now() && next_cycle() > now(),
             "something comes to an SM that does not keep step");
   domain_.skip_to(now());
@@ -128,9 +131,9 @@ bool Sm::may_pass_port(Cycle next) const {
                        [](const auto& subcore) { return subcore->looks_at_way_out(); }));
 }
 
-// Whether no CTA can come before one of those that run has ended. Not where all is to be clocked.
+// Whether no CTA can come before one of those that run has ended.
 bool Sm::is_full() const {
-  return !context_.clock_all && control_.running() > 0 &&
+  return control_.running() > 0 &&
          (control_.running() == context_.resident_ctas || residency_.closed());
 }
 
@@ -154,10 +157,13 @@ Cycle Sm::may_stay_until(Cycle end) {
 
 void Sm::tick() {
   tell_ended();
+  if (context_.reference) {
+    return;  // what lies within is clocked beside it
+  }
   outlet_.set_behind(false);
   const Cycle end = (now() / context_.quantum + 1) * context_.quantum;
   bool full = is_full();
-  Cycle next = context_.clock_all ? now() : next_cycle();
+  Cycle next = next_cycle();
   while (next <= now() || (next < end && full && may_pass_port(next))) {
     outlet_.begin(next);
     domain_.evaluate(next);

@@ -23,7 +23,7 @@ struct SmContext {
   LineSumsPool& sums;
   Tally& tally;
   bool has_values;              // the trace keeps them
-  bool clock_all;               // SimOptions::clock_all
+  bool reference;               // SimOptions::reference
   std::uint32_t index;          // of the SM
   std::uint32_t resident_ctas;  // that fit it
   Cycle quantum;                // it does not run ahead beyond the next multiple of these cycles

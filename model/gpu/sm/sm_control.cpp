@@ -61,6 +61,9 @@ void SmControl::update() {
     const bool over = running.warps == 0 && (!buffered_ || !running.cta->has_reds_out());
     if (over) {
       ended.push_back({.cta = running.cta, .cycle = domain().now()});
+      if (domain().steps() != nullptr) {
+        sm_.tick_again();
+      }
     }
     return over;
   });

@@ -27,8 +27,9 @@ struct BarrierRelease {
 class SmControl : public Channel {
  public:
   // buffered: a CTA has not ended before its REDs are in the SM's atomic buffer.
-  SmControl(Domain& domain, const GpuConfig& config, bool buffered)
-      : barrier_warp_(to_ticks(config.latency.barrier_warp)), buffered_(buffered) {
+  // In the reference `sm` is told when a CTA has ended, in the same cycle.
+  SmControl(Domain& domain, const GpuConfig& config, bool buffered, Block& sm)
+      : barrier_warp_(to_ticks(config.latency.barrier_warp)), buffered_(buffered), sm_(sm) {
     join(domain);
   }
   // `releases`: where each sub-core is told of them.
@@ -68,6 +69,7 @@ class SmControl : public Channel {
 
   const Ticks barrier_warp_;
   const bool buffered_;
+  Block& sm_;
   std::vector<const CtaContext*> arrivals_;  // in this cycle, which is
   Cycle arrived_in_ = 0;
   Ticks arrived_ = 0;  // when the SM has taken the last arrival
