@@ -35,12 +35,13 @@ class WarpEvent {
   const trace::Record& record_;
 };
 
-// Steps in program order. All calls together must add every active lane exactly once, or the run
-// fails its checks. `part` is an index into what the rule's parts() returns. There is room for some
-// ten calls.
+// Steps in program order. All calls together must add every active lane exactly once. `part` is an
+// index into what the rule's parts() returns. There is room for some ten calls. Whatever does not
+// keep to that throws CheckError.
 class EventSteps {
  public:
-  EventSteps(const PolicyTiming::Pass& pass, ProgramItems& items) : pass_(pass), items_(items) {}
+  EventSteps(const PolicyTiming::Pass& pass, LaneMask lanes, ProgramItems& items)
+      : pass_(pass), items_(items), left_(lanes) {}
 
   // The instructions of a part, so many times over.
   void run(std::size_t part, std::uint32_t times = 1) {
@@ -54,17 +55,27 @@ class EventSteps {
   }
   // A RED (an atomred under a policy with a unit) of each parameter, each lane with its own value.
   void add_lanes(LaneMask lanes) {
+    take(lanes);
     items_.push({.kind = ProgramItem::Kind::kAtomics, .mask = lanes});
   }
   // A RED of each parameter with one sum for each primitive, which software has formed.
   void add_sums(LaneMask lanes, SumOrder order) {
+    take(lanes);
     items_.push({.kind = ProgramItem::Kind::kAtomics,
                  .atomics = StepKind::kReduced,
                  .order = order,
                  .mask = lanes});
   }
 
+  // Called when the rule is done.
+  void finish() const { ARC_CHECK(left_ == 0, "a rule leaves out lanes of an event"); }
+
  private:
+  void take(LaneMask lanes) {
+    ARC_CHECK(lanes != 0 && (lanes & ~left_) == 0,
+              "a rule adds no lanes, or others than are left of an event");
+    left_ &= ~lanes;
+  }
   [[nodiscard]] const Segment& segment(std::size_t part) const {
     ARC_CHECK(part < pass_.parts.size(), "a rule runs a part that it has not asked for");
     return pass_.parts[part];
@@ -72,6 +83,7 @@ class EventSteps {
 
   const PolicyTiming::Pass& pass_;
   ProgramItems& items_;
+  LaneMask left_;  // lanes that are still to be added
 };
 
 }  // namespace warpfold

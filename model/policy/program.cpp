@@ -202,8 +202,9 @@ void WarpProgram::expand_event(const trace::Record& event) {
   items_.push({.kind = ProgramItem::Kind::kSegment, .segment = &pass.taken});
   ++events_;
   const Policy& policy = timing_->policy;
-  EventSteps steps(pass, items_);
+  EventSteps steps(pass, event.mask, items_);
   policy.rule->expand(WarpEvent(*warp_, event), policy.threshold, steps);
+  steps.finish();
 }
 
 }  // namespace warpfold
