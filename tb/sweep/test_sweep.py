@@ -199,7 +199,8 @@ class SweepFile(Case):
                          ["mine:3", "baseline", "mine:16"])
 
     def test_what_lists_no_policies_is_refused_in_one_line(self):
-        for simulator, words in (("/bin/true", "lists no policies"), (self.folder / "t.wft", "t.wft: Permission denied")):
+        for simulator, words in (("/bin/true", "lists no policies"),
+                                 (self.folder / "t.wft", "t.wft: Permission denied")):
             with self.assertRaises(planning.PlanError) as caught:
                 planning.list_policies(str(simulator))
             self.assertIn(words, str(caught.exception))
