@@ -107,6 +107,7 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   void tell_ended();
 
   const SmContext context_;
+  const AdmissionRule& admission_;
   Domain domain_;
   Residency residency_;
   SmControl control_;
