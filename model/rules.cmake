@@ -29,3 +29,13 @@ set(WARPFOLD_ADMISSIONS
   round_robin
   sleepers
 )
+
+# rules.l2_order: the order in which a port of the L2 serves SMs.
+set(WARPFOLD_L2_ORDERS
+  in_turn
+)
+
+# rules.slice_map: which slice of the L2 holds an address.
+set(WARPFOLD_SLICE_MAPS
+  hashed
+)

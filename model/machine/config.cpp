@@ -341,6 +341,9 @@ class Loader {
   const Overrides& overrides_;
 };
 
+// Of which a machine file may have no key.
+constexpr std::string_view kOptionalSection = "rules";
+
 // Puts the value of "section.key=value" in the place of the file's. Whether there is such a key and
 // whether it takes the value is for the Loader to say.
 void override_value(toml::table& root, const std::string& text) {
@@ -359,12 +362,13 @@ void override_value(toml::table& root, const std::string& text) {
   const std::size_t dot = key.find('.');
   toml::table* table = &root;
   if (dot != std::string::npos) {
-    if (key.substr(0, dot) == "rules" && !root.contains("rules")) {
-      root.insert("rules", toml::table{});  // which a file may leave out
+    const std::string section = key.substr(0, dot);
+    if (section == kOptionalSection && !root.contains(section)) {
+      root.insert(section, toml::table());
     }
-    table = root.get_as<toml::table>(key.substr(0, dot));
+    table = root.get_as<toml::table>(section);
     if (table == nullptr) {
-      fail(fmt::format("the machine has no section '{}'", key.substr(0, dot)));
+      fail(fmt::format("the machine has no section '{}'", section));
     }
   }
   const std::string name = dot == std::string::npos ? key : key.substr(dot + 1);

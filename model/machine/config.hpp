@@ -54,6 +54,8 @@ struct GpuConfig {
   struct Rules {
     RuleName admission;  // to a sub-core's memory queue: gpu/sm/queue_admission.hpp
     RuleName scheduler;  // of the ARC unit: unit/arc_scheduler.hpp
+    RuleName l2_order;   // of SMs at a port of the L2: gpu/memory/service_order.hpp
+    RuleName slice_map;  // of addresses: gpu/noc/slice_map.hpp
   } rules;
 
   // What a warp instruction takes of its sub-core's pipe, where that is more than its issue slot.

@@ -41,6 +41,8 @@ void visit_config(Config& gpu, Visitor&& visit) {
 
   visit("rules", "admission", gpu.rules.admission);
   visit("rules", "scheduler", gpu.rules.scheduler);
+  visit("rules", "l2_order", gpu.rules.l2_order);
+  visit("rules", "slice_map", gpu.rules.slice_map);
 
   visit("pipe", "integer", gpu.pipe.integer, kCycles);
   visit("pipe", "sfu", gpu.pipe.sfu, kCycles);

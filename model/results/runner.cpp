@@ -7,9 +7,11 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "model/gpu/run/reference_sums.hpp"
+#include "model/gpu/run/rules.hpp"
 #include "model/gpu/run/simulate.hpp"
 #include "model/policy/group_sizes.hpp"
 #include "model/policy/timing.hpp"
@@ -145,6 +147,14 @@ GpuConfig part_of(const GpuConfig& gpu, std::uint32_t part, const trace::Reader&
   }
 }
 
+void refuse_unknown_rules(const GpuConfig& gpu) {
+  try {
+    check_rules(gpu);
+  } catch (const std::invalid_argument& error) {
+    throw BadInputError(fmt::format("{}: {}", gpu.name, error.what()));
+  }
+}
+
 // Measured time of the kernel variant that the run simulated, if the trace has one. What was timed
 // is the whole launch, which says nothing about a part of it that does not stand for it.
 void add_measurement(const trace::Header& header, RunResult& run) {
@@ -191,6 +201,7 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
     const std::uint32_t part = plan.whole_gpu ? 1 : trace.header().sample_every;
     const std::optional<GroupSizes> sizes = sizes_of(plan, trace);
     for (const GpuConfig& whole : plan.gpus) {
+      refuse_unknown_rules(whole);
       const GpuConfig gpu = part == 1 ? whole : part_of(whole, part, trace);
       std::vector<std::pair<Policy, std::size_t>> tasks_of;
       for (const Policy& policy : plan.policies) {

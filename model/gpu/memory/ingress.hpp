@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is in front of a port of the L2: it takes a transaction only when the buffer has room for
-// all flits of it, two lone words in that of one flit, inputs of the port in turn and the SMs of an
-// input in turn. A load takes its turn with the rest but no room; the L2 answers it after the
-// latency of a hit.
+// all flits of it, two lone words in that of one flit, in the order of a rule (service_order.hpp).
+// A load takes its turn with the rest but no room; the L2 answers it after the latency of a hit.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <vector>
 
+#include "model/gpu/memory/service_order.hpp"
 #include "model/gpu/noc/boundary.hpp"
 #include "model/gpu/traffic/transaction.hpp"
 #include "model/kernel/clock.hpp"
@@ -20,7 +20,7 @@ namespace warpfold {
 // Buffer in front of one port of the L2, with the arbiter over the SMs. Owned by the port.
 class SliceIngress : public Channel, public Entrance {
  public:
-  SliceIngress(Partition& partition, const GpuConfig& config);
+  SliceIngress(Partition& partition, const GpuConfig& config, ServiceOrder& order);
   void connect(Block& l2, const std::vector<Injector*>& ports);
 
   void request(Partition& from, std::uint32_t sm) override;
@@ -48,26 +48,23 @@ class SliceIngress : public Channel, public Entrance {
 
  private:
   void update() override;
-  [[nodiscard]] std::uint32_t next_waiting() const;
-  [[nodiscard]] std::uint32_t first_waiting(std::uint32_t from, std::uint32_t end) const;
+  void take_requests();
+  void let_in(std::uint32_t sm);
 
   Partition& partition_;
   const std::uint32_t latency_;
-  const std::uint32_t input_sms_;
+  ServiceOrder& order_;
   Block* l2_ = nullptr;
   std::vector<Injector*> ports_;
   std::vector<std::uint32_t> requested_;  // this cycle
-  std::vector<std::uint64_t> waiting_;    // a bit for each SM
-  // Of each SM that is waiting, what it waits with, and the room that takes.
+  // Of each SM, what it waits with, if it does, and the room that takes.
   struct Head {
     Transaction* transaction = nullptr;
     std::uint32_t room = 0;
   };
   std::vector<Head> heads_;
   std::uint32_t waiting_count_ = 0;
-  std::vector<std::uint32_t> turns_;  // of each input, the SM from which it goes on
-  std::uint32_t input_ = 0;           // whose turn it is
-  std::uint32_t room_;                // in half flits
+  std::uint32_t room_;  // in half flits
   const std::uint32_t all_room_;
   LevelRecorder* level_ = nullptr;
   std::uint32_t given_back_ = 0;

@@ -1,38 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which slice of the L2, behind which of its ports, holds an address.
+// A rule of the GPU: which slice of the L2, behind which of its ports, holds an address. The
+// machine file names one, rules.slice_map; `warpfold rules` lists them. Each is one file in
+// slice_map/ and one line in model/rules.cmake.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <string>
+#include <string_view>
 
-#include "model/base/divider.hpp"
+#include "model/base/rule_list.hpp"
 #include "model/machine/config.hpp"
 #include "model/types.hpp"
 
 namespace warpfold {
 
-// Which slice holds an address. Pieces of interleave_bytes go to groups of slices, each group once
-// in as many pieces in a row as there are groups, in an order that changes from one such run to the
-// next; within a piece the slices of the group take turns of slice_bytes. Measured on an H200 as
-// which addresses slow each other down: scripts and figures in traces/capture/microbench. A port
-// serves slices of different groups.
+// Owned by the GPU; asked by all partitions at once, so it keeps nothing that changes.
 class SliceMap {
  public:
-  struct Place {
-    std::uint32_t port;
-    std::uint32_t slice;  // among those of the port
-  };
-  explicit SliceMap(const GpuConfig& config);
-  [[nodiscard]] Place place(Address address) const;
+  SliceMap() = default;
+  SliceMap(const SliceMap&) = delete;
+  SliceMap& operator=(const SliceMap&) = delete;
+  virtual ~SliceMap() = default;
 
- private:
-  Divider ports_;
-  Divider slices_per_port_;
-  Divider interleave_;
-  Divider slice_bytes_;
-  std::vector<std::uint32_t> steps_;  // coprime to the number of ports
-  Divider step_count_;
-  std::uint64_t apart_;  // what the slices of a group lie apart, in ports
+  struct Place {
+    std::uint32_t port;   // below l2.ports()
+    std::uint32_t slice;  // among those of the port, below l2.slices_per_port
+  };
+  // The same for all bytes of a line.
+  [[nodiscard]] virtual Place place(Address address) const = 0;
 };
+
+struct SliceMapRule {
+  std::string_view name;
+  std::string_view source;
+  std::string_view description;
+  std::unique_ptr<SliceMap> (*make)(const GpuConfig& config);
+};
+
+const RuleList<SliceMapRule>& slice_map_rules();
+
+// The machine's. Throws std::invalid_argument where it names one that is not there.
+inline std::unique_ptr<SliceMap> make_slice_map(const GpuConfig& config) {
+  return slice_map_rules().find(config.rules.slice_map.or_else("hashed")).make(config);
+}
 
 }  // namespace warpfold

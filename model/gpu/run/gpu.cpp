@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "model/gpu/memory/dram_channel.hpp"
 #include "model/gpu/run/collect.hpp"
 
 // The SystemC library asks for this entry, which a program that has its own main() never reaches.
@@ -44,7 +45,7 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch)
       has_values_(launch.trace.header().values == trace::ValueMode::kFp32),
       addresses_(launch.trace.header()),
       memory_(addresses_.element_count(), launch.dense),
-      map_(config_),
+      map_(make_slice_map(config_)),
       clock_("clock", 1.0 / config_.sm.clock_ghz, partitions(options), options.reference),
       tallies_(clock_.partitions()),
       dispatcher_("dispatcher", clock_.partition(0), launch.trace, ctas_, launch.resident_ctas,
@@ -104,19 +105,22 @@ void Gpu::build_l2() {
   std::vector<Entrance*> entrances;
   for (std::uint32_t i = 0; i < config_.l2.ports(); ++i) {
     const std::size_t place = i % clock_.partitions();
+    behind_.push_back(std::make_unique<DramChannel>(config_));
     const L2Context context{.config = config_,
-                            .addresses = addresses_,
-                            .memory = memory_.span(),
-                            .sums = sums_,
-                            .tally = tallies_[place],
-                            .has_values = has_values_};
+                            .additions = {.addresses = addresses_,
+                                          .memory = memory_.span(),
+                                          .sums = sums_,
+                                          .tally = tallies_[place],
+                                          .has_values = has_values_},
+                            .order = l2_order_rules().find(l2_order_of(config_)),
+                            .behind = *behind_.back()};
     l2_.push_back(std::make_unique<L2Port>(fmt::format("l2_{}", i).c_str(), clock_.partition(place),
                                            context));
     l2_.back()->ingress.connect(*l2_.back(), injectors);
     entrances.push_back(&l2_.back()->ingress);
   }
   for (const auto& sm : sms_) {
-    sm->connect(map_, entrances);
+    sm->connect(*map_, entrances);
   }
 }
 
@@ -148,7 +152,7 @@ void Gpu::warm_l2(const trace::Header& header) {
       return;
     }
     line = first;
-    l2_[map_.place(line * bytes).port]->warm(line * bytes);
+    l2_[map_->place(line * bytes).port]->warm(line * bytes);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "model/gpu/cta/cta.hpp"
 #include "model/gpu/cta/gradient_memory.hpp"
 #include "model/gpu/memory/l2_port.hpp"
+#include "model/gpu/memory/memory_behind.hpp"
 #include "model/gpu/noc/slice_map.hpp"
 #include "model/gpu/run/dispatcher.hpp"
 #include "model/gpu/run/simulate.hpp"
@@ -60,11 +61,12 @@ class Gpu {
   LazyArray<Fp32Bits> memory_;
   CtaStore ctas_;
   LineSumsPool sums_;
-  SliceMap map_;
+  const std::unique_ptr<SliceMap> map_;
   Clock clock_;
   std::vector<Tally> tallies_;  // by partition
   Dispatcher dispatcher_;
   std::vector<std::unique_ptr<Sm>> sms_;
+  std::vector<std::unique_ptr<MemoryBehind>> behind_;  // of each port of the L2
   std::vector<std::unique_ptr<L2Port>> l2_;
   Watchdog watchdog_;
   std::optional<TimelineRecorder> timeline_;

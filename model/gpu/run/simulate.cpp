@@ -27,19 +27,25 @@ GpuConfig beside_buffer(const GpuConfig& gpu, const Policy& policy) {
   return machine;
 }
 
+// What that makes; std::invalid_argument of a policy or a rule is about what the user gave.
+template <typename Make>
+auto refusing(const trace::Reader& trace, Make make) {
+  try {
+    return make();
+  } catch (const std::invalid_argument& error) {
+    throw SimulationError(fmt::format("{}: {}", trace.path().string(), error.what()));
+  }
+}
+
 }  // namespace
 
 RunResult simulate(const SimOptions& options, const trace::Reader& trace,
                    const ReferenceSums& reference) {
   const auto began = std::chrono::steady_clock::now();
   const trace::Header& header = trace.header();
-  std::unique_ptr<PolicyTiming> timing;
+  const auto timing = refusing(
+      trace, [&] { return std::make_unique<PolicyTiming>(header, options.gpu, options.policy); });
   std::uint32_t registers = header.registers_per_thread;
-  try {
-    timing = std::make_unique<PolicyTiming>(header, options.gpu, options.policy);
-  } catch (const std::invalid_argument& error) {
-    throw SimulationError(fmt::format("{}: {}", trace.path().string(), error.what()));
-  }
   const trace::VariantCost& cost =
       header.costs.at(options.gpu.sass_arch).at(options.policy.variant());
   if (cost.registers > 0) {
@@ -63,21 +69,20 @@ RunResult simulate(const SimOptions& options, const trace::Reader& trace,
   }
 
   BufferShape buffer;
-  try {
-    if (options.policy.has_buffer()) {
-      buffer = options.policy.rule->buffer(options.gpu,
-                                           std::uint64_t{resident} * shared_per_cta(header));
-    }
-  } catch (const std::invalid_argument& error) {
-    throw SimulationError(fmt::format("{}: {}", trace.path().string(), error.what()));
+  if (options.policy.has_buffer()) {
+    buffer = refusing(trace, [&] {
+      return options.policy.rule->buffer(options.gpu,
+                                         std::uint64_t{resident} * shared_per_cta(header));
+    });
   }
-  Gpu gpu(options, {.trace = trace,
-                    .timing = *timing,
-                    .buffer = buffer,
-                    .resident_ctas = resident,
-                    .dense = reference.dense()});
-  gpu.run();
-  RunResult result = gpu.collect(reference);
+  const Gpu::Launch launch{.trace = trace,
+                           .timing = *timing,
+                           .buffer = buffer,
+                           .resident_ctas = resident,
+                           .dense = reference.dense()};
+  const auto gpu = refusing(trace, [&] { return std::make_unique<Gpu>(options, launch); });
+  gpu->run();
+  RunResult result = gpu->collect(reference);
   result.trace = trace.path().string();
   result.trace_hash = trace.file_hash();
   result.policy = options.policy.name();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rule of the GPU: which of a sub-core's warps get room in its memory queue. The machine file
 // names one, rules.admission; `warpfold rules` lists them. Each is one file in admission/ and one
-// line in its CMakeLists.txt.
+// line in model/rules.cmake.
 #pragma once
 
 #include <cstddef>
