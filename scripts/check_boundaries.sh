@@ -36,10 +36,11 @@ sources() { find "$@" -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort; 
 
 mapfile -t trace_files < <(sources traces)
 mapfile -t model_files < <(sources model)
-mapfile -t outside_gpu < <(sources model | grep -v '^model/gpu/')
+mapfile -t outside_systemc < <(sources model | grep -v '^model/\(gpu\|systemc\)/')
 mapfile -t outside_cli < <(sources model | grep -v '^model/cli/')
-mapfile -t outside_wrapper < <(sources model | grep -v '^model/unit/rtl_unit\.cpp$')
+mapfile -t outside_wrapper < <(sources model | grep -v '^model/\(unit/rtl_unit\|systemc/arc_subcore_rtl\)\.cpp$')
 mapfile -t unit_files < <(sources model/unit)
+mapfile -t subcore_module_files < <(sources model/systemc | grep '/\(arc_subcore\|port_bits\)')
 mapfile -t policy_files < <(sources model/policy)
 mapfile -t results_files < <(sources model/results)
 mapfile -t report_files < <(sources model/report)
@@ -50,10 +51,12 @@ rule "traces/ knows neither model nor rtl" '#include "(model|rtl|tb|synth)/' "${
 rule "rtl/ includes nothing from outside itself" '`include "[^"]*/' "${rtl_files[@]}"
 rule "rtl/ does not name the model" '(golden|warpfold::|\.hpp)' "${rtl_files[@]}"
 rule "model/ does not include tests" '#include "(tb|synth)/' "${model_files[@]}"
-rule "only model/gpu sees SystemC" '#include <systemc' "${outside_gpu[@]}"
-rule "only rtl_unit.cpp sees the Verilated unit" '#include "V[a-z_]+\.h"' "${outside_wrapper[@]}"
-rule "model/unit does not know the GPU around it" '#include "model/(gpu|policy|results)/' \
+rule "only model/gpu and model/systemc see SystemC" '#include <(systemc|tlm)' "${outside_systemc[@]}"
+rule "only rtl_unit.cpp and arc_subcore_rtl.cpp see the Verilated unit" '#include "V[a-z_]+\.h"' "${outside_wrapper[@]}"
+rule "model/unit does not know the GPU around it" '#include "model/(gpu|policy|results|systemc)/' \
   "${unit_files[@]}"
+rule "the unit's SystemC module knows of model/ the unit alone" \
+  '#include "(model/(?!systemc/(arc_subcore|port_bits)|unit/|types\.hpp)|traces/)' "${subcore_module_files[@]}"
 rule "model/policy knows of model/gpu the machine's parameters alone: config.hpp and ticks.hpp" \
   '#include "model/gpu/(?!(config|ticks)\.hpp")' "${policy_files[@]}"
 rule "model/policy knows neither results nor units" '#include "model/(results|unit)/' \

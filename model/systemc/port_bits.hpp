@@ -27,6 +27,14 @@ using ReadData = std::conditional_t<read_lanes(kKind) == 1, sc_dt::sc_uint<kWord
 // The 32 values that the lanes of a warp hold in one register.
 using Operand = std::array<Fp32Bits, kLanes>;
 
+// The same in all lanes.
+template <class T>
+std::array<T, kLanes> all_lanes(T value) {
+  std::array<T, kLanes> lanes;
+  lanes.fill(value);
+  return lanes;
+}
+
 // The upper 16 bits of an address are left out.
 AddressBits pack_addresses(const std::array<Address, kLanes>& addresses);
 std::array<Address, kLanes> unpack_addresses(const AddressBits& bits);
