@@ -13,7 +13,7 @@ using Unit = arc::arc_subcore<kKind>;
 
 struct Testbench : sc_core::sc_module {
   sc_core::sc_clock clk{"clk", 1, sc_core::SC_NS};
-  sc_core::sc_signal<bool> rst_n, req_valid, req_ready, lsu_valid, lsu_ready, lsu_reduced, rf_valid,
+  sc_core::sc_signal<bool> rst_n, req_valid, req_ready, lsu_valid, lsu_room, lsu_reduced, rf_valid,
       rf_ready, busy;
   sc_core::sc_signal<Unit::Mask> req_mask, lsu_mask, rf_mask;
   sc_core::sc_signal<Unit::TagWord> req_tag, lsu_tag, rf_tag;
@@ -30,7 +30,7 @@ struct Testbench : sc_core::sc_module {
     unit->clk_i(clk), unit->rst_ni(rst_n), unit->busy_o(busy);
     unit->req_valid_i(req_valid), unit->req_ready_o(req_ready), unit->req_mask_i(req_mask);
     unit->req_addr_i(req_addr), unit->req_tag_i(req_tag), unit->lsu_valid_o(lsu_valid);
-    unit->lsu_ready_i(lsu_ready), unit->lsu_addr_o(lsu_addr), unit->lsu_mask_o(lsu_mask);
+    unit->lsu_room_i(lsu_room), unit->lsu_addr_o(lsu_addr), unit->lsu_mask_o(lsu_mask);
     unit->lsu_reduced_o(lsu_reduced), unit->lsu_data_o(lsu_data), unit->lsu_tag_o(lsu_tag);
     unit->rf_valid_o(rf_valid), unit->rf_ready_i(rf_ready), unit->rf_mask_o(rf_mask);
     unit->rf_tag_o(rf_tag), unit->rf_data_i(rf_data), unit->rf_bin_i(rf_bin);
@@ -40,7 +40,7 @@ struct Testbench : sc_core::sc_module {
   }
 
   void edge() {  // what the cycle before it brought, and the inputs of the cycle that begins
-    if (lsu_valid && lsu_ready) {
+    if (lsu_valid && lsu_room) {
       std::cout << "cycle " << cycle << ": tag " << lsu_tag << ", address "
                 << lsu_addr.read().to_string(sc_dt::SC_HEX) << ", lanes "
                 << lsu_mask.read().to_string(sc_dt::SC_HEX) << ", reduced " << lsu_reduced
@@ -58,7 +58,7 @@ struct Testbench : sc_core::sc_module {
     req_tag = sent;
     req_valid = ++cycle > 3 && sent < 8;
     rst_n = rf_ready = cycle > 1;
-    lsu_ready = cycle % 16 == 4;
+    lsu_room = cycle % 16 == 4;
     if (sent == 8 && !busy) {
       sc_core::sc_stop();
     }

@@ -28,7 +28,7 @@ void sc_trace(sc_core::sc_trace_file* file, const arc_subcore<kKind>& unit,
   trace(unit.req_addr_i, "req_addr_i");
   trace(unit.req_tag_i, "req_tag_i");
   trace(unit.lsu_valid_o, "lsu_valid_o");
-  trace(unit.lsu_ready_i, "lsu_ready_i");
+  trace(unit.lsu_room_i, "lsu_room_i");
   trace(unit.lsu_addr_o, "lsu_addr_o");
   trace(unit.lsu_mask_o, "lsu_mask_o");
   trace(unit.lsu_reduced_o, "lsu_reduced_o");

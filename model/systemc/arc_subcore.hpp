@@ -42,10 +42,10 @@ class arc_subcore : public sc_core::sc_module {
   sc_core::sc_in<AddressBits> req_addr_i{"req_addr_i"};  // byte addresses, lane l at [48*l +: 48]
   sc_core::sc_in<TagWord> req_tag_i{"req_tag_i"};        // comes back with all that stems from it
 
-  // Transaction to the memory queue, taken at the edge at which valid and ready are high. ready
-  // must be a registered "not full": no function of this cycle's outputs.
+  // Transaction to the memory queue, taken at the edge at which valid and room are high. room is
+  // the registered "not full" of the queue: no function of this cycle's outputs.
   sc_core::sc_out<bool> lsu_valid_o{"lsu_valid_o"};
-  sc_core::sc_in<bool> lsu_ready_i{"lsu_ready_i"};
+  sc_core::sc_in<bool> lsu_room_i{"lsu_room_i"};
   sc_core::sc_out<AddressWord> lsu_addr_o{"lsu_addr_o"};  // 0 for a plain RED of several addresses
   sc_core::sc_out<Mask> lsu_mask_o{"lsu_mask_o"};         // lanes of a plain RED; 1 for a sum
   sc_core::sc_out<bool> lsu_reduced_o{"lsu_reduced_o"};   // a sum; else the lanes' own values

@@ -9,7 +9,7 @@ arc_subcore_golden<kKind>::arc_subcore_golden(sc_core::sc_module_name name)
   SC_HAS_PROCESS(arc_subcore_golden);
   SC_METHOD(evaluate);
   this->sensitive << this->clk_i.pos() << this->rst_ni << this->req_valid_i << this->req_mask_i
-                  << this->req_addr_i << this->req_tag_i << this->lsu_ready_i << this->rf_ready_i
+                  << this->req_addr_i << this->req_tag_i << this->lsu_room_i << this->rf_ready_i
                   << this->rf_data_i;
   if constexpr (kKind == UnitKind::kFused) {
     this->sensitive << this->rf_bin_i;
@@ -36,7 +36,7 @@ void arc_subcore_golden<kKind>::read_ports() {
     inputs_.req_addr = unpack_addresses(this->req_addr_i.read());
   }
   inputs_.req_tag = static_cast<Tag>(this->req_tag_i.read().to_uint());
-  inputs_.lsu_ready = this->lsu_ready_i.read();
+  inputs_.lsu_room = this->lsu_room_i.read();
   inputs_.rf_ready = this->rf_ready_i.read();
   if constexpr (kKind != UnitKind::kFused) {
     inputs_.rf_data[0] = this->rf_data_i.read().to_uint();

@@ -69,7 +69,7 @@ arc_subcore_rtl<kKind>::arc_subcore_rtl(sc_core::sc_module_name name)
   rtl.req_addr_i(this->req_addr_i);
   rtl.req_tag_i(this->req_tag_i);
   rtl.lsu_valid_o(this->lsu_valid_o);
-  rtl.lsu_ready_i(this->lsu_ready_i);
+  rtl.lsu_room_i(this->lsu_room_i);
   rtl.lsu_addr_o(this->lsu_addr_o);
   rtl.lsu_mask_o(this->lsu_mask_o);
   rtl.lsu_reduced_o(this->lsu_reduced_o);

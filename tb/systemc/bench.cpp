@@ -38,8 +38,8 @@ Bench<kKind>::Bench(sc_core::sc_module_name name, const BenchOptions& options)
       rf_(SplitMix64::mix(options.seed + 2), 0.25),
       rtl_(make_arc_subcore<kKind>("rtl", UnitModel::kRtl)),
       golden_(make_arc_subcore<kKind>("golden", UnitModel::kGolden)) {
-  bind(*rtl_, of_rtl_, lsu_ready_);
-  bind(*golden_, of_golden_, lsu_ready_golden_);
+  bind(*rtl_, of_rtl_, lsu_room_);
+  bind(*golden_, of_golden_, lsu_room_golden_);
   SC_HAS_PROCESS(Bench);
   SC_THREAD(run);
   SC_METHOD(grant);
@@ -47,7 +47,7 @@ Bench<kKind>::Bench(sc_core::sc_module_name name, const BenchOptions& options)
 }
 
 template <UnitKind kKind>
-void Bench<kKind>::bind(Unit& unit, Outputs& outputs, Signal<bool>& lsu_ready) {
+void Bench<kKind>::bind(Unit& unit, Outputs& outputs, Signal<bool>& lsu_room) {
   unit.clk_i(clk_);
   unit.rst_ni(rst_n_);
   unit.req_valid_i(req_valid_);
@@ -56,7 +56,7 @@ void Bench<kKind>::bind(Unit& unit, Outputs& outputs, Signal<bool>& lsu_ready) {
   unit.req_addr_i(req_addr_);
   unit.req_tag_i(req_tag_);
   unit.lsu_valid_o(outputs.lsu_valid);
-  unit.lsu_ready_i(lsu_ready);
+  unit.lsu_room_i(lsu_room);
   unit.lsu_addr_o(outputs.lsu_addr);
   unit.lsu_mask_o(outputs.lsu_mask);
   unit.lsu_reduced_o(outputs.lsu_reduced);
@@ -190,14 +190,17 @@ bool Bench<kKind>::settled(const char* when) {
 
 template <UnitKind kKind>
 void Bench<kKind>::draw_inputs(bool may_request) {
-  const bool ready = lsu_.next_ready();
-  lsu_ready_.write(ready);
+  const bool room = lsu_.next_ready();
+  lsu_room_.write(room);
   const bool mislead =
       options_.mislead_from.has_value() && counts_.cycles >= *options_.mislead_from;
-  lsu_ready_golden_.write(mislead ? random_.below(2) == 0 : ready);
+  lsu_room_golden_.write(mislead ? random_.below(2) == 0 : room);
   may_grant_.write(rf_.next_ready());
   rf_data_.write(answer_);
   rf_bin_.write(answer_bins_);
+  if (held_ && has_come(options_.break_promise_from)) {
+    req_tag_.write(~req_tag_.read());
+  }
   if (!held_ && may_request && random_.below(4) != 0) {
     draw_request();
   }
@@ -221,9 +224,9 @@ void Bench<kKind>::draw_request() {
 // Inputs as they may be on the way to what they are before the edge.
 template <UnitKind kKind>
 void Bench<kKind>::draw_noise() {
-  const bool ready = random_.below(2) == 0;
-  lsu_ready_.write(ready);
-  lsu_ready_golden_.write(ready);
+  const bool room = random_.below(2) == 0;
+  lsu_room_.write(room);
+  lsu_room_golden_.write(room);
   may_grant_.write(random_.below(2) == 0);
   const Operand values = random_values(random_, Operands::kAny);
   rf_data_.write(read_data<kKind>(0xffffffffU, values));
@@ -240,7 +243,7 @@ void Bench<kKind>::draw_noise() {
 // What happens at the rising edge that comes.
 template <UnitKind kKind>
 bool Bench<kKind>::take_outputs() {
-  if (of_rtl_.lsu_valid.read() && lsu_ready_.read()) {
+  if (of_rtl_.lsu_valid.read() && lsu_room_.read()) {
     if (of_rtl_.lsu_reduced.read()) {
       ++counts_.sums;
     } else {

@@ -23,6 +23,8 @@ struct BenchOptions {
   // In this cycle and the next ones the second body sees a memory queue that is as often wrong as
   // right: the outputs must differ soon.
   std::optional<std::uint64_t> mislead_from;
+  // From this cycle on, the tag of a request that is held changes: the RTL's assertions must tell.
+  std::optional<std::uint64_t> break_promise_from;
 };
 
 struct BenchCounts {
@@ -63,7 +65,7 @@ class Bench final : public sc_core::sc_module {
     Signal<typename Unit::TagWord> lsu_tag, rf_tag;
   };
 
-  void bind(Unit& unit, Outputs& outputs, Signal<bool>& lsu_ready);
+  void bind(Unit& unit, Outputs& outputs, Signal<bool>& lsu_room);
   void run();
   void grant();  // rf_ready_i answers rf_valid_o within the cycle
   // A cycle from after its rising edge to after the next one. False when a difference was found.
@@ -80,6 +82,9 @@ class Bench final : public sc_core::sc_module {
   Slot& slot_of(const Signal<typename Unit::TagWord>& tag) {
     return slots_[tag.read().to_uint() % kSlots];
   }
+  [[nodiscard]] bool has_come(const std::optional<std::uint64_t>& cycle) const {
+    return cycle.has_value() && counts_.cycles >= *cycle;
+  }
   bool fail(const std::string& what);
 
   BenchOptions options_;
@@ -87,7 +92,7 @@ class Bench final : public sc_core::sc_module {
   BackPressure lsu_, rf_;
   std::unique_ptr<Unit> rtl_, golden_;
 
-  Signal<bool> clk_, rst_n_, req_valid_, lsu_ready_, lsu_ready_golden_, may_grant_, rf_ready_;
+  Signal<bool> clk_, rst_n_, req_valid_, lsu_room_, lsu_room_golden_, may_grant_, rf_ready_;
   Signal<typename Unit::Mask> req_mask_;
   Signal<AddressBits> req_addr_;
   Signal<typename Unit::TagWord> req_tag_;

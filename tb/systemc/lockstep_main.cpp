@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Verilated arc_subcore against the golden one, as SystemC modules, port by port.
-//   systemc_lockstep KIND [--cycles N] [--seed N] [--mislead-from N]
+//   systemc_lockstep KIND [--cycles N] [--seed N] [--mislead-from N] [--break-promise-from N]
 // The seed is that of WARPFOLD_SEED unless given. Exit code 0: equal in all cycles. 1: a
 // difference, told in one line. 2: bad usage.
 #include <CLI/CLI.hpp>
@@ -34,12 +34,15 @@ int run(const BenchOptions& options) {
 int main_of(int argc, char** argv) {
   CLI::App app("The Verilated arc_subcore against the golden one, as SystemC modules");
   std::string kind;
-  BenchOptions options{.seed = test_seed(), .cycles = 100'000, .mislead_from = {}};
+  BenchOptions options{
+      .seed = test_seed(), .cycles = 100'000, .mislead_from = {}, .break_promise_from = {}};
   app.add_option("kind", kind, "serial, pipelined or fused")->required();
   app.add_option("--cycles", options.cycles, "cycles with requests");
   app.add_option("--seed", options.seed, "of all that is drawn");
   app.add_option("--mislead-from", options.mislead_from,
                  "from this cycle on, the golden module sees another memory queue");
+  app.add_option("--break-promise-from", options.break_promise_from,
+                 "from this cycle on, tags of held requests change");
   CLI11_PARSE(app, argc, argv);
   switch (parse_unit_kind(kind)) {
     case UnitKind::kSerial:

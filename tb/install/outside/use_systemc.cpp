@@ -35,7 +35,7 @@ int sc_main(int, char**) {
     unit.clk_i(clk), unit.rst_ni(rst_n), unit.busy_o(outputs[i].busy);
     unit.req_valid_i(req_valid), unit.req_ready_o(outputs[i].req_ready);
     unit.req_mask_i(req_mask), unit.req_addr_i(req_addr), unit.req_tag_i(req_tag);
-    unit.lsu_valid_o(outputs[i].lsu_valid), unit.lsu_ready_i(ready);
+    unit.lsu_valid_o(outputs[i].lsu_valid), unit.lsu_room_i(ready);
     unit.lsu_addr_o(outputs[i].lsu_addr), unit.lsu_mask_o(outputs[i].lsu_mask);
     unit.lsu_reduced_o(outputs[i].lsu_reduced), unit.lsu_data_o(outputs[i].lsu_data);
     unit.lsu_tag_o(outputs[i].lsu_tag), unit.rf_valid_o(outputs[i].rf_valid);
