@@ -57,7 +57,8 @@ struct Testbench : sc_core::sc_module {
     req_mask = 0xffffffffU;
     req_tag = sent;
     req_valid = ++cycle > 3 && sent < 8;
-    rst_n = rf_ready = cycle > 1;
+    rst_n = cycle > 1;
+    rf_ready = true;
     lsu_room = cycle % 16 == 4;
     if (sent == 8 && !busy) {
       sc_core::sc_stop();

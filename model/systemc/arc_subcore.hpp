@@ -3,9 +3,10 @@
 // names and widths, for a testbench or a platform to bind. rtl/README.md specifies what they do in
 // every cycle; the comments below are a summary.
 //
-// There are two bodies, with the same outputs after every input change and every edge: the RTL as
-// Verilator compiled it (arc_subcore_rtl) and the golden unit (arc_subcore_golden). Code that takes
-// an arc_subcore<kKind> binds to either.
+// There are two bodies: the RTL as Verilator compiled it (arc_subcore_rtl) and the golden unit
+// (arc_subcore_golden). Code that takes an arc_subcore<kKind> binds to either. Their outputs are
+// the same after every change of an input and every edge, as long as requests are held as they must
+// be.
 //
 // Owned by whoever elaborates it. Time: the module has no delays and no time unit; the period of
 // clk_i is the bound clock's. State changes at the rising edge of clk_i and, asynchronously, while

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // clang-format off: the headers of Verilator need SystemC's before them.
+#include <memory>
 #include <systemc>
+#include <type_traits>
 
 #include "Varc_subcore_sc_fused.h"
 #include "Varc_subcore_sc_pipelined.h"
