@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/cli/command.hpp"
-#include "model/gpu/config.hpp"
+#include "model/machine/config.hpp"
 #include "model/policy/policy.hpp"
 #include "model/results/table.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/gpu/config.hpp"
-#include "model/gpu/ticks.hpp"
+#include "model/base/ticks.hpp"
+#include "model/machine/config.hpp"
 #include "model/policy/policy.hpp"
 #include "model/types.hpp"
 #include "traces/format/trace.hpp"

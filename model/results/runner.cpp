@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "model/gpu/gpu.hpp"
-#include "model/gpu/reference_sums.hpp"
+#include "model/gpu/run/reference_sums.hpp"
+#include "model/gpu/run/simulate.hpp"
 #include "model/policy/group_sizes.hpp"
 #include "model/policy/program.hpp"
 #include "model/unit/wave_file.hpp"
@@ -90,7 +90,7 @@ PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const
                            .policy = policy,
                            .unit = plan.unit,
                            .unit_kind = plan.unit_kind,
-                           .clock_all = plan.clock_all,
+                           .reference = plan.reference,
                            .timeline_interval = plan.timeline_interval,
                            .timeline_detail = plan.timeline_detail,
                            .progress = {}};

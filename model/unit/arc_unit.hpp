@@ -59,6 +59,21 @@ struct UnitOutputs {
 
 class ArcUnit {
  public:
+  // What whoever drives the unit has to know of its kind.
+  struct Ports {
+    // Operands that it and the request in front of it may still have to read at once. A power of
+    // two; so many tags are in use.
+    std::uint32_t operands = 8;
+    // Lanes that one read delivers at most: lane l comes through rf_data[l % read_lanes].
+    std::uint32_t read_lanes = 1;
+    bool sees_exponents = false;  // uses rf_bins, of the whole operand
+    // After so many cycles in which the memory queue is full and neither a lane is read nor a
+    // request accepted, and a sum waits in all of them or in none, it is at rest (rtl/README.md):
+    // after each rest_period of further such cycles it is as it was.
+    std::uint32_t cycles_to_rest = 1;
+    std::uint32_t rest_period = 1;
+  };
+
   ArcUnit() = default;
   virtual ~ArcUnit() = default;
 
@@ -68,6 +83,8 @@ class ArcUnit {
   // One clock cycle: settles the outputs for these inputs, takes the rising edge, returns the
   // outputs as they stood before the edge. Payload fields are zero while their valid is false.
   virtual UnitOutputs tick(const UnitInputs& inputs) = 0;
+
+  [[nodiscard]] virtual Ports ports() const = 0;
 
   // State held after the last edge: false means the unit need not be clocked until a request.
   [[nodiscard]] virtual bool busy() const = 0;

@@ -14,6 +14,7 @@
 namespace warpfold {
 
 // A Reduction has
+//   static constexpr ArcUnit::Ports kPorts;
 //   void reset();
 //   bool busy() const;
 //   bool step(const UnitInputs&, UnitOutputs&);  settles its read and result ports and takes the
@@ -36,6 +37,7 @@ class GoldenUnit final : public ArcUnit {
   [[nodiscard]] UnitOutputs settle(const UnitInputs& inputs) const {
     return GoldenUnit(*this).tick(inputs);
   }
+  [[nodiscard]] Ports ports() const override { return Reduction::kPorts; }
   [[nodiscard]] bool busy() const override { return done_ != 0 || lone_ != 0 || reduction_.busy(); }
 
  private:
@@ -50,6 +52,9 @@ class GoldenUnit final : public ArcUnit {
 // Serial: one lane a cycle, the chain of additions in lane order.
 class GoldenSerial {
  public:
+  // Rests at once.
+  static constexpr ArcUnit::Ports kPorts{};
+
   void reset() { *this = {}; }
   [[nodiscard]] bool busy() const { return mask_ != 0 || add_valid_; }
   bool step(const UnitInputs& inputs, UnitOutputs& outputs);
@@ -74,6 +79,10 @@ class GoldenSerial {
 // in when the transaction leaves.
 class GoldenPipelined {
  public:
+  // Rests when it has tried all its four places and would have read from one that it loaded; its
+  // transactions go round.
+  static constexpr ArcUnit::Ports kPorts{.cycles_to_rest = 5, .rest_period = 4};
+
   void reset() {
     places_ = {};
     result_valid_ = false;

@@ -61,17 +61,17 @@ std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind) {
       if (golden) {
         return std::make_unique<GoldenUnit<GoldenSerial>>();
       }
-      return std::make_unique<RtlUnit<Varc_subcore_serial>>();
+      return std::make_unique<RtlUnit<Varc_subcore_serial>>(GoldenSerial::kPorts);
     case UnitKind::kPipelined:
       if (golden) {
         return std::make_unique<GoldenUnit<GoldenPipelined>>();
       }
-      return std::make_unique<RtlUnit<Varc_subcore_pipelined>>();
+      return std::make_unique<RtlUnit<Varc_subcore_pipelined>>(GoldenPipelined::kPorts);
     case UnitKind::kFused:
       if (golden) {
         return std::make_unique<GoldenUnit<GoldenFused>>();
       }
-      return std::make_unique<RtlUnit<Varc_subcore_fused>>();
+      return std::make_unique<RtlUnit<Varc_subcore_fused>>(GoldenFused::kPorts);
   }
   throw std::invalid_argument("no unit of this kind");
 }

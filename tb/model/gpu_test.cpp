@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timing and bookkeeping of the GPU model, whole runs on small traces. Each test that simulates
 // runs in a process of its own (ctest does so); those that compare runs fork one for each.
-#include "model/gpu/gpu.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,11 +13,13 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "model/gpu/gradient_memory.hpp"
-#include "model/gpu/l2.hpp"
-#include "model/gpu/reference_sums.hpp"
-#include "model/gpu/sm.hpp"
-#include "model/gpu/ticks.hpp"
+#include "model/base/ticks.hpp"
+#include "model/gpu/cta/gradient_memory.hpp"
+#include "model/gpu/memory/l2_port.hpp"
+#include "model/gpu/noc/slice_map.hpp"
+#include "model/gpu/run/occupancy.hpp"
+#include "model/gpu/run/reference_sums.hpp"
+#include "model/gpu/run/simulate.hpp"
 #include "model/results/json.hpp"
 #include "model/results/process_pool.hpp"
 #include "tb/model/small_trace.hpp"
@@ -979,7 +979,7 @@ void expect_the_same(const GpuConfig& gpu, const trace::Reader& trace,
     options.policy = parse_policy(policy);
     options.unit = i == 1 || i == 4 ? UnitModel::kRtl : UnitModel::kGolden;
     options.unit_kind = kind;
-    options.clock_all = i == 2;
+    options.reference = i == 2;
     options.threads = i == 3 ? 2 : i == 4 ? 4 : 1;
     tasks.push_back({.name = policy + std::to_string(i),
                      .work = [&trace, &reference,
@@ -1175,7 +1175,7 @@ TEST_P(Timelines, SumsAreTheTotalsOfTheRun) {
     options.gpu = small_h200(3);
     options.policy = parse_policy(GetParam());
     options.unit = UnitModel::kGolden;
-    options.clock_all = i == 1;
+    options.reference = i == 1;
     options.threads = i == 3 ? 2 : 1;
     options.timeline_interval = i == 2 ? 0 : kInterval;
     tasks.push_back({.name = GetParam() + std::to_string(i),

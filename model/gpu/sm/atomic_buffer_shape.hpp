@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a policy makes of an SM's atomic buffer. Plain data.
+#pragma once
+
+#include <cstdint>
+
+#include "model/base/ticks.hpp"
+#include "model/machine/config.hpp"
+#include "model/policy/policy.hpp"
+
+namespace warpfold {
+
+// What a policy makes of the buffer. `bytes` 0: the policy has none.
+struct BufferShape {
+  std::uint64_t bytes = 0;
+  std::uint32_t ways = 0;  // 0: one set of all lines
+  std::uint32_t line_bytes = 0;
+  std::uint32_t queue_depth = 0;
+  std::uint32_t victims = 0;  // sectors; 0: no limit
+  // Accesses of the SRAM take their turn on the SM's pipe: one to look up and read, one to write,
+  // one for each sector that must go. 0 where the SRAM is the buffer's own.
+  Ticks access = 0;
+  Ticks add = 0;
+  // Each lane is an access of its own, with a look-up and an addition.
+  bool by_lane = false;
+  // REDs go to the buffer beside the load-store pipe and do not occupy it.
+  bool beside_pipe = false;
+  std::uint32_t load_lines = 0;    // that an ordinary load brings in
+  std::uint64_t lose_flushed = 0;  // SimOptions::lose_flushed
+
+  [[nodiscard]] bool present() const { return bytes != 0; }
+};
+
+// `shared_bytes`: what the resident CTAs use of the SRAM as shared memory. Throws
+// std::invalid_argument with one line when they leave none.
+BufferShape buffer_shape(PolicyKind policy, const GpuConfig& config, std::uint64_t shared_bytes);
+
+}  // namespace warpfold
