@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two bodies of arc_subcore on the same inputs, and every output of one against that of the other
-// whenever they have settled. The bench stands in for the sub-core: it requests, grants reads and
-// takes transactions at random, changes its mind within a cycle, and resets in the middle. It
-// drives the clock itself; owned by the sc_main that elaborates it.
+// in every delta cycle in which one changes, and whenever they have settled. The bench stands in
+// for the sub-core: it requests, grants reads and takes transactions at random, changes its mind
+// within a cycle, and resets in the middle. It drives the clock itself; owned by the sc_main that
+// elaborates it.
 #pragma once
 
 #include <array>
@@ -68,6 +69,7 @@ class Bench final : public sc_core::sc_module {
   void bind(Unit& unit, Outputs& outputs, Signal<bool>& lsu_room);
   void run();
   void grant();  // rf_ready_i answers rf_valid_o within the cycle
+  void watch();  // the outputs change in the same delta cycles
   // A cycle from after its rising edge to after the next one. False when a difference was found.
   bool cycle(bool may_request);
   bool drain();
