@@ -326,8 +326,7 @@ void add_sim(CLI::App& app, Command& command) {
   sim->add_flag("--whole-gpu", arguments->whole_gpu,
                 "Simulate all of a GPU for a trace of one CTA in N, too, not an Nth of it");
   sim->add_flag("--reference", arguments->reference,
-                "Have SystemC clock every block in every cycle: slow, same results; a check of the "
-                "simulator");
+                "Have SystemC clock every block in every cycle: slow, same results");
   sim->footer(
       "Each run ends with a check of every sum. The table goes to stdout. Of an option that is\n"
       "given twice the last counts.\n\n"

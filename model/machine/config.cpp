@@ -359,6 +359,9 @@ void override_value(toml::table& root, const std::string& text) {
   const std::size_t dot = key.find('.');
   toml::table* table = &root;
   if (dot != std::string::npos) {
+    if (key.substr(0, dot) == "rules" && !root.contains("rules")) {
+      root.insert("rules", toml::table{});  // which a file may leave out
+    }
     table = root.get_as<toml::table>(key.substr(0, dot));
     if (table == nullptr) {
       fail(fmt::format("the machine has no section '{}'", key.substr(0, dot)));

@@ -53,6 +53,7 @@ struct GpuConfig {
   // Rules that a machine may have otherwise. Each may be left out of a file.
   struct Rules {
     RuleName admission;  // to a sub-core's memory queue: gpu/sm/queue_admission.hpp
+    RuleName scheduler;  // of the ARC unit: unit/arc_scheduler.hpp
   } rules;
 
   // What a warp instruction takes of its sub-core's pipe, where that is more than its issue slot.

@@ -40,6 +40,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("sm", "issue_order", gpu.sm.issue_order);
 
   visit("rules", "admission", gpu.rules.admission);
+  visit("rules", "scheduler", gpu.rules.scheduler);
 
   visit("pipe", "integer", gpu.pipe.integer, kCycles);
   visit("pipe", "sfu", gpu.pipe.sfu, kCycles);

@@ -146,6 +146,9 @@ inline void ask_for(UnitOutputs& outputs, LaneMask lanes, Tag tag) {
 
 // Makes one unit in reset state. Defined beside the units, so that callers include no Verilated
 // header.
-std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind);
+// `scheduler`: the rule of a golden unit. Throws std::invalid_argument with one line for a name
+// that is unknown, or another than the RTL's for an RTL unit.
+std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind,
+                                   std::string_view scheduler = "greedy");
 
 }  // namespace warpfold

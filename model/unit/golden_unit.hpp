@@ -8,6 +8,7 @@
 #include <array>
 
 #include "model/types.hpp"
+#include "model/unit/arc_scheduler.hpp"
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/fp32.hpp"
 
@@ -25,6 +26,9 @@ namespace warpfold {
 template <class Reduction>
 class GoldenUnit final : public ArcUnit {
  public:
+  // The RTL's scheduler.
+  GoldenUnit() : GoldenUnit(scheduler_rules().find("greedy")) {}
+  explicit GoldenUnit(const SchedulerRule& scheduler) : passes_on_(scheduler.passes_on) {}
   void reset() override {
     done_ = 0;
     lone_ = 0;
@@ -47,6 +51,7 @@ class GoldenUnit final : public ArcUnit {
   LaneMask lone_ = 0;
   LaneMask group_ = 0;  // lanes of the leader's address once they are known, else 0
   Reduction reduction_;
+  bool (*passes_on_)(const SchedulerOffer& offer);
 };
 
 // Serial: one lane a cycle, the chain of additions in lane order.

@@ -70,7 +70,9 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch)
 void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
   const bool needs_unit = options.policy.kind == PolicyKind::kArcHw;
   const auto unit = [&]() -> std::unique_ptr<ArcUnit> {
-    return needs_unit ? make_unit(options.unit, options.unit_kind) : nullptr;
+    return needs_unit ? make_unit(options.unit, options.unit_kind,
+                                  options.gpu.rules.scheduler.or_else("greedy"))
+                      : nullptr;
   };
   std::vector<Residency*> residencies;
   for (std::uint32_t i = 0; i < config_.sm.count; ++i) {
