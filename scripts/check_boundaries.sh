@@ -119,7 +119,8 @@ while read -r folder; do
     printf 'broken: model/%s is no room that check_boundaries.sh knows\n' "$folder"
     failed=1
   fi
-done < <(sources model | xargs -n 1 dirname | sort -u | sed 's,^model/\?,,' | grep -v -e '^$' -e '/admission$' -e '/scheduler$')
+done < <(sources model | xargs -n 1 dirname | sort -u | sed 's,^model/\?,,' |
+  grep -v -e '^$' -e '/admission$' -e '/scheduler$' -e '/rules$')
 rule "results/ knows of a whole run its options and its reference sums alone" \
   '#include "model/gpu/(?!run/(simulate|reference_sums)\.hpp)' model/results/*.[ch]pp
 mapfile -t no_systemc < <(sources model | grep -v -e '^model/gpu/' -e '^model/kernel/' -e '^model/systemc/')

@@ -80,7 +80,7 @@ TimelineDetail timeline_detail(const SimArguments& arguments) {
 WavePlan wave_plan(const SimArguments& arguments, const SimulationPlan& plan,
                    const OutputFile& file) {
   if (plan.traces.size() != 1 || plan.gpus.size() != 1 || plan.policies.size() != 1 ||
-      plan.policies.front().kind != PolicyKind::kArcHw) {
+      !plan.policies.front().has_unit()) {
     throw UsageError("--wave is of one run: one trace, one GPU and --policy arc-hw");
   }
   return {.window = parse_cycles("--wave-cycles", arguments.wave_cycles, kMostWaveCycles),

@@ -12,7 +12,7 @@
 #include "model/gpu/run/reference_sums.hpp"
 #include "model/gpu/run/simulate.hpp"
 #include "model/policy/group_sizes.hpp"
-#include "model/policy/program.hpp"
+#include "model/policy/timing.hpp"
 #include "model/unit/wave_file.hpp"
 
 namespace warpfold {
@@ -120,11 +120,11 @@ PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const
 // Sizes that tell the plan's thresholds apart, of each trace; nothing where none of its policies
 // could come out as another.
 std::optional<GroupSizes> sizes_of(const SimulationPlan& plan, const trace::Reader& trace) {
-  const auto several = [&](PolicyKind kind) {
+  const auto has_other_threshold = [&](const Policy& policy) {
     return std::count_if(plan.policies.begin(), plan.policies.end(),
-                         [kind](const Policy& policy) { return policy.kind == kind; }) > 1;
+                         [&](const Policy& other) { return other.rule == policy.rule; }) > 1;
   };
-  if (!several(PolicyKind::kSwB) && !several(PolicyKind::kSwS)) {
+  if (std::none_of(plan.policies.begin(), plan.policies.end(), has_other_threshold)) {
     return std::nullopt;
   }
   GroupSizes sizes;

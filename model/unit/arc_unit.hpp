@@ -64,7 +64,8 @@ class ArcUnit {
     // Operands that it and the request in front of it may still have to read at once. A power of
     // two; so many tags are in use.
     std::uint32_t operands = 8;
-    // Lanes that one read delivers at most: lane l comes through rf_data[l % read_lanes].
+    // Lanes that one read delivers at most, a power of two: lane l comes through
+    // rf_data[l % read_lanes].
     std::uint32_t read_lanes = 1;
     bool sees_exponents = false;  // uses rf_bins, of the whole operand
     // After so many cycles in which the memory queue is full and neither a lane is read nor a

@@ -55,6 +55,9 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch)
   build_l2();
   warm_l2(launch.trace.header());
   sms_.front()->lose_grants(options.lose_grants);
+  for (const auto& sm : sms_) {
+    sm->lose_flushed(options.lose_flushed);
+  }
   clock_.stop_when([this] { return at_rest(); });
   clock_.watch_every(Watchdog::kInterval, [this](Cycle cycle) { watchdog_.look(cycle); });
   if (options.timeline_interval > 0) {
@@ -68,11 +71,10 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch)
 }
 
 void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
-  const bool needs_unit = options.policy.kind == PolicyKind::kArcHw;
   const auto unit = [&]() -> std::unique_ptr<ArcUnit> {
-    return needs_unit ? make_unit(options.unit, options.unit_kind,
-                                  options.gpu.rules.scheduler.or_else("greedy"))
-                      : nullptr;
+    return options.policy.has_unit() ? make_unit(options.unit, options.unit_kind,
+                                                 options.gpu.rules.scheduler.or_else("greedy"))
+                                     : nullptr;
   };
   std::vector<Residency*> residencies;
   for (std::uint32_t i = 0; i < config_.sm.count; ++i) {

@@ -17,12 +17,12 @@
 #include "model/gpu/run/simulate.hpp"
 #include "model/gpu/run/timeline.hpp"
 #include "model/gpu/run/watchdog.hpp"
-#include "model/gpu/sm/atomic_buffer_shape.hpp"
 #include "model/gpu/sm/sm.hpp"
 #include "model/gpu/traffic/line_sums.hpp"
 #include "model/gpu/traffic/tally.hpp"
 #include "model/kernel/clock.hpp"
-#include "model/policy/program.hpp"
+#include "model/policy/buffer_shape.hpp"
+#include "model/policy/timing.hpp"
 
 namespace warpfold {
 

@@ -10,8 +10,24 @@
 #include "model/gpu/run/gpu.hpp"
 #include "model/gpu/run/occupancy.hpp"
 #include "model/gpu/run/reference_sums.hpp"
+#include "model/policy/rule.hpp"
 
 namespace warpfold {
+
+namespace {
+
+// What an atomic buffer keeps of the SRAM is not there for shared memory.
+GpuConfig beside_buffer(const GpuConfig& gpu, const Policy& policy) {
+  GpuConfig machine = gpu;
+  if (const std::uint64_t kept = policy.rule->kept_from_shared(gpu); kept > 0) {
+    const std::uint64_t left = gpu.l1.bytes - std::min<std::uint64_t>(gpu.l1.bytes, kept);
+    machine.sm.shared_bytes =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(gpu.sm.shared_bytes, left));
+  }
+  return machine;
+}
+
+}  // namespace
 
 RunResult simulate(const SimOptions& options, const trace::Reader& trace,
                    const ReferenceSums& reference) {
@@ -29,13 +45,8 @@ RunResult simulate(const SimOptions& options, const trace::Reader& trace,
   if (cost.registers > 0) {
     registers = cost.registers;
   }
-  // What an atomic buffer takes of the SRAM is not there for shared memory.
-  GpuConfig machine = options.gpu;
-  if (options.policy.kind == PolicyKind::kLab) {
-    machine.sm.shared_bytes = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(machine.sm.shared_bytes, machine.l1.bytes - machine.lab.bytes));
-  }
-  const std::uint32_t resident = ctas_per_sm(machine, header, registers);
+  const std::uint32_t resident =
+      ctas_per_sm(beside_buffer(options.gpu, options.policy), header, registers);
   if (resident == 0) {
     throw SimulationError(
         fmt::format("{}: a CTA of {} threads with {} registers each and {} bytes of shared memory "
@@ -53,12 +64,13 @@ RunResult simulate(const SimOptions& options, const trace::Reader& trace,
 
   BufferShape buffer;
   try {
-    buffer = buffer_shape(options.policy.kind, options.gpu,
-                          std::uint64_t{resident} * shared_per_cta(header));
+    if (options.policy.has_buffer()) {
+      buffer = options.policy.rule->buffer(options.gpu,
+                                           std::uint64_t{resident} * shared_per_cta(header));
+    }
   } catch (const std::invalid_argument& error) {
     throw SimulationError(fmt::format("{}: {}", trace.path().string(), error.what()));
   }
-  buffer.lose_flushed = options.lose_flushed;
   Gpu gpu(options, {.trace = trace,
                     .timing = *timing,
                     .buffer = buffer,

@@ -18,11 +18,6 @@ ArcPort::ArcPort(const SmContext& context, Block& subcore, Fifo<MemOp>& memory_q
       ports_(unit_ ? unit_->ports() : ArcUnit::Ports{}),
       operands_(ports_.operands) {}
 
-// Anything that waits in front of the load-store unit is a stall to the greedy scheduler.
-bool ArcPort::has_room() const {
-  return memory_queue_.can_push_below(context_.config.arc.queue_depth);
-}
-
 void ArcPort::request(CtaContext& cta, std::uint32_t warp, const Step& step, Cycle cycle) {
   // A tag is free again once all lanes of its operand have been read or sent: a sum on its way out
   // needs no operand.
@@ -56,24 +51,6 @@ void ArcPort::request(CtaContext& cta, std::uint32_t warp, const Step& step, Cyc
     });
   }
   context_.tally.lanes_issued += static_cast<std::uint64_t>(lane_count(step.mask));
-}
-
-bool ArcPort::tick(Cycle cycle) {
-  const bool rests = resting_since_ != kNever && !has_room();
-  if (probe_ != nullptr) {
-    show_resting(cycle, rests);
-  }
-  if (rests) {
-    memory_queue_.want_room();
-    return false;
-  }
-  if (!held()) {
-    return false;
-  }
-  end_rest(cycle);
-  const bool request_was_held = request_.req_valid;
-  clock(cycle);
-  return request_was_held && !request_.req_valid;
 }
 
 // One clock of the unit with what stands at its ports.
@@ -144,7 +121,7 @@ void ArcPort::answer(const Operand& operand, LaneMask lanes) {
   };
   if (!ports_.sees_exponents) {
     for_each_bit(lanes, [&](std::uint32_t lane) {
-      request_.rf_data[lane % ports_.read_lanes] = value_of(lane);
+      request_.rf_data[lane & (ports_.read_lanes - 1)] = value_of(lane);
     });
     return;
   }
@@ -156,7 +133,7 @@ void ArcPort::answer(const Operand& operand, LaneMask lanes) {
     });
   }
   for_each_bit(lanes, [&](std::uint32_t lane) {
-    request_.rf_data[lane % ports_.read_lanes] = values_[lane];
+    request_.rf_data[lane & (ports_.read_lanes - 1)] = values_[lane];
   });
 }
 

@@ -99,4 +99,29 @@ class ArcPort {
   UnitOutputs shown_;  // when it was clocked last, if there is a probe
 };
 
+inline bool ArcPort::tick(Cycle cycle) {
+  const bool rests = resting_since_ != kNever && !has_room();
+  if (probe_ != nullptr) [[unlikely]] {
+    show_resting(cycle, rests);
+  }
+  if (rests) {
+    memory_queue_.want_room();
+    return false;
+  }
+  if (!held()) {
+    return false;
+  }
+  if (resting_since_ != kNever) {
+    end_rest(cycle);
+  }
+  const bool request_was_held = request_.req_valid;
+  clock(cycle);
+  return request_was_held && !request_.req_valid;
+}
+
+// Anything that waits in front of the load-store unit is a stall to the greedy scheduler.
+inline bool ArcPort::has_room() const {
+  return memory_queue_.can_push_below(context_.config.arc.queue_depth);
+}
+
 }  // namespace warpfold

@@ -19,8 +19,7 @@ AtomicBuffer::AtomicBuffer(const sc_core::sc_module_name& name, Domain& domain,
       injection_(injection),
       store_(shape_.bytes, shape_.ways, shape_.line_bytes),
       // Beyond every address of the unit, so that no load shares a line with a sum.
-      next_load_line_((kAddrMask + 1) / shape_.line_bytes),
-      lose_(shape_.lose_flushed) {
+      next_load_line_((kAddrMask + 1) / shape_.line_bytes) {
   loads.bind(*this);
 }
 

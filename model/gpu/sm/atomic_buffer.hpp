@@ -52,6 +52,8 @@ class AtomicBuffer : public Block {
     return input.empty() && victims_.empty() && !looked_up_ && !adding_ && fills_ == 0 &&
            store_.words() == 0;
   }
+  // A fault for tests: that many sectors of the flush get lost.
+  void lose_flushed(std::uint64_t sectors) { lose_ = sectors; }
   // What it has to do, and for what that waits, or nothing.
   [[nodiscard]] std::string waits() const;
   [[nodiscard]] const BufferStats& stats() const { return stats_; }
@@ -104,7 +106,7 @@ class AtomicBuffer : public Block {
   bool flushing_ = false;
   SumStore::Slot flush_slot_ = 0;
   Ticks flush_free_at_ = 0;
-  std::uint64_t lose_;
+  std::uint64_t lose_ = 0;
 
   BufferStats stats_;
 };

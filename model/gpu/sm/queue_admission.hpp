@@ -62,6 +62,7 @@ struct AdmissionRule {
   std::string_view name;
   std::string_view source;
   std::string_view description;
+  bool watches_way_out;  // may ever look at it
   Admissions (*make)(const AdmissionContext& context);
 };
 

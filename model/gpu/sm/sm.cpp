@@ -12,6 +12,7 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const SmContex
        const UnitMaker& make_unit)
     : Block(name, partition),
       context_(context),
+      admission_(admission_rules().find(admission_of(context.config))),
       domain_(kAhead, partition.steps()),
       residency_(partition, *this, context.config.sm.subcores),
       control_(domain_, context.config, context.buffer.present(), *this),
@@ -28,12 +29,8 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const SmContex
                                .pipe = pipe_,
                                .match_pipe = match_pipe_,
                                .loads = context.buffer.load_lines > 0 ? &buffer_->loads : nullptr};
-  Admissions admissions = admission_rules()
-                              .find(admission_of(context.config))
-                              .make({.config = context.config,
-                                     .domain = domain_,
-                                     .way_out = outlet_,
-                                     .sm = context.index});
+  Admissions admissions = admission_.make(
+      {.config = context.config, .domain = domain_, .way_out = outlet_, .sm = context.index});
   std::vector<Lsu::Source> sources;
   std::vector<Mailbox<BarrierRelease>*> releases;
   for (std::uint32_t i = 0; i < context.config.sm.subcores; ++i) {
@@ -127,8 +124,9 @@ bool Sm::may_pass_port(Cycle next) const {
   }
   return outlet.settled() ||
          (outlet.has_room() &&
-          std::none_of(subcores_.begin(), subcores_.end(),
-                       [](const auto& subcore) { return subcore->looks_at_way_out(); }));
+          (!admission_.watches_way_out ||
+           std::none_of(subcores_.begin(), subcores_.end(),
+                        [](const auto& subcore) { return subcore->looks_at_way_out(); })));
 }
 
 // Whether no CTA can come before one of those that run has ended.

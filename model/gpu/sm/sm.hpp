@@ -87,8 +87,13 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   void record_rest() const { pipe_.record_rest(); }
   // Has the ports of an ARC unit of its looked at.
   void probe(const PortProbe& probe);
-  // A fault for tests of the checks (SimOptions::lose_grants).
+  // Faults for tests of the checks (SimOptions).
   void lose_grants(std::uint64_t grants) { port_.lose_grants(grants); }
+  void lose_flushed(std::uint64_t sectors) {
+    if (buffer_) {
+      buffer_->lose_flushed(sectors);
+    }
+  }
 
  private:
   static constexpr std::size_t kAhead = 256;  // of the ring of its domain
@@ -102,6 +107,7 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   void tell_ended();
 
   const SmContext context_;
+  const AdmissionRule& admission_;
   Domain domain_;
   Residency residency_;
   SmControl control_;

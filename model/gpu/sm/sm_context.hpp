@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "model/gpu/cta/gradient_memory.hpp"
-#include "model/gpu/sm/atomic_buffer_shape.hpp"
 #include "model/gpu/traffic/line_sums.hpp"
 #include "model/gpu/traffic/tally.hpp"
 #include "model/machine/config.hpp"
+#include "model/policy/buffer_shape.hpp"
 #include "model/policy/program.hpp"
 #include "model/types.hpp"
 #include "model/unit/arc_unit.hpp"

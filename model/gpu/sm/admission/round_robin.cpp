@@ -26,6 +26,7 @@ const AdmissionRule round_robin_admission{
     .name = "round-robin",
     .source = "docs/fidelity.md",
     .description = "Warps that want room in the memory queue take turns.",
+    .watches_way_out = false,
     .make = make};
 
 }  // namespace warpfold

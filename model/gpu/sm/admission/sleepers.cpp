@@ -218,6 +218,7 @@ const AdmissionRule sleepers_admission{
         "Warps whose REDs or loads find the way to the L2 full sleep, for "
         "lsu.sleep_cycles or until it is their CTA's turn; of those that are awake the "
         "oldest CTA's go first.",
+    .watches_way_out = true,
     .make = make};
 
 }  // namespace warpfold

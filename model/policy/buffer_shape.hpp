@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a policy makes of an SM's atomic buffer. Plain data.
+// What a policy makes of an SM's atomic buffer (model/gpu/sm/atomic_buffer.hpp).
 #pragma once
 
 #include <cstdint>
 
 #include "model/base/ticks.hpp"
 #include "model/machine/config.hpp"
-#include "model/policy/policy.hpp"
 
 namespace warpfold {
 
-// What a policy makes of the buffer. `bytes` 0: the policy has none.
+// `bytes` 0: the policy has no buffer.
 struct BufferShape {
   std::uint64_t bytes = 0;
   std::uint32_t ways = 0;  // 0: one set of all lines
@@ -25,14 +24,19 @@ struct BufferShape {
   bool by_lane = false;
   // REDs go to the buffer beside the load-store pipe and do not occupy it.
   bool beside_pipe = false;
-  std::uint32_t load_lines = 0;    // that an ordinary load brings in
-  std::uint64_t lose_flushed = 0;  // SimOptions::lose_flushed
+  std::uint32_t load_lines = 0;  // that an ordinary load brings in
 
   [[nodiscard]] bool present() const { return bytes != 0; }
 };
 
-// `shared_bytes`: what the resident CTAs use of the SRAM as shared memory. Throws
-// std::invalid_argument with one line when they leave none.
-BufferShape buffer_shape(PolicyKind policy, const GpuConfig& config, std::uint64_t shared_bytes);
+// One on the SM's pipe with the machine's queues and adder, still without an SRAM.
+inline BufferShape buffer_on_pipe(const GpuConfig& gpu) {
+  BufferShape shape;
+  shape.queue_depth = gpu.buffer.queue_depth;
+  shape.victims = gpu.buffer.victims;
+  shape.access = to_ticks(gpu.l1.access_cycles);
+  shape.add = to_ticks(gpu.buffer.add_cycles);
+  return shape;
+}
 
 }  // namespace warpfold
