@@ -76,8 +76,6 @@ class ArcUnit {
   };
 
   ArcUnit() = default;
-  ArcUnit(const ArcUnit&) = delete;
-  ArcUnit& operator=(const ArcUnit&) = delete;
   virtual ~ArcUnit() = default;
 
   // Back to the state after reset: nothing held, busy() false.
@@ -91,6 +89,11 @@ class ArcUnit {
 
   // State held after the last edge: false means the unit need not be clocked until a request.
   [[nodiscard]] virtual bool busy() const = 0;
+
+ protected:
+  // Of a unit whose class is known, if that is a plain value.
+  ArcUnit(const ArcUnit&) = default;
+  ArcUnit& operator=(const ArcUnit&) = default;
 };
 
 // Which of the two descriptions of the hardware runs.

@@ -36,6 +36,11 @@ class GoldenUnit final : public ArcUnit {
     reduction_.reset();
   }
   UnitOutputs tick(const UnitInputs& inputs) override;
+  // The outputs that tick() would return, without its edge: for an environment whose inputs change
+  // within a cycle.
+  [[nodiscard]] UnitOutputs settle(const UnitInputs& inputs) const {
+    return GoldenUnit(*this).tick(inputs);
+  }
   [[nodiscard]] Ports ports() const override { return Reduction::kPorts; }
   [[nodiscard]] bool busy() const override { return done_ != 0 || lone_ != 0 || reduction_.busy(); }
 
