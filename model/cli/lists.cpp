@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/cli/command.hpp"
@@ -49,8 +50,17 @@ void print_row(std::string columns, std::string text) {
 }
 
 int list_rules() {
-  for (const RuleInfo& info : rule_infos()) {
-    print_row(fmt::format("{:<16}  {:<11}  {:<16}  ", info.kind, info.name, info.source),
+  const std::vector<RuleInfo> infos = rule_infos();
+  const auto width = [&infos](std::string_view RuleInfo::*column) {
+    std::size_t most = 0;
+    for (const RuleInfo& info : infos) {
+      most = std::max(most, (info.*column).size());
+    }
+    return most;
+  };
+  for (const RuleInfo& info : infos) {
+    print_row(fmt::format("{:<{}}  {:<{}}  {:<{}}  ", info.kind, width(&RuleInfo::kind), info.name,
+                          width(&RuleInfo::name), info.source, width(&RuleInfo::source)),
               std::string(info.description));
   }
   std::cout << "\nThe first of a kind counts where a machine does not name one; sleepers where "
