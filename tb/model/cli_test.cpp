@@ -23,13 +23,12 @@ TEST_F(Cli, VersionAndHelpAreNoErrors) {
   const Outcome version = run({"--version"});
   EXPECT_EQ(version.code, 0);
   EXPECT_TRUE(version.out.starts_with("warpfold "));
-  for (const Words& words :
-       {Words{"--help"}, Words{"sim", "--help"}, Words{"trace", "--help"},
-        Words{"trace", "info", "--help"}, Words{"trace", "verify", "--help"},
-        Words{"trace", "dump", "--help"}, Words{"trace", "slice", "--help"},
-        Words{"trace", "recost", "--help"}, Words{"trace", "retime", "--help"},
-        Words{"regress", "--help"}, Words{"gpus", "--help"}, Words{"policies", "--help"},
-        Words{"rules", "--help"}}) {
+  for (const Words& words : {Words{"--help"}, Words{"sim", "--help"}, Words{"trace", "--help"},
+                             Words{"trace", "info", "--help"}, Words{"trace", "verify", "--help"},
+                             Words{"trace", "dump", "--help"}, Words{"trace", "slice", "--help"},
+                             Words{"trace", "recost", "--help"}, Words{"trace", "retime", "--help"},
+                             Words{"regress", "--help"}, Words{"gpus", "--help"},
+                             Words{"policies", "--help"}, Words{"rules", "--help"}}) {
     const Outcome help = run(words);
     EXPECT_EQ(help.code, 0);
     EXPECT_EQ(help.err, "");
@@ -123,8 +122,8 @@ TEST_F(Cli, UnknownRuleIsRefused) {
 
 TEST_F(Cli, ARuleThatTheMachineCannotHaveIsRefused) {
   write_trace("t.wft");
-  EXPECT_EQ(refusal({"sim", "t.wft", "--gpu", "rtx4090", "--unit", "golden", "--policy",
-                     "baseline", "--set", "rules.admission=sleepers"}),
+  EXPECT_EQ(refusal({"sim", "t.wft", "--gpu", "rtx4090", "--unit", "golden", "--policy", "baseline",
+                     "--set", "rules.admission=sleepers"}),
             "t.wft: rules.admission 'sleepers' needs lsu.sleep_cycles above 0");
 }
 

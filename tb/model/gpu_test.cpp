@@ -750,7 +750,8 @@ TEST_P(L2Port, ServesWhatMeetsThere) {
     trace.work(c, 0, sms - c);
     std::vector<std::uint32_t> primitives = floats(kLanes, GetParam().step, GetParam().words);
     for (std::uint32_t& primitive : primitives) {
-      primitive += static_cast<std::uint32_t>(sector_of(*map, place, index) - SmallTrace::kBase) / 4;
+      primitive +=
+          static_cast<std::uint32_t>(sector_of(*map, place, index) - SmallTrace::kBase) / 4;
     }
     for (std::uint32_t i = 0; i < (c + 1 < sms ? 1 : GetParam().last_reds); ++i) {
       trace.event(c, 0, ~0U, primitives);
