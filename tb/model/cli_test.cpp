@@ -117,6 +117,8 @@ TEST_F(Cli, UnknownRuleIsRefused) {
             "h200: unknown rules.l2_order 'nonsense': known are in-turn");
   EXPECT_EQ(refusal_of("rules.slice_map=nonsense"),
             "h200: unknown rules.slice_map 'nonsense': known are hashed");
+  EXPECT_EQ(refusal_of("rules.scheduler=nonsense"),
+            "h200: unknown rules.scheduler 'nonsense': known are greedy");
   EXPECT_EQ(refusal_of("rules.other=hashed"), "--set rules.other=hashed: unknown key");
 }
 
