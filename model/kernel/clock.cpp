@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "model/base/check.hpp"
+#include "model/base/ticks.hpp"
 
 namespace warpfold {
 
@@ -171,7 +172,7 @@ bool Partition::busy() const {
 
 Clock::Clock(const sc_core::sc_module_name& name, double period_ns, std::size_t threads,
              bool reference)
-    : sc_core::sc_module(name), period_(period_ns, sc_core::SC_NS), edge_("edge", *this) {
+    : sc_core::sc_module(name), period_(period_of(period_ns)), edge_("edge", *this) {
   if (reference) {
     ARC_CHECK(threads == 1, "SystemC has one thread");
     steps_ = std::make_unique<StepClock>("steps", period_, [this](Cycle cycle) { step(cycle); });
@@ -182,6 +183,14 @@ Clock::Clock(const sc_core::sc_module_name& name, double period_ns, std::size_t 
   if (!reference) {
     SC_METHOD(advance);
   }
+}
+
+sc_core::sc_time Clock::period_of(double period_ns) {
+  constexpr std::uint64_t kParts = kTicksPerCycle;
+  constexpr std::uint64_t kPrecise = 1000;  // that parts must be of the resolution at least
+  const sc_core::sc_time period(period_ns, sc_core::SC_NS);
+  const std::uint64_t part = (period.value() + kParts / 2) / kParts;
+  return part < kPrecise ? period : sc_core::sc_time::from_value(part * kParts);
 }
 
 // Before a cycle of the reference.
@@ -219,12 +228,16 @@ void Clock::sample_every(Cycle interval, std::function<void(Cycle)> sample) {
 
 // One activation a cycle. The other threads rest between two of them.
 void Clock::advance() {
+  if (outside_) {
+    partitions_.front()->look_again();
+  }
   if (partitions_.front()->now() == 0) {
     for (std::size_t i = 1; i < partitions_.size(); ++i) {
       threads_.emplace_back([this, i] { work(*partitions_[i]); });
     }
   } else if (std::none_of(partitions_.begin(), partitions_.end(),
-                          [](const auto& partition) { return partition->goes_on_; })) {
+                          [](const auto& partition) { return partition->goes_on_; }) &&
+             !(outside_ && outside_())) {
     end();
     sc_core::sc_stop();  // nobody has anything left to do
     return;

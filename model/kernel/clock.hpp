@@ -211,6 +211,8 @@ class alignas(64) Partition : public Domain {
   void take_notices(const All& all, Half half);
   // Whether anybody in it, or told by it, has something left to do.
   [[nodiscard]] bool busy() const;
+  // The same, after something outside has woken one of its blocks since the last half.
+  void look_again() { goes_on_ = goes_on_ || busy(); }
 
   static constexpr std::size_t kAhead = 1024;
   // By the half in which they were written and the partition that they are for.
@@ -236,12 +238,18 @@ class Clock : public sc_core::sc_module {
   // threads: host threads, the caller's among them, and so partitions. reference: SystemC clocks
   // every block in every cycle, in one thread, until `stop_when` says that all is done.
   Clock(const sc_core::sc_module_name& name, double period_ns, std::size_t threads, bool reference);
+  // What it has for a period of so many nanoseconds: where SystemC's time resolution allows (1 fs
+  // does), the nearest that 256 parts of a cycle divide, in which blocks count.
+  [[nodiscard]] static sc_core::sc_time period_of(double period_ns);
   // For the reference: asked now and then, between two cycles.
   void stop_when(std::function<bool()> done) { done_ = std::move(done); }
   ~Clock() override;
 
   [[nodiscard]] std::size_t partitions() const { return partitions_.size(); }
   [[nodiscard]] Partition& partition(std::size_t index) { return *partitions_[index]; }
+  // Cycles go on while `outside` says that something outside of all domains, which will wake a
+  // block, is under way.
+  void wait_for(std::function<bool()> outside) { outside_ = std::move(outside); }
   // Calls `sample` before every cycle that is a multiple of `interval`, with that cycle: what it
   // sees is what the cycles before have left. It must change nothing.
   void sample_every(Cycle interval, std::function<void(Cycle)> sample);
@@ -286,6 +294,7 @@ class Clock : public sc_core::sc_module {
   sc_core::sc_time period_;
   std::unique_ptr<StepClock> steps_;  // in the reference
   std::function<bool()> done_;
+  std::function<bool()> outside_;
   std::vector<std::unique_ptr<Partition>> partitions_;
   Edge edge_;
   std::exception_ptr failure_;

@@ -7,11 +7,11 @@
 
 namespace warpfold {
 
-// The first edge is cycle 1, as of the gated clock.
+// The first edge is cycle 1, at time 0 as of the gated clock.
 StepClock::StepClock(const sc_core::sc_module_name& name, const sc_core::sc_time& period,
                      std::function<void(Cycle)> between)
     : sc_core::sc_module(name),
-      clock_("clk", period, 0.5, period, true),
+      clock_("clk", period, 0.5, sc_core::SC_ZERO_TIME, true),
       between_(std::move(between)) {
   SC_METHOD(between_cycles);
   sensitive << clock_.negedge_event();

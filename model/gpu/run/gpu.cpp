@@ -22,7 +22,7 @@ namespace {
 
 // Long enough for an SM's share of a processor's cache to pay. Samples of a timeline are taken
 // while all SMs keep step.
-Cycle quantum(const SimOptions& options) {
+Cycle quantum_of(const SimOptions& options) {
   constexpr Cycle kQuantum = 4096;
   return options.timeline_interval > 0 ? options.timeline_interval : kQuantum;
 }
@@ -41,25 +41,35 @@ std::size_t partitions(const SimOptions& options) {
 
 }  // namespace
 
-Gpu::Gpu(const SimOptions& options, const Launch& launch)
-    : config_(options.gpu),
+Gpu::Gpu(const SimOptions& options, const Launch& launch, const Outside& outside)
+    : options_(options),
+      config_(options_.gpu),
+      trace_(launch.trace),
       has_values_(launch.trace.header().values == trace::ValueMode::kFp32),
+      may_lag_(!outside.in_step),
+      quantum_(quantum_of(options)),
       addresses_(launch.trace.header()),
       memory_(addresses_.element_count(), launch.dense),
       map_(make_slice_map(config_)),
-      clock_("clock", 1.0 / config_.sm.clock_ghz, partitions(options), options.reference),
+      clock_("clock", 1.0 / config_.sm.clock_ghz, outside.in_step ? 1 : partitions(options),
+             options.reference),
       tallies_(clock_.partitions()),
       dispatcher_("dispatcher", clock_.partition(0), launch.trace, ctas_, launch.resident_ctas,
                   options.progress),
       watchdog_(dispatcher_, sms_, l2_) {
   build_sms(options, launch);
-  build_l2();
-  warm_l2(launch.trace.header());
+  build_l2(outside);
+  if (!outside.l2) {
+    warm_l2(launch.trace.header());
+  }
   sms_.front()->lose_grants(options.lose_grants);
   for (const auto& sm : sms_) {
     sm->lose_flushed(options.lose_flushed);
   }
   clock_.stop_when([this] { return at_rest(); });
+  if (outside.l2) {
+    clock_.wait_for([this] { return !l2_is_empty(); });
+  }
   clock_.watch_every(Watchdog::kInterval, [this](Cycle cycle) { watchdog_.look(cycle); });
   if (options.timeline_interval > 0) {
     timeline_.emplace(options.timeline_interval, options.timeline_detail, config_, sms_, l2_);
@@ -81,7 +91,7 @@ void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
   for (std::uint32_t i = 0; i < config_.sm.count; ++i) {
     const std::size_t place = i % clock_.partitions();
     const SmContext context{.config = config_,
-                            .timing = launch.timing,
+                            .timing = *launch.timing,
                             .addresses = addresses_,
                             .buffer = launch.buffer,
                             .sums = sums_,
@@ -90,7 +100,8 @@ void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
                             .reference = options.reference,
                             .index = i,
                             .resident_ctas = launch.resident_ctas,
-                            .quantum = quantum(options)};
+                            .quantum = quantum_,
+                            .may_lag = may_lag_};
     sms_.push_back(std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), clock_.partition(place),
                                         context, unit));
     residencies.push_back(&sms_.back()->residency());
@@ -98,7 +109,7 @@ void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
   dispatcher_.connect(std::move(residencies));
 }
 
-void Gpu::build_l2() {
+void Gpu::build_l2(const Outside& outside) {
   std::vector<Injector*> injectors;
   for (const auto& sm : sms_) {
     injectors.push_back(&sm->injector());
@@ -106,13 +117,19 @@ void Gpu::build_l2() {
   std::vector<Entrance*> entrances;
   for (std::uint32_t i = 0; i < config_.l2.ports(); ++i) {
     const std::size_t place = i % clock_.partitions();
-    behind_.push_back(std::make_unique<DramChannel>(config_));
+    const RopAdder::Context additions{.addresses = addresses_,
+                                      .memory = memory_.span(),
+                                      .sums = sums_,
+                                      .tally = tallies_[place],
+                                      .has_values = has_values_};
+    if (outside.l2) {
+      outside_.push_back(outside.l2(i, additions, injectors));
+      entrances.push_back(outside_.back().get());
+      continue;
+    }
+    behind_.push_back(outside.memory ? outside.memory(i) : std::make_unique<DramChannel>(config_));
     const L2Context context{.config = config_,
-                            .additions = {.addresses = addresses_,
-                                          .memory = memory_.span(),
-                                          .sums = sums_,
-                                          .tally = tallies_[place],
-                                          .has_values = has_values_},
+                            .additions = additions,
                             .order = l2_order_rules().find(l2_order_of(config_)),
                             .behind = *behind_.back()};
     l2_.push_back(std::make_unique<L2Port>(fmt::format("l2_{}", i).c_str(), clock_.partition(place),
@@ -125,11 +142,10 @@ void Gpu::build_l2() {
   }
 }
 
-void Gpu::run() {
-  // Coming to rest is the normal end of a run and needs no notice.
-  sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
-  sc_core::sc_start();
-  clock_.rethrow_failure();
+bool Gpu::l2_is_empty() const {
+  const auto empty = [](const auto& port) { return port->empty(); };
+  return std::all_of(l2_.begin(), l2_.end(), empty) &&
+         std::all_of(outside_.begin(), outside_.end(), empty);
 }
 
 void Gpu::warm_l2(const trace::Header& header) {
@@ -160,7 +176,7 @@ void Gpu::warm_l2(const trace::Header& header) {
 bool Gpu::at_rest() const {
   return dispatcher_.done() &&
          std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->empty(); }) &&
-         std::all_of(l2_.begin(), l2_.end(), [](const auto& port) { return port->empty(); });
+         l2_is_empty();
 }
 
 // A warp or packet left behind is a deadlock of the model.
@@ -170,7 +186,7 @@ std::string Gpu::stuck() const {
     why = "CTAs have not finished";
   } else if (!std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->empty(); })) {
     why = "an SM still holds work";
-  } else if (!std::all_of(l2_.begin(), l2_.end(), [](const auto& port) { return port->empty(); })) {
+  } else if (!l2_is_empty()) {
     why = "a port of the L2 still holds work";
   } else if (!ctas_.empty()) {
     why = "a CTA is still referred to";
@@ -181,6 +197,7 @@ std::string Gpu::stuck() const {
 }
 
 RunResult Gpu::collect(const ReferenceSums& reference) {
+  clock_.rethrow_failure();
   // Units may have to do with what has left them for longer than that takes to arrive.
   Cycle end = dispatcher_.last_end();
   for (const auto& sm : sms_) {
@@ -189,12 +206,18 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   for (const auto& port : l2_) {
     end = std::max(end, port->stats().last_done);
   }
+  for (const auto& port : outside_) {
+    end = std::max(end, port->stats().last_done);
+  }
   Totals totals;
   for (const auto& sm : sms_) {
     sm->finish(end);
     totals.add(*sm);
   }
   for (const auto& port : l2_) {
+    totals.add(port->stats());
+  }
+  for (const auto& port : outside_) {
     totals.add(port->stats());
   }
   for (const Tally& of_partition : tallies_) {
@@ -209,6 +232,11 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   }
   check_run(totals, config_, reference, stuck(), result);
   check_sums(reference, memory_.span(), result);
+  result.trace = trace_.path().string();
+  result.trace_hash = trace_.file_hash();
+  result.policy = options_.policy.name();
+  result.unit = std::string(unit_model_name(options_.unit));
+  result.unit_kind = std::string(unit_kind_name(options_.unit_kind));
   return result;
 }
 

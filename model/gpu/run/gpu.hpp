@@ -13,8 +13,10 @@
 #include "model/gpu/cta/gradient_memory.hpp"
 #include "model/gpu/memory/l2_port.hpp"
 #include "model/gpu/memory/memory_behind.hpp"
+#include "model/gpu/memory/outside.hpp"
 #include "model/gpu/noc/slice_map.hpp"
 #include "model/gpu/run/dispatcher.hpp"
+#include "model/gpu/run/launch.hpp"
 #include "model/gpu/run/simulate.hpp"
 #include "model/gpu/run/timeline.hpp"
 #include "model/gpu/run/watchdog.hpp"
@@ -29,34 +31,33 @@ namespace warpfold {
 
 class Gpu {
  public:
-  // What a launch of the trace comes to under the policy. All references outlive the GPU.
-  struct Launch {
-    const trace::Reader& trace;
-    const PolicyTiming& timing;
-    const BufferShape& buffer;
-    std::uint32_t resident_ctas;  // that fit an SM
-    bool dense;                   // most elements of the arrays are added to
-  };
+  // `outside`: what the platform around brings in place of the GPU's own.
+  Gpu(const SimOptions& options, const Launch& launch, const Outside& outside = {});
 
-  Gpu(const SimOptions& options, const Launch& launch);
-
-  // Runs until nobody has anything left to do. Throws what a block throws.
-  void run();
-  // After that.
+  // After sc_start(), which runs until nobody has anything left to do. Throws what a block has
+  // thrown.
   [[nodiscard]] RunResult collect(const ReferenceSums& reference);
+  [[nodiscard]] const std::vector<std::unique_ptr<Sm>>& sms() const { return sms_; }
+  // Cycles that an SM may be ahead.
+  [[nodiscard]] Cycle quantum() const { return quantum_; }
 
  private:
   void build_sms(const SimOptions& options, const Launch& launch);
-  void build_l2();
+  void build_l2(const Outside& outside);
   // The arrays were cleared just before the kernel, in address order: as much of them as fits is in
   // the L2, the last lines first.
   void warm_l2(const trace::Header& header);
+  [[nodiscard]] bool l2_is_empty() const;
   [[nodiscard]] bool at_rest() const;
   // Why it has not come to rest, or nothing.
   [[nodiscard]] std::string stuck() const;
 
-  const GpuConfig config_;
+  const SimOptions options_;
+  const GpuConfig& config_;
+  const trace::Reader& trace_;
   const bool has_values_;
+  const bool may_lag_;  // SMs may be behind
+  const Cycle quantum_;
   AddressMap addresses_;
   LazyArray<Fp32Bits> memory_;
   CtaStore ctas_;
@@ -67,7 +68,8 @@ class Gpu {
   Dispatcher dispatcher_;
   std::vector<std::unique_ptr<Sm>> sms_;
   std::vector<std::unique_ptr<MemoryBehind>> behind_;  // of each port of the L2
-  std::vector<std::unique_ptr<L2Port>> l2_;
+  std::vector<std::unique_ptr<L2Port>> l2_;            // none where it lies outside,
+  std::vector<std::unique_ptr<OutsidePort>> outside_;  // which has these
   Watchdog watchdog_;
   std::optional<TimelineRecorder> timeline_;
 };

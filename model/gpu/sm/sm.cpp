@@ -172,7 +172,7 @@ void Sm::tick() {
     next = next_cycle();
   }
   tell_ended();
-  if (full && next < end && outlet_.has_plenty()) {
+  if (full && context_.may_lag && next < end && outlet_.has_plenty()) {
     if (const Cycle until = may_stay_until(end); until > next) {
       outlet_.set_behind(true);
       next = until;

@@ -62,6 +62,8 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   [[nodiscard]] Ticks busy_until() const {
     return std::max({pipe_.busy_until(), port_.busy_until(), buffer_ ? buffer_->busy_until() : 0});
   }
+  // Cycles that what lies within is ahead of the GPU, where it may not be behind.
+  [[nodiscard]] Cycle ahead() const { return std::max(domain_.now(), now()) - now(); }
   // Brings the statistics of its sub-cores up to `end`, the first cycle that no longer counts.
   void finish(Cycle end);
 

@@ -27,6 +27,7 @@ struct SmContext {
   std::uint32_t index;          // of the SM
   std::uint32_t resident_ctas;  // that fit it
   Cycle quantum;                // it does not run ahead beyond the next multiple of these cycles
+  bool may_lag = true;          // it may be behind, too
 };
 
 }  // namespace warpfold

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launch of a trace comes to on a machine under a policy, before any block is built.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "model/gpu/run/simulate.hpp"
+#include "model/policy/buffer_shape.hpp"
+#include "model/policy/timing.hpp"
+#include "traces/format/reader.hpp"
+
+namespace warpfold {
+
+struct Launch {
+  const trace::Reader& trace;
+  std::unique_ptr<PolicyTiming> timing;
+  BufferShape buffer;
+  std::uint32_t resident_ctas = 0;  // that fit an SM
+  bool dense = false;               // most elements of the arrays are added to
+};
+
+// Throws SimulationError where this machine or policy cannot run the trace.
+Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
+                      const ReferenceSums& reference);
+
+}  // namespace warpfold
