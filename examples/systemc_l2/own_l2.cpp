@@ -18,8 +18,10 @@ using namespace sc_core;
 struct Dram : sc_module {
   tlm_utils::simple_target_socket<Dram> socket{"socket"};
   sc_time transfer, latency, free_at;
-  Dram(const sc_module_name& name, const sc_time& line, const sc_time& wait)
-      : sc_module(name), transfer(line), latency(wait) {
+  Dram(const sc_module_name& name, const sc_time& cycle, const GpuConfig::L2& l2)
+      : sc_module(name), latency(cycle * l2.dram_latency) {
+    transfer =
+        cycle / 256 * std::round(256. * l2.line_bytes * l2.ports() / l2.dram_bytes_per_cycle);
     socket.register_b_transport(this, &Dram::transport);
   }
   void transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
@@ -83,34 +85,31 @@ struct OwnL2 : sc_module {
 
 int sc_main(int argc, char** argv) {
   if (argc != 6) {
-    return std::cerr << "usage: own_l2 TRACE GPU POLICY own|memory|l2 VCD\n", 2;
+    std::cerr << "usage: own_l2 TRACE GPU POLICY own|memory|l2 VCD\n";
+    return 2;
   }
   sc_set_time_resolution(1, SC_FS);
   const trace::Reader trace(argv[1]);
   SimOptions options;
-  options.gpu = load_gpu(argv[2]), options.policy = parse_policy(argv[3]);
+  options.gpu = load_gpu(argv[2]);
+  options.policy = parse_policy(argv[3]);
   options.unit = UnitModel::kGolden;
   const ReferenceSums reference = ReferenceSums::compute(trace);
   systemc::GpuModule gpu(
       "gpu", options, trace, reference,
       {.memory = argv[4] == std::string("memory"), .l2 = argv[4] == std::string("l2")});
-  const auto& l2 = options.gpu.l2;
-  const double cycles_of_line =
-      std::round(256. * l2.line_bytes * l2.ports() / l2.dram_bytes_per_cycle) / 256;
-  sc_vector<Dram> drams("dram", gpu.memory.size(), [&](const char* name, std::size_t) {
-    return new Dram(name, gpu.period() * cycles_of_line, gpu.period() * l2.dram_latency);
-  });
-  sc_vector<OwnL2> ports("port", gpu.l2.size(), [&](const char* name, std::size_t) {
-    return new OwnL2(name, gpu.period());
-  });
   sc_trace_file* waves = sc_create_vcd_trace_file(argv[5]);
-  for (std::size_t i = 0; i < drams.size(); ++i) {
-    gpu.memory[i].bind(drams[i].socket);
-  }
-  for (std::size_t i = 0; i < ports.size(); ++i) {
-    gpu.l2[i].bind(ports[i].socket);
-    sc_trace(waves, ports[i].held, ports[i].held.name());
-  }
+  sc_vector<Dram> drams("dram", gpu.memory.size(), [&](const char* name, std::size_t i) {
+    auto* const dram = new Dram(name, gpu.period(), options.gpu.l2);
+    gpu.memory[i].bind(dram->socket);
+    return dram;
+  });
+  sc_vector<OwnL2> ports("port", gpu.l2.size(), [&](const char* name, std::size_t i) {
+    auto* const port = new OwnL2(name, gpu.period());
+    gpu.l2[i].bind(port->socket);
+    sc_trace(waves, port->held, port->held.name());
+    return port;
+  });
   sc_start();
   sc_close_vcd_trace_file(waves);
   const RunResult result = gpu.result();
