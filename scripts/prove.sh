@@ -40,6 +40,7 @@ scheduler          | yes | comb   | arc_scheduler      | arc_scheduler          
 reduction_serial   | yes | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -                     | 2 11 9
 serial_progress    | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DPROGRESS            | 2 11 12
 reduction_pipelined | yes | induct | arc_reduction_pipelined | arc_lane_picker arc_reduction_pipelined | -                     | 2 12 11
+pipelined_progress | no  | induct | arc_reduction_pipelined | arc_lane_picker arc_reduction_pipelined | -DPROGRESS            | 2 12 12
 addr_match         | no  | induct | arc_addr_match     | arc_lane_picker arc_addr_match          | -                     | 2 8 7
 bin_max            | yes | comb   | arc_bin_max        | arc_bin_max                             | -                     | 1 1 1
 fused_control      | no  | induct | arc_reduction_fused | arc_fused_fetch arc_fused_align arc_fused_sum arc_fused_round arc_reduction_fused | - | 2 13 7
@@ -84,6 +85,8 @@ reduction_pipelined | slot_lost           | arc_reduction_pipelined | s/txn_read
 reduction_pipelined | tag_of_next         | arc_reduction_pipelined | s/result_tag_o = result_tag_q/result_tag_o = last_tag_q/
 reduction_pipelined | result_forgotten    | arc_reduction_pipelined | s/waiting_q <= stay;/waiting_q <= 1'b0;/
 reduction_pipelined | reset_forgotten     | arc_reduction_pipelined | s/align_valid_q <= 1'b0;/align_valid_q <= 1'b1;/
+pipelined_progress | refused_lane_forgotten | arc_reduction_pipelined | s/read_any_q <= load \|\| \(last_valid_q && !last_empty_q\)/read_any_q <= load/
+pipelined_progress | read_never_asked    | arc_reduction_pipelined | s/read_any_q <= load \|\| \(last_valid_q/read_any_q <= (load \&\& !txn_tag_i[0]) || (last_valid_q \&\& !last_tag_q[0]/
 addr_match         | wrong_leader        | arc_addr_match     | s/\.mask_i   \(pending\)/.mask_i   (req_mask_i)/
 addr_match         | done_not_cleared    | arc_addr_match     | s/done_d = '0;/done_d = done_q;/
 addr_match         | lone_not_cleared    | arc_addr_match     | s/lone_d = '0;/lone_d = lone_q;/
