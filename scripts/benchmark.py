@@ -49,7 +49,7 @@ def simulate(args, policy, unit, threads, clock_all=False):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "r.json")
         command = [args.warpfold, "sim", args.trace, "--gpu", args.gpu, "--policy", policy,
-                   "--unit", unit, "--threads", str(threads), "--json", path, *["--clock-all"] * clock_all]
+                   "--unit", unit, "--threads", str(threads), "--json", path, *["--reference"] * clock_all]
         with tempfile.TemporaryFile("w+") as errors, \
                 subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors) as process:
             _, status, usage = os.wait4(process.pid, 0)

@@ -35,36 +35,96 @@ rule() {
 sources() { find "$@" -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort; }
 
 mapfile -t trace_files < <(sources traces)
+mapfile -t format_files < <(sources traces/format)
 mapfile -t model_files < <(sources model)
-mapfile -t outside_gpu < <(sources model | grep -v '^model/gpu/')
-mapfile -t outside_cli < <(sources model | grep -v '^model/cli/')
-mapfile -t outside_wrapper < <(sources model | grep -v '^model/unit/rtl_unit\.cpp$')
-mapfile -t unit_files < <(sources model/unit)
-mapfile -t policy_files < <(sources model/policy)
-mapfile -t results_files < <(sources model/results)
-mapfile -t report_files < <(sources model/report)
+mapfile -t outside_wrapper < <(sources model | grep -v -e '^model/unit/rtl_unit\.cpp$' -e '^model/systemc/arc_subcore_rtl\.cpp$')
 mapfile -t rtl_files < <(find rtl -name '*.sv' -o -name '*.svh' | sort)
 mapfile -t synth_files < <(find synth scripts/synth.sh -type f ! -name '*.md' ! -name '*.json' | sort)
 
 rule "traces/ knows neither model nor rtl" '#include "(model|rtl|tb|synth)/' "${trace_files[@]}"
+rule "traces/format does not know what records" '#include "traces/capture/' "${format_files[@]}"
+# capture_rule FOLDER "what it may know" FOLDER|...: of traces/capture it includes these and itself alone.
+capture_rule() {
+  local files
+  mapfile -t files < <(sources "traces/capture/$1")
+  rule "traces/capture/$1 knows $2" "#include \"traces/capture/(?!($1|$3)/)" "${files[@]}"
+}
+capture_rule common "no kernel and no program" common
+capture_rule reduce "itself alone, so that a kernel may take it" reduce
+capture_rule microbench "what all share alone" common
+capture_rule splat "what all share, and reductions" "common|reduce"
+capture_rule training "splat and what that knows" "common|reduce|splat"
+capture_rule commands "splat, training and what these know" "common|reduce|splat|training"
+capture_rule workload "what all share, and reductions, but no workload" "common|reduce"
+for folder in traces/capture/*/; do
+  [[ -n $(sources "$folder") ]] || continue
+  folder=$(basename "$folder")
+  case $folder in
+    common | reduce | microbench | splat | training | commands | workload | costs) ;;
+    image_fit | splat_forms)
+      capture_rule "$folder" "splat and what all workloads share" "common|reduce|workload|splat"
+      ;;
+    *) capture_rule "$folder" "what all workloads share, and no other workload" "common|reduce|workload" ;;
+  esac
+done
+mapfile -t loose < <(find traces/capture -maxdepth 1 -type f ! -name CMakeLists.txt ! -name README.md)
+if ((${#loose[@]})); then
+  printf 'broken: every file of traces/capture lies in a folder\n%s\n' "${loose[*]}"
+  failed=1
+fi
 rule "rtl/ includes nothing from outside itself" '`include "[^"]*/' "${rtl_files[@]}"
 rule "rtl/ does not name the model" '(golden|warpfold::|\.hpp)' "${rtl_files[@]}"
 rule "model/ does not include tests" '#include "(tb|synth)/' "${model_files[@]}"
-rule "only model/gpu sees SystemC" '#include <systemc' "${outside_gpu[@]}"
-rule "only rtl_unit.cpp sees the Verilated unit" '#include "V[a-z_]+\.h"' "${outside_wrapper[@]}"
-rule "model/unit does not know the GPU around it" '#include "model/(gpu|policy|results)/' \
-  "${unit_files[@]}"
-rule "model/policy knows of model/gpu the machine's parameters alone: config.hpp and ticks.hpp" \
-  '#include "model/gpu/(?!(config|ticks)\.hpp")' "${policy_files[@]}"
-rule "model/policy knows neither results nor units" '#include "model/(results|unit)/' \
-  "${policy_files[@]}"
-rule "model/results knows of model/gpu the parameters, a whole run and its reference sums alone" \
-  '#include "model/gpu/(?!(config|config_fields|gpu|reference_sums)\.hpp")' "${results_files[@]}"
-rule "model/gpu knows of model/results the plain data of a run alone: run_result.hpp" \
-  '#include "model/results/(?!run_result\.hpp")' model/gpu/*.[ch]pp
-rule "model/report knows results files alone" '#include "(model/(?!report/)|traces/)' "${report_files[@]}"
-rule "nothing in model/ stands on the command but its own files" '#include "model/cli/' \
-  "${outside_cli[@]}"
+rule "only rtl_unit.cpp and arc_subcore_rtl.cpp see the Verilated unit" '#include "V[a-z_]+\.h"' "${outside_wrapper[@]}"
+
+# The rooms of model/, each with the rooms that it may include, which all stand above it: no arrow
+# runs back up, so there is no circle. Every room may include itself and model/types.hpp.
+rooms=(
+  "base: "
+  "gpus: "
+  "machine: base gpus"
+  "outcome: base machine"
+  "kernel: base outcome"
+  "unit: base"
+  "systemc: unit"
+  "policy: base machine"
+  "gpu/cta: base"
+  "gpu/traffic: base gpu/cta"
+  "gpu/noc: base machine kernel gpu/traffic"
+  "gpu/sm: base machine kernel unit policy gpu/cta gpu/traffic gpu/noc"
+  "gpu/memory: base machine kernel unit gpu/cta gpu/traffic gpu/noc"
+  "gpu/run: base machine outcome kernel unit policy gpu/cta gpu/traffic gpu/noc gpu/sm gpu/memory"
+  "results: base machine outcome kernel unit policy gpu/run"
+  "report: "
+  "cli: base machine outcome kernel unit policy gpu/run results report"
+)
+seen=" "
+for line in "${rooms[@]}"; do
+  room=${line%%:*}
+  allowed="types $room"
+  for other in ${line#*:}; do
+    if [[ $seen != *" $other "* ]]; then
+      printf 'broken: the rooms of model/ are in order: %s stands on %s, which comes later\n' "$room" "$other"
+      failed=1
+    fi
+    allowed+=" $other"
+  done
+  seen+="$room "
+  mapfile -t files < <(find "model/$room" -maxdepth 3 \( -name '*.[ch]pp' -o -name '*.in' \) | sort)
+  rule "model/$room includes of model/ no more than ${allowed// /, }" \
+    "#include \"model/(?!types\.hpp\")(?!(${allowed// /|})/[a-z0-9_]+(\.hpp|/[a-z0-9_]+\.hpp)\")" "${files[@]}"
+done
+while read -r folder; do
+  if [[ $seen != *" $folder "* ]]; then
+    printf 'broken: model/%s is no room that check_boundaries.sh knows\n' "$folder"
+    failed=1
+  fi
+done < <(sources model | xargs -n 1 dirname | sort -u | sed 's,^model/\?,,' |
+  grep -v -e '^$' -e '/admission$' -e '/scheduler$' -e '/rules$' -e '^gpu/memory/l2_order$' -e '^gpu/noc/slice_map$')
+rule "results/ knows of a whole run its options, its rules and its reference sums alone" \
+  '#include "model/gpu/(?!run/(simulate|rules|reference_sums)\.hpp)' model/results/*.[ch]pp
+mapfile -t no_systemc < <(sources model | grep -v -e '^model/gpu/' -e '^model/kernel/' -e '^model/systemc/')
+rule "only model/kernel, model/gpu and model/systemc see SystemC" '#include <(systemc|tlm)' "${no_systemc[@]}"
 rule "synth/ reads rtl only" '(model|traces)/' "${synth_files[@]}"
 if ((failed)); then
   exit 1

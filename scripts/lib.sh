@@ -145,8 +145,8 @@ build_capture() {  # folder program...
 take_costs() {  # program folder costs.json [option of sass_cost.py]...
   echo "== instruction costs"
   command -v cuobjdump >/dev/null || die "no cuobjdump: install it or give --no-costs"
-  "$repo/traces/capture/sass_cost.py" dump --program "$1" --out "$2"
-  "$repo/traces/capture/sass_cost.py" costs "${@:4}" --sass "$2" --json "$3"
+  "$repo/traces/capture/costs/sass_cost.py" dump --program "$1" --out "$2"
+  "$repo/traces/capture/costs/sass_cost.py" costs "${@:4}" --sass "$2" --json "$3"
 }
 
 # Warp instructions that the costs predict beside those that ncu counts while the command runs, where it may.
@@ -158,7 +158,7 @@ compare_with_ncu() {  # costs.json counts.json ncu.csv kernels command...
   echo "== predicted against measured warp instructions"
   if ncu --clock-control none --metrics smsp__inst_executed.sum -k "regex:$4" --csv --log-file "$3" \
     "${@:5}" >/dev/null 2>&1; then
-    "$repo/traces/capture/sass_cost.py" predict --costs "$1" --counts "$2" --ncu "$3"
+    "$repo/traces/capture/costs/sass_cost.py" predict --costs "$1" --counts "$2" --ncu "$3"
   else
     echo "ncu cannot read the counters here: not compared"
   fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The constrained-random tests, unit benches and lockstep, with N seeds one after the other. Prints
-# one line for each seed and stops at the first that fails, with the test and the command that
-# repeats it.
+# The constrained-random tests, unit benches, lockstep and the SystemC modules, with N seeds one after
+# the other. Prints one line for each seed and stops at the first that fails, with the test and the
+# command that repeats it.
 #
 #   scripts/regress.sh [--seeds N] [--from SEED]     default: 10 seeds, from the time of day
 #
@@ -29,20 +29,22 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 programs=(tb/lockstep/lockstep_tests)
 for bench in tb/unit/*_test.cpp; do programs+=("${bench%.cpp}"); done
+runs=("${programs[@]/%/ --gtest_brief=1 --gtest_fail_fast}")
+programs+=(tb/systemc/systemc_lockstep)
+for kind in $(unit_kinds); do runs+=("tb/systemc/systemc_lockstep $kind"); done
 { cmake --preset release -DWARPFOLD_TESTS=ON &&
   cmake --build --preset release --target "${programs[@]##*/}" -j "$jobs"; } >"$log" 2>&1 ||
   { tail -20 "$log" >&2; die "the build failed"; }
 
 for ((seed = first; seed < first + seeds; seed++)); do
   started=$SECONDS
-  for i in "${!programs[@]}"; do
-    program=${programs[i]}
-    progress $(((seed - first) * ${#programs[@]} + i)) $((seeds * ${#programs[@]})) "runs of benches"
-    if ! WARPFOLD_SEED=$seed "build/release/$program" --gtest_brief=1 --gtest_fail_fast \
-      >"$log" 2>&1; then
+  for i in "${!runs[@]}"; do
+    read -ra words <<<"${runs[i]}"
+    progress $(((seed - first) * ${#runs[@]} + i)) $((seeds * ${#runs[@]})) "runs of benches"
+    if ! WARPFOLD_SEED=$seed "build/release/${words[0]}" "${words[@]:1}" >"$log" 2>&1; then
       wipe_progress
       grep -v '^WARPFOLD_SEED' "$log" | tail -20
-      echo "seed $seed: FAILED; again with: WARPFOLD_SEED=$seed build/release/$program"
+      echo "seed $seed: FAILED; again with: WARPFOLD_SEED=$seed build/release/${runs[i]}"
       exit 1
     fi
   done

@@ -46,7 +46,7 @@ for ((i = 0; i < $#; i++)); do
       sed -n '/^# The main job/,/^[^#]/{s/^# \{0,1\}//p}' "$0"
       echo "Options of \`warpfold sim\`: --gpu, --policy, --unit, --unit-kind, --set, --json, --energy, --timeline,"
       echo "--timeline-interval, --timeline-window, --timeline-sm, --timeline-l2, --wave, --wave-cycles, --wave-sm,"
-      echo "--wave-subcore, --jobs, --threads, --bounds, --whole-gpu, --clock-all."
+      echo "--wave-subcore, --jobs, --threads, --bounds, --whole-gpu, --reference."
       exit 0
       ;;
     --json) results=$(from_caller "${options[i + 1]:-}") ;;
@@ -63,7 +63,7 @@ for ((i = 0; i < $#; i++)); do
       options[i]=${options[i]%%=*}=$(value_of "${options[i]%%=*}" "${options[i]#*=}")
       continue
       ;;
-    --bounds | --whole-gpu | --clock-all) continue ;;
+    --bounds | --whole-gpu | --reference) continue ;;
     *) die "unknown option '${options[i]}' (--help lists them)" ;;
   esac
   if [[ ${options[i]} != *=* ]]; then

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "model/gpu/recorder.hpp"
+#include "model/kernel/recorder.hpp"
 #include "traces/format/reader.hpp"
 
 namespace warpfold::cli {

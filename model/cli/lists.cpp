@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// warpfold gpus, warpfold policies.
+// warpfold gpus, warpfold policies, warpfold rules.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/cli/command.hpp"
-#include "model/gpu/config.hpp"
+#include "model/gpu/run/rules.hpp"
+#include "model/machine/config.hpp"
 #include "model/policy/policy.hpp"
 #include "model/results/table.hpp"
 
@@ -31,23 +33,44 @@ int list_gpus() {
   return kDone;
 }
 
-int list_policies() {
+// A row whose last column is a text, over as many lines as that needs. `columns`: those before it,
+// each as wide as it should be.
+void print_row(std::string columns, std::string text) {
   constexpr std::size_t kTextColumns = 70;
-  for (const PolicyInfo& info : policy_infos()) {
-    std::string text = info.description;
-    std::string first = info.pattern;
-    std::string source = info.source;
-    while (!text.empty()) {
-      std::size_t end = text.size();
-      if (end > kTextColumns) {
-        end = text.rfind(' ', kTextColumns);
-        end = end == std::string::npos ? text.size() : end;
-      }
-      std::cout << fmt::format("{:<10}  {:<27}  {}\n", first, source, text.substr(0, end));
-      text.erase(0, std::min(text.size(), end + 1));
-      first.clear();
-      source.clear();
+  while (!text.empty()) {
+    std::size_t end = text.size();
+    if (end > kTextColumns) {
+      end = text.rfind(' ', kTextColumns);
+      end = end == std::string::npos ? text.size() : end;
     }
+    std::cout << fmt::format("{}{}\n", columns, text.substr(0, end));
+    text.erase(0, std::min(text.size(), end + 1));
+    columns.assign(columns.size(), ' ');
+  }
+}
+
+int list_rules() {
+  const std::vector<RuleInfo> infos = rule_infos();
+  const auto width = [&infos](std::string_view RuleInfo::*column) {
+    std::size_t most = 0;
+    for (const RuleInfo& info : infos) {
+      most = std::max(most, (info.*column).size());
+    }
+    return most;
+  };
+  for (const RuleInfo& info : infos) {
+    print_row(fmt::format("{:<{}}  {:<{}}  {:<{}}  ", info.kind, width(&RuleInfo::kind), info.name,
+                          width(&RuleInfo::name), info.source, width(&RuleInfo::source)),
+              std::string(info.description));
+  }
+  std::cout << "\nThe first of a kind counts where a machine does not name one; sleepers where "
+               "lsu.sleep_cycles is above 0.\n";
+  return kDone;
+}
+
+int list_policies() {
+  for (const PolicyInfo& info : policy_infos()) {
+    print_row(fmt::format("{:<10}  {:<27}  ", info.pattern, info.source), info.description);
   }
   std::vector<std::string> names;
   for (const Policy& policy : default_policies()) {
@@ -71,6 +94,11 @@ void add_lists(CLI::App& app, Command& command) {
       "Example: the butterfly reduction at three thresholds\n"
       "  warpfold sim truck.wft --policy baseline,sw-b:8,sw-b:16,sw-b:24");
   policies->callback([&command] { command = list_policies; });
+  CLI::App* rules = app.add_subcommand("rules", "List the rules that a GPU may have");
+  rules->footer(
+      "A GPU's file names them in its section [rules].\n\nExample:\n"
+      "  warpfold sim truck.wft --set rules.admission=round-robin");
+  rules->callback([&command] { command = list_rules; });
 }
 
 }  // namespace warpfold::cli

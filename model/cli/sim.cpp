@@ -18,7 +18,7 @@
 
 #include "model/cli/command.hpp"
 #include "model/cli/progress_line.hpp"
-#include "model/gpu/config.hpp"
+#include "model/machine/config.hpp"
 #include "model/policy/policy.hpp"
 #include "model/results/json.hpp"
 #include "model/results/output_file.hpp"
@@ -51,7 +51,7 @@ struct SimArguments {
   std::uint32_t wave_subcore = 0;
   std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
   std::size_t threads = 0;
-  bool clock_all = false;
+  bool reference = false;
   bool bounds = false;
   bool whole_gpu = false;
 };
@@ -80,7 +80,7 @@ TimelineDetail timeline_detail(const SimArguments& arguments) {
 WavePlan wave_plan(const SimArguments& arguments, const SimulationPlan& plan,
                    const OutputFile& file) {
   if (plan.traces.size() != 1 || plan.gpus.size() != 1 || plan.policies.size() != 1 ||
-      plan.policies.front().kind != PolicyKind::kArcHw) {
+      !plan.policies.front().has_unit()) {
     throw UsageError("--wave is of one run: one trace, one GPU and --policy arc-hw");
   }
   return {.window = parse_cycles("--wave-cycles", arguments.wave_cycles, kMostWaveCycles),
@@ -101,7 +101,7 @@ int run_sim(const SimArguments& arguments) {
   }
   plan.unit = parse_unit_model(arguments.unit);
   plan.unit_kind = parse_unit_kind(arguments.unit_kind);
-  plan.clock_all = arguments.clock_all;
+  plan.reference = arguments.reference;
   plan.whole_gpu = arguments.whole_gpu;
   plan.jobs = arguments.jobs;
   plan.threads = arguments.threads;
@@ -325,8 +325,8 @@ void add_sim(CLI::App& app, Command& command) {
                 "Also show how many cycles each kind of unit needs at least");
   sim->add_flag("--whole-gpu", arguments->whole_gpu,
                 "Simulate all of a GPU for a trace of one CTA in N, too, not an Nth of it");
-  sim->add_flag("--clock-all", arguments->clock_all,
-                "Clock every block in every cycle: slow, same results; a check of the simulator");
+  sim->add_flag("--reference", arguments->reference,
+                "Have SystemC clock every block in every cycle: slow, same results");
   sim->footer(
       "Each run ends with a check of every sum. The table goes to stdout. Of an option that is\n"
       "given twice the last counts.\n\n"

@@ -289,7 +289,7 @@ constexpr HeaderChange kRecost = {
     "Write a trace with other instruction costs",
     "Trace to read; also one of an older format version",
     "--costs",
-    "Costs of the kernels, from traces/capture/sass_cost.py",
+    "Costs of the kernels, from traces/capture/costs/sass_cost.py",
     "Example: a change of the kernels that changes what they issue, not what they add\n"
     "  warpfold trace recost truck.wft changed.wft --costs costs.json",
     trace::trace_recost,

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 #include <stdexcept>
+
+#include "model/policy/rule.hpp"
+#include "model/policy/rules.hpp"
 
 namespace warpfold {
 namespace {
@@ -15,58 +17,26 @@ namespace {
 constexpr std::uint32_t kMaxThreshold = 32;
 constexpr std::uint32_t kDefaultThreshold = 16;
 
-struct KindEntry {
-  PolicyKind kind;
-  std::string_view name;
-  bool has_threshold;
-  std::string_view source;
-  std::string_view description;
-};
-
-// In the order in which they are listed and compared.
-constexpr std::array kKinds{
-    KindEntry{PolicyKind::kBaseline, "baseline", false, "all papers",
-              "Every active lane's addition goes to the ROP units at the L2 as a plain RED."},
-    KindEntry{PolicyKind::kSwS, "sw-s", true, "ARC 5.5.1",
-              "ARC-SW serialized: lanes of one address are summed one after the other in software "
-              "where at least X of them are active, else baseline."},
-    KindEntry{PolicyKind::kSwB, "sw-b", true, "ARC 5.5.2",
-              "ARC-SW butterfly: shuffles sum the warp where all lanes share the primitive and at "
-              "least X are active, else baseline."},
-    KindEntry{PolicyKind::kSkip, "skip", false, "Atomic Aggregation, fig. 8",
-              "Atomic Aggregation: butterfly reduction always; warps without an active lane skip "
-              "it."},
-    KindEntry{PolicyKind::kCccl, "cccl", false, "ARC 7.2",
-              "NVIDIA's CCCL: cub::WarpReduce with all lanes made active, in every pass of every "
-              "warp."},
-    KindEntry{PolicyKind::kArcHw, "arc-hw", false, "ARC 5.1",
-              "ARC-HW: atomred through the ARC scheduler to the reduction unit of the sub-core "
-              "where the memory path is stalled, else plain REDs."},
-    KindEntry{PolicyKind::kLab, "lab", false, "LAB (HPCA '22), ARC 6",
-              "LAB: REDs sum up in a local atomic buffer, a part of each SM's L1 and shared-memory "
-              "SRAM."},
-    KindEntry{PolicyKind::kLabIdeal, "lab-ideal", false, "ARC 6",
-              "LAB in an SRAM of its own as large as the L1, without tags, queues for misses or "
-              "contention."},
-    KindEntry{PolicyKind::kPhi, "phi", false, "PHI (MICRO '19), ARC 6",
-              "PHI: REDs sum up in lines of the L1 cache, with a look-up for each lane."},
-};
-
-const KindEntry& entry_of(PolicyKind kind) {
-  return *std::find_if(kKinds.begin(), kKinds.end(),
-                       [kind](const KindEntry& entry) { return entry.kind == kind; });
-}
-
-std::string pattern_of(const KindEntry& entry) {
-  return entry.has_threshold ? fmt::format("{}:X", entry.name) : std::string(entry.name);
+std::string pattern_of(const PolicyRule::Facts& facts) {
+  return facts.has_threshold ? fmt::format("{}:X", facts.name) : std::string(facts.name);
 }
 
 std::string known_patterns() {
   std::vector<std::string> patterns;
-  for (const KindEntry& entry : kKinds) {
-    patterns.push_back(pattern_of(entry));
+  for (const rules::RuleGetter rule : rules::all()) {
+    patterns.push_back(pattern_of(rule().facts()));
   }
   return fmt::format("{}", fmt::join(patterns, ", "));
+}
+
+// Null where there is none.
+const PolicyRule* find_rule(std::string_view name) {
+  for (const rules::RuleGetter rule : rules::all()) {
+    if (rule().facts().name == name) {
+      return &rule();
+    }
+  }
+  return nullptr;
 }
 
 std::optional<std::uint32_t> parse_threshold(std::string_view text) {
@@ -80,52 +50,54 @@ std::optional<std::uint32_t> parse_threshold(std::string_view text) {
 
 }  // namespace
 
+const PolicyRule& baseline_rule() {
+  return rules::all().front()();
+}
+
 std::string Policy::name() const {
-  const KindEntry& entry = entry_of(kind);
-  return entry.has_threshold ? fmt::format("{}:{}", entry.name, threshold)
-                             : std::string(entry.name);
+  const PolicyRule::Facts& facts = rule->facts();
+  return facts.has_threshold ? fmt::format("{}:{}", facts.name, threshold)
+                             : std::string(facts.name);
 }
 
 std::string Policy::variant() const {
-  switch (kind) {
-    case PolicyKind::kArcHw:
-    case PolicyKind::kLab:
-    case PolicyKind::kLabIdeal:
-    case PolicyKind::kPhi:
-      return std::string(entry_of(PolicyKind::kBaseline).name);
-    default:
-      return std::string(entry_of(kind).name);
-  }
+  return std::string(rule->facts().variant);
+}
+
+bool Policy::has_unit() const {
+  return rule->facts().path == AdditionPath::kUnit;
+}
+
+bool Policy::has_buffer() const {
+  return rule->facts().path == AdditionPath::kBuffer;
 }
 
 Policy parse_policy(std::string_view name) {
   const std::size_t colon = name.find(':');
-  const std::string_view kind_name = name.substr(0, colon);
-  const auto entry =
-      std::find_if(kKinds.begin(), kKinds.end(),
-                   [kind_name](const KindEntry& known) { return known.name == kind_name; });
-  if (entry == kKinds.end()) {
+  const PolicyRule* rule = find_rule(name.substr(0, colon));
+  if (rule == nullptr) {
     throw std::invalid_argument(fmt::format("unknown policy '{}': known are {} (X from 0 to {})",
                                             name, known_patterns(), kMaxThreshold));
   }
-  if (!entry->has_threshold) {
+  const PolicyRule::Facts& facts = rule->facts();
+  if (!facts.has_threshold) {
     if (colon != std::string_view::npos) {
       throw std::invalid_argument(
-          fmt::format("policy '{}': {} takes no threshold", name, entry->name));
+          fmt::format("policy '{}': {} takes no threshold", name, facts.name));
     }
-    return Policy{.kind = entry->kind};
+    return Policy{.rule = rule};
   }
   if (colon == std::string_view::npos) {
     throw std::invalid_argument(
         fmt::format("policy '{}' needs a balancing threshold: {}, X from 0 to {}", name,
-                    pattern_of(*entry), kMaxThreshold));
+                    pattern_of(facts), kMaxThreshold));
   }
   const auto threshold = parse_threshold(name.substr(colon + 1));
   if (!threshold) {
     throw std::invalid_argument(fmt::format(
         "policy '{}': the threshold must be a number from 0 to {}", name, kMaxThreshold));
   }
-  return Policy{.kind = entry->kind, .threshold = *threshold};
+  return Policy{.rule = rule, .threshold = *threshold};
 }
 
 std::vector<Policy> parse_policies(std::string_view list) {
@@ -152,19 +124,20 @@ std::vector<Policy> parse_policies(std::string_view list) {
 
 std::vector<Policy> default_policies() {
   std::vector<Policy> policies;
-  for (const KindEntry& entry : kKinds) {
+  for (const rules::RuleGetter rule : rules::all()) {
     policies.push_back(
-        Policy{.kind = entry.kind, .threshold = entry.has_threshold ? kDefaultThreshold : 0});
+        Policy{.rule = &rule(), .threshold = rule().facts().has_threshold ? kDefaultThreshold : 0});
   }
   return policies;
 }
 
 std::vector<PolicyInfo> policy_infos() {
   std::vector<PolicyInfo> infos;
-  for (const KindEntry& entry : kKinds) {
-    infos.push_back({.pattern = pattern_of(entry),
-                     .source = std::string(entry.source),
-                     .description = std::string(entry.description)});
+  for (const rules::RuleGetter rule : rules::all()) {
+    const PolicyRule::Facts& facts = rule().facts();
+    infos.push_back({.pattern = pattern_of(facts),
+                     .source = std::string(facts.source),
+                     .description = std::string(facts.description)});
   }
   return infos;
 }

@@ -9,31 +9,23 @@
 
 namespace warpfold {
 
-enum class PolicyKind : std::uint8_t {
-  kBaseline,  // every active lane's RED goes to the ROPs
-  kSwS,       // ARC-SW, serialized reduction at or above the balancing threshold (ARC 5.5.1)
-  kSwB,       // ARC-SW, butterfly reduction at or above the balancing threshold (ARC 5.5.2)
-  kSkip,      // butterfly always, warps without an active lane skipped (Atomic Aggregation, fig. 8)
-  kCccl,      // CUB's warp reduction with all lanes made active, always (ARC 7.2)
-  kArcHw,     // atomred through the ARC scheduler and reduction unit (ARC 5.1)
-  kLab,       // REDs sum up in a part of the L1 SRAM (LAB, as ARC 6 has it)
-  kLabIdeal,  // in an SRAM of their own without contention (ARC 6)
-  kPhi,       // in lines of the L1 cache, a look-up each (PHI, as ARC 6 has it)
-};
+class PolicyRule;
+
+// The rule that a policy is if nothing else is said.
+const PolicyRule& baseline_rule();
 
 struct Policy {
-  PolicyKind kind = PolicyKind::kBaseline;
-  std::uint32_t threshold = 0;  // balancing threshold X of kSwS and kSwB, 0..32
+  const PolicyRule* rule = &baseline_rule();  // one of rules.hpp, or anybody's own; never null
+  std::uint32_t threshold = 0;                // balancing threshold X, 0..32, of a rule with one
 
   // "baseline", "sw-s:8", ...
   [[nodiscard]] std::string name() const;
-  // Key of Header::costs: "baseline", "sw-s", "sw-b", "skip", "cccl". What is done in hardware runs
-  // the baseline's code.
+  // Key of Header::costs, such as "baseline".
   [[nodiscard]] std::string variant() const;
+  // Whether lanes go through the ARC scheduler and unit.
+  [[nodiscard]] bool has_unit() const;
   // Whether REDs sum up in an atomic buffer of the SM.
-  [[nodiscard]] bool has_buffer() const {
-    return kind == PolicyKind::kLab || kind == PolicyKind::kLabIdeal || kind == PolicyKind::kPhi;
-  }
+  [[nodiscard]] bool has_buffer() const;
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
@@ -41,9 +33,9 @@ struct Policy {
 Policy parse_policy(std::string_view name);
 // Comma-separated list, or "all" for default_policies(). Duplicates are dropped.
 std::vector<Policy> parse_policies(std::string_view list);
-// Those that a comparison runs: one of each kind, sw-s and sw-b at 16.
+// Those that a comparison runs: each once, at 16 if it has a threshold.
 std::vector<Policy> default_policies();
-// Name pattern, source and one sentence for each kind, for `warpfold policies`.
+// Name pattern, source and one sentence for each, for `warpfold policies`.
 struct PolicyInfo {
   std::string pattern;
   std::string source;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "model/gpu/config_fields.hpp"
+#include "model/machine/config_fields.hpp"
 #include "model/results/energy.hpp"
 
 namespace warpfold {
@@ -18,6 +18,11 @@ struct ConfigPrinter {
 
   void operator()(std::string_view section, std::string_view key, const std::string& value) {
     place(section, key) = value;
+  }
+  void operator()(std::string_view section, std::string_view key, const RuleName& value) {
+    if (!value.name.empty()) {
+      place(section, key) = value.name;
+    }
   }
   void operator()(std::string_view section, std::string_view key, const IssueOrder& value) {
     place(section, key) = value == IssueOrder::kLooseRoundRobin ? "lrr" : "gto";

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "model/gpu/config.hpp"
-#include "model/results/run_result.hpp"
+#include "model/machine/config.hpp"
+#include "model/outcome/run_result.hpp"
 
 namespace warpfold {
 

@@ -7,12 +7,14 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
-#include "model/gpu/gpu.hpp"
-#include "model/gpu/reference_sums.hpp"
+#include "model/gpu/run/reference_sums.hpp"
+#include "model/gpu/run/rules.hpp"
+#include "model/gpu/run/simulate.hpp"
 #include "model/policy/group_sizes.hpp"
-#include "model/policy/program.hpp"
+#include "model/policy/timing.hpp"
 #include "model/unit/wave_file.hpp"
 
 namespace warpfold {
@@ -90,7 +92,7 @@ PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const
                            .policy = policy,
                            .unit = plan.unit,
                            .unit_kind = plan.unit_kind,
-                           .clock_all = plan.clock_all,
+                           .reference = plan.reference,
                            .timeline_interval = plan.timeline_interval,
                            .timeline_detail = plan.timeline_detail,
                            .progress = {}};
@@ -120,11 +122,11 @@ PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const
 // Sizes that tell the plan's thresholds apart, of each trace; nothing where none of its policies
 // could come out as another.
 std::optional<GroupSizes> sizes_of(const SimulationPlan& plan, const trace::Reader& trace) {
-  const auto several = [&](PolicyKind kind) {
+  const auto has_other_threshold = [&](const Policy& policy) {
     return std::count_if(plan.policies.begin(), plan.policies.end(),
-                         [kind](const Policy& policy) { return policy.kind == kind; }) > 1;
+                         [&](const Policy& other) { return other.rule == policy.rule; }) > 1;
   };
-  if (!several(PolicyKind::kSwB) && !several(PolicyKind::kSwS)) {
+  if (std::none_of(plan.policies.begin(), plan.policies.end(), has_other_threshold)) {
     return std::nullopt;
   }
   GroupSizes sizes;
@@ -142,6 +144,14 @@ GpuConfig part_of(const GpuConfig& gpu, std::uint32_t part, const trace::Reader&
   } catch (const ConfigError& error) {
     throw BadInputError(fmt::format("{}: a sample of 1 CTA in {}: {} (--whole-gpu takes all of it)",
                                     trace.path().string(), part, error.what()));
+  }
+}
+
+void refuse_unknown_rules(const GpuConfig& gpu) {
+  try {
+    check_rules(gpu);
+  } catch (const std::invalid_argument& error) {
+    throw BadInputError(fmt::format("{}: {}", gpu.name, error.what()));
   }
 }
 
@@ -191,6 +201,7 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
     const std::uint32_t part = plan.whole_gpu ? 1 : trace.header().sample_every;
     const std::optional<GroupSizes> sizes = sizes_of(plan, trace);
     for (const GpuConfig& whole : plan.gpus) {
+      refuse_unknown_rules(whole);
       const GpuConfig gpu = part == 1 ? whole : part_of(whole, part, trace);
       std::vector<std::pair<Policy, std::size_t>> tasks_of;
       for (const Policy& policy : plan.policies) {

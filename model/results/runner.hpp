@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "model/gpu/config.hpp"
-#include "model/gpu/gpu.hpp"
+#include "model/gpu/run/simulate.hpp"
+#include "model/machine/config.hpp"
+#include "model/outcome/run_result.hpp"
 #include "model/policy/policy.hpp"
 #include "model/results/output_file.hpp"
 #include "model/results/process_pool.hpp"
-#include "model/results/run_result.hpp"
 #include "model/unit/arc_unit.hpp"
 #include "traces/format/reader.hpp"
 
@@ -37,7 +37,7 @@ struct SimulationPlan {
   std::vector<Policy> optional;
   UnitModel unit = UnitModel::kRtl;
   UnitKind unit_kind = UnitKind::kSerial;
-  bool clock_all = false;
+  bool reference = false;
   bool whole_gpu = false;               // for samples too, which else run on their part of it
   std::uint64_t timeline_interval = 0;  // SimOptions::timeline_interval
   TimelineDetail timeline_detail;

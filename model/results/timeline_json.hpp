@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/results/run_result.hpp"
+#include "model/outcome/run_result.hpp"
 
 namespace warpfold {
 

@@ -59,9 +59,23 @@ struct UnitOutputs {
 
 class ArcUnit {
  public:
+  // What whoever drives the unit has to know of its kind.
+  struct Ports {
+    // Operands that it and the request in front of it may still have to read at once. A power of
+    // two; so many tags are in use.
+    std::uint32_t operands = 8;
+    // Lanes that one read delivers at most, a power of two: lane l comes through
+    // rf_data[l % read_lanes].
+    std::uint32_t read_lanes = 1;
+    bool sees_exponents = false;  // uses rf_bins, of the whole operand
+    // After so many cycles in which the memory queue is full and neither a lane is read nor a
+    // request accepted, and a sum waits in all of them or in none, it is at rest (rtl/README.md):
+    // after each rest_period of further such cycles it is as it was.
+    std::uint32_t cycles_to_rest = 1;
+    std::uint32_t rest_period = 1;
+  };
+
   ArcUnit() = default;
-  ArcUnit(const ArcUnit&) = delete;
-  ArcUnit& operator=(const ArcUnit&) = delete;
   virtual ~ArcUnit() = default;
 
   // Back to the state after reset: nothing held, busy() false.
@@ -71,8 +85,15 @@ class ArcUnit {
   // outputs as they stood before the edge. Payload fields are zero while their valid is false.
   virtual UnitOutputs tick(const UnitInputs& inputs) = 0;
 
+  [[nodiscard]] virtual Ports ports() const = 0;
+
   // State held after the last edge: false means the unit need not be clocked until a request.
   [[nodiscard]] virtual bool busy() const = 0;
+
+ protected:
+  // Of a unit whose class is known, if that is a plain value.
+  ArcUnit(const ArcUnit&) = default;
+  ArcUnit& operator=(const ArcUnit&) = default;
 };
 
 // Which of the two descriptions of the hardware runs.
@@ -126,6 +147,9 @@ inline void ask_for(UnitOutputs& outputs, LaneMask lanes, Tag tag) {
 
 // Makes one unit in reset state. Defined beside the units, so that callers include no Verilated
 // header.
-std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind);
+// `scheduler`: the rule of a golden unit. Throws std::invalid_argument with one line for a name
+// that is unknown, or another than the RTL's for an RTL unit.
+std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind,
+                                   std::string_view scheduler = "greedy");
 
 }  // namespace warpfold

@@ -35,9 +35,10 @@ void GoldenFused::add(Sum& sum, Fp32Bits value) {
     sum.any_positive_infinity |= fraction == 0 && !negative;
     sum.any_negative_infinity |= fraction == 0 && negative;
   } else if (exponent != 0) {
-    // Exponent of the window's top bit less that of the value: so many bits stand before it.
+    // Exponent of the window's top bit less that of the value: so many bits stand before it. Words
+    // above it are none of the operand's, but may stand at the ports before they have settled.
     const int top = static_cast<int>(sum.bin << kBinShift | 7U);
-    const int shift = kFusedWindow - (kFractionBits + 1) - (top - exponent);
+    const int shift = kFusedWindow - (kFractionBits + 1) - std::max(top - exponent, 0);
     const std::int64_t significand = fraction | 1U << kFractionBits;
     const std::int64_t units = shift >= 0                ? significand << shift
                                : shift >= -kFractionBits ? significand >> -shift

@@ -12,6 +12,10 @@ namespace warpfold {
 // once.
 class GoldenFused {
  public:
+  // Rests when what it read last has gone through its stages.
+  static constexpr ArcUnit::Ports kPorts{
+      .read_lanes = kBanks, .sees_exponents = true, .cycles_to_rest = 6};
+
   void reset() { *this = {}; }
   [[nodiscard]] bool busy() const { return front_.valid || back_.valid; }
   bool step(const UnitInputs& inputs, UnitOutputs& outputs);

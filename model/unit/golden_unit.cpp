@@ -47,7 +47,9 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
   const bool gather = pending != 0 && lane_count(group_) == 1 && group_ != left;
   const bool scattered = lane_count(lone_ | (gather ? group_ : 0)) > 1;
   const bool offered = !gather && (pending != 0 || !scattered);
-  const bool red_free = inputs.lsu_room && !result_valid;
+  const bool red_free =
+      inputs.lsu_room && !result_valid &&
+      passes_on_({.lanes = group_, .reduce_ready = reduce_ready, .scattered = scattered});
   const Tag tag = inputs.req_tag & kTagMask;
   LaneMask sent = 0;
   if (red_free && (offered || scattered)) {

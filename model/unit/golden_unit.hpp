@@ -8,12 +8,14 @@
 #include <array>
 
 #include "model/types.hpp"
+#include "model/unit/arc_scheduler.hpp"
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/fp32.hpp"
 
 namespace warpfold {
 
 // A Reduction has
+//   static constexpr ArcUnit::Ports kPorts;
 //   void reset();
 //   bool busy() const;
 //   bool step(const UnitInputs&, UnitOutputs&);  settles its read and result ports and takes the
@@ -24,6 +26,9 @@ namespace warpfold {
 template <class Reduction>
 class GoldenUnit final : public ArcUnit {
  public:
+  // The RTL's scheduler.
+  GoldenUnit() : GoldenUnit(scheduler_rules().find("greedy")) {}
+  explicit GoldenUnit(const SchedulerRule& scheduler) : passes_on_(scheduler.passes_on) {}
   void reset() override {
     done_ = 0;
     lone_ = 0;
@@ -31,6 +36,12 @@ class GoldenUnit final : public ArcUnit {
     reduction_.reset();
   }
   UnitOutputs tick(const UnitInputs& inputs) override;
+  // The outputs that tick() would return, without its edge: for an environment whose inputs change
+  // within a cycle.
+  [[nodiscard]] UnitOutputs settle(const UnitInputs& inputs) const {
+    return GoldenUnit(*this).tick(inputs);
+  }
+  [[nodiscard]] Ports ports() const override { return Reduction::kPorts; }
   [[nodiscard]] bool busy() const override { return done_ != 0 || lone_ != 0 || reduction_.busy(); }
 
  private:
@@ -40,11 +51,15 @@ class GoldenUnit final : public ArcUnit {
   LaneMask lone_ = 0;
   LaneMask group_ = 0;  // lanes of the leader's address once they are known, else 0
   Reduction reduction_;
+  bool (*passes_on_)(const SchedulerOffer& offer);
 };
 
 // Serial: one lane a cycle, the chain of additions in lane order.
 class GoldenSerial {
  public:
+  // Rests at once.
+  static constexpr ArcUnit::Ports kPorts{};
+
   void reset() { *this = {}; }
   [[nodiscard]] bool busy() const { return mask_ != 0 || add_valid_; }
   bool step(const UnitInputs& inputs, UnitOutputs& outputs);
@@ -69,6 +84,10 @@ class GoldenSerial {
 // in when the transaction leaves.
 class GoldenPipelined {
  public:
+  // Rests when it has tried all its four places and would have read from one that it loaded; its
+  // transactions go round.
+  static constexpr ArcUnit::Ports kPorts{.cycles_to_rest = 5, .rest_period = 4};
+
   void reset() {
     places_ = {};
     result_valid_ = false;

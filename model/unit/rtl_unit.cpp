@@ -54,24 +54,31 @@ void answer_read(UnitInputs& inputs, UnitKind kind, LaneMask lanes,
   }
 }
 
-std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind) {
-  const bool golden = model == UnitModel::kGolden;
+namespace {
+
+template <class Reduction, class Model>
+std::unique_ptr<ArcUnit> make(UnitModel model, const SchedulerRule& scheduler) {
+  if (model == UnitModel::kGolden) {
+    return std::make_unique<GoldenUnit<Reduction>>(scheduler);
+  }
+  return std::make_unique<RtlUnit<Model>>(Reduction::kPorts);
+}
+
+}  // namespace
+
+std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind, std::string_view scheduler) {
+  const SchedulerRule& rule = scheduler_rules().find(scheduler);
+  if (model == UnitModel::kRtl && rule.name != "greedy") {
+    throw std::invalid_argument("rules.scheduler '" + std::string(scheduler) +
+                                "': the RTL has the greedy one; --unit golden has the others");
+  }
   switch (kind) {
     case UnitKind::kSerial:
-      if (golden) {
-        return std::make_unique<GoldenUnit<GoldenSerial>>();
-      }
-      return std::make_unique<RtlUnit<Varc_subcore_serial>>();
+      return make<GoldenSerial, Varc_subcore_serial>(model, rule);
     case UnitKind::kPipelined:
-      if (golden) {
-        return std::make_unique<GoldenUnit<GoldenPipelined>>();
-      }
-      return std::make_unique<RtlUnit<Varc_subcore_pipelined>>();
+      return make<GoldenPipelined, Varc_subcore_pipelined>(model, rule);
     case UnitKind::kFused:
-      if (golden) {
-        return std::make_unique<GoldenUnit<GoldenFused>>();
-      }
-      return std::make_unique<RtlUnit<Varc_subcore_fused>>();
+      return make<GoldenFused, Varc_subcore_fused>(model, rule);
   }
   throw std::invalid_argument("no unit of this kind");
 }

@@ -29,8 +29,10 @@ inline std::unique_ptr<VerilatedContext> single_threaded_context() {
 template <class Model>
 class RtlUnit final : public ArcUnit {
  public:
-  explicit RtlUnit(std::unique_ptr<VerilatedContext> context = single_threaded_context())
-      : context_(std::move(context)) {
+  // `ports`: those of the golden unit of that kind.
+  explicit RtlUnit(const Ports& ports,
+                   std::unique_ptr<VerilatedContext> context = single_threaded_context())
+      : ports_(ports), context_(std::move(context)) {
     reset();
   }
   ~RtlUnit() override {
@@ -46,6 +48,7 @@ class RtlUnit final : public ArcUnit {
   // A request that was not ready is held by contract, so its mask, addresses and tag are written to
   // the RTL only in the first cycle in which it is valid.
   UnitOutputs tick(const UnitInputs& inputs) override;
+  [[nodiscard]] Ports ports() const override { return ports_; }
   [[nodiscard]] bool busy() const override {
     end_cycle();
     return rtl_->busy_o != 0;
@@ -65,6 +68,7 @@ class RtlUnit final : public ArcUnit {
   void write_addresses(const std::array<Address, kLanes>& addresses);
   void write_bins(const std::array<std::uint8_t, kLanes>& bins);
 
+  const Ports ports_;
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Model> rtl_ = std::make_unique<Model>(context_.get(), "");
   bool held_ = false;  // the RTL's request inputs hold a request that was not ready

@@ -24,11 +24,11 @@ def tracked_files(root):
 
 def copy_programs(build, target):
     """The programs for users, copied: a command of a page that builds must not reach the tree's build."""
-    for folder in ("model", "traces"):
-        for path in (build / folder).glob("*"):
-            if path.is_file() and os.access(path, os.X_OK):
-                (target / folder).mkdir(parents=True, exist_ok=True)
-                shutil.copy2(path, target / folder)
+    for path in (path for folder in ("model/*", "traces/*", "examples/*/*") for path in build.glob(folder)):
+        if path.is_file() and os.access(path, os.X_OK):
+            folder = target / path.parent.relative_to(build)
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, folder)
 
 
 def end_group(process):

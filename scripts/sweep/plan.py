@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import json
 import re
+import subprocess
 import tomllib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,10 +20,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SCHEMA = Path(__file__).resolve().parent / "schema.yaml"
 DATA = ROOT / "traces/data"
 BUILTIN_MACHINES = ROOT / "model/gpus"
-# One of each kind, as `warpfold sim --policy all`.
-ALL_POLICIES = ["baseline", "sw-s:16", "sw-b:16", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"]
-# Those with a balancing threshold.
-THRESHOLD_POLICIES = [name.partition(":")[0] for name in ALL_POLICIES if ":" in name]
 MAX_THRESHOLD = 32
 RANGE = re.compile(r"^(.+):([0-9]{1,9})\.\.([0-9]{1,9})(?:\.\.([0-9]{1,9}))?$")
 MAX_POINTS = 100_000
@@ -142,35 +139,48 @@ def select_traces(patterns, folder):
     return chosen
 
 
-def check_policy(name):
+def list_policies(simulator):
+    """What the simulator calls all: each policy once, and with a colon if it has a balancing threshold."""
+    try:
+        done = subprocess.run([simulator, "policies"], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise PlanError(f"{simulator}: {error.strerror}") from None
+    found = re.search(r"\ball: (\S+)$", done.stdout, re.MULTILINE)
+    if done.returncode != 0 or found is None:
+        raise PlanError(f"{simulator} policies lists no policies")
+    return found.group(1).split(",")
+
+
+def check_policy(name, known):
     """As the simulator checks it."""
     kind, colon, threshold = name.partition(":")
-    if colon and kind in THRESHOLD_POLICIES:
+    with_threshold = [policy.partition(":")[0] for policy in known if ":" in policy]
+    if colon and kind in with_threshold:
         if not re.fullmatch("0*[0-9]{1,2}", threshold) or int(threshold) > MAX_THRESHOLD:
             raise PlanError(f"policies: '{name}': the threshold must be a number from 0 to {MAX_THRESHOLD}")
-    elif colon and kind in ALL_POLICIES:
+    elif colon and kind in known:
         raise PlanError(f"policies: '{name}': {kind} takes no threshold")
-    elif kind in THRESHOLD_POLICIES:
+    elif kind in with_threshold:
         raise PlanError(f"policies: '{name}' needs a balancing threshold: {name}:X, X from 0 to {MAX_THRESHOLD}")
-    elif name not in ALL_POLICIES:
-        known = ", ".join(re.sub(":.*", ":X", policy) for policy in ALL_POLICIES)
-        raise PlanError(f"policies: unknown policy '{name}': known are {known} (X from 0 to {MAX_THRESHOLD})")
+    elif name not in known:
+        patterns = ", ".join(re.sub(":.*", ":X", policy) for policy in known)
+        raise PlanError(f"policies: unknown policy '{name}': known are {patterns} (X from 0 to {MAX_THRESHOLD})")
 
 
-def expand_policies(names):
+def expand_policies(names, known):
     out = []
     for name in names:
         match = RANGE.match(name)
         if name == "all":
-            out += ALL_POLICIES
+            out += known
         elif match:
             kind, first, last, step = match.group(1), int(match.group(2)), int(match.group(3)), match.group(4)
             if last < first or step == "0":
                 raise PlanError(f"policies: '{name}' is an empty range")
-            check_policy(f"{kind}:{last}")
+            check_policy(f"{kind}:{last}", known)
             out += [f"{kind}:{x}" for x in range(first, last + 1, int(step or 1))]
         else:
-            check_policy(name)
+            check_policy(name, known)
             out.append(name)
     return list(dict.fromkeys(out))
 
@@ -221,19 +231,19 @@ def point_id(point, simulator, digests):
     return re.sub(r"[^A-Za-z0-9_.-]", "-", "_".join(words)) + "_" + tail
 
 
-def expand(document, folder, simulator):
-    """The points of a checked sweep file, in its order, each once."""
+def expand(document, folder, simulator, policies):
+    """The points of a checked sweep file, in its order, each once. policies: as list_policies() has them."""
     digests = Digests()
     points = {}
     for sweep in document["sweeps"]:
         traces = select_traces(sweep["traces"], folder)
         machines = list(dict.fromkeys(find_machine(name, folder) for name in sweep["machines"]))
-        policies = expand_policies(sweep["policies"])
+        named = expand_policies(sweep["policies"], policies)
         keys = list(sweep.get("set", {}))
         check_parameters(keys)
         values = [[(key, value) for value in sweep["set"][key]] for key in keys]
         for (trace, workload), machine, settings, policy in itertools.product(
-                traces, machines, itertools.product(*values), policies):
+                traces, machines, itertools.product(*values), named):
             # Only arc-hw has a reduction unit.
             for kind in sweep["unit_kinds"] if policy == "arc-hw" else ["serial"]:
                 point = Point(trace, workload, machine, policy, sweep["unit"], kind, tuple(settings),

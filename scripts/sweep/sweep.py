@@ -75,8 +75,9 @@ class Sweep:
                                   ROOT / "build/release/model/warpfold").resolve())
         if not Path(self.simulator).is_file():
             raise planning.PlanError(f"no {self.simulator}; build first, or set WARPFOLD to the command")
+        policies = planning.list_policies(self.simulator)
         try:
-            self.points = planning.expand(document, file.resolve().parent, self.simulator)
+            self.points = planning.expand(document, file.resolve().parent, self.simulator, policies)
         except planning.PlanError as error:
             raise planning.PlanError(f"{file}: {error}") from None
         self.memory_mb = document["memory_mb"]

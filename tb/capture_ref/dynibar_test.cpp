@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "traces/capture/common/input.hpp"
 #include "traces/capture/dynibar/trajectory.hpp"
 #include "traces/capture/dynibar/trajectory_math.cuh"
-#include "traces/capture/scene.hpp"
 
 namespace warpfold::capture::dynibar {
 namespace {

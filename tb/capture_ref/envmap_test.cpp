@@ -7,9 +7,9 @@
 #include <random>
 #include <sstream>
 
+#include "traces/capture/common/input.hpp"
 #include "traces/capture/envmap/cube_math.cuh"
 #include "traces/capture/envmap/scene.hpp"
-#include "traces/capture/scene.hpp"
 
 namespace warpfold::capture::envmap {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "traces/capture/reference.hpp"
+#include "traces/capture/splat/reference.hpp"
 
 namespace warpfold::capture {
 

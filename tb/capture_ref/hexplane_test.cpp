@@ -8,9 +8,9 @@
 #include <cmath>
 #include <random>
 
+#include "traces/capture/common/input.hpp"
 #include "traces/capture/hexplane/plane_math.cuh"
 #include "traces/capture/hexplane/samples.hpp"
-#include "traces/capture/scene.hpp"
 
 namespace warpfold::capture::hexplane {
 namespace {

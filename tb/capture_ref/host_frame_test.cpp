@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host recorder, in single precision and the kernels' order, against the reference in double
 // precision.
-#include "traces/capture/host_frame.hpp"
+#include "traces/capture/splat/host_frame.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,8 @@
 #include <fstream>
 
 #include "tb/capture_ref/fixture.hpp"
-#include "traces/capture/output.hpp"
+#include "traces/capture/common/input.hpp"
+#include "traces/capture/splat/output.hpp"
 #include "traces/format/manifest.hpp"
 #include "traces/format/reader.hpp"
 

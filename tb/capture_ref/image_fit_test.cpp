@@ -9,8 +9,9 @@
 #include <random>
 #include <sstream>
 
+#include "traces/capture/common/input.hpp"
 #include "traces/capture/image_fit/picture.hpp"
-#include "traces/capture/scene.hpp"
+#include "traces/capture/splat/scene.hpp"
 
 namespace warpfold::capture::image_fit {
 namespace {

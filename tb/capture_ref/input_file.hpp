@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "traces/capture/scene.hpp"
+#include "traces/capture/common/input.hpp"
 
 namespace warpfold::capture {
 

@@ -18,11 +18,12 @@
 #include <vector>
 
 #include "tb/capture_ref/input_file.hpp"
-#include "traces/capture/host_frame.hpp"
+#include "traces/capture/common/input.hpp"
+#include "traces/capture/common/trace_file.hpp"
 #include "traces/capture/image_fit/picture.hpp"
-#include "traces/capture/scene.hpp"
-#include "traces/capture/scene_file.hpp"
-#include "traces/capture/trace_file.hpp"
+#include "traces/capture/splat/host_frame.hpp"
+#include "traces/capture/splat/scene.hpp"
+#include "traces/capture/splat/scene_file.hpp"
 #include "traces/capture/training/neighbours.hpp"
 #include "traces/capture/training/views.hpp"
 

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "traces/capture/common/input.hpp"
 #include "traces/capture/pagerank/graph.hpp"
-#include "traces/capture/scene.hpp"
 
 namespace warpfold::capture::pagerank {
 namespace {

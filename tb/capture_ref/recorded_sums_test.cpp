@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "traces/capture/recorded_sums.hpp"
+#include "traces/capture/common/recorded_sums.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a recording to a trace.
-#include "traces/capture/recording.hpp"
+#include "traces/capture/splat/recording.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tb/capture_ref/fixture.hpp"
-#include "traces/capture/output.hpp"
+#include "traces/capture/splat/output.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/stats.hpp"
 #include "traces/format/writer.hpp"

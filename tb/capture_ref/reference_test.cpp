@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU reference against first principles: finite differences, closed forms, its own forward
 // pass.
-#include "traces/capture/reference.hpp"
+#include "traces/capture/splat/reference.hpp"
 
 #include <gtest/gtest.h>
 

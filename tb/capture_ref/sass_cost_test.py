@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SCRIPT = os.path.join(HERE, "..", "..", "traces", "capture", "sass_cost.py")
+SCRIPT = os.path.join(HERE, "..", "..", "traces", "capture", "costs", "sass_cost.py")
 spec = importlib.util.spec_from_file_location("sass_cost", SCRIPT)
 sass_cost = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sass_cost)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenes, cameras and policy names, and the one line that bad ones get.
-#include "traces/capture/scene.hpp"
+#include "traces/capture/splat/scene.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "tb/capture_ref/input_file.hpp"
-#include "traces/capture/policy.hpp"
+#include "traces/capture/splat/policy.hpp"
 
 namespace warpfold::capture {
 namespace {

@@ -9,8 +9,8 @@
 #include <random>
 
 #include "tb/capture_ref/input_file.hpp"
-#include "traces/capture/reduce_arc_tuner.hpp"
-#include "traces/capture/scene_file.hpp"
+#include "traces/capture/reduce/reduce_arc_tuner.hpp"
+#include "traces/capture/splat/scene_file.hpp"
 #include "traces/capture/training/densify.cuh"
 #include "traces/capture/training/model.hpp"
 #include "traces/capture/training/neighbours.hpp"

@@ -6,8 +6,8 @@
 #include <array>
 #include <bit>
 
-#include "traces/capture/scene.hpp"
-#include "traces/capture/trace_file.hpp"
+#include "traces/capture/common/input.hpp"
+#include "traces/capture/common/trace_file.hpp"
 #include "traces/capture/workload/log.hpp"
 #include "traces/capture/workload/variant.hpp"
 

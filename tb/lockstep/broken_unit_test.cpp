@@ -31,6 +31,7 @@ class BrokenUnit final : public ArcUnit {
     }
     return outputs;
   }
+  [[nodiscard]] Ports ports() const override { return unit_.ports(); }
   [[nodiscard]] bool busy() const override { return unit_.busy(); }
 
  private:

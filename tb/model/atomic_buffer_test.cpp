@@ -8,7 +8,7 @@
 // the injection port in t+1, which sees it in t+2, and arrives at its slice a latency later. A warp
 // that has issued its last RED in t ends in t+1, the dispatcher knows in t+2, the LSU in t+3 and
 // the buffer, behind the last RED, in t+4 or later.
-#include "model/gpu/atomic_buffer.hpp"
+#include "model/gpu/sm/atomic_buffer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,11 +18,11 @@
 #include <utility>
 #include <vector>
 
-#include "model/gpu/check.hpp"
-#include "model/gpu/gpu.hpp"
-#include "model/gpu/reference_sums.hpp"
-#include "model/gpu/sum_store.hpp"
-#include "model/gpu/ticks.hpp"
+#include "model/base/check.hpp"
+#include "model/base/ticks.hpp"
+#include "model/gpu/run/reference_sums.hpp"
+#include "model/gpu/run/simulate.hpp"
+#include "model/gpu/sm/sum_store.hpp"
 #include "tb/model/small_trace.hpp"
 
 namespace warpfold::test {

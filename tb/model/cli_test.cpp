@@ -23,12 +23,12 @@ TEST_F(Cli, VersionAndHelpAreNoErrors) {
   const Outcome version = run({"--version"});
   EXPECT_EQ(version.code, 0);
   EXPECT_TRUE(version.out.starts_with("warpfold "));
-  for (const Words& words :
-       {Words{"--help"}, Words{"sim", "--help"}, Words{"trace", "--help"},
-        Words{"trace", "info", "--help"}, Words{"trace", "verify", "--help"},
-        Words{"trace", "dump", "--help"}, Words{"trace", "slice", "--help"},
-        Words{"trace", "recost", "--help"}, Words{"trace", "retime", "--help"},
-        Words{"regress", "--help"}, Words{"gpus", "--help"}, Words{"policies", "--help"}}) {
+  for (const Words& words : {Words{"--help"}, Words{"sim", "--help"}, Words{"trace", "--help"},
+                             Words{"trace", "info", "--help"}, Words{"trace", "verify", "--help"},
+                             Words{"trace", "dump", "--help"}, Words{"trace", "slice", "--help"},
+                             Words{"trace", "recost", "--help"}, Words{"trace", "retime", "--help"},
+                             Words{"regress", "--help"}, Words{"gpus", "--help"},
+                             Words{"policies", "--help"}, Words{"rules", "--help"}}) {
     const Outcome help = run(words);
     EXPECT_EQ(help.code, 0);
     EXPECT_EQ(help.err, "");
@@ -41,7 +41,7 @@ TEST_F(Cli, VersionAndHelpAreNoErrors) {
   }
 }
 
-TEST_F(Cli, ListsGpusAndPolicies) {
+TEST_F(Cli, ListsGpusPoliciesAndRules) {
   const Outcome gpus = run({"gpus"});
   EXPECT_EQ(gpus.code, 0);
   for (const std::string name : {"rtx4090", "rtx3060", "h200", "h100"}) {
@@ -53,10 +53,16 @@ TEST_F(Cli, ListsGpusAndPolicies) {
        {"baseline", "sw-s:X", "sw-b:X", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"}) {
     EXPECT_NE(("\n" + policies.out).find("\n" + name), std::string::npos);
   }
+  const Outcome rules = run({"rules"});
+  EXPECT_EQ(rules.code, 0);
+  for (const std::string name : {"rules.admission  round-robin", "rules.admission  sleepers",
+                                 "rules.l2_order   in-turn", "rules.slice_map  hashed"}) {
+    EXPECT_NE(("\n" + rules.out).find("\n" + name), std::string::npos) << name;
+  }
 }
 
 TEST_F(Cli, FullStandardOutputIsAnError) {
-  for (const Words& words : {Words{"gpus"}, Words{"policies"}}) {
+  for (const Words& words : {Words{"gpus"}, Words{"policies"}, Words{"rules"}}) {
     const Outcome outcome = run(words, "/dev/full");
     EXPECT_EQ(outcome.code, 2);
     EXPECT_EQ(outcome.err, "warpfold: cannot write to standard output\n");
@@ -98,6 +104,29 @@ TEST_F(Cli, BadUsageIsRefused) {
                   .find("--stall-probability is"),
               std::string::npos);
   }
+}
+
+TEST_F(Cli, UnknownRuleIsRefused) {
+  write_trace("t.wft");
+  const auto refusal_of = [this](const std::string& rule) {
+    return refusal({"sim", "t.wft", "--gpu", "h200", "--unit", "golden", "--set", rule});
+  };
+  EXPECT_EQ(refusal_of("rules.admission=nonsense"),
+            "h200: unknown rules.admission 'nonsense': known are round-robin, sleepers");
+  EXPECT_EQ(refusal_of("rules.l2_order=nonsense"),
+            "h200: unknown rules.l2_order 'nonsense': known are in-turn");
+  EXPECT_EQ(refusal_of("rules.slice_map=nonsense"),
+            "h200: unknown rules.slice_map 'nonsense': known are hashed");
+  EXPECT_EQ(refusal_of("rules.scheduler=nonsense"),
+            "h200: unknown rules.scheduler 'nonsense': known are greedy");
+  EXPECT_EQ(refusal_of("rules.other=hashed"), "--set rules.other=hashed: unknown key");
+}
+
+TEST_F(Cli, ARuleThatTheMachineCannotHaveIsRefused) {
+  write_trace("t.wft");
+  EXPECT_EQ(refusal({"sim", "t.wft", "--gpu", "rtx4090", "--unit", "golden", "--policy", "baseline",
+                     "--set", "rules.admission=sleepers"}),
+            "t.wft: rules.admission 'sleepers' needs lsu.sleep_cycles above 0");
 }
 
 TEST_F(Cli, UnknownPolicyIsRefused) {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clock by itself: a token that goes round a ring of blocks in all partitions. Each case runs
 // in a process of its own, since SystemC can run once in one.
-#include "model/gpu/clock.hpp"
+#include "model/kernel/clock.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "model/gpu/channel.hpp"
-#include "model/gpu/check.hpp"
+#include "model/base/check.hpp"
+#include "model/kernel/channel.hpp"
 #include "model/results/process_pool.hpp"
 
 // The SystemC library asks for this entry, which a program that has its own main() never reaches.
@@ -72,13 +73,13 @@ struct Ring {
   std::uint64_t stations = 7;
   std::uint64_t hops = 5000;
   std::uint64_t fails_at = ~std::uint64_t{0};
-  bool clock_all = false;
+  bool reference = false;
 };
 
 // Cycle in which the token came to rest; in `events` the samples that were taken on the way.
 RunResult run(const Ring& ring) {
   sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
-  Clock clock("clock", 1.0, ring.threads, ring.clock_all);
+  Clock clock("clock", 1.0, ring.threads, ring.reference);
   std::vector<std::unique_ptr<Station>> stations;
   for (std::uint64_t i = 0; i < ring.stations; ++i) {
     stations.push_back(std::make_unique<Station>(fmt::format("station{}", i).c_str(),
@@ -97,6 +98,10 @@ RunResult run(const Ring& ring) {
     }
     result.events += last + 1 == cycle ? 1U : 0U;
   });
+  clock.stop_when([&] {
+    return std::any_of(stations.begin(), stations.end(),
+                       [&](const auto& station) { return station->last() > ring.hops; });
+  });
   sc_core::sc_start();
   clock.rethrow_failure();
   for (const auto& station : stations) {
@@ -114,8 +119,9 @@ PoolOutcome outcome_of(const Ring& ring) {
 
 TEST(Clock, AHopTakesOneCycleWithinAPartitionAndAcross) {
   for (const std::size_t threads : {1U, 2U, 3U, 7U}) {
-    for (const bool clock_all : {false, true}) {
-      const PoolOutcome outcome = outcome_of({.threads = threads, .clock_all = clock_all});
+    for (const bool reference : {false, true}) {
+      const PoolOutcome outcome =
+          outcome_of({.threads = reference ? 1 : threads, .reference = reference});
       ASSERT_TRUE(outcome.result) << outcome.error;
       EXPECT_EQ(outcome.result->cycles, 5001U) << threads;
       EXPECT_EQ(outcome.result->events, 50U) << threads;
@@ -124,9 +130,11 @@ TEST(Clock, AHopTakesOneCycleWithinAPartitionAndAcross) {
 }
 
 TEST(Clock, AFailureInAnyPartitionEndsTheRun) {
-  for (const std::size_t threads : {1U, 3U}) {
+  for (const std::size_t threads : {1U, 3U, 0U}) {         // 0: the reference
     for (const std::uint64_t hops : {300U, 301U, 302U}) {  // in each of the partitions
-      const PoolOutcome outcome = outcome_of({.threads = threads, .fails_at = hops});
+      const PoolOutcome outcome = outcome_of({.threads = std::max<std::size_t>(threads, 1),
+                                              .fails_at = hops,
+                                              .reference = threads == 0});
       EXPECT_FALSE(outcome.result);
       EXPECT_NE(outcome.error.find(fmt::format("the token broke in cycle {}", hops + 1)),
                 std::string::npos)

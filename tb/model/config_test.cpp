@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPU files: the built-in ones are as published, and every mistake in a file is one line that names
 // the file and the key.
-#include "model/gpu/config.hpp"
+#include "model/machine/config.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divider against the processor's own division.
-#include "model/gpu/divider.hpp"
+#include "model/base/divider.hpp"
 
 #include <gtest/gtest.h>
 

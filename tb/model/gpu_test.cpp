@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timing and bookkeeping of the GPU model, whole runs on small traces. Each test that simulates
 // runs in a process of its own (ctest does so); those that compare runs fork one for each.
-#include "model/gpu/gpu.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,11 +13,12 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "model/gpu/gradient_memory.hpp"
-#include "model/gpu/l2.hpp"
-#include "model/gpu/reference_sums.hpp"
-#include "model/gpu/sm.hpp"
-#include "model/gpu/ticks.hpp"
+#include "model/base/ticks.hpp"
+#include "model/gpu/cta/gradient_memory.hpp"
+#include "model/gpu/noc/slice_map.hpp"
+#include "model/gpu/run/occupancy.hpp"
+#include "model/gpu/run/reference_sums.hpp"
+#include "model/gpu/run/simulate.hpp"
 #include "model/results/json.hpp"
 #include "model/results/process_pool.hpp"
 #include "tb/model/small_trace.hpp"
@@ -706,7 +705,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
 // Full REDs of several SMs that come in one cycle, one for each SM: cycles from their arrival to
-// the last addition. Every round serves one turn of each: the lanes that add to different words.
+// the last addition. More of them, without the way there: round_model_test.cpp.
 struct Meeting {
   const char* name;
   // Which sectors, each as {slice of port 5 or 6, the so-manyth sector there}: 0 and 1 are the
@@ -738,7 +737,7 @@ class L2Port : public testing::TestWithParam<Meeting> {};
 
 TEST_P(L2Port, ServesWhatMeetsThere) {
   const auto sms = static_cast<std::uint32_t>(GetParam().sectors.size());
-  const SliceMap map(load_gpu("h200"));
+  const auto map = make_slice_map(load_gpu("h200"));
   SmallTrace trace(sms, 1, 1, 1 << 20, 4);
   trace::InstructionCost slot;
   slot.alu = 1;
@@ -751,7 +750,8 @@ TEST_P(L2Port, ServesWhatMeetsThere) {
     trace.work(c, 0, sms - c);
     std::vector<std::uint32_t> primitives = floats(kLanes, GetParam().step, GetParam().words);
     for (std::uint32_t& primitive : primitives) {
-      primitive += static_cast<std::uint32_t>(sector_of(map, place, index) - SmallTrace::kBase) / 4;
+      primitive +=
+          static_cast<std::uint32_t>(sector_of(*map, place, index) - SmallTrace::kBase) / 4;
     }
     for (std::uint32_t i = 0; i < (c + 1 < sms ? 1 : GetParam().last_reds); ++i) {
       trace.event(c, 0, ~0U, primitives);
@@ -770,132 +770,17 @@ TEST_P(L2Port, ServesWhatMeetsThere) {
 INSTANTIATE_TEST_SUITE_P(
     Meetings, L2Port,
     testing::Values(
-        Meeting{"one", {{0, 0}}, 112},                  // 32 x 3.49 = 111.7
-        Meeting{"same_sector", {{0, 0}, {0, 0}}, 224},  // 64 x 3.49 = 223.4
-        Meeting{"two_sectors", {{0, 0}, {0, 1}}, 112},  // a sector waits 3.49, two take 2.94
-        Meeting{"four_sectors", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 189},  // 32 x 4 x 1.47
-        // Two of 4 SMs on one sector: 2 of the 12 ordered pairs, at 3.49 - 1.18 more each, so that
-        // one turn of 6 waits for the one before it and 5 of 36 for the one before that, at 2.31 -
-        // 1.18 less 5 / 36 of it. A round takes 4 x 1.18 + 2.31 x 2 / 3 + 4 x 5 / 36 x 0.973 =
-        // 6.80, 32 of them 217.6.
-        Meeting{"two_of_four", {{0, 0}, {0, 0}, {0, 1}, {0, 2}}, 218},
-        // Two slices of one port: 32 x 8 x 0.89 = 227.8, where each alone would take 188.2.
-        Meeting{
-            "both_slices", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}}, 228},
-        // The same with two words in each RED: 16 x 8 x 2 x 0.617 = 158.
-        Meeting{"words", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}}, 158, 2},
-        // A line is a turn of 4 x 1.18; one that follows it at once need not wait. Two sectors are
-        // one of 2.36, and have each other wait until 3.49: 2 x 2 x 3.49.
-        Meeting{"line", {{0, 0}}, 5, 32}, Meeting{"same_line", {{0, 0}, {0, 0}}, 10, 32},
-        Meeting{"same_two_sectors", {{0, 0}, {0, 0}}, 14, 16},
-        Meeting{"two_sectors_of_two_lines", {{0, 0}, {0, 4}}, 10, 16},
-        // Lines of which the other two sectors are added to wait no more: 2 x 2 x 2.36.
-        Meeting{"other_sectors", {{0, 0}, {0, 2}}, 10, 16},
-        // Words of each of the four sectors in 8 turns: 8 x 4.72 alone, but where words are left
-        // out the next turn on the line waits for 1.18: 8 x 2 x (4.72 + 1.18).
-        Meeting{"words_of_sectors", {{0, 0}}, 38, 4, 1, 36, 1, 8},
+        Meeting{"one", {{0, 0}}, 112},  // 32 x 3.49 = 111.7
+        // Words of each of the four sectors in 8 turns, of two SMs: 8 x 2 x (4.72 + 1.18).
         Meeting{"same_words_of_sectors", {{0, 0}, {0, 0}}, 95, 4, 1, 36, 1, 8},
-        // The same where the turns are on the two lines of a pair, but not on lines of two pairs.
-        Meeting{"words_of_sectors_beside", {{0, 0}, {0, 4}}, 95, 4, 1, 36, 1, 8},
-        Meeting{"words_of_sectors_apart", {{0, 0}, {0, 8}}, 76, 4, 1, 36, 1, 8},
         // Three sectors of 11, 11 and 10 lanes: 10 turns of 3 x 1.18, of 4 flits each, and one of
         // two sectors, which leaves the SM 40 cycles after them: 40 + 3.49.
         Meeting{"words_of_three_sectors", {{0, 0}}, 44, 3, 1, 36, 1, 8},
-        // Two ports have nothing in common.
+        // Two ports have nothing in common: 32 x 4 x 1.47.
         Meeting{"two_ports", {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {2, 0}, {2, 1}, {2, 2}, {2, 3}}, 189},
-        // One that stands for four, which would share the slices. What it has beyond half counts
-        // sqrt((30 + 4) / (4 x 30 + 4)) = 0.524: 4 x 1.47 x (0.5 + 0.5 x 0.524) = 4.48.
-        Meeting{"one_for_four", {{0, 0}}, 144, 1, 4},
-        // Of 8 it counts 0.545: 4 x 1.18 x (1 + 0.545) = 7.29, and 4 x 2.31 x 2 that the sectors
-        // clash: 32 x 25.77.
-        Meeting{"same_sector_for_four", {{0, 0}, {0, 0}}, 825, 1, 4},
-        // Of 16 it counts 0.582: 4 x 1.47 x (2 + 2 x 0.582) = 18.60, above the port's 4 x 4 x 0.89.
-        Meeting{"four_for_four", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 596, 1, 4},
-        // For two: 2 x 1.47 x (0.5 + 0.5 x 0.718) = 2.53 are less than the 3.49 of one sector.
-        Meeting{"one_for_two", {{0, 0}}, 112, 1, 2},
-        // Four with sectors of their own, 32 x 4 x 1.47, and then 32 of the last at 3.49.
-        Meeting{"in_turn", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 300, 1, 1, 4, 2},
-        // Alone on an input the last has an operation done every 3.49 cycles from the start, which
-        // is less than its turns would give it: 64 in 223, and all 160 x 1.47 in 235.2.
-        Meeting{"inputs_in_turn", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 236, 1, 1, 3, 2},
-        // Every other operation is of the last SM, whose sector is another: in a round of 4 the
-        // pairs of the others count (2 / 3)^2 each of 4 * 3 / 4: 2.31 x 6 x 4 / 9 / 3 = 2.053. So
-        // 2 / 9 of the turns wait for the one before and 0.173 for the one before that, 0.935 each:
-        // 4 x 1.18 + 2.053 + 0.646 = 7.42 for two operations of the last, 32 take 118.7. 21.33 are
-        // left of each other SM, at 3 x 3.49: 223.4.
-        Meeting{"clashes_on_inputs", {{0, 0}, {0, 0}, {0, 0}, {0, 1}}, 343, 1, 1, 3},
-        // SMs that stand for two: a round takes 2 x 1.47 x 4 x (0.748 + 0.252 / 2) = 10.28, and the
-        // last has two operations in each: 64 in 328.8. Then 10.67 of each other at 7.71: 82.2.
+        // SMs that stand for two, the last alone on its input.
         Meeting{"inputs_for_two", {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 412, 1, 2, 6, 2}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
-
-// A port that has room for one RED lets SMs in one after another: each `waiting` SM has one RED for
-// it, and the last goes on to another port, so that the run ends so many cycles after it was let
-// in.
-RunResult run_until_last_sm(std::uint32_t waiting, std::uint32_t input_sms) {
-  const SliceMap map(load_gpu("h200"));
-  SmallTrace trace(waiting, 1, 1, 1 << 20, 4);
-  trace::InstructionCost slot;
-  slot.alu = 1;
-  trace.path_cost(0, slot);
-  const auto add_to = [&](std::uint32_t cta, std::uint32_t port, std::size_t index) {
-    const Address address = sector_of(map, {port, 0}, index);
-    const std::vector<std::uint32_t> words(
-        kLanes, static_cast<std::uint32_t>(address - SmallTrace::kBase) / 4);
-    trace.event(cta, 0, ~0U, words);
-  };
-  for (std::uint32_t c = 0; c < waiting; ++c) {
-    trace.work(c, 0, waiting - c);
-    add_to(c, 5, c);
-  }
-  for (std::size_t i = 0; i < 20; ++i) {
-    add_to(waiting - 1, 6, 0);
-  }
-  GpuConfig gpu = small_h200(waiting);
-  gpu.l2.input_sms = input_sms;
-  gpu.l2.ingress_flits = kLanes / 2;  // lone words take half of one
-  return run(trace.read(), gpu, "baseline");
-}
-
-TEST(L2Inputs, TakeTurnsForTheRoomOfAPort) {
-  std::vector<PoolTask> tasks;
-  for (const auto& [waiting, input_sms] :
-       {std::pair(2U, 36U), std::pair(3U, 36U), std::pair(4U, 36U), std::pair(4U, 3U)}) {
-    tasks.push_back({fmt::format("{} {}", waiting, input_sms),
-                     [waiting = waiting, input_sms = input_sms](const auto&) {
-                       return run_until_last_sm(waiting, input_sms);
-                     },
-                     nullptr});
-  }
-  std::vector<Cycle> cycles;
-  for (const PoolOutcome& outcome : run_pool(tasks, {.jobs = 2, .progress = {}})) {
-    ASSERT_TRUE(outcome.result) << outcome.error;
-    EXPECT_EQ(outcome.result->failure, "");
-    cycles.push_back(outcome.result->cycles);
-  }
-  const Cycle one_turn = cycles[1] - cycles[0];
-  EXPECT_GT(one_turn, 112U);  // 32 x 3.49, and the way
-  // The last of four is the fourth to be let in, or, alone on its input, the second: two cycles
-  // after the second of two, since one CTA is dispatched a cycle.
-  EXPECT_EQ(cycles[2], cycles[0] + 2 * one_turn);
-  EXPECT_EQ(cycles[3], cycles[0] + 2);
-}
-
-// Every slice has its share of any few KB in a row, as seen on an H200: classes of 80 to 88 pieces
-// of 256 bytes in 2 MB.
-TEST(L2Slices, HaveEvenShares) {
-  const SliceMap map(load_gpu("h200"));
-  std::map<std::pair<std::uint32_t, std::uint32_t>, int> pieces;
-  for (Address a = 0; a < (2U << 20U); a += 256) {
-    const SliceMap::Place place = map.place(SmallTrace::kBase + a);
-    ++pieces[{place.port, place.slice}];
-  }
-  EXPECT_EQ(pieces.size(), 96U);
-  for (const auto& [place, count] : pieces) {
-    EXPECT_GE(count, 80);
-    EXPECT_LE(count, 90);
-  }
-}
 
 // All SMs on few addresses, `stride` bytes apart: additions per SM clock of the whole GPU.
 double hot_rate(std::uint32_t addresses, std::uint32_t reds, std::uint32_t stride = 4) {
@@ -979,7 +864,7 @@ void expect_the_same(const GpuConfig& gpu, const trace::Reader& trace,
     options.policy = parse_policy(policy);
     options.unit = i == 1 || i == 4 ? UnitModel::kRtl : UnitModel::kGolden;
     options.unit_kind = kind;
-    options.clock_all = i == 2;
+    options.reference = i == 2;
     options.threads = i == 3 ? 2 : i == 4 ? 4 : 1;
     tasks.push_back({.name = policy + std::to_string(i),
                      .work = [&trace, &reference,
@@ -1131,18 +1016,6 @@ TEST(Occupancy, IsWhatRegistersWarpsAndSharedMemoryAllow) {
   EXPECT_EQ(fit(32, 101377), 0U);  // with the system's KiB one byte too much
 }
 
-TEST(Tags, EvictTheLeastRecentlyUsedLine) {
-  L2Tags tags(2 * 128, 2, 128);
-  EXPECT_FALSE(tags.access(0).hit);
-  EXPECT_FALSE(tags.access(128).hit);
-  EXPECT_TRUE(tags.access(100).hit);
-  const L2Tags::Access third = tags.access(256);
-  EXPECT_FALSE(third.hit);
-  EXPECT_TRUE(third.evicted);
-  EXPECT_TRUE(tags.access(0).hit);
-  EXPECT_FALSE(tags.access(128).hit);
-}
-
 TEST(Errors, AMachineWithoutCostsInTheTraceIsNamed) {
   SmallTrace trace(1, 1, 1, 4, 4);
   trace.event(0, 0, 1, 0);
@@ -1175,7 +1048,7 @@ TEST_P(Timelines, SumsAreTheTotalsOfTheRun) {
     options.gpu = small_h200(3);
     options.policy = parse_policy(GetParam());
     options.unit = UnitModel::kGolden;
-    options.clock_all = i == 1;
+    options.reference = i == 1;
     options.threads = i == 3 ? 2 : 1;
     options.timeline_interval = i == 2 ? 0 : kInterval;
     tasks.push_back({.name = GetParam() + std::to_string(i),

@@ -100,11 +100,11 @@ TEST(GroupSizes, TellApartWhatWarpsIssue) {
     }
     trace.reduce_cost("butterfly", {.alu = 7});
     const GroupSizes sizes = sizes_of(trace);
-    for (const PolicyKind kind : {PolicyKind::kSwB, PolicyKind::kSwS}) {
+    for (const std::string kind : {"sw-b:", "sw-s:"}) {
       std::map<std::uint32_t, std::string> issued;
       std::size_t shared = 0;
       for (std::uint32_t threshold = 0; threshold <= 32; ++threshold) {
-        const Policy policy{.kind = kind, .threshold = threshold};
+        const Policy policy = parse_policy(kind + std::to_string(threshold));
         const std::string steps = steps_of(trace, policy);
         const auto [known, first] = issued.emplace(sizes.lowest_alike(policy).threshold, steps);
         EXPECT_EQ(known->second, steps) << policy.name();

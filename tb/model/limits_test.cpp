@@ -19,11 +19,11 @@
 #include <string>
 #include <vector>
 
-#include "model/gpu/check.hpp"
-#include "model/gpu/clock.hpp"
-#include "model/gpu/gpu.hpp"
-#include "model/gpu/lazy_array.hpp"
-#include "model/gpu/reference_sums.hpp"
+#include "model/base/check.hpp"
+#include "model/base/lazy_array.hpp"
+#include "model/gpu/run/reference_sums.hpp"
+#include "model/gpu/run/simulate.hpp"
+#include "model/kernel/clock.hpp"
 #include "tb/model/small_trace.hpp"
 
 namespace warpfold::test {

@@ -4,9 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "model/policy/rule.hpp"
+#include "model/policy/rules.hpp"
 
 namespace warpfold {
 namespace {
@@ -25,7 +30,36 @@ TEST(Policy, NameReadsBackAsTheSamePolicy) {
                                  "cccl", "arc-hw", "lab", "lab-ideal", "phi"}) {
     EXPECT_EQ(parse_policy(name).name(), name);
   }
-  EXPECT_EQ(parse_policy("sw-b:7"), (Policy{.kind = PolicyKind::kSwB, .threshold = 7}));
+  const Policy policy = parse_policy("sw-b:7");
+  EXPECT_EQ(policy.rule->facts().name, "sw-b");
+  EXPECT_EQ(policy.threshold, 7U);
+  EXPECT_EQ(policy, parse_policy("sw-b:7"));
+  EXPECT_NE(policy, parse_policy("sw-b:8"));
+  EXPECT_NE(policy, parse_policy("sw-s:7"));
+}
+
+TEST(Policy, IsTheBaselineIfNothingElseIsSaid) {
+  EXPECT_EQ(Policy().name(), "baseline");
+}
+
+TEST(Policy, LanesGoToAUnitToABufferOrToTheRops) {
+  for (const Policy& policy : default_policies()) {
+    const std::string name = policy.name();
+    EXPECT_EQ(policy.has_unit(), name == "arc-hw") << name;
+    EXPECT_EQ(policy.has_buffer(), name == "lab" || name == "lab-ideal" || name == "phi") << name;
+  }
+}
+
+// A name is written into lists and in front of a threshold.
+TEST(Policy, NamesAreOnesThatCanBeTold) {
+  std::set<std::string_view> names;
+  for (const rules::RuleGetter rule : rules::all()) {
+    const std::string_view name = rule().facts().name;
+    EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_EQ(name.find_first_of(":, "), std::string_view::npos) << name;
+    EXPECT_NE(name, "all");
+    EXPECT_EQ(&rule(), &rule());
+  }
 }
 
 TEST(Policy, EveryThresholdIsAccepted) {

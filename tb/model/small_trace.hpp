@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model/gpu/config.hpp"
+#include "model/machine/config.hpp"
 #include "model/types.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/trace.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline of a run: what its tracks show adds up to what the run reports, and does not depend
 // on which blocks are clocked, nor on who clocks them.
-#include "model/gpu/timeline.hpp"
+#include "model/gpu/run/timeline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "model/gpu/gpu.hpp"
-#include "model/gpu/reference_sums.hpp"
+#include "model/gpu/run/reference_sums.hpp"
+#include "model/gpu/run/simulate.hpp"
 #include "model/results/json.hpp"
 #include "model/results/process_pool.hpp"
 #include "model/results/timeline_json.hpp"
@@ -84,7 +84,7 @@ class TimelineTracks : public ::testing::TestWithParam<std::string> {};
 TEST_P(TimelineTracks, AddUpToTheRun) {
   SimOptions options = options_for(GetParam());
   std::vector<SimOptions> all(4, options);
-  all[1].clock_all = true;
+  all[1].reference = true;
   all[2].threads = 2;
   all[3].timeline_interval = 0;
   const std::vector<RunResult> runs = run_all(all);

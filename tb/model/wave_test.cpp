@@ -108,7 +108,7 @@ TEST_F(Waves, OfARunAreTheSameForEveryUnitAndClocking) {
         "--set", "sm.count=1", "--wave-cycles", "1:6000", "--wave-subcore", "1",  "--wave"};
     std::vector<FstContents> files;
     for (const Words& more : {Words{"g.fst", "--unit", "golden"}, Words{"r.fst", "--unit", "rtl"},
-                              Words{"c.fst", "--unit", "golden", "--clock-all"},
+                              Words{"c.fst", "--unit", "golden", "--reference"},
                               Words{"n.fst", "--unit", "golden", "--threads", "2"}}) {
       Words words = common;
       words.insert(words.end(), more.begin(), more.end());
@@ -167,6 +167,7 @@ class WrongOnce : public ArcUnit {
     outputs.lsu_data ^= sums_ == 30 ? 1U : 0U;
     return outputs;
   }
+  [[nodiscard]] Ports ports() const override { return unit_->ports(); }
   [[nodiscard]] bool busy() const override { return unit_->busy(); }
 
  private:

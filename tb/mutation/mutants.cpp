@@ -47,9 +47,9 @@ double random_stall(SplitMix64& random) {
 // finds a difference. One stream in four ends in the middle: the next one resets the unit at work.
 std::optional<std::string> first_difference(UnitKind kind, std::uint32_t mutant,
                                             std::uint64_t seed) {
-  MutantUnit unit(random_context(seed));
-  unit.model().mutsel = mutant;
   const std::unique_ptr<ArcUnit> golden = make_unit(UnitModel::kGolden, kind);
+  MutantUnit unit(golden->ports(), random_context(seed));
+  unit.model().mutsel = mutant;
   SplitMix64 random(SplitMix64::mix(seed));
   for (int stream = 0; stream < kStreams; ++stream) {
     const auto shape =

@@ -33,6 +33,7 @@ class RecordingUnit : public ArcUnit {
       : unit_(make_unit(UnitModel::kGolden, kind)), kind_(kind), left_(cycles) {}
 
   void reset() override { unit_->reset(); }
+  Ports ports() const override { return unit_->ports(); }
   bool busy() const override { return unit_->busy(); }
   UnitOutputs tick(const UnitInputs& inputs) override {
     print(inputs);

@@ -26,7 +26,7 @@ class Capture(unittest.TestCase):
         for name in ("capture.sh", "capture_workload.sh", "lib.sh"):
             (self.folder / "scripts").mkdir(exist_ok=True)
             shutil.copy(SCRIPTS / name, self.folder / "scripts")
-        self.install("traces/capture/sass_cost.py")
+        self.install("traces/capture/costs/sass_cost.py")
         for name in ("program", "cuobjdump", "ncu", "nvidia-smi"):
             self.install(f"bin/{name}")
         (self.folder / "a.splat").touch()

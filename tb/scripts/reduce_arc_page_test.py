@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = "traces/capture/examples/reduce_arc_example.cu"
+EXAMPLE = "traces/capture/reduce/reduce_arc_example.cu"
 PAGE = "docs/reduce_arc.md"
 
 

@@ -54,7 +54,7 @@ class Run(unittest.TestCase):
 
     def test_options_of_the_simulator_are_passed_on(self):
         options = ["--gpu", "h200", "--policy=lab", "--unit", "golden", "--set", "sm.count=7", "--jobs", "2",
-                   "--threads", "2", "--bounds", "--whole-gpu", "--clock-all", "--json=a.json"]
+                   "--threads", "2", "--bounds", "--whole-gpu", "--reference", "--json=a.json"]
         code, output, calls = self.run_script(*options)
         self.assertEqual(code, 0, output)
         self.assertTrue(calls[0].endswith(" --json out/truck.json " + " ".join(options)), calls[0])
@@ -73,7 +73,7 @@ class Run(unittest.TestCase):
         listed = output[output.index("Options of"):].replace(".", "").replace(",", " ").split()
         values = {"--unit-kind": "fused"}
         for option in [word for word in listed if word.startswith("--")]:
-            flag = option in ("--bounds", "--whole-gpu", "--clock-all")
+            flag = option in ("--bounds", "--whole-gpu", "--reference")
             code, output, _ = self.run_script(*([option] if flag else [option, values.get(option, "x")]))
             self.assertEqual(code, 0, output)
 

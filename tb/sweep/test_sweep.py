@@ -7,8 +7,10 @@ failed point stops no other, and the table.
 """
 
 import csv
+import functools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -31,6 +33,9 @@ FAKE = """\
 #!/usr/bin/env python3
 import json, os, sys, time
 args = sys.argv[1:]
+if args == ["policies"]:
+    print("X is the balancing threshold, 0 to 32 active lanes. all: {policies}")
+    sys.exit()
 value = lambda name: args[args.index(name) + 1]
 with open({notes!r}, "a") as notes:
     notes.write(value("--policy") + "\\n")
@@ -46,6 +51,11 @@ run = {{"trace": args[-1], "gpu": value("--gpu"), "policy": value("--policy"), "
 with open(value("--json"), "w") as file:
     json.dump({{"schema": "warpfold.sim/1", "runs": [run]}}, file)
 """
+
+
+@functools.cache
+def policies():
+    return planning.list_policies(WARPFOLD)
 
 
 class Case(unittest.TestCase):
@@ -65,14 +75,14 @@ class SweepFile(Case):
     def refused(self, text, *words):
         path = self.write(text)
         with self.assertRaises(planning.PlanError) as caught:
-            planning.expand(planning.load(path), self.folder, path)
+            planning.expand(planning.load(path), self.folder, path, policies())
         self.assertNotIn("\n", str(caught.exception))
         for word in words:
             self.assertIn(word, str(caught.exception))
 
     def points(self, text):
         path = self.write(text)
-        return planning.expand(planning.load(path), self.folder, path)
+        return planning.expand(planning.load(path), self.folder, path, policies())
 
     def test_mistakes_are_one_line(self):
         good = "sweeps: [{traces: [t.wft], machines: [rtx4090], policies: [%s]%s}]"
@@ -106,7 +116,7 @@ class SweepFile(Case):
                                       capture_output=True, text=True, check=False)
                 known = "none.wft" in done.stderr
                 try:
-                    planning.check_policy(name)
+                    planning.check_policy(name, policies())
                     self.assertTrue(known, done.stderr)
                 except planning.PlanError as error:
                     self.assertFalse(known, error)
@@ -170,7 +180,7 @@ class SweepFile(Case):
         simulator = self.write("simulator", "simulator")
 
         def name():
-            return planning.expand(planning.load(self.write(text)), self.folder, simulator)[0].id
+            return planning.expand(planning.load(self.write(text)), self.folder, simulator, policies())[0].id
         names = {name()}
         self.assertEqual({name()}, names)
         for file in ("my.toml", "t.wft", "simulator"):
@@ -180,12 +190,25 @@ class SweepFile(Case):
 
     def test_all_is_what_the_simulator_calls_all(self):
         listed = subprocess.run([WARPFOLD, "policies"], capture_output=True, text=True, check=True).stdout
-        self.assertIn("all: " + ",".join(planning.ALL_POLICIES), " ".join(listed.split()))
+        patterns = [line.split()[0] for line in listed.split("\n\n", maxsplit=1)[0].splitlines() if line[0] != " "]
+        self.assertEqual([re.sub(":.*", ":X", name) for name in policies()], patterns)
+        self.assertEqual(planning.expand_policies(["all"], policies()), policies())
+
+    def test_a_policy_that_only_the_simulator_knows(self):
+        self.assertEqual(planning.expand_policies(["mine:3", "all"], ["baseline", "mine:16"]),
+                         ["mine:3", "baseline", "mine:16"])
+
+    def test_what_lists_no_policies_is_refused_in_one_line(self):
+        for simulator, words in (("/bin/true", "lists no policies"),
+                                 (self.folder / "t.wft", "t.wft: Permission denied")):
+            with self.assertRaises(planning.PlanError) as caught:
+                planning.list_policies(str(simulator))
+            self.assertIn(words, str(caught.exception))
 
     def test_examples_are_sound(self):
         for file in sorted((ROOT / "scripts/sweep/examples").glob("*.yaml")):
             with self.subTest(file.name):
-                self.assertTrue(planning.expand(planning.load(file), file.parent, __file__))
+                self.assertTrue(planning.expand(planning.load(file), file.parent, __file__, policies()))
 
 
 class Workflow(Case):
@@ -196,7 +219,7 @@ class Workflow(Case):
     def setUp(self):
         super().setUp()
         self.notes = self.folder / "notes"
-        self.fake = self.write(FAKE.format(notes=str(self.notes)), "fake")
+        self.fake = self.write(FAKE.format(notes=str(self.notes), policies=",".join(policies())), "fake")
         self.fake.chmod(0o755)
 
     def start(self, file, *options, **environment):

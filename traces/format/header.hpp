@@ -30,7 +30,7 @@ void validate_header(const Header& header);
 // Without `with_costs` the costs are left out, whatever they are.
 [[nodiscard]] Header header_from_json(std::string_view text, bool with_costs = true);
 
-// Of a file of instruction costs, as traces/capture/sass_cost.py writes it.
+// Of a file of instruction costs, as traces/capture/costs/sass_cost.py writes it.
 inline constexpr std::string_view kCostsSchema = "warpfold.costs/3";
 
 // Gives the header the costs of such a file, whose text this is, in place of its own. Throws

@@ -6,11 +6,11 @@
 // the frame's row of dL/dbasis, which all threads of the launch share: 42 addresses in all.
 #include <cmath>
 
-#include "traces/capture/device_buffer.hpp"
+#include "traces/capture/common/device_buffer.hpp"
+#include "traces/capture/common/linear_grid.hpp"
+#include "traces/capture/common/relative_error.hpp"
 #include "traces/capture/dynibar/trajectory.hpp"
 #include "traces/capture/dynibar/trajectory_math.cuh"
-#include "traces/capture/linear_grid.hpp"
-#include "traces/capture/relative_error.hpp"
 #include "traces/capture/workload/device.cuh"
 #include "traces/capture/workload/workload.hpp"
 
@@ -211,7 +211,7 @@ class Dynibar final : public workload::Workload {
   [[nodiscard]] double tolerance() const override {
     return 2e-6 * std::sqrt(static_cast<double>(scene_.points()));
   }
-  void check(workload::Verdict& verdict) override {
+  void check(Verdict& verdict) override {
     const std::vector<double> coefficients(scene_.coefficients.begin(), scene_.coefficients.end());
     const std::vector<double> basis(scene_.basis.begin(), scene_.basis.end());
     const auto trajectories = reference::trajectories(scene_, coefficients, basis);

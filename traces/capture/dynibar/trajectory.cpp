@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "traces/capture/scene.hpp"
+#include "traces/capture/common/input.hpp"
 
 namespace warpfold::capture::dynibar {
 namespace {

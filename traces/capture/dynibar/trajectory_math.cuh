@@ -5,7 +5,7 @@
 #pragma once
 
 #if !defined(__CUDACC__)
-#include "traces/capture/cuda_on_host.hpp"
+#include "traces/capture/common/cuda_on_host.hpp"
 #endif
 
 namespace warpfold::capture::dynibar {

@@ -8,7 +8,7 @@
 // + i. A footprint that reaches over the edge of a face takes the texels on the edge.
 #pragma once
 
-#include "traces/capture/pixel_math.cuh"
+#include "traces/capture/common/kernel_math.cuh"
 
 namespace warpfold::capture::envmap {
 

@@ -8,11 +8,10 @@
 #include <cmath>
 #include <cstdio>
 
-#include "traces/capture/device_buffer.hpp"
+#include "traces/capture/common/device_buffer.hpp"
+#include "traces/capture/common/linear_grid.hpp"
 #include "traces/capture/envmap/cube_math.cuh"
 #include "traces/capture/envmap/scene.hpp"
-#include "traces/capture/linear_grid.hpp"
-#include "traces/capture/scene.hpp"
 #include "traces/capture/workload/device.cuh"
 #include "traces/capture/workload/workload.hpp"
 
@@ -368,7 +367,7 @@ class EnvironmentMap final : public workload::Workload {
     return reference::backward(directions(), texels_, dl_dpicture_.to_host());
   }
   [[nodiscard]] double tolerance() const override { return 1e-4; }
-  void check(workload::Verdict& verdict) override {
+  void check(Verdict& verdict) override {
     // The picture against a rasterizer on the CPU.
     const auto gpu = directions();
     const auto cpu = reference::rasterize(mesh_, make_view(seed_, iterations_ - 1, pixels_));

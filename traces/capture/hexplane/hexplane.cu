@@ -11,12 +11,12 @@
 #include <cmath>
 #include <cstdio>
 
-#include "traces/capture/device_buffer.hpp"
+#include "traces/capture/common/device_buffer.hpp"
+#include "traces/capture/common/input.hpp"
+#include "traces/capture/common/linear_grid.hpp"
+#include "traces/capture/common/relative_error.hpp"
 #include "traces/capture/hexplane/plane_math.cuh"
 #include "traces/capture/hexplane/samples.hpp"
-#include "traces/capture/linear_grid.hpp"
-#include "traces/capture/relative_error.hpp"
-#include "traces/capture/scene.hpp"
 #include "traces/capture/workload/device.cuh"
 #include "traces/capture/workload/workload.hpp"
 
@@ -293,7 +293,7 @@ class HexPlane final : public workload::Workload {
     return reference::backward(sizes_, batch_.samples, order_, dl_.to_host());
   }
   [[nodiscard]] double tolerance() const override { return 1e-4; }
-  void check(workload::Verdict& verdict) override {
+  void check(Verdict& verdict) override {
     const std::vector<float> planes = planes_.to_host();
     const std::vector<double> exact(planes.begin(), planes.end());
     const auto features = reference::features(sizes_, exact, batch_.samples);

@@ -9,7 +9,7 @@
 #include <random>
 #include <sstream>
 
-#include "traces/capture/scene.hpp"
+#include "traces/capture/common/input.hpp"
 
 namespace warpfold::capture::hexplane {
 namespace {

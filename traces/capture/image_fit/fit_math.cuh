@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "traces/capture/pixel_math.cuh"
+#include "traces/capture/splat/pixel_math.cuh"
 
 namespace warpfold::capture::image_fit {
 

@@ -8,10 +8,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "traces/capture/device_buffer.hpp"
+#include "traces/capture/common/device_buffer.hpp"
+#include "traces/capture/common/linear_grid.hpp"
 #include "traces/capture/image_fit/picture.hpp"
-#include "traces/capture/linear_grid.hpp"
-#include "traces/capture/scene.hpp"
 #include "traces/capture/workload/device.cuh"
 #include "traces/capture/workload/workload.hpp"
 
@@ -483,7 +482,7 @@ class ImageFit final : public workload::Workload {
     return reference::backward(exact_blobs(stored),
                                reference::lists(stored, target_.width, target_.height), target_);
   }
-  void check(workload::Verdict& verdict) override {
+  void check(Verdict& verdict) override {
     const auto stored = stored_blobs();
     const auto lists = reference::lists(stored, target_.width, target_.height);
     const auto expected =

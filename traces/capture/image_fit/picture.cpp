@@ -6,13 +6,11 @@
 #include <fstream>
 #include <random>
 
-#include "traces/capture/scene.hpp"
+#include "traces/capture/common/input.hpp"
 #include "traces/format/whole_file.hpp"
 
 namespace warpfold::capture::image_fit {
 namespace {
-
-constexpr int kMaxSide = 16384;
 
 // A number of the header, with comments in front of it.
 int header_number(std::istream& in, const std::string& name) {

@@ -5,10 +5,10 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "traces/capture/common/gpu_info.hpp"
 #include "traces/capture/microbench/benches.hpp"
 #include "traces/capture/microbench/kernels_red.cuh"
 #include "traces/capture/microbench/operands.hpp"
-#include "traces/capture/rasterizer.hpp"
 #include "traces/format/whole_file.hpp"
 
 namespace warpfold::microbench {

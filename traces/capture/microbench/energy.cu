@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <thread>
 
+#include "traces/capture/common/power.hpp"
 #include "traces/capture/microbench/benches.hpp"
 #include "traces/capture/microbench/kernels_memory.cuh"
 #include "traces/capture/microbench/kernels_red.cuh"
 #include "traces/capture/microbench/ops.cuh"
-#include "traces/capture/power.hpp"
 
 namespace warpfold::microbench {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "traces/capture/device_buffer.hpp"
+#include "traces/capture/common/device_buffer.hpp"
 #include "traces/capture/microbench/report.hpp"
 
 namespace warpfold::microbench {

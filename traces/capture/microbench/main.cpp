@@ -8,9 +8,9 @@
 #include <functional>
 #include <sstream>
 
+#include "traces/capture/common/gpu_info.hpp"
 #include "traces/capture/microbench/benches.hpp"
 #include "traces/capture/microbench/sass.hpp"
-#include "traces/capture/rasterizer.hpp"
 
 namespace {
 

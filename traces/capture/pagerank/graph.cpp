@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "traces/capture/scene.hpp"
+#include "traces/capture/common/input.hpp"
 
 namespace warpfold::capture::pagerank {
 namespace {

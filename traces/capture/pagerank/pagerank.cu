@@ -3,10 +3,9 @@
 // strongly atomic kernel of Pannotia does. Active lanes of a warp hardly ever share an address.
 #include <cmath>
 
-#include "traces/capture/device_buffer.hpp"
-#include "traces/capture/linear_grid.hpp"
+#include "traces/capture/common/device_buffer.hpp"
+#include "traces/capture/common/linear_grid.hpp"
 #include "traces/capture/pagerank/graph.hpp"
-#include "traces/capture/scene.hpp"
 #include "traces/capture/workload/device.cuh"
 #include "traces/capture/workload/workload.hpp"
 
@@ -135,7 +134,7 @@ class PageRank final : public workload::Workload {
     return push<float>(graph_, rank);
   }
   [[nodiscard]] double tolerance() const override { return kRounding; }
-  void check(workload::Verdict& verdict) override {
+  void check(Verdict& verdict) override {
     const std::vector<float> rank = rank_.to_host();
     const std::vector<double> expected = ranks(graph_, iterations_);
     double difference = 0;

@@ -13,7 +13,7 @@
 // along +z.
 #pragma once
 
-#include "traces/capture/pixel_math.cuh"
+#include "traces/capture/common/kernel_math.cuh"
 
 namespace warpfold::capture::spheres {
 

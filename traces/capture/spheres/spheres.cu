@@ -8,8 +8,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "traces/capture/device_buffer.hpp"
-#include "traces/capture/scene.hpp"
+#include "traces/capture/common/device_buffer.hpp"
 #include "traces/capture/spheres/spheres.hpp"
 #include "traces/capture/workload/device.cuh"
 #include "traces/capture/workload/workload.hpp"
@@ -372,7 +371,7 @@ class SphereRenderer final : public workload::Workload {
     return result;
   }
   // The forward pass, at pixels all over the picture.
-  void check(workload::Verdict& verdict) override {
+  void check(Verdict& verdict) override {
     // The reference goes through all spheres for each of them.
     const std::size_t samples = std::clamp<std::size_t>(100000000 / spheres_.size(), 50, 500);
     const auto nearest = nearest_.to_host();

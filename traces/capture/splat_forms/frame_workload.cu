@@ -77,7 +77,7 @@ void FrameWorkload::load() {
 }
 
 // `warpfold_capture check` compares the frame at length.
-void FrameWorkload::check(workload::Verdict& verdict) {
+void FrameWorkload::check(Verdict& verdict) {
   const reference::Frame expected = reference::render(gaussians_, lists_, camera_);
   double error = 0;
   for (std::size_t i = 0; i < rendered_.image.size(); ++i) {

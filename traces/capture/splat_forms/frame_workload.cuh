@@ -3,10 +3,10 @@
 // Splatting: they start from a frame that the Rasterizer has drawn.
 #pragma once
 
-#include "traces/capture/backward.cuh"
-#include "traces/capture/device_buffer.hpp"
-#include "traces/capture/rasterizer.hpp"
-#include "traces/capture/reference.hpp"
+#include "traces/capture/common/device_buffer.hpp"
+#include "traces/capture/splat/backward.cuh"
+#include "traces/capture/splat/rasterizer.hpp"
+#include "traces/capture/splat/reference.hpp"
 #include "traces/capture/workload/workload.hpp"
 
 namespace warpfold::capture::splat_forms {
@@ -15,7 +15,7 @@ class FrameWorkload : public workload::Workload {
  public:
   void add_options(CLI::App& app) override;
   void load() override;
-  void check(workload::Verdict& verdict) override;
+  void check(Verdict& verdict) override;
   [[nodiscard]] std::uint64_t primitive_count() const override { return gaussians_.size(); }
   [[nodiscard]] std::map<std::string, std::string> provenance() const override;
 

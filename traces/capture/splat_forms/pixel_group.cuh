@@ -3,7 +3,7 @@
 // them. Shared by the kernels and, on the host, their tests.
 #pragma once
 
-#include "traces/capture/pixel_math.cuh"
+#include "traces/capture/splat/pixel_math.cuh"
 
 namespace warpfold::capture::splat_forms {
 

@@ -5,14 +5,14 @@
 #include <cstdio>
 #include <string>
 
-#include "traces/capture/relative_error.hpp"
+#include "traces/capture/common/relative_error.hpp"
+#include "traces/capture/common/verdict.hpp"
 #include "traces/capture/training/adam.cuh"
 #include "traces/capture/training/commands.hpp"
 #include "traces/capture/training/densify.cuh"
 #include "traces/capture/training/host_step.hpp"
 #include "traces/capture/training/trainer.hpp"
 #include "traces/capture/training/training_scene.hpp"
-#include "traces/capture/verdict.hpp"
 
 namespace warpfold::capture::training {
 namespace {
@@ -62,8 +62,7 @@ void check_gradients(const Model& values, const ExactModel& reference, const std
         b.push_back(reference[i].row[row]);
       }
     }
-    verdict.expect((what + ", gradient by " + group.name).c_str(), relative_error(a, b),
-                   kMaxGradientError);
+    verdict.expect(what + ", gradient by " + group.name, relative_error(a, b), kMaxGradientError);
   }
 }
 
@@ -84,7 +83,7 @@ void check_step(const TrainingScene& scene, std::size_t view, int degree, Verdic
   for (std::size_t i = 0; i < radii.size(); ++i) {
     mismatches += radii[i] != expected.radii[i] ? 1U : 0U;
   }
-  verdict.expect((what + ", Gaussians with another radius, share").c_str(),
+  verdict.expect(what + ", Gaussians with another radius, share",
                  static_cast<double>(mismatches) / static_cast<double>(radii.size()),
                  kMaxRadiusMismatch);
   double image = 0;
@@ -92,10 +91,9 @@ void check_step(const TrainingScene& scene, std::size_t view, int degree, Verdic
   for (std::size_t i = 0; i < rendered.size(); ++i) {
     image += std::abs(static_cast<double>(rendered[i]) - expected.image[i]);
   }
-  verdict.expect((what + ", picture, mean difference").c_str(),
-                 image / static_cast<double>(rendered.size()), kMaxMeanImageError);
-  verdict.expect((what + ", loss").c_str(), std::abs(trainer.loss() - expected.loss.value),
-                 kMaxLossError);
+  verdict.expect(what + ", picture, mean difference", image / static_cast<double>(rendered.size()),
+                 kMaxMeanImageError);
+  verdict.expect(what + ", loss", std::abs(trainer.loss() - expected.loss.value), kMaxLossError);
   std::vector<float> away;
   std::vector<double> expected_away;
   for (std::size_t i = 0; i < photo.size(); ++i) {
@@ -104,7 +102,7 @@ void check_step(const TrainingScene& scene, std::size_t view, int degree, Verdic
       expected_away.push_back(expected.loss.gradient[i]);
     }
   }
-  verdict.expect((what + ", gradient by the picture").c_str(), relative_error(away, expected_away),
+  verdict.expect(what + ", gradient by the picture", relative_error(away, expected_away),
                  kMaxLossGradientError);
   for (const char* policy : {"baseline", "sw-b:12", "sw-s:16"}) {
     trainer.clear_gradients();
@@ -112,7 +110,7 @@ void check_step(const TrainingScene& scene, std::size_t view, int degree, Verdic
     trainer.finish_backward();
     check_gradients(trainer.gradients(), expected.gradients, what + ", " + policy, verdict);
   }
-  verdict.expect((what + ", gradient on the picture").c_str(),
+  verdict.expect(what + ", gradient on the picture",
                  relative_error(trainer.picture_gradients(), expected.norms), kMaxGradientError);
 
   double psnr_sum = 0;
@@ -121,7 +119,7 @@ void check_step(const TrainingScene& scene, std::size_t view, int degree, Verdic
     psnr_sum += difference * difference;
   }
   const double squared = psnr_sum / static_cast<double>(expected.image.size());
-  verdict.expect((what + ", mean squared error").c_str(),
+  verdict.expect(what + ", mean squared error",
                  std::abs(trainer.squared_error(view, degree) - squared) / squared,
                  kMaxLossGradientError);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The training subcommands of warpfold_capture. Exit codes and exceptions are those of
-// traces/capture/commands.hpp.
+// traces/capture/commands/commands.hpp.
 #pragma once
 
 #include <cstddef>

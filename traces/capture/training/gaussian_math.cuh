@@ -4,7 +4,7 @@
 // tests, which hold every function here against finite differences.
 #pragma once
 
-#include "traces/capture/scene.hpp"
+#include "traces/capture/splat/scene.hpp"
 #include "traces/capture/training/host_device.cuh"
 
 namespace warpfold::capture::training {

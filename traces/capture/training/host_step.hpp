@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "traces/capture/reference.hpp"
+#include "traces/capture/splat/reference.hpp"
 #include "traces/capture/training/gaussian_math.cuh"
 
 namespace warpfold::capture::training {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "traces/capture/scene.hpp"
+#include "traces/capture/splat/scene.hpp"
 #include "traces/capture/training/gaussian_math.cuh"
 
 namespace warpfold::capture::training {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "traces/capture/for_each_tile.hpp"
+#include "traces/capture/splat/for_each_tile.hpp"
 
 namespace warpfold::capture::training {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <png.h>
 
-#include "traces/capture/scene.hpp"
+#include "traces/capture/common/input.hpp"
 
 namespace warpfold::capture::training {
 

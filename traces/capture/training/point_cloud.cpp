@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "traces/capture/common/input.hpp"
+
 namespace warpfold::capture::training {
 namespace {
 

@@ -7,7 +7,8 @@
 #include <exception>
 #include <filesystem>
 
-#include "traces/capture/scene_file.hpp"
+#include "traces/capture/common/input.hpp"
+#include "traces/capture/splat/scene_file.hpp"
 #include "traces/capture/training/model.hpp"
 #include "traces/capture/training/point_cloud.hpp"
 #include "traces/capture/training/views.hpp"

@@ -10,11 +10,12 @@
 #include <optional>
 #include <random>
 
-#include "traces/capture/for_each_tile.hpp"
-#include "traces/capture/rasterizer.hpp"
-#include "traces/capture/reduce_arc_tuner.hpp"
-#include "traces/capture/scene_file.hpp"
-#include "traces/capture/trace_file.hpp"
+#include "traces/capture/common/gpu_info.hpp"
+#include "traces/capture/common/input.hpp"
+#include "traces/capture/common/trace_file.hpp"
+#include "traces/capture/reduce/reduce_arc_tuner.hpp"
+#include "traces/capture/splat/for_each_tile.hpp"
+#include "traces/capture/splat/scene_file.hpp"
 #include "traces/capture/training/commands.hpp"
 #include "traces/capture/training/png_file.hpp"
 #include "traces/capture/training/trainer.hpp"

@@ -4,8 +4,9 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "traces/capture/gpu_event.hpp"
-#include "traces/capture/gpu_frame.cuh"
+#include "traces/capture/common/gpu_event.hpp"
+#include "traces/capture/common/input.hpp"
+#include "traces/capture/splat/gpu_frame.cuh"
 #include "traces/capture/training/adam.cuh"
 #include "traces/capture/training/densify.cuh"
 #include "traces/capture/training/gaussian_math.cuh"

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "traces/capture/policy.hpp"
-#include "traces/capture/scene.hpp"
+#include "traces/capture/splat/policy.hpp"
+#include "traces/capture/splat/scene.hpp"
 #include "traces/capture/training/model.hpp"
 #include "traces/capture/training/settings.hpp"
 #include "traces/capture/training/views.hpp"

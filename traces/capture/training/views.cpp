@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "traces/capture/common/input.hpp"
+
 namespace warpfold::capture::training {
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "traces/capture/scene.hpp"
+#include "traces/capture/splat/scene.hpp"
 
 namespace warpfold::capture::training {
 

@@ -9,12 +9,12 @@
 #include <numeric>
 #include <span>
 
-#include "traces/capture/device_buffer.hpp"
-#include "traces/capture/rasterizer.hpp"
-#include "traces/capture/recorded_sums.hpp"
-#include "traces/capture/relative_error.hpp"
-#include "traces/capture/scene.hpp"
-#include "traces/capture/trace_file.hpp"
+#include "traces/capture/common/device_buffer.hpp"
+#include "traces/capture/common/gpu_info.hpp"
+#include "traces/capture/common/input.hpp"
+#include "traces/capture/common/recorded_sums.hpp"
+#include "traces/capture/common/relative_error.hpp"
+#include "traces/capture/common/trace_file.hpp"
 #include "traces/capture/workload/log.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/stats.hpp"
@@ -399,13 +399,6 @@ trace::ManifestEntry read_back(const std::filesystem::path& path, trace::TraceSt
 }
 
 }  // namespace
-
-void Verdict::expect(const std::string& what, double value, double limit) {
-  const bool good = value <= limit;
-  failed_ = failed_ || !good;
-  std::printf("  %-58s %10.3g  limit %8.1e  %s\n", what.c_str(), value, limit,
-              good ? "ok" : "FAILED");
-}
 
 bool check_command(Workload& workload) {
   Verdict verdict;

@@ -39,9 +39,9 @@
 // compiler could contract differently.
 #pragma once
 
-#include "traces/capture/no_atomics.cuh"
-#include "traces/capture/reduce_arc.cuh"
-#include "traces/capture/reduce_cccl.cuh"
+#include "traces/capture/reduce/no_atomics.cuh"
+#include "traces/capture/reduce/reduce_arc.cuh"
+#include "traces/capture/reduce/reduce_cccl.cuh"
 #include "traces/capture/workload/log.hpp"
 #include "traces/capture/workload/variant.hpp"
 

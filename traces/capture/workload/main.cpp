@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "traces/capture/rasterizer.hpp"
+#include "traces/capture/common/gpu_info.hpp"
 #include "traces/capture/workload/commands.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <span>
 
-#include "traces/capture/scene.hpp"
+#include "traces/capture/common/input.hpp"
 #include "traces/format/trace.hpp"
 
 namespace warpfold::capture::workload {

@@ -11,20 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "traces/capture/common/verdict.hpp"
 #include "traces/capture/workload/variant.hpp"
 #include "traces/format/trace.hpp"
 
 namespace warpfold::capture::workload {
-
-// Values beside limits, one line each.
-class Verdict {
- public:
-  void expect(const std::string& what, double value, double limit);  // good: value <= limit
-  [[nodiscard]] bool failed() const { return failed_; }
-
- private:
-  bool failed_ = false;
-};
 
 // Device memory that the kernel adds to.
 struct Array {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The workloads: what needs no CUDA goes into warpfold_workloads_common, which the tests use as well.
+include(${CMAKE_CURRENT_LIST_DIR}/../common/host.cmake)
 set(warpfold_workload_host_sources
   ${CMAKE_CURRENT_LIST_DIR}/../dynibar/trajectory.cpp
   ${CMAKE_CURRENT_LIST_DIR}/../envmap/scene.cpp
@@ -20,9 +21,9 @@ set(warpfold_workload_cuda_sources
   ${CMAKE_CURRENT_LIST_DIR}/../splat_forms/frame_workload.cu
   ${CMAKE_CURRENT_LIST_DIR}/../splat_forms/gradient_struct.cu
   # The frame that splat_forms start from.
-  ${CMAKE_CURRENT_LIST_DIR}/../backward.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../gpu_frame.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../rasterizer.cu)
+  ${CMAKE_CURRENT_LIST_DIR}/../splat/backward.cu
+  ${CMAKE_CURRENT_LIST_DIR}/../splat/gpu_frame.cu
+  ${CMAKE_CURRENT_LIST_DIR}/../splat/rasterizer.cu)
 
 if(NOT TARGET warpfold_workloads_common)
   add_library(warpfold_workloads_common STATIC ${warpfold_workload_host_sources})

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake --install: the command, the libraries with their headers, and the files that find_package(warpfold)
+# reads. Included by the top folder after all targets are there.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+set(WARPFOLD_DATA_DIR ${CMAKE_INSTALL_DATADIR}/warpfold)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/warpfold)
+
+# What is for others. The rest of the libraries comes with them, wherever it is defined.
+set(public_libraries warpfold_trace warpfold_unit warpfold_lockstep warpfold_model warpfold_systemc_face)
+set_target_properties(warpfold_systemc PROPERTIES EXPORT_NAME systemc_library)
+set_target_properties(warpfold_systemc_face PROPERTIES EXPORT_NAME systemc)
+
+# warpfold_with_links(RESULT TARGET...): these and all libraries of ours that they link.
+function(warpfold_with_links result)
+  set(found)
+  while(ARGN)
+    list(POP_FRONT ARGN target)
+    if(NOT target IN_LIST found)
+      list(APPEND found ${target})
+      foreach(property IN ITEMS LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
+        get_target_property(links ${target} ${property})
+        list(FILTER links INCLUDE REGEX "^warpfold_")
+        list(APPEND ARGN ${links})
+      endforeach()
+    endif()
+  endwhile()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+warpfold_with_links(libraries ${public_libraries})
+foreach(library IN LISTS libraries)
+  get_target_property(name ${library} EXPORT_NAME)
+  if(NOT name)
+    string(REGEX REPLACE "^warpfold_" "" name ${library})
+    set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
+  endif()
+  # Inside the repository they go by the same names.
+  add_library(warpfold::${name} ALIAS ${library})
+endforeach()
+
+install(TARGETS ${libraries} EXPORT warpfoldTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT warpfoldTargets NAMESPACE warpfold:: DESTINATION ${package_dir})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/warpfoldConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/warpfoldConfig.cmake
+  INSTALL_DESTINATION ${package_dir} PATH_VARS WARPFOLD_DATA_DIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/warpfoldConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/warpfoldConfig.cmake ${PROJECT_BINARY_DIR}/warpfoldConfigVersion.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/FindSystemC.cmake ${CMAKE_CURRENT_LIST_DIR}/FindZstd.cmake
+        DESTINATION ${package_dir})
+
+# The tree of headers as it is here, so that they include each other as they do here.
+install(DIRECTORY model DESTINATION ${WARPFOLD_INCLUDE_DIR} FILES_MATCHING PATTERN "*.hpp"
+        PATTERN cli EXCLUDE PATTERN report EXCLUDE
+        # These need the headers of Verilator.
+        PATTERN verilated_unit.hpp EXCLUDE PATTERN rtl_coverage.hpp EXCLUDE)
+install(DIRECTORY traces/format DESTINATION ${WARPFOLD_INCLUDE_DIR}/traces FILES_MATCHING PATTERN "*.hpp")
+
+install(TARGETS warpfold RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY model/gpus DESTINATION ${WARPFOLD_DATA_DIR} FILES_MATCHING PATTERN "*.toml")
+install(DIRECTORY rtl DESTINATION ${WARPFOLD_DATA_DIR} PATTERN doc EXCLUDE PATTERN "*.md" EXCLUDE)
+install(FILES docs/warpfold.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arrays that a trace adds to: which lane adds what to which address. Pure functions of the
+// trace.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "model/base/divider.hpp"
+#include "model/types.hpp"
+#include "traces/format/trace.hpp"
+
+namespace warpfold {
+
+// One element of the arrays: parameter p of primitive i, as index i * parameters + p.
+using ElementIndex = std::uint64_t;
+
+// Byte addresses of the elements, from the trace header.
+class AddressMap {
+ public:
+  explicit AddressMap(const trace::Header& header);
+
+  [[nodiscard]] Address address(std::uint32_t primitive, std::uint32_t parameter) const {
+    return parameters_[parameter].base + primitive * parameters_[parameter].stride_bytes.divisor();
+  }
+  [[nodiscard]] ElementIndex element(std::uint32_t primitive, std::uint32_t parameter) const {
+    return std::uint64_t{primitive} * parameters_.size() + parameter;
+  }
+  // The element at an address; throws CheckError when no parameter has one there. `guess` is the
+  // parameter that is looked at first.
+  [[nodiscard]] ElementIndex element_at(Address address, std::uint32_t guess) const;
+  [[nodiscard]] std::uint32_t parameter_count() const {
+    return static_cast<std::uint32_t>(parameters_.size());
+  }
+  [[nodiscard]] std::uint64_t element_count() const {
+    return primitive_count_ * parameters_.size();
+  }
+
+ private:
+  struct Span {
+    Address base;
+    Divider stride_bytes;
+  };
+  std::vector<Span> parameters_;
+  std::uint64_t primitive_count_;
+};
+
+// Names one event of a CTA, so that its values can be looked up or made.
+struct EventKey {
+  std::uint64_t cta = 0;
+  std::uint32_t warp = 0;
+  std::uint32_t record = 0;
+};
+
+// Seed of the made-up values of an event of a trace that keeps none.
+std::uint64_t synthetic_seed(const EventKey& key);
+
+// A whole number from -64 to 63 as FP32, the same for the same event, parameter and lane. Sums of
+// these are exact in FP32 in any order as long as they stay under 2^24, so a lost or doubled lane
+// shows as a wrong sum.
+inline Fp32Bits synthetic_value(std::uint64_t seed, std::uint32_t parameter, std::uint32_t lane) {
+  std::uint64_t x = seed + (std::uint64_t{parameter} * kLanes + lane) * 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  x ^= x >> 31U;
+  return std::bit_cast<Fp32Bits>(static_cast<float>(static_cast<int>(x & 127U) - 64));
+}
+
+// Value that `lane`, an active one, adds to `parameter` in an event with these lanes, whose values
+// begin at `values`.
+inline Fp32Bits traced_value(const Fp32Bits* values, LaneMask mask, std::uint32_t parameter,
+                             std::uint32_t lane) {
+  const auto active = static_cast<std::size_t>(lane_count(mask));
+  const auto rank = static_cast<std::size_t>(lane_count(mask & ((LaneMask{1} << lane) - 1)));
+  return values[parameter * active + rank];
+}
+
+// Primitive that `lane` adds to in this event.
+inline std::uint32_t lane_primitive(const trace::WarpTrace& warp, const trace::Record& event,
+                                    std::uint32_t lane) {
+  return event.lane_primitives == trace::Record::kUniform
+             ? event.primitive
+             : warp.lane_primitives[event.lane_primitives + lane];
+}
+
+}  // namespace warpfold

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is in front of a port of the L2: it takes a transaction only when the buffer has room for
+// all flits of it, two lone words in that of one flit, in the order of a rule (service_order.hpp).
+// A load takes its turn with the rest but no room; the L2 answers it after the latency of a hit.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "model/gpu/memory/service_order.hpp"
+#include "model/gpu/noc/boundary.hpp"
+#include "model/gpu/traffic/transaction.hpp"
+#include "model/kernel/clock.hpp"
+#include "model/kernel/recorder.hpp"
+#include "model/machine/config.hpp"
+
+namespace warpfold {
+
+// Buffer in front of one port of the L2, with the arbiter over the SMs. Owned by the port.
+class SliceIngress : public Channel, public Entrance {
+ public:
+  SliceIngress(Partition& partition, const GpuConfig& config, ServiceOrder& order);
+  void connect(Block& l2, const std::vector<Injector*>& ports);
+
+  void request(Partition& from, std::uint32_t sm) override;
+  struct Arrival {
+    Cycle cycle;
+    std::uint32_t sm;
+    Transaction transaction;
+  };
+  // L2's side: what has arrived by this cycle, or null.
+  [[nodiscard]] Arrival* arrived();
+  void take() { arrivals_.pop_front(); }
+  // What comes next, at some time, or null.
+  [[nodiscard]] const Transaction* coming() const {
+    return arrivals_.empty() ? nullptr : &arrivals_.front().transaction;
+  }
+  // Room of what has been served (Transaction::room).
+  void give_back(std::uint32_t room);
+  [[nodiscard]] std::uint32_t waiting() const { return waiting_count_; }
+  [[nodiscard]] std::uint32_t room() const { return room_; }
+  [[nodiscard]] bool empty() const { return arrivals_.empty() && waiting_count_ == 0; }
+  // Room that is taken, of which a flit needs kRoomOfFlit.
+  static constexpr std::uint32_t kRoomOfFlit = 2;
+  [[nodiscard]] std::uint32_t taken() const { return all_room_ - room_; }
+  void record(LevelRecorder* level) { level_ = level; }
+
+ private:
+  void update() override;
+  void take_requests();
+  void let_in(std::uint32_t sm);
+
+  Partition& partition_;
+  const std::uint32_t latency_;
+  ServiceOrder& order_;
+  Block* l2_ = nullptr;
+  std::vector<Injector*> ports_;
+  std::vector<std::uint32_t> requested_;  // this cycle
+  // Of each SM, what it waits with, if it does, and the room that takes.
+  struct Head {
+    Transaction* transaction = nullptr;
+    std::uint32_t room = 0;
+  };
+  std::vector<Head> heads_;
+  std::uint32_t waiting_count_ = 0;
+  std::uint32_t room_;  // in half flits
+  const std::uint32_t all_room_;
+  LevelRecorder* level_ = nullptr;
+  std::uint32_t given_back_ = 0;
+  std::deque<Arrival> arrivals_;
+};
+
+}  // namespace warpfold

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/gpu/memory/l2_port.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "model/base/check.hpp"
+
+namespace warpfold {
+
+namespace {
+
+// Lines that are neighbours and share a place of their slice.
+constexpr std::uint64_t kPairLines = 2;
+
+// The transaction as the model of rounds sees it.
+RoundWork work_of(const Transaction& transaction, std::uint32_t sm) {
+  const std::uint64_t line = transaction.address / kLineBytes;
+  return {
+      .sm = sm,
+      .slice = transaction.slice,
+      .pair = line / kPairLines,
+      .sectors = static_cast<std::uint8_t>(transaction.sectors << line % kPairLines * kLineSectors),
+      .whole = transaction.whole,
+      .turns = transaction.turns,
+      .packets = transaction.packets,
+      .lone_words = transaction.lone_words,
+      .flits = transaction.flits};
+}
+
+}  // namespace
+
+L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const L2Context& context)
+    : Block(name, partition),
+      order_(context.order.make(context.config)),
+      ingress(partition, context.config, *order_),
+      behind_(context.behind),
+      line_bytes_(context.config.l2.line_bytes),
+      tags_(context.config.l2.bytes / context.config.l2.ports(), context.config.l2.ways,
+            context.config.l2.line_bytes),
+      adder_(context.additions),
+      queues_(order_->queues()),
+      rounds_(context.config),
+      recorded_(context.config.l2.slices_per_port) {}
+
+bool L2Port::empty() const {
+  return ingress.empty() && waiting_.empty() && rounds_.empty();
+}
+
+std::string L2Port::waits() const {
+  if (empty()) {
+    return "";
+  }
+  return fmt::format(
+      "{} serves {} transactions, {} wait for DRAM and {} SMs for its {} flits of room", name(),
+      rounds_.size(), waiting_.size(), ingress.waiting(), ingress.room() / 2);
+}
+
+void L2Port::record(const std::vector<SliceRecorder*>& of_slices) {
+  for (std::size_t i = 0; i < recorded_.size(); ++i) {
+    recorded_[i].recorder = of_slices.at(i);
+  }
+}
+
+void L2Port::tick() {
+  serve((now() << kFineBits) + 1);
+  take_filled();
+  while (Arrival* arrival = ingress.arrived()) {
+    accept(*arrival);
+    ingress.take();
+  }
+  if (const Transaction* coming = ingress.coming(); coming != nullptr) {
+    expect(*coming);
+  }
+  serve((now() + 1) << kFineBits);
+  if (!rounds_.empty()) {
+    const RoundModel::End next = rounds_.next_end();
+    __builtin_prefetch(&queues_.front(next.queue));
+    wake_at(next.time >> kFineBits);
+  }
+}
+
+// Has the host's cache fetch what a transaction will need that comes soon.
+void L2Port::expect(const Transaction& transaction) const {
+  tags_.prefetch(transaction.address);
+  if (transaction.event.cta) {
+    __builtin_prefetch(&transaction.event.event());
+  }
+}
+
+// What has waited for its line goes on to its slice.
+void L2Port::take_filled() {
+  while (!waiting_.empty() && waiting_.begin()->first <= now()) {
+    Arrival arrival = std::move(waiting_.begin()->second);
+    waiting_.erase(waiting_.begin());
+    if (const auto fill = filling_.find(line_bytes_.quotient(arrival.transaction.address));
+        fill != filling_.end() && fill->second <= now()) {
+      filling_.erase(fill);
+    }
+    enqueue(arrival);
+  }
+}
+
+// Looks the line up; a transaction whose line is in goes on to its slice.
+void L2Port::accept(Arrival& arrival) {
+  const Address address = arrival.transaction.address;
+  const std::uint64_t line = line_bytes_.quotient(address);
+  const L2Tags::Access access = tags_.access(address);
+  if (!access.hit) {
+    const Cycle ready = fetch(line, access);
+    waiting_.emplace(ready, std::move(arrival));
+    wake_at(ready);
+    return;
+  }
+  ++stats_.hits;
+  if (const auto fill = filling_.find(line); fill != filling_.end() && fill->second > now()) {
+    waiting_.emplace(fill->second, std::move(arrival));
+    return;
+  }
+  enqueue(arrival);
+}
+
+// Has a line that is missed brought in: the cycle in which it is there.
+Cycle L2Port::fetch(std::uint64_t line, const L2Tags::Access& access) {
+  ++stats_.misses;
+  if (access.evicted) {
+    ++stats_.evictions;
+    behind_.write_back(access.victim, now());
+  }
+  const Cycle ready = behind_.read(line * line_bytes_.divisor(), now());
+  ARC_CHECK(ready > now(), "the memory behind the L2 has a line before it has been asked for it");
+  filling_[line] = ready;
+  return ready;
+}
+
+void L2Port::enqueue(Arrival& arrival) {
+  const std::uint32_t queue = order_->queue_of(arrival.sm, arrival.transaction.slice);
+  ARC_CHECK(queue < queues_.count(), "rules.l2_order names a queue that it does not have");
+  queues_.push(queue, arrival.sm, std::move(arrival.transaction));
+  if (queues_.size(queue) == 1) {
+    begin(queue, now() << kFineBits);
+  }
+}
+
+// Serves what is in front of a queue from then on.
+void L2Port::begin(std::uint32_t queue, Fine time) {
+  const Transaction& transaction = queues_.front(queue);
+  rounds_.begin(queue, work_of(transaction, queues_.sm(queue)), time);
+  adder_.prefetch(transaction);
+  if (Recorded& slice = recorded_[transaction.slice]; rounds_.streams_in(transaction.slice) == 1) {
+    slice.since = time;
+  }
+}
+
+void L2Port::serve(Fine until) {
+  while (!rounds_.empty() && rounds_.next_end().time < until) {
+    finish();
+  }
+}
+
+// The additions of what ends next are done.
+void L2Port::finish() {
+  const RoundModel::End end = rounds_.next_end();
+  rounds_.end_next();
+  if (const Recorded& slice = recorded_[end.slice];
+      slice.recorder != nullptr && rounds_.streams_in(end.slice) == 0) {
+    constexpr Fine kPerTick = kFineCycle / kTicksPerCycle;
+    slice.recorder->add(slice.since / kPerTick, end.time / kPerTick, 0);
+  }
+  Transaction& transaction = queues_.front(end.queue);
+  stats_.rop_ops += transaction.packets;
+  stats_.rop_busy = rounds_.busy().all();
+  stats_.port_busy = rounds_.busy().port();
+  stats_.rop_busiest = std::max(stats_.rop_busiest, rounds_.busiest());
+  stats_.last_done = std::max<Cycle>(stats_.last_done, (end.time + kFineCycle - 1) >> kFineBits);
+  adder_.add(transaction);
+  ingress.give_back(transaction.room());
+  queues_.pop(end.queue);
+  if (queues_.size(end.queue) > 0) {
+    begin(end.queue, end.time);
+  }
+}
+
+}  // namespace warpfold

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/gpu/memory/rop_adder.hpp"
+
+#include <bit>
+#include <cstdint>
+
+#include "model/unit/fp32.hpp"
+
+namespace warpfold {
+
+void RopAdder::add(Transaction& transaction) {
+  if (transaction.reduced) {
+    Fp32Bits& cell = cell_of(transaction);
+    cell = fp32_add(cell, transaction.data);
+    ++context_.tally.sums_added;
+    return;
+  }
+  if (transaction.partial) {
+    add_partial(transaction);
+    return;
+  }
+  add_lanes(transaction);
+  transaction.event = {};
+}
+
+void RopAdder::add_lanes(const Transaction& transaction) {
+  const std::uint32_t p = transaction.parameter;
+  const EventValues values(transaction.event, context_.has_values);
+  if (transaction.uniform) {
+    Fp32Bits& cell = cell_of(transaction);
+    Fp32Bits sum = cell;
+    for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
+      sum = fp32_add(sum, values.of(p, static_cast<std::uint32_t>(std::countr_zero(rest))));
+    }
+    cell = sum;
+  } else {
+    for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+      Fp32Bits& cell = cell_of(transaction, lane);
+      cell = fp32_add(cell, values.of(p, lane));
+    }
+  }
+  context_.tally.lanes_added += static_cast<std::uint64_t>(lane_count(transaction.mask));
+}
+
+// Sums of a line, in the order of their addresses.
+void RopAdder::add_partial(const Transaction& transaction) {
+  const LineSums sums = context_.sums.take(transaction.data);
+  const Address line = transaction.address / kLineBytes * kLineBytes;
+  for (std::uint32_t rest = transaction.mask; rest != 0; rest &= rest - 1) {
+    const auto word = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const Address address = line + word * sizeof(Fp32Bits);
+    Fp32Bits& cell = context_.memory[context_.addresses.element_at(address, 0)];
+    cell = fp32_add(cell, sums[word]);
+    ++context_.tally.sums_added;
+  }
+}
+
+void RopAdder::prefetch(const Transaction& transaction) const {
+  if (transaction.partial) {
+    return;
+  }
+  if (transaction.reduced || transaction.uniform) {
+    __builtin_prefetch(&cell_of(transaction));
+    return;
+  }
+  for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
+    __builtin_prefetch(&cell_of(transaction, static_cast<std::uint32_t>(std::countr_zero(rest))));
+  }
+}
+
+}  // namespace warpfold

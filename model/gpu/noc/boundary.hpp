@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where SMs and the L2 meet: the crossbar between an SM's injection port and a port of the L2. Each
+// side knows the other by one of these alone. An SM asks with one transaction at a time; the L2
+// lets it in, or not yet, so a full port of the L2 holds up the SMs whose head is for it.
+#pragma once
+
+#include <cstdint>
+
+#include "model/gpu/traffic/transaction.hpp"
+#include "model/kernel/clock.hpp"
+
+namespace warpfold {
+
+// The SM's side of an injection port, as the L2 sees it.
+class Injector {
+ public:
+  virtual ~Injector() = default;
+  // What it has asked with. Stays there until it has been let in; the L2 takes its event with it.
+  [[nodiscard]] virtual Transaction& head() = 0;
+  // It is let in, as this cycle ends. In the injector's partition.
+  virtual void grant() = 0;
+  [[nodiscard]] virtual Partition& partition() const = 0;
+};
+
+// The L2's side of one of its ports, as an SM sees it.
+class Entrance {
+ public:
+  virtual ~Entrance() = default;
+  // From the SM's partition: the head of that SM waits for this port. One request per SM at a time.
+  virtual void request(Partition& from, std::uint32_t sm) = 0;
+};
+
+}  // namespace warpfold

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/gpu/run/gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "model/gpu/memory/dram_channel.hpp"
+#include "model/gpu/run/collect.hpp"
+
+// The SystemC library asks for this entry, which a program that has its own main() never reaches.
+// A program's own sc_main() takes its place.
+[[gnu::weak]] int sc_main(int, char**) {
+  return 0;
+}
+
+namespace warpfold {
+
+namespace {
+
+// Long enough for an SM's share of a processor's cache to pay. Samples of a timeline are taken
+// while all SMs keep step.
+Cycle quantum(const SimOptions& options) {
+  constexpr Cycle kQuantum = 4096;
+  return options.timeline_interval > 0 ? options.timeline_interval : kQuantum;
+}
+
+// More than there are SMs would have nothing to do, and many more than there are processors would
+// wait for each other.
+std::size_t partitions(const SimOptions& options) {
+  if (options.reference) {
+    return 1;
+  }
+  constexpr std::size_t kAlways = 8;
+  const std::size_t processors =
+      std::max<std::size_t>(std::thread::hardware_concurrency(), kAlways);
+  return std::clamp<std::size_t>(std::min(options.threads, processors), 1, options.gpu.sm.count);
+}
+
+}  // namespace
+
+Gpu::Gpu(const SimOptions& options, const Launch& launch)
+    : config_(options.gpu),
+      has_values_(launch.trace.header().values == trace::ValueMode::kFp32),
+      addresses_(launch.trace.header()),
+      memory_(addresses_.element_count(), launch.dense),
+      map_(make_slice_map(config_)),
+      clock_("clock", 1.0 / config_.sm.clock_ghz, partitions(options), options.reference),
+      tallies_(clock_.partitions()),
+      dispatcher_("dispatcher", clock_.partition(0), launch.trace, ctas_, launch.resident_ctas,
+                  options.progress),
+      watchdog_(dispatcher_, sms_, l2_) {
+  build_sms(options, launch);
+  build_l2();
+  warm_l2(launch.trace.header());
+  sms_.front()->lose_grants(options.lose_grants);
+  for (const auto& sm : sms_) {
+    sm->lose_flushed(options.lose_flushed);
+  }
+  clock_.stop_when([this] { return at_rest(); });
+  clock_.watch_every(Watchdog::kInterval, [this](Cycle cycle) { watchdog_.look(cycle); });
+  if (options.timeline_interval > 0) {
+    timeline_.emplace(options.timeline_interval, options.timeline_detail, config_, sms_, l2_);
+    clock_.sample_every(options.timeline_interval,
+                        [this](Cycle cycle) { timeline_->sample(cycle); });
+  }
+  if (options.probe != nullptr) {
+    sms_.at(options.probe->sm)->probe(*options.probe);
+  }
+}
+
+void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
+  const auto unit = [&]() -> std::unique_ptr<ArcUnit> {
+    return options.policy.has_unit() ? make_unit(options.unit, options.unit_kind,
+                                                 options.gpu.rules.scheduler.or_else("greedy"))
+                                     : nullptr;
+  };
+  std::vector<Residency*> residencies;
+  for (std::uint32_t i = 0; i < config_.sm.count; ++i) {
+    const std::size_t place = i % clock_.partitions();
+    const SmContext context{.config = config_,
+                            .timing = launch.timing,
+                            .addresses = addresses_,
+                            .buffer = launch.buffer,
+                            .sums = sums_,
+                            .tally = tallies_[place],
+                            .has_values = has_values_,
+                            .reference = options.reference,
+                            .index = i,
+                            .resident_ctas = launch.resident_ctas,
+                            .quantum = quantum(options)};
+    sms_.push_back(std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), clock_.partition(place),
+                                        context, unit));
+    residencies.push_back(&sms_.back()->residency());
+  }
+  dispatcher_.connect(std::move(residencies));
+}
+
+void Gpu::build_l2() {
+  std::vector<Injector*> injectors;
+  for (const auto& sm : sms_) {
+    injectors.push_back(&sm->injector());
+  }
+  std::vector<Entrance*> entrances;
+  for (std::uint32_t i = 0; i < config_.l2.ports(); ++i) {
+    const std::size_t place = i % clock_.partitions();
+    behind_.push_back(std::make_unique<DramChannel>(config_));
+    const L2Context context{.config = config_,
+                            .additions = {.addresses = addresses_,
+                                          .memory = memory_.span(),
+                                          .sums = sums_,
+                                          .tally = tallies_[place],
+                                          .has_values = has_values_},
+                            .order = l2_order_rules().find(l2_order_of(config_)),
+                            .behind = *behind_.back()};
+    l2_.push_back(std::make_unique<L2Port>(fmt::format("l2_{}", i).c_str(), clock_.partition(place),
+                                           context));
+    l2_.back()->ingress.connect(*l2_.back(), injectors);
+    entrances.push_back(&l2_.back()->ingress);
+  }
+  for (const auto& sm : sms_) {
+    sm->connect(*map_, entrances);
+  }
+}
+
+void Gpu::run() {
+  // Coming to rest is the normal end of a run and needs no notice.
+  sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
+  sc_core::sc_start();
+  clock_.rethrow_failure();
+}
+
+void Gpu::warm_l2(const trace::Header& header) {
+  const std::uint64_t bytes = config_.l2.line_bytes;
+  std::vector<std::uint64_t> next(header.parameters.size(), 0);  // primitive, by parameter
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  for (std::uint64_t line = 0;; ++line) {
+    // The first line from `line` on in which a parameter has an element.
+    std::uint64_t first = kNone;
+    for (std::size_t p = 0; p < next.size(); ++p) {
+      const trace::Parameter& array = header.parameters[p];
+      const std::uint64_t begin = line * bytes;
+      if (array.base + next[p] * array.stride_bytes < begin) {
+        next[p] = (begin - array.base + array.stride_bytes - 1) / array.stride_bytes;
+      }
+      if (next[p] < header.primitive_count) {
+        first = std::min(first, (array.base + next[p] * array.stride_bytes) / bytes);
+      }
+    }
+    if (first == kNone) {
+      return;
+    }
+    line = first;
+    l2_[map_->place(line * bytes).port]->warm(line * bytes);
+  }
+}
+
+bool Gpu::at_rest() const {
+  return dispatcher_.done() &&
+         std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->empty(); }) &&
+         std::all_of(l2_.begin(), l2_.end(), [](const auto& port) { return port->empty(); });
+}
+
+// A warp or packet left behind is a deadlock of the model.
+std::string Gpu::stuck() const {
+  std::string why;
+  if (!dispatcher_.done()) {
+    why = "CTAs have not finished";
+  } else if (!std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->empty(); })) {
+    why = "an SM still holds work";
+  } else if (!std::all_of(l2_.begin(), l2_.end(), [](const auto& port) { return port->empty(); })) {
+    why = "a port of the L2 still holds work";
+  } else if (!ctas_.empty()) {
+    why = "a CTA is still referred to";
+  } else if (!sums_.empty()) {
+    why = "a partial sum is still on its way";
+  }
+  return why.empty() ? why : why + watchdog_.who_waits();
+}
+
+RunResult Gpu::collect(const ReferenceSums& reference) {
+  // Units may have to do with what has left them for longer than that takes to arrive.
+  Cycle end = dispatcher_.last_end();
+  for (const auto& sm : sms_) {
+    end = std::max(end, cycle_after(sm->busy_until()));
+  }
+  for (const auto& port : l2_) {
+    end = std::max(end, port->stats().last_done);
+  }
+  Totals totals;
+  for (const auto& sm : sms_) {
+    sm->finish(end);
+    totals.add(*sm);
+  }
+  for (const auto& port : l2_) {
+    totals.add(port->stats());
+  }
+  for (const Tally& of_partition : tallies_) {
+    totals.tally += of_partition;
+  }
+  RunResult result = summarize(totals, config_, end);
+  result.events = reference.events();
+  result.warp_atomics = reference.events() * addresses_.parameter_count();
+  result.lane_atomics = reference.lane_atomics();
+  if (timeline_) {
+    result.timeline = timeline_->finish(end);
+  }
+  check_run(totals, config_, reference, stuck(), result);
+  check_sums(reference, memory_.span(), result);
+  return result;
+}
+
+}  // namespace warpfold

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/gpu/sm/arc_port.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/base/bits.hpp"
+#include "model/base/check.hpp"
+
+namespace warpfold {
+
+ArcPort::ArcPort(const SmContext& context, Block& subcore, Fifo<MemOp>& memory_queue,
+                 std::unique_ptr<ArcUnit> unit)
+    : context_(context),
+      subcore_(subcore),
+      memory_queue_(memory_queue),
+      unit_(std::move(unit)),
+      ports_(unit_ ? unit_->ports() : ArcUnit::Ports{}),
+      operands_(ports_.operands) {}
+
+void ArcPort::request(CtaContext& cta, std::uint32_t warp, const Step& step, Cycle cycle) {
+  // A tag is free again once all lanes of its operand have been read or sent: a sum on its way out
+  // needs no operand.
+  Tag tag = 0;
+  while (operands_[tag].lanes_left != 0) {
+    ++tag;
+    ARC_CHECK(tag < operands_.size(), "the ARC unit holds more operands than it has places for");
+  }
+  Operand& operand = operands_[tag];
+  operand.event = {.cta = CtaHold::of(cta), .warp = warp, .record = step.record};
+  operand.values = EventValues(operand.event, context_.has_values);
+  operand.parameter = step.parameter;
+  operand.uniform = step.uniform;
+  operand.lanes_left = step.mask;
+  if (answered_ == &operand) {
+    answered_ = nullptr;
+  }
+  end_rest(cycle + 1);
+  still_ = 0;
+  request_.req_valid = true;
+  request_.req_mask = step.mask;
+  request_.req_tag = tag;
+  if (step.uniform) {
+    request_.req_addr.fill(context_.addresses.address(step.primitive, step.parameter));
+  } else {
+    const trace::WarpTrace& trace = operand.event.warp_trace();
+    const trace::Record& event = operand.event.event();
+    for_each_bit(step.mask, [&](std::uint32_t lane) {
+      request_.req_addr[lane] =
+          context_.addresses.address(lane_primitive(trace, event, lane), step.parameter);
+    });
+  }
+  context_.tally.lanes_issued += static_cast<std::uint64_t>(lane_count(step.mask));
+}
+
+// One clock of the unit with what stands at its ports.
+void ArcPort::clock(Cycle cycle) {
+  request_.lsu_room = has_room();
+  request_.rf_ready = true;
+  const UnitOutputs out = unit_->tick(request_);
+  if ((slices_ != nullptr) | (probe_ != nullptr)) {
+    record_work(cycle, out);
+  }
+  if (out.lsu_valid && request_.lsu_room) {
+    send(out);
+  } else if (out.lsu_valid) {
+    ++stats_.blocked_cycles;
+  }
+  if (out.rf_valid) {
+    read(out);
+  }
+  // A request of which the last lanes leave as a RED leaves nothing behind.
+  const bool passed_on = out.req_ready && out.lsu_valid && !out.lsu_reduced;
+  works_ = out.busy || (request_.req_valid && !passed_on);
+  if (request_.req_valid && out.req_ready) {
+    request_.req_valid = false;
+  }
+  come_to_rest(cycle, out);
+}
+
+// What stands at the port to the memory queue, which has room, goes there.
+void ArcPort::send(const UnitOutputs& out) {
+  MemOp& op = memory_queue_.push_new();
+  op.mask = out.lsu_mask;
+  op.address = out.lsu_addr;
+  Operand& operand = operands_[out.lsu_tag];
+  op.parameter = operand.parameter;
+  if (out.lsu_reduced) {
+    op.kind = MemOpKind::kReduced;
+    op.data = out.lsu_data;
+    ++context_.tally.unit_reduced;
+    return;
+  }
+  op.kind = MemOpKind::kRed;
+  op.event = operand.event.share();
+  // Lanes of several addresses have them in their registers, beside the values.
+  op.uniform = operand.uniform;
+  ARC_CHECK((operand.lanes_left & out.lsu_mask) == out.lsu_mask,
+            "the ARC unit sent a lane twice or one that was not asked for");
+  operand.lanes_left &= ~out.lsu_mask;
+  context_.tally.lanes_as_red += static_cast<std::uint64_t>(lane_count(out.lsu_mask));
+}
+
+// The register file grants every read.
+void ArcPort::read(const UnitOutputs& out) {
+  Operand& operand = operands_[out.rf_tag];
+  ARC_CHECK(out.rf_mask != 0 && (operand.lanes_left & out.rf_mask) == out.rf_mask,
+            "the ARC unit read a lane twice or one that was not asked for");
+  operand.lanes_left &= ~out.rf_mask;
+  answer(operand, out.rf_mask);
+  context_.tally.lanes_to_unit += static_cast<std::uint64_t>(lane_count(out.rf_mask));
+  ++stats_.read_cycles;
+}
+
+// Puts what the register file delivers onto the unit's ports. Values of lanes that are not read
+// matter to no unit, but for the exponents of the whole operand where it sees these: all its values
+// are fetched with the first read then, and stay at hand until another operand is read.
+void ArcPort::answer(const Operand& operand, LaneMask lanes) {
+  const auto value_of = [&](std::uint32_t lane) {
+    return operand.values.of(operand.parameter, lane);
+  };
+  if (!ports_.sees_exponents) {
+    for_each_bit(lanes, [&](std::uint32_t lane) {
+      request_.rf_data[lane & (ports_.read_lanes - 1)] = value_of(lane);
+    });
+    return;
+  }
+  if (answered_ != &operand) {
+    answered_ = &operand;
+    for_each_bit(operand.event.event().mask, [&](std::uint32_t lane) {
+      values_[lane] = value_of(lane);
+      request_.rf_bins[lane] = exponent_bin(values_[lane]);
+    });
+  }
+  for_each_bit(lanes, [&](std::uint32_t lane) {
+    request_.rf_data[lane & (ports_.read_lanes - 1)] = values_[lane];
+  });
+}
+
+// After a cycle: is clocked in the next one, rests, or is done.
+void ArcPort::come_to_rest(Cycle cycle, const UnitOutputs& out) {
+  const bool still = !request_.lsu_room && !out.req_ready && !out.rf_valid;
+  still_ = !still ? 0 : out.lsu_valid == sum_waits_ ? still_ + 1 : 1;
+  sum_waits_ = out.lsu_valid;
+  if (!held()) {
+    release_operands();
+    return;
+  }
+  // Lanes of several addresses may be gathered meanwhile, one a cycle.
+  const bool gathers = request_.req_valid && !operands_[request_.req_tag].uniform;
+  const std::uint32_t enough = ports_.cycles_to_rest + (gathers ? kLanes : 0);
+  if (still_ >= enough && !context_.reference) {
+    resting_since_ = cycle + 1;
+    memory_queue_.want_room();
+  } else {
+    subcore_.wake_at(cycle + 1);
+  }
+}
+
+// Puts the cycles that the unit has rested down to what they were, and wakes it as it would be had
+// it been clocked.
+void ArcPort::end_rest(Cycle cycle) {
+  if (resting_since_ == kNever) {
+    return;
+  }
+  const std::uint64_t rested = cycle - resting_since_;
+  if (slices_ != nullptr) {
+    slices_->add(at_cycle(resting_since_), at_cycle(cycle),
+                 static_cast<std::uint32_t>(sum_waits_ ? UnitWork::kWaits : UnitWork::kHolds));
+  }
+  request_.lsu_room = false;
+  for (auto left = rested % ports_.rest_period; left > 0; --left) {
+    unit_->tick(request_);
+  }
+  stats_.blocked_cycles += sum_waits_ ? rested : 0;
+  resting_since_ = kNever;
+  still_ = 0;
+}
+
+// An idle unit reads nothing more: lets go of the CTAs whose operands it might have read.
+void ArcPort::release_operands() {
+  for (Operand& operand : operands_) {
+    ARC_CHECK(operand.lanes_left == 0, "the ARC unit went idle with lanes unread");
+    operand.event = {};
+  }
+}
+
+void ArcPort::probe(const PortProbe& probe) {
+  probe_ = &probe;
+  subcore_.wake_next();
+}
+
+// A probe sees all cycles. In those in which the unit is not clocked its ports are what they were,
+// if it rests, or idle.
+void ArcPort::show_resting(Cycle cycle, bool resting) {
+  if (const CycleRange& window = probe_->window; cycle + 1 < window.end) {
+    // Not all at once: a run is not to last until the window begins.
+    constexpr Cycle kMost = 128;
+    subcore_.wake_at(std::clamp(window.begin, cycle + 1, cycle + kMost));
+  }
+  if (!resting && held()) {
+    return;  // it is clocked
+  }
+  request_.lsu_room = has_room();
+  request_.rf_ready = true;
+  shown_ = resting ? shown_ : UnitOutputs{};
+  if (probe_->window.contains(cycle)) {
+    probe_->show(cycle, request_, shown_);
+  }
+}
+
+// What the unit, which has been clocked, shows and does in this cycle.
+void ArcPort::record_work(Cycle cycle, const UnitOutputs& out) {
+  if (slices_ != nullptr) {
+    const UnitWork work = out.rf_valid        ? UnitWork::kReads
+                          : !out.lsu_valid    ? UnitWork::kHolds
+                          : request_.lsu_room ? UnitWork::kSends
+                                              : UnitWork::kWaits;
+    slices_->add(at_cycle(cycle), at_cycle(cycle + 1), static_cast<std::uint32_t>(work));
+  }
+  if (probe_ != nullptr) {
+    shown_ = out;
+    if (probe_->window.contains(cycle)) {
+      probe_->show(cycle, request_, out);
+    }
+  }
+}
+
+}  // namespace warpfold

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The load-store unit of an SM: takes instructions from the sub-cores' memory queues in turn,
+// splits REDs into transactions by line and hands them to the SM's outlet, or by 32-byte sector and
+// hands them to its atomic buffer. Owned by its SM. Shuffles and shared-memory accesses share the
+// pipe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/base/ticks.hpp"
+#include "model/gpu/sm/lsu_pipe.hpp"
+#include "model/gpu/sm/mem_op.hpp"
+#include "model/gpu/sm/outlet.hpp"
+#include "model/gpu/sm/red_splitter.hpp"
+#include "model/gpu/sm/sm_context.hpp"
+#include "model/gpu/sm/sm_control.hpp"
+#include "model/kernel/channel.hpp"
+#include "model/kernel/clock.hpp"
+#include "model/kernel/recorder.hpp"
+
+namespace warpfold {
+
+class Lsu : public Block {
+ public:
+  // Whom it serves.
+  struct Source {
+    Fifo<MemOp>* queue;
+    AccessAnswers* answers;
+  };
+  // Where transactions go: to the outlet, or to an atomic buffer, if there is one.
+  struct Sinks {
+    Outlet& outlet;
+    Fifo<Transaction>* buffer;
+  };
+
+  Lsu(const sc_core::sc_module_name& name, Domain& domain, const SmContext& context,
+      SmControl& control, LsuPipe& pipe, const Sinks& sinks);
+
+  Inputs inputs;  // the sources' queues
+
+  // The kernel has ended: a transaction that says so follows the last RED into the sink.
+  Mailbox<bool> flushes;
+
+  void connect(std::vector<Source> sources) {
+    sources_ = std::move(sources);
+    handed_.assign(sources_.size(), 0);
+  }
+  [[nodiscard]] bool empty() const { return !holding_ && !flush_; }
+  // What it has to do, and for what that waits, or nothing.
+  [[nodiscard]] std::string waits() const;
+  // Cycles in which an instruction waited for the injection port or the atomic buffer.
+  [[nodiscard]] std::uint64_t blocked_cycles() const { return blocked_cycles_; }
+  // What it starts on the pipe, and when it is blocked.
+  void record(SliceRecorder* slices, SliceRecorder* blocked) {
+    slices_ = slices;
+    blocked_ = blocked;
+  }
+
+ private:
+  void tick() override;
+  [[nodiscard]] bool can_send() const {
+    return sinks_.buffer ? sinks_.buffer->can_push() : sinks_.outlet.can_push();
+  }
+  void send(Transaction transaction);
+  void send_next();
+  void want_room();
+  void send_flush();
+  bool take_next();
+  void take(MemOp& op, std::uint32_t source);
+  void serve_on_pipe(const MemOp& op, std::uint32_t source);
+  [[nodiscard]] bool has_more() const;
+
+  SmControl& control_;
+  LsuPipe& pipe_;
+  const Sinks sinks_;
+  // REDs do not occupy the pipe on their way to the buffer, one transaction a cycle.
+  const bool beside_pipe_;
+  const Ticks hand_red_;
+  bool flush_ = false;
+  std::vector<Source> sources_;
+  std::vector<Ticks> handed_;      // by source: when it has handed over what was taken
+  std::uint32_t next_source_ = 0;  // whose turn it is
+
+  // The RED in hand, of whose transactions some have not left yet.
+  bool holding_ = false;
+  RedSplitter splitter_;
+  std::size_t sent_ = 0;
+  CtaContext* cta_ = nullptr;  // that waits for it
+  Cycle blocked_since_ = kNever;
+  std::uint64_t blocked_cycles_ = 0;
+  SliceRecorder* slices_ = nullptr;
+  SliceRecorder* blocked_ = nullptr;
+};
+
+}  // namespace warpfold

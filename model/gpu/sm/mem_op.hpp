@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// An instruction on its way from a sub-core to the load-store unit, and the answer.
+#pragma once
+
+#include <cstdint>
+
+#include "model/base/ticks.hpp"
+#include "model/gpu/cta/cta.hpp"
+#include "model/types.hpp"
+
+namespace warpfold {
+
+enum class MemOpKind : std::uint8_t {
+  kRed,      // the lanes of `mask` add their own values
+  kReduced,  // one addition of `data` at `address`; with `event` of sums of the lanes of `mask`
+  kShuffle,  // occupies the pipe for `lsu_ticks`, answers warp `warp_slot` `latency` later
+  kShared,   // the same, accesses of shared memory
+  kCached,   // a load that the L1 answers: occupies the pipe for `lsu_ticks`
+  kLoad,     // one that goes to the L2, which answers warp `warp_slot`
+};
+
+// Whether the load-store unit does it with its pipe alone: nothing of it leaves the SM.
+constexpr bool is_on_pipe(MemOpKind kind) {
+  return kind == MemOpKind::kShuffle || kind == MemOpKind::kShared || kind == MemOpKind::kCached;
+}
+
+// An instruction in a sub-core's memory queue.
+struct MemOp {
+  MemOpKind kind = MemOpKind::kRed;
+  bool uniform = false;  // kRed: all lanes of `mask` add to `address`
+  std::uint16_t parameter = 0;
+  std::uint8_t warp_slot = 0;
+  LaneMask mask = 0;
+  Fp32Bits data = 0;
+  std::uint32_t latency = 0;
+  Address address = 0;        // kReduced, kRed if uniform
+  EventRef event;             // kRed, kReduced with several sums
+  CtaContext* cta = nullptr;  // whose RED it is, where that is waited for
+  Ticks lsu_ticks = 0;
+  Ticks hand_ticks = 0;  // kShuffle, kShared: that the sub-core takes from `begun` on
+  Cycle begun = 0;
+};
+
+// Who waits for answers of the load-store unit: a sub-core.
+class AccessAnswers {
+ public:
+  virtual ~AccessAnswers() = default;
+  // The load-store unit is through with what the warp in that slot waits for of it, in this cycle:
+  // the result is there when `due` comes, until which the warp waits for nothing but its latency.
+  virtual void access_answered(std::uint32_t slot, Cycle due) = 0;
+};
+
+}  // namespace warpfold

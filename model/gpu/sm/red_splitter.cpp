@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/gpu/sm/red_splitter.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "model/policy/program.hpp"
+
+namespace warpfold {
+
+RedSplitter::RedSplitter(const SmContext& context)
+    : context_(context),
+      line_mask_(~Address{context.config.l1.line_bytes - 1}),
+      by_line_(!context.buffer.present()),
+      piece_mask_(by_line_ ? line_mask_ : ~Address{kSectorBytes - 1}),
+      red_min_(to_ticks(context.config.lsu.red_min)),
+      red_flit_(to_ticks(context.config.lsu.red_flit)),
+      red_change_(to_ticks(context.config.lsu.red_change)) {}
+
+// Of a load of a word for each lane, neighbours: one for each sector of a line. Where it lies a
+// trace does not say: anywhere.
+void RedSplitter::split_load(const MemOp& op, std::uint32_t subcore) {
+  TransactionFields fields;
+  fields.load = true;
+  fields.subcore = static_cast<std::uint8_t>(subcore);
+  fields.address = op.address;
+  count_ = 0;
+  while (count_ < kLineSectors) {
+    occupancy_[count_] = op.lsu_ticks / kLineSectors;
+    begin(fields);
+  }
+  transactions_[count_ - 1].answers = op.warp_slot;
+}
+
+void RedSplitter::begin(const TransactionFields& fields) {
+  static_cast<TransactionFields&>(transactions_[count_++]) = fields;
+}
+
+// One for each line, or sector, that its lanes touch.
+void RedSplitter::split(MemOp& op) {
+  count_ = 0;
+  if (op.kind == MemOpKind::kReduced && op.event.cta) {
+    split_sums(op);
+  } else if (op.kind == MemOpKind::kReduced || op.uniform) {
+    split_one_address(op);
+  } else {
+    split_lanes(op);
+  }
+  set_occupancies();
+}
+
+// Lanes on one and the same address: a flit each.
+void RedSplitter::split_one_address(MemOp& op) {
+  const bool reduced = op.kind == MemOpKind::kReduced;
+  const auto lanes = static_cast<std::uint16_t>(reduced ? 1 : lane_count(op.mask));
+  TransactionFields fields;
+  fields.parameter = op.parameter;
+  fields.reduced = reduced;
+  fields.uniform = !reduced;
+  fields.sectors = sector_bit(op.address);
+  fields.turns = lanes;
+  fields.packets = lanes;
+  fields.lone_words = lanes;
+  fields.flits = lanes;
+  fields.mask = reduced ? 1 : op.mask;
+  fields.data = op.data;
+  fields.address = op.address;
+  begin(fields);
+  transactions_[0].event = std::move(op.event);
+}
+
+void RedSplitter::split_lanes(MemOp& op) {
+  TransactionFields fields;
+  fields.parameter = op.parameter;
+  const trace::WarpTrace& trace = op.event.warp_trace();
+  const trace::Record& event = op.event.event();
+  std::array<Address, kLanes> addresses;
+  for (LaneMask rest = op.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    addresses[lane] = context_.addresses.address(lane_primitive(trace, event, lane), op.parameter);
+  }
+  for (LaneMask rest = op.mask; rest != 0;) {
+    const Address lead = addresses[static_cast<std::size_t>(std::countr_zero(rest))];
+    fields.address = lead;
+    fields.mask = 0;
+    clear_words(count_);
+    for (LaneMask m = rest; m != 0; m &= m - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+      if (((addresses[lane] ^ lead) & piece_mask_) == 0) {
+        fields.mask |= LaneMask{1} << lane;
+        turn_of_[lane] = add_word(count_, addresses[lane]);
+      }
+    }
+    rest &= ~fields.mask;
+    transactions_[count_].event = rest != 0 ? op.event.share() : std::move(op.event);
+    begin(fields);
+  }
+  count_turns();
+}
+
+void RedSplitter::clear_words(std::size_t transaction) {
+  words_[transaction].fill(0);
+  added_[transaction] = 0;
+}
+
+// Returns the turn in which it is added to.
+std::uint8_t RedSplitter::add_word(std::size_t transaction, Address address) {
+  const std::size_t word = address % kLineBytes / sizeof(Fp32Bits);
+  added_[transaction] |= 1U << word;
+  return words_[transaction][word]++;
+}
+
+// What the turns over each line add to. A transaction that is a line keeps those turns that add to
+// the same sectors in the same way; the next ones are another's.
+void RedSplitter::count_turns() {
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (transactions_[i].turns == 0) {  // else counted with another of its line
+      count_turns_of_line(i);
+    }
+  }
+}
+
+void RedSplitter::count_turns_of_line(std::size_t first) {
+  // The transactions of the line.
+  std::array<std::size_t, kLineSectors> mates;
+  std::size_t pieces = 0;
+  mates[pieces++] = first;
+  for (std::size_t k = first + 1; k < count_ && !by_line_; ++k) {
+    if (((transactions_[k].address ^ transactions_[first].address) & line_mask_) == 0) {
+      mates[pieces++] = k;
+    }
+  }
+  for (std::uint32_t turn = 0;; ++turn) {
+    std::array<std::uint32_t, mates.size()> words;
+    std::uint32_t all = 0;
+    for (std::size_t m = 0; m < pieces; ++m) {
+      // Of a line's first transaction, whose words those that follow it have too.
+      words[m] = words_of_turn(by_line_ ? first : mates[m], turn);
+      all |= words[m];
+    }
+    if (all == 0) {
+      return;
+    }
+    const bool lone = std::has_single_bit(all);
+    bool head = !lone;
+    for (std::size_t m = 0; m < pieces; ++m) {
+      if (words[m] != 0) {
+        add_turn(mates[m], turn, words[m], lone, head);
+        head = false;
+      }
+    }
+  }
+}
+
+// A turn that adds to these words, to one in all if `lone`; with the turn's head if `head`.
+// `transaction` becomes another where that one has turns of another kind.
+void RedSplitter::add_turn(std::size_t& transaction, std::uint32_t turn, std::uint32_t words,
+                           bool lone, bool head) {
+  const std::uint8_t sectors = sectors_of(words);
+  const auto packets = static_cast<std::uint16_t>(std::popcount(unsigned{sectors}));
+  const bool whole = static_cast<std::uint32_t>(std::popcount(words)) == packets * kSectorWords;
+  Transaction* t = &transactions_[transaction];
+  if (t->turns == 0) {
+    t->sectors = sectors;
+    t->whole = whole;
+  } else if (by_line_ &&
+             (t->sectors != sectors || t->whole != whole || (t->lone_words != 0) != lone)) {
+    transaction = fork(transaction, turn);
+    t = &transactions_[transaction];
+    t->sectors = sectors;
+    t->whole = whole;
+  }
+  t->whole = t->whole && whole;
+  ++t->turns;
+  t->packets = static_cast<std::uint16_t>(t->packets + packets);
+  t->flits = static_cast<std::uint16_t>(t->flits + packets + (head ? 1 : 0));
+  t->lone_words = static_cast<std::uint16_t>(t->lone_words + (lone ? 1 : 0));
+}
+
+// Another transaction, of the lanes that add in that turn or later. Returns which.
+std::size_t RedSplitter::fork(std::size_t transaction, std::uint32_t turn) {
+  Transaction& t = transactions_[transaction];
+  const std::size_t forked = count_;
+  begin(t);
+  Transaction& next = transactions_[forked];
+  next.turns = next.packets = next.flits = next.lone_words = 0;
+  for (LaneMask rest = t.mask; rest != 0; rest &= rest - 1) {
+    if (turn_of_[static_cast<std::size_t>(std::countr_zero(rest))] < turn) {
+      next.mask &= ~(rest & (~rest + 1));
+    }
+  }
+  t.mask &= ~next.mask;
+  next.event = t.event.share();
+  return forked;
+}
+
+// The words of a transaction that get an addition in that turn.
+std::uint32_t RedSplitter::words_of_turn(std::size_t transaction, std::uint32_t turn) const {
+  if (turn == 0) {
+    return added_[transaction];
+  }
+  std::uint32_t words = 0;
+  for (std::uint32_t rest = added_[transaction]; rest != 0; rest &= rest - 1) {
+    if (words_[transaction][static_cast<std::size_t>(std::countr_zero(rest))] > turn) {
+      words |= rest & (~rest + 1);
+    }
+  }
+  return words;
+}
+
+// A flit of the RED after another, and the changes of line between lone words, red_min in all.
+void RedSplitter::set_occupancies() {
+  Ticks total = 0;
+  std::uint32_t most = 0;  // lone words of a line so far
+  for (std::size_t i = 0; i < count_; ++i) {
+    const std::uint32_t words = transactions_[i].lone_words;
+    // A pass beyond the first changes line once less than it has lines.
+    const std::uint32_t changes = std::max(std::min(words, most), 1U) - 1;
+    most = std::max(most, words);
+    occupancy_[i] = red_flit_ * transactions_[i].flits + red_change_ * changes;
+    total += occupancy_[i];
+  }
+  occupancy_[count_ - 1] += red_min_ - std::min(red_min_, total);
+}
+
+// A RED by one lane of each primitive, of sums formed in software.
+void RedSplitter::split_sums(MemOp& op) {
+  const trace::WarpTrace& trace = op.event.warp_trace();
+  const trace::Record& event = op.event.event();
+  const EventValues event_values(op.event, context_.has_values);
+  std::array<Fp32Bits, kLanes> values{};
+  for (LaneMask rest = op.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    values[lane] = event_values.of(op.parameter, lane);
+  }
+  for (LaneMask rest = op.mask; rest != 0;) {
+    const auto primitive_of = [&](LaneMask lanes) {
+      return lane_primitive(trace, event, static_cast<std::uint32_t>(std::countr_zero(lanes)));
+    };
+    const std::uint32_t primitive = primitive_of(rest);
+    LaneMask group = 0;
+    for (LaneMask m = rest; m != 0; m &= m - 1) {
+      group |= primitive_of(m) == primitive ? m & (~m + 1) : 0;
+    }
+    rest &= ~group;
+    add_sum(context_.addresses.address(primitive, op.parameter),
+            software_sum(values.data(), group, SumOrder::kSerial), op.parameter);
+  }
+  for (std::size_t i = 0; i < count_; ++i) {
+    transactions_[i].partial = true;
+    transactions_[i].mask = added_[i];
+    transactions_[i].data = context_.sums.put(sums_[i]);
+  }
+  count_turns();
+  op.event = {};  // the sums are all that travels
+}
+
+// A sum of software goes into the transaction of its line.
+void RedSplitter::add_sum(Address address, Fp32Bits sum, std::uint16_t parameter) {
+  const auto end = transactions_.begin() + static_cast<std::ptrdiff_t>(count_);
+  const auto found = std::find_if(transactions_.begin(), end, [&](const Transaction& t) {
+    return ((t.address ^ address) & piece_mask_) == 0;
+  });
+  const auto index = static_cast<std::size_t>(found - transactions_.begin());
+  if (found == end) {
+    TransactionFields fields;
+    fields.parameter = parameter;
+    fields.address = address & piece_mask_;
+    clear_words(count_);
+    begin(fields);
+  }
+  const std::size_t word = address % kLineBytes / sizeof(Fp32Bits);
+  add_word(index, address);
+  sums_[index][word] = sum;
+  ++context_.tally.software_reduced;
+}
+
+}  // namespace warpfold

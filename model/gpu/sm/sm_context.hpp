@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all blocks of an SM know of the GPU around it. Plain data; all references outlive the SM.
+#pragma once
+
+#include <cstdint>
+
+#include "model/gpu/cta/gradient_memory.hpp"
+#include "model/gpu/traffic/line_sums.hpp"
+#include "model/gpu/traffic/tally.hpp"
+#include "model/machine/config.hpp"
+#include "model/policy/buffer_shape.hpp"
+#include "model/policy/program.hpp"
+#include "model/types.hpp"
+#include "model/unit/arc_unit.hpp"
+
+namespace warpfold {
+
+struct SmContext {
+  const GpuConfig& config;
+  const PolicyTiming& timing;
+  const AddressMap& addresses;
+  const BufferShape& buffer;
+  LineSumsPool& sums;
+  Tally& tally;
+  bool has_values;              // the trace keeps them
+  bool reference;               // SimOptions::reference
+  std::uint32_t index;          // of the SM
+  std::uint32_t resident_ctas;  // that fit it
+  Cycle quantum;                // it does not run ahead beyond the next multiple of these cycles
+};
+
+}  // namespace warpfold

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/policy/rules.hpp"
+
+#include <array>
+
+namespace warpfold::rules {
+
+// A line for each policy. It declares the class, which a file in rules/ defines.
+constexpr std::array kAll{
+    &rule_of<class Baseline>,  // baseline
+    &rule_of<class SwS>,       // sw-s:X
+    &rule_of<class SwB>,       // sw-b:X
+    &rule_of<class Skip>,      // skip
+    &rule_of<class Cccl>,      // cccl
+    &rule_of<class ArcHw>,     // arc-hw
+    &rule_of<class Lab>,       // lab
+    &rule_of<class LabIdeal>,  // lab-ideal
+    &rule_of<class Phi>,       // phi
+};
+
+std::span<const RuleGetter> all() {
+  return kAll;
+}
+
+}  // namespace warpfold::rules

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a warp does next.
+#pragma once
+
+#include <cstdint>
+
+#include "model/base/ticks.hpp"
+#include "model/policy/segment.hpp"
+#include "model/policy/software_sum.hpp"
+#include "model/types.hpp"
+
+namespace warpfold {
+
+enum class StepKind : std::uint8_t {
+  kRun,      // `slots` issue slots, done no sooner than `min_cycles` after its begin, then `access`
+  kAtomic,   // one RED (or atomred) of `parameter` by the lanes in `mask`, each its own value
+  kReduced,  // one RED of `parameter`: the lanes in `mask` were summed in software by primitive
+  kBarrier,
+  kEnd,
+};
+
+struct Step {
+  StepKind kind = StepKind::kEnd;
+  SumOrder order = SumOrder::kSerial;
+  std::uint16_t parameter = 0;
+  LaneMask mask = 0;
+  std::uint32_t record = 0;     // index of the event in its warp
+  std::uint32_t primitive = 0;  // of every lane, if uniform
+  bool uniform = false;
+  std::uint32_t loads = 0;  // ordinary global loads of a kRun
+  std::uint64_t slots = 0;
+  std::uint64_t min_cycles = 0;
+  Ticks lsu_ticks = 0;             // kRun: occupancy of the load-store unit, `access` left aside
+  Ticks match_ticks = 0;           // kRun: of the SM's unit for MATCH and REDUX
+  const Access* access = nullptr;  // kRun: what it ends with, if anything
+};
+
+}  // namespace warpfold

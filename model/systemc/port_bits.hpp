@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What travels through the wide ports of arc_subcore, packed into bits and back. Pure functions;
+// for the bodies of the module, and for testbenches that drive one.
+#pragma once
+
+#include <array>
+#include <systemc>
+#include <type_traits>
+
+#include "model/types.hpp"
+#include "model/unit/arc_unit.hpp"
+
+namespace warpfold::systemc {
+
+inline constexpr int kWordWidth = 32;  // bits of a value (arc_pkg::DataWidth)
+inline constexpr int kBinWidth = 5;    // bits of an exponent bin (arc_pkg::BinWidth)
+
+// req_addr_i: lane l's byte address in bits [48*l +: 48].
+using AddressBits = sc_dt::sc_bv<kLanes * kAddrWidth>;
+// rf_bin_i: lane l's exponent bin in bits [5*l +: 5].
+using BinBits = sc_dt::sc_bv<kLanes * kBinWidth>;
+// rf_data_i: one value, or for the fused kind that of bank b's lane in bits [32*b +: 32].
+template <UnitKind kKind>
+using ReadData = std::conditional_t<read_lanes(kKind) == 1, sc_dt::sc_uint<kWordWidth>,
+                                    sc_dt::sc_bv<kWordWidth* static_cast<int>(read_lanes(kKind))>>;
+
+// The 32 values that the lanes of a warp hold in one register.
+using Operand = std::array<Fp32Bits, kLanes>;
+
+// The same in all lanes.
+template <class T>
+std::array<T, kLanes> all_lanes(T value) {
+  std::array<T, kLanes> lanes;
+  lanes.fill(value);
+  return lanes;
+}
+
+// The upper 16 bits of an address are left out.
+AddressBits pack_addresses(const std::array<Address, kLanes>& addresses);
+std::array<Address, kLanes> unpack_addresses(const AddressBits& bits);
+
+std::array<std::uint8_t, kLanes> unpack_bins(const BinBits& bits);
+
+// The register file's answer to a granted read, due in the cycle after the grant: the values of
+// `lanes`, as rf_mask_o asked for them, and the bins of all lanes, which the fused kind alone
+// reads.
+template <UnitKind kKind>
+ReadData<kKind> read_data(LaneMask lanes, const Operand& operand);
+BinBits read_bins(const Operand& operand);
+
+}  // namespace warpfold::systemc

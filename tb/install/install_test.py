@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Installs a build into a folder, moves it, and builds and runs a project outside with what lies there.
+
+usage: install_test.py --cmake CMAKE --build BUILD --compiler CXX [--flags=FLAGS]
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+ARGS = argparse.Namespace()
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False, **options)
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="warpfold-install-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        cls.installed = run(ARGS.cmake, "--install", ARGS.build, "--prefix", cls.folder / "first")
+        cls.prefix = cls.folder / "moved"
+        if cls.installed.returncode == 0:
+            (cls.folder / "first").rename(cls.prefix)
+
+    def setUp(self):
+        self.assertEqual(self.installed.returncode, 0, self.installed.stdout[-4000:])
+
+    def configure(self, source, name, *options):
+        return run(ARGS.cmake, "-S", source, "-B", self.folder / name, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                   f"-DCMAKE_CXX_COMPILER={ARGS.compiler}", f"-DCMAKE_EXE_LINKER_FLAGS={ARGS.flags}",
+                   "-DCMAKE_EXPORT_NO_PACKAGE_REGISTRY=ON", *options, cwd=self.folder)
+
+    def build(self, source, name):
+        """Copies a project out of the repository and builds it; the folder of its programs."""
+        shutil.copytree(source, self.folder / f"{name}-source")
+        done = self.configure(self.folder / f"{name}-source", name)
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+        done = run(ARGS.cmake, "--build", self.folder / name, "--parallel", "2")
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+        return self.folder / name
+
+    def output(self, *command):
+        done = run(*command, cwd=self.folder,
+                   env={**os.environ, "SYSTEMC_DISABLE_COPYRIGHT_MESSAGE": "1"})
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+        return done.stdout
+
+    def test_outside_project(self):
+        programs = self.build(HERE / "outside", "outside")
+        trace = ROOT / "traces/data/truck-values.wft"
+        self.assertEqual(self.output(programs / "use_trace", trace), "13 CTAs, 4400 events\n")
+        self.assertEqual(self.output(programs / "use_unit"),
+                         "golden: cycle 32, sum 32\nrtl: cycle 32, sum 32\n")
+        self.assertEqual(self.output(programs / "use_lockstep", trace), "agree over 20 events\n")
+        cycles = self.output(self.prefix / "bin/warpfold", "sim", trace, "--gpu", "rtx3060", "--policy",
+                             "baseline,arc-hw", "--unit", "golden", "--json", "-")
+        for line in self.output(programs / "use_model", trace).splitlines():
+            self.assertIn(f'"cycles": {line.split()[0]},', cycles)
+        self.assertEqual(self.output(programs / "use_systemc").split("\n")[-2], "golden 1, rtl 1")
+
+    def test_example_outside(self):
+        programs = self.build(ROOT / "examples/systemc_testbench", "testbench")
+        golden, rtl = (self.output(programs / "subcore_testbench", body, "waves") for body in ("golden", "rtl"))
+        self.assertEqual(golden, rtl)
+        self.assertIn("reduced 1, data 240\n", rtl)
+
+    def test_a_later_version_is_not_there(self):
+        source = self.folder / "later"
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.21)\nproject(later LANGUAGES CXX)\nfind_package(warpfold 99 REQUIRED)\n",
+            encoding="utf-8")
+        done = self.configure(source, "later-build")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("99", done.stdout)
+
+    def test_names_no_folder_of_the_build(self):
+        for path in (self.prefix / "lib").rglob("*.cmake"):
+            text = path.read_text(encoding="utf-8")
+            for folder in (str(ROOT), str(ARGS.build)):
+                self.assertNotIn(folder, text, path)
+
+    def test_command_and_data(self):
+        self.assertIn("warpfold ", self.output(self.prefix / "bin/warpfold", "--version"))
+        share = self.prefix / "share"
+        files = {path.relative_to(share).as_posix() for path in share.rglob("*") if path.is_file()}
+        for path in [*ROOT.glob("rtl/*.sv"), *ROOT.glob("rtl/arc*"), *ROOT.glob("model/gpus/*.toml")]:
+            self.assertIn(f"warpfold/{path.relative_to(ROOT).as_posix().removeprefix('model/')}", files)
+        self.assertIn("man/man1/warpfold.1", files)
+        self.output(self.prefix / "bin/warpfold", "sim", ROOT / "traces/data/truck-values.wft", "--gpu",
+                    share / "warpfold/gpus/h100.toml", "--policy", "baseline")
+
+    def test_man_page_names_every_subcommand(self):
+        page = (self.prefix / "share/man/man1/warpfold.1").read_text(encoding="utf-8")
+        listed = self.output(self.prefix / "bin/warpfold", "--help").split("Subcommands:\n")[1].split("\n\n")[0]
+        for line in listed.splitlines():
+            self.assertIn(f".B warpfold {line.split()[0]}\n", page)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cmake", required=True)
+    parser.add_argument("--build", required=True, type=Path)
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--flags", default="")
+    ARGS = parser.parse_args()
+    unittest.main(argv=sys.argv[:1])

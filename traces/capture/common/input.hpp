@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes from outside: the error that all readers throw, and checks that many of them need.
+// Host only.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace warpfold::capture {
+
+// Bad input from outside (file, option): one clear line.
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+inline constexpr int kMaxSide = 16384;  // of a picture, pixels
+
+// A whole number of a JSON document, which takes no fractions and nothing out of range for it.
+// Throws InputError.
+[[nodiscard]] std::uint64_t whole_number(const nlohmann::json& json, const char* key,
+                                         std::uint64_t least, std::uint64_t most);
+// A name that something read from outside gives to a file: it must stay in its folder. Throws
+// InputError.
+void check_file_name(const std::string& name);
+
+}  // namespace warpfold::capture
