@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compile order; paths are relative to rtl/.
 arc_pkg.sv
-arc_fp32_adder.sv
 arc_lane_picker.sv
 arc_addr_match.sv
 arc_scheduler.sv
+arc_fp32_align_staged.sv
+arc_fp32_align.sv
+arc_fp32_adder.sv
 arc_bin_max.sv
 arc_fast_adder.sv
-arc_reduction_serial.sv
+arc_fused_fetch.sv
+arc_fused_align.sv
+arc_fused_sum.sv
+arc_fused_round.sv
 arc_reduction_fused.sv
+arc_reduction_serial.sv
 arc_reduction_pipelined.sv
 arc_subcore.sv

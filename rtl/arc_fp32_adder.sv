@@ -86,95 +86,58 @@ module arc_fp32_adder #(
   // ------------------------------------------------------------------------------------------
   // Align: shift the little significand right, keep guard and round, gather the rest in sticky
   // ------------------------------------------------------------------------------------------
-  // From 32 places on the little operand is dropped without a trace: below a quarter of the last
-  // place of the big one it cannot change a sum that is rounded to nearest.
 
-  logic keep_little, sticky;
-  logic [ExpWidth-1:0] exp_diff;
+  logic sticky;
   logic [SigWidth+1:0] aligned;  // significand, guard, round
 
   logic s1_subtract, s1_sign, s1_hidden, s1_max;
   logic [ExpWidth-1:0] s1_exp;
   logic [FracWidth-1:0] s1_frac;
 
-  assign keep_little =
-      exp_diff[ExpWidth-1:ShiftBits] == '0 && (little_hidden || FlushSubnormals == 0);
-
   if (Pipelined != 0) begin : g_align_in_stages
-    // Both differences are made while the operands are compared, which leaves time for the shift by
-    // less than 8. The shift by multiples of 8 has its distance decoded before the cut: a line that
-    // every bit listens to is slow enough behind a flop.
-    logic little_sign;
-    logic [ExpWidth-1:0] a_exp, b_exp;
-    logic [SigWidth+6:0] significand, fine;
-    logic [3:0] by_eights;  // one-hot, none if the little operand is dropped
-
-    always_comb begin
-      a_exp = a_i[MagWidth-1:FracWidth];
-      b_exp = b_i[MagWidth-1:FracWidth];
-      if (FlushSubnormals == 0) begin
-        a_exp[0] = a_exp[0] | (a_exp == '0);
-        b_exp[0] = b_exp[0] | (b_exp == '0);
-      end
-    end
-
-    assign exp_diff = swap ? b_exp - a_exp : a_exp - b_exp;
-    assign little_sign = swap ? a_i[MagWidth] : b_i[MagWidth];
-
-    always_comb begin
-      significand = {little_hidden || FlushSubnormals != 0, little[FracWidth-1:0], 7'b0};
-      fine = '0;
-      for (int d = 0; d < 4; d++) begin
-        fine = fine | ((significand >> d) & {(SigWidth + 7) {exp_diff[1:0] == d[1:0]}});
-      end
-      if (exp_diff[2]) fine = fine >> 4;
-      for (int d = 0; d < 4; d++) begin
-        by_eights[d] = keep_little && exp_diff[ShiftBits-1:3] == d[1:0];
-      end
-    end
-
     logic s1_little_sign;
-    logic [3:0] s1_by_eights;
-    logic [SigWidth+2:0] s1_fine, coarse;
+
+    arc_fp32_align_staged #(
+      .FlushSubnormals(FlushSubnormals)
+    ) u_align (
+      .clk_i          (clk_i),
+      .a_exp_i        (a_i[MagWidth-1:FracWidth]),
+      .b_exp_i        (b_i[MagWidth-1:FracWidth]),
+      .swap_i         (swap),
+      .little_hidden_i(little_hidden),
+      .little_frac_i  (little[FracWidth-1:0]),
+      .aligned_o      (aligned),
+      .sticky_o       (sticky)
+    );
 
     always_ff @(posedge clk_i) begin
       s1_sign <= big_sign;
-      s1_little_sign <= little_sign;
+      s1_little_sign <= swap ? a_i[MagWidth] : b_i[MagWidth];
       s1_hidden <= big_hidden;
       s1_exp <= big_exp;
       s1_frac <= big[FracWidth-1:0];
-      s1_fine <= {fine[SigWidth+6:5], fine[4:0] != '0};
-      s1_by_eights <= by_eights;
     end
 
     always_comb begin
       s1_subtract = s1_sign ^ s1_little_sign;
       s1_max = s1_exp == arc_pkg::ExpMax;
-      coarse = '0;
-      sticky = 1'b0;
-      for (int d = 0; d < 4; d++) begin
-        coarse = coarse | ((s1_fine >> (8 * d)) & {(SigWidth + 3) {s1_by_eights[d]}});
-        sticky = sticky | (s1_by_eights[d] &&
-                           (s1_fine & ~({(SigWidth + 3) {1'b1}} << (8 * d))) != '0);
-      end
-      aligned = coarse[SigWidth+2:1];
-      sticky = sticky | coarse[0];
     end
   end else begin : g_align
     logic unused_clk;
     assign unused_clk = clk_i;
 
-    assign exp_diff = big_exp - little_exp;
+    arc_fp32_align #(
+      .FlushSubnormals(FlushSubnormals)
+    ) u_align (
+      .big_exp_i      (big_exp),
+      .little_exp_i   (little_exp),
+      .little_hidden_i(little_hidden),
+      .little_frac_i  (little[FracWidth-1:0]),
+      .aligned_o      (aligned),
+      .sticky_o       (sticky)
+    );
 
     always_comb begin
-      aligned = {little_hidden, little[FracWidth-1:0], 2'b00} & {(SigWidth + 2) {keep_little}};
-      sticky = 1'b0;
-      for (int s = ShiftBits - 1; s >= 0; s--) begin
-        if (exp_diff[s]) begin
-          sticky = sticky | ((aligned & ~({(SigWidth + 2) {1'b1}} << (1 << s))) != '0);
-          aligned = aligned >> (1 << s);
-        end
-      end
       s1_subtract = a_i[MagWidth] ^ b_i[MagWidth];
       s1_sign = big_sign;
       s1_hidden = big_hidden;

@@ -8,9 +8,9 @@
 // Transactions do not wait for each other, so a short one may overtake a long one. The sum is the
 // chain of FP32 additions in lane order that starts with -0.0, which is neutral.
 //
-// Register file: rf_data_i is the value of the last granted read in the cycle after its grant. A
-// read that is not granted is withdrawn and asked for again four cycles later. Result: held until
-// taken; while one waits, reads go on. All payloads are zero while their valid is low.
+// Register file: as arc_subcore says; a read comes again every four cycles until it is granted, and
+// rf_data_i is looked at in the cycle after a grant alone. Result: held until taken; while one waits,
+// reads go on. All payloads are zero while their valid is low.
 
 `include "arc_assert.svh"
 

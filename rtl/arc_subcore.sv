@@ -11,6 +11,13 @@
 // accepted earlier. Reductions stay in order among themselves in the serial unit; in the pipelined
 // one a short one may overtake a long one.
 //
+// Register file, for every kind: a read that is refused is asked for again, the same lanes of the same
+// operand, ReadTurn cycles later, and again until it is granted. ReadTurn is 1, the read is held, but
+// for the pipelined unit: 4, and in between it asks for reads of other transactions. Nothing else keeps
+// a lane from being read, so a transaction ends when each read is granted after a bounded number of
+// refusals of that read. rf_data_i is the last granted read, from the cycle after its grant until and
+// including the cycle of the next grant.
+//
 // lsu_room_i is the registered "not full" of the memory queue and must not depend on this cycle's
 // outputs. A plain RED is offered only in a cycle in which it is taken; a result waits at the port
 // unchanged. All payload outputs are zero while their valid is low. When busy_o and req_valid_i are
@@ -20,11 +27,13 @@
 
 module arc_subcore #(
   // reduction unit: arc_pkg::UnitSerial, UnitPipelined or UnitFused
-  parameter int UnitKind = 0,
-  // lanes that a register-file read delivers: follows from UnitKind, not to be set
-  parameter int ReadLanes = UnitKind == 2 ? 4 : 1,
+  parameter int UnitKind = arc_pkg::UnitSerial,
   // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
-  parameter int FlushSubnormals = 1
+  parameter int FlushSubnormals = 1,
+  // fused unit: bits kept of a value, from the top of the largest bin down, 33 to 58
+  parameter int WindowWidth = 44,
+  // lanes that a register-file read delivers
+  localparam int ReadLanes = UnitKind == arc_pkg::UnitFused ? arc_pkg::Banks : 1
 ) (
   input  logic                                         clk_i,
   input  logic                                         rst_ni,
@@ -119,7 +128,8 @@ module arc_subcore #(
 
   if (UnitKind == arc_pkg::UnitFused) begin : g_fused
     arc_reduction_fused #(
-      .FlushSubnormals(FlushSubnormals)
+      .FlushSubnormals(FlushSubnormals),
+      .WindowWidth    (WindowWidth)
     ) u_reduction (
       .clk_i         (clk_i),
       .rst_ni        (rst_ni),
@@ -141,12 +151,7 @@ module arc_subcore #(
       .result_tag_o  (result_tag),
       .busy_o        (reduction_busy)
     );
-  end else begin : g_lanes
-    logic unused_rf_bin;
-    assign unused_rf_bin = ^rf_bin_i;
-  end
-
-  if (UnitKind == arc_pkg::UnitPipelined) begin : g_pipelined
+  end else if (UnitKind == arc_pkg::UnitPipelined) begin : g_pipelined
     arc_reduction_pipelined #(
       .FlushSubnormals(FlushSubnormals)
     ) u_reduction (
@@ -169,9 +174,7 @@ module arc_subcore #(
       .result_tag_o  (result_tag),
       .busy_o        (reduction_busy)
     );
-  end
-
-  if (UnitKind == arc_pkg::UnitSerial) begin : g_serial
+  end else begin : g_serial
     arc_reduction_serial #(
       .FlushSubnormals(FlushSubnormals)
     ) u_reduction (
@@ -194,6 +197,11 @@ module arc_subcore #(
       .result_tag_o  (result_tag),
       .busy_o        (reduction_busy)
     );
+  end
+
+  if (UnitKind != arc_pkg::UnitFused) begin : g_lanes
+    logic unused_rf_bin;
+    assign unused_rf_bin = ^rf_bin_i;
   end
 
   // ------------------------------------------------------------------------------------------
@@ -245,6 +253,26 @@ module arc_subcore #(
 
   `ARC_ASSERT(NoLaneLostOrDoubled, !(req_valid_i && req_ready_o) ||
               sent_q + sent_now == 6'($countones(req_mask_i)))
+
+`ifndef SYNTHESIS
+  localparam int ReadTurn = UnitKind == arc_pkg::UnitPipelined ? 4 : 1;
+  localparam int ReadBits = 1 + Lanes + TagWidth;
+  logic [ReadBits-1:0] read, refused;              // of this cycle, of ReadTurn cycles ago
+  logic [ReadTurn*ReadBits-1:0] refused_q;         // of the last ones, 0 where none was refused
+
+  assign read = {rf_valid_o, rf_mask_o, rf_tag_o};
+  assign refused = refused_q[(ReadTurn-1)*ReadBits +: ReadBits];
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) refused_q <= '0;
+    else begin
+      refused_q <= refused_q << ReadBits;
+      refused_q[ReadBits-1:0] <= read & {ReadBits{!rf_ready_i}};
+    end
+  end
+`endif
+
+  `ARC_ASSERT(RefusedReadComesAgain, refused == '0 || read == refused)
   // Mask and addresses are watched where they are used, in the coalescer.
   `ARC_ASSUME_NEXT(TagHeldUntilReady, req_valid_i && !req_ready_o, $stable(req_tag_i))
 
@@ -253,9 +281,6 @@ module arc_subcore #(
 `ifndef __ICARUS__
   if (UnitKind < arc_pkg::UnitSerial || UnitKind > arc_pkg::UnitFused) begin : g_no_such_kind
     $error("UnitKind %0d: there are 0 serial, 1 pipelined and 2 fused", UnitKind);
-  end
-  if (ReadLanes != (UnitKind == arc_pkg::UnitFused ? arc_pkg::Banks : 1)) begin : g_read_lanes
-    $error("ReadLanes follows from UnitKind and is not to be set");
   end
 `endif
 `endif

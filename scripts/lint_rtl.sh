@@ -74,6 +74,8 @@ for file in "${files[@]}"; do
     arc_pkg) ;;
     arc_fp32_adder) lint "$module"; lint "$module" Pipelined 1 ;;
     arc_subcore) for kind in "${kinds[@]}"; do lint "$module" UnitKind "$kind"; done ;;
+    arc_fused_align | arc_fused_sum | arc_fused_round | arc_reduction_fused)
+      lint "$module"; lint "$module" WindowWidth 33; lint "$module" WindowWidth 58 ;;
     *) lint "$module" ;;
   esac
 done
@@ -97,19 +99,29 @@ for widths in 32:8 40:1 64:16; do
   printf 'lint  arc_subcore AddrWidth:TagWidth=%s\n' "$widths"
 done
 
-# Parameters that have no meaning are refused when the design is elaborated.
-refuses() {  # module, parameter, value
-  if verilator --lint-only --assert "-G$2=$3" -I. lint.vlt --top-module "$1" "${files[@]}" \
-    >/dev/null 2>&1; then
-    echo "FAIL  $1 takes $2=$3"
+# Parameters that have no meaning are refused when the design is elaborated, with the module's words.
+refuses() {  # words, module, parameter=value...
+  local words=$1 module=$2 output
+  shift 2
+  if output=$(verilator --lint-only --assert "${@/#/-G}" -I. lint.vlt --top-module "$module" \
+    "${files[@]}" 2>&1); then
+    echo "FAIL  $module takes $*"
+    status=1
+  elif [[ $output != *"$words"* ]]; then
+    printf 'FAIL  %s refuses %s for another reason\n%s\n' "$module" "$*" "$output"
     status=1
   fi
-  printf 'lint  %s refuses %s=%s\n' "$1" "$2" "$3"
+  printf 'lint  %s refuses %s\n' "$module" "$*"
 }
-refuses arc_subcore UnitKind 3
-refuses arc_subcore UnitKind -1
-refuses arc_subcore ReadLanes 2
-refuses arc_reduction_fused WindowWidth 32
-refuses arc_reduction_fused WindowWidth 59
+kinds_are='there are 0 serial, 1 pipelined and 2 fused'
+widths_are='must be 33 to 58'
+refuses "$kinds_are" arc_subcore UnitKind=3
+refuses "$kinds_are" arc_subcore UnitKind=-1
+if [[ " ${kinds[*]} " == *" 2 "* ]]; then
+  refuses "$widths_are" arc_reduction_fused WindowWidth=32
+  refuses "$widths_are" arc_reduction_fused WindowWidth=59
+  refuses "$widths_are" arc_subcore UnitKind=2 WindowWidth=32
+  refuses "$widths_are" arc_subcore UnitKind=2 WindowWidth=59
+fi
 
 exit "$status"

@@ -72,7 +72,6 @@ make_netlist() {  # kind
     script $base.list
     opt_clean
     write_ilang $base.il
-    splitnets; opt_clean
     write_verilog -noattr $base.v
     async2sync; dffunmap; techmap; simplemap; opt_clean
     write_ilang $base.bits.il"

@@ -28,11 +28,13 @@ jobs=${WARPFOLD_JOBS:-2}
 
 # name | bench | file | perl substitution
 bugs=$(cat <<'BUGS'
-wrong_sticky          | arc_fp32_adder     | arc_fp32_adder.sv     | s/sticky = sticky \| \(/sticky = (/
+wrong_sticky          | arc_fp32_adder     | arc_fp32_align.sv     | s/sticky_o = sticky_o \| \(/sticky_o = (/
+wrong_sticky_staged   | arc_fp32_adder     | arc_fp32_align_staged.sv | s/sticky_o = sticky_o \| \(/sticky_o = (/
 sticky_not_borrowed   | arc_fp32_adder     | arc_fp32_adder.sv     | s/aligned\[0\] \| sticky\)/aligned[0])/
 tie_always_up         | arc_fp32_adder     | arc_fp32_adder.sv     | s/round_up = s3_norm\[3\] &.*;/round_up = s3_norm[3];/
 result_not_flushed    | arc_fp32_adder     | arc_fp32_adder.sv     | s/ \|\| exp_borrow;/;/
-operand_not_flushed   | arc_fp32_adder     | arc_fp32_adder.sv     | s/\(little_hidden \|\| FlushSubnormals == 0\)/1'b1/
+operand_not_flushed   | arc_fp32_adder     | arc_fp32_align.sv     | s/\(little_hidden_i \|\| FlushSubnormals == 0\)/1'b1/
+operand_not_flushed_staged | arc_fp32_adder | arc_fp32_align_staged.sv | s/\(little_hidden_i \|\| FlushSubnormals == 0\)/1'b1/
 nan_not_canonical     | arc_fp32_adder     | arc_fp32_adder.sv     | s/\{FracWidth\{is_nan\}\}/{is_nan, {(FracWidth - 1) {1'b0}}}/
 negative_exact_zero   | arc_fp32_adder     | arc_fp32_adder.sv     | s/ & ~\(s3_subtract & is_exact_zero\)//
 shift_below_exponent  | arc_fp32_adder     | arc_fp32_adder.sv     | s/\(room >> s\) != '0/1'b1/

@@ -30,7 +30,8 @@ die() {
 
 # name | quick | kind | top | RTL files beside arc_pkg.sv | Yosys defines | induction, cover, bug depth
 #   cec:   berkeley-abc against fp32_adder_exact; the defines column is FlushSubnormals,Pipelined
-#   open:  berkeley-abc, <top>_dut against <top>_exact; the unit with the flops between made transparent
+#   open:  berkeley-abc, <top>_dut against <top>_exact, the flops between made wires; the defines column is
+#          FlushSubnormals
 #   comb:  one step of free inputs is everything
 #   induct: k-induction, base case from reset one step deeper
 proofs=$(cat <<'PROOFS'
@@ -39,20 +40,21 @@ scheduler          | yes | comb   | arc_scheduler      | arc_scheduler          
 reduction_serial   | yes | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -                     | 2 11 9
 serial_progress    | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DPROGRESS            | 2 11 12
 reduction_pipelined | yes | induct | arc_reduction_pipelined | arc_lane_picker arc_reduction_pipelined | -                     | 2 12 11
+pipelined_progress | no  | induct | arc_reduction_pipelined | arc_lane_picker arc_reduction_pipelined | -DPROGRESS            | 2 12 12
 addr_match         | no  | induct | arc_addr_match     | arc_lane_picker arc_addr_match          | -                     | 2 8 7
 bin_max            | yes | comb   | arc_bin_max        | arc_bin_max                             | -                     | 1 1 1
-fused_control      | no  | induct | arc_reduction_fused | arc_reduction_fused                    | -                     | 2 13 7
+fused_control      | no  | induct | arc_reduction_fused | arc_fused_fetch arc_fused_align arc_fused_sum arc_fused_round arc_reduction_fused | - | 2 13 7
 fast_adder         | yes | open   | fast_adder         | arc_fast_adder                          | -                     | - - -
-fused_align_flush  | no  | open   | fused_align        | arc_reduction_fused                     | 1                     | - - -
-fused_align_gradual | no | open   | fused_align        | arc_reduction_fused                     | 0                     | - - -
-fused_sum          | no  | open   | fused_sum          | arc_reduction_fused                     | -                     | - - -
-fused_round_flush  | yes | open   | fused_round        | arc_reduction_fused                     | 1                     | - - -
-fused_round_gradual | no | open   | fused_round        | arc_reduction_fused                     | 0                     | - - -
-count_row          | no  | open   | count_row          |                                         | -                     | - - -
-adder_flush        | no  | cec    | arc_fp32_adder     | arc_fp32_adder                          | 1,0                   | - - -
-adder_gradual      | no  | cec    | arc_fp32_adder     | arc_fp32_adder                          | 0,0                   | - - -
-adder_flush_pipelined   | no | cec | arc_fp32_adder   | arc_fp32_adder                          | 1,1                   | - - -
-adder_gradual_pipelined | no | cec | arc_fp32_adder   | arc_fp32_adder                          | 0,1                   | - - -
+fused_align_flush  | no  | open   | fused_align        | arc_fused_align                         | 1                     | - - -
+fused_align_gradual | no | open   | fused_align        | arc_fused_align                         | 0                     | - - -
+fused_sum          | no  | open   | fused_sum          | arc_fast_adder arc_fused_sum            | -                     | - - -
+fused_round_flush  | yes | open   | fused_round        | arc_fused_round                         | 1                     | - - -
+fused_round_gradual | no | open   | fused_round        | arc_fused_round                         | 0                     | - - -
+count_row          | no  | open   | count_row          | count_row                               | -                     | - - -
+adder_flush        | no  | cec    | arc_fp32_adder     | arc_fp32_align arc_fp32_align_staged arc_fp32_adder | 1,0                   | - - -
+adder_gradual      | no  | cec    | arc_fp32_adder     | arc_fp32_align arc_fp32_align_staged arc_fp32_adder | 0,0                   | - - -
+adder_flush_pipelined   | no | cec | arc_fp32_adder   | arc_fp32_align arc_fp32_align_staged arc_fp32_adder | 1,1                   | - - -
+adder_gradual_pipelined | no | cec | arc_fp32_adder   | arc_fp32_align arc_fp32_align_staged arc_fp32_adder | 0,1                   | - - -
 PROOFS
 )
 
@@ -83,6 +85,8 @@ reduction_pipelined | slot_lost           | arc_reduction_pipelined | s/txn_read
 reduction_pipelined | tag_of_next         | arc_reduction_pipelined | s/result_tag_o = result_tag_q/result_tag_o = last_tag_q/
 reduction_pipelined | result_forgotten    | arc_reduction_pipelined | s/waiting_q <= stay;/waiting_q <= 1'b0;/
 reduction_pipelined | reset_forgotten     | arc_reduction_pipelined | s/align_valid_q <= 1'b0;/align_valid_q <= 1'b1;/
+pipelined_progress | refused_lane_forgotten | arc_reduction_pipelined | s/read_any_q <= load \|\| \(last_valid_q && !last_empty_q\)/read_any_q <= load/
+pipelined_progress | read_never_asked    | arc_reduction_pipelined | s/read_any_q <= load \|\| \(last_valid_q/read_any_q <= (load \&\& !txn_tag_i[0]) || (last_valid_q \&\& !last_tag_q[0]/
 addr_match         | wrong_leader        | arc_addr_match     | s/\.mask_i   \(pending\)/.mask_i   (req_mask_i)/
 addr_match         | done_not_cleared    | arc_addr_match     | s/done_d = '0;/done_d = done_q;/
 addr_match         | lone_not_cleared    | arc_addr_match     | s/lone_d = '0;/lone_d = lone_q;/
@@ -95,36 +99,36 @@ bin_max            | later_bit_alone     | arc_bin_max        | s/ \|\| \(any_x 
 bin_max            | third_bit_ignored   | arc_bin_max        | s/b3 \| \{Lanes\{~max_o\[3\]\}\}/b3 | ~b3/
 fused_control      | load_too_early      | arc_reduction_fused | s/\(grant && fetch_last\)/grant/
 fused_control      | third_accepted      | arc_reduction_fused | s/ && \(!back_valid_q \|\| advance\)//
-fused_control      | two_of_a_bank       | arc_reduction_fused | s/mask_q\[l\] & ~bank_any\[b\]/mask_q[l]/
+fused_control      | two_of_a_bank       | arc_fused_fetch    | s/mask_q\[l\] & ~bank_o\[b\]/mask_q[l]/
 fused_control      | sum_cleared         | arc_reduction_fused | s/align_first_q && align_valid_q/align_first_q/
 fused_control      | tag_of_the_front    | arc_reduction_fused | s/rf_tag_o = \(back_valid_q \? back_tag_q : front_tag_q\)/rf_tag_o = front_tag_q/
-fused_control      | word_added_again    | arc_reduction_fused | s/bank_any & \{Banks\{grant\}\}/bank_any/
+fused_control      | word_added_again    | arc_reduction_fused | s/fetch_bank & \{Banks\{grant\}\}/fetch_bank/
 fused_control      | sum_forgotten       | arc_reduction_fused | s/ \|\| \(done_q && !leave\)//
 fused_control      | result_overrun      | arc_reduction_fused | s/leave = done_q && .*;/leave = done_q;/
-fused_control      | bin_of_the_rest     | arc_reduction_fused | s/unpack_mask_q <= mask_q/unpack_mask_q <= fetch_rest/
+fused_control      | bin_of_the_rest     | arc_reduction_fused | s/unpack_mask_q <= fetch_left/unpack_mask_q <= fetch_left \& ~rf_mask_o/
 fused_control      | bin_moves           | arc_reduction_fused | s/unpack_valid_q && unpack_first_q\) max/unpack_valid_q) max/
 fused_control      | reset_forgotten     | arc_reduction_fused | s/if \(!rst_ni\) done_q <= 1'b0;/if (!rst_ni) done_q <= 1'b1;/
 fast_adder         | tree_too_short      | arc_fast_adder     | s/distance <= Width/distance < 32/
-fused_align_flush  | filled_with_zeros   | arc_reduction_fused | s/\{\{8\{neg_q\}\}, coarse/{8'd0, coarse/
-fused_align_flush  | far_value_kept      | arc_reduction_fused | s/far = down.*;/far = 1'b0;/
-fused_align_flush  | nan_not_seen        | arc_reduction_fused | s/is_nan\[b\] = exp_max && frac_any/is_nan[b] = exp_max && word[FracWidth-1]/
-fused_align_gradual | subnormal_too_low  | arc_reduction_fused | s/if \(FlushSubnormals == 0 && !hidden\) word.*//
-fused_sum          | signs_kept          | arc_reduction_fused | s/\(SumWidth - WindowWidth - 2\) \{1'b1\}/(SumWidth - WindowWidth - 2) {1'b0}/
-fused_sum          | wrong_missing_one   | arc_reduction_fused | s/add_neg_q <= align_neg\[3:2\]/add_neg_q <= align_neg[1:0]/
-fused_sum          | sum_not_started     | arc_reduction_fused | s/\{!add_first_q\}\}/{1'b1}}/
+fused_align_flush  | filled_with_zeros   | arc_fused_align    | s/\{\{8\{neg_q\}\}, coarse/{8'd0, coarse/
+fused_align_flush  | far_value_kept      | arc_fused_align    | s/far = down.*;/far = 1'b0;/
+fused_align_flush  | nan_not_seen        | arc_fused_align    | s/is_nan\[b\] = exp_max && frac_any/is_nan[b] = exp_max && word[FracWidth-1]/
+fused_align_gradual | subnormal_too_low  | arc_fused_align    | s/if \(FlushSubnormals == 0 && !hidden\) word.*//
+fused_sum          | signs_kept          | arc_fused_sum      | s/\(SumWidth - WindowWidth - 2\) \{1'b1\}/(SumWidth - WindowWidth - 2) {1'b0}/
+fused_sum          | wrong_missing_one   | arc_fused_sum      | s/neg_q <= neg_i\[3:2\]/neg_q <= neg_i[1:0]/
+fused_sum          | sum_not_started     | arc_fused_sum      | s/\{!first_i\}\}/{1'b1}}/
 count_row          | carry_in_place      | count_row           | s/twos_o\[i\+1\] = /twos_o[i] = /
-fused_round_flush  | negative_tie        | arc_reduction_fused | s/norm_neg_q \? round_up \| norm\[MagWidth-SigWidth\]/norm_neg_q ? round_up/
-fused_round_flush  | zeros_shifted_in    | arc_reduction_fused | s/\(\{MagWidth\{norm_neg_q\}\} &/({MagWidth{1'b0}} \&/
-fused_round_flush  | infinity_too_early  | arc_reduction_fused | s/huge_sum = !zero && \(/huge_sum = !zero \&\& (\&exp[ExpWidth-1:1] || /
-fused_round_gradual | shifted_too_far    | arc_reduction_fused | s/lzc = norm_exp\[LzcWidth-1:0\] - .*;/lzc = norm_exp[LzcWidth-1:0];/
-fused_round_gradual | least_one_lost     | arc_reduction_fused | s/something = result_sig_q != '0 \|\| result_up_q;/something = result_sig_q != '0;/
+fused_round_flush  | negative_tie        | arc_fused_round    | s/norm_neg_q \? round_up \| norm\[MagWidth-SigWidth\]/norm_neg_q ? round_up/
+fused_round_flush  | zeros_shifted_in    | arc_fused_round    | s/\(\{MagWidth\{norm_neg_q\}\} &/({MagWidth{1'b0}} \&/
+fused_round_flush  | infinity_too_early  | arc_fused_round    | s/huge_sum = !zero && \(/huge_sum = !zero \&\& (\&exp[ExpWidth-1:1] || /
+fused_round_gradual | shifted_too_far    | arc_fused_round    | s/lzc = norm_exp\[LzcWidth-1:0\] - .*;/lzc = norm_exp[LzcWidth-1:0];/
+fused_round_gradual | least_one_lost     | arc_fused_round    | s/something = result_sig_q != '0 \|\| result_up_q;/something = result_sig_q != '0;/
 adder_flush        | sticky_not_borrowed | arc_fp32_adder     | s/aligned\[0\] \| sticky\)/aligned[0])/
 adder_flush        | result_not_flushed  | arc_fp32_adder     | s/ \|\| exp_borrow;/;/
 adder_gradual      | tie_always_up       | arc_fp32_adder     | s/round_up = s3_norm\[3\] &.*;/round_up = s3_norm[3];/
 adder_gradual      | wrong_room          | arc_fp32_adder     | s/\(room >> s\) != '0/1'b1/
-adder_flush_pipelined   | fine_sticky_lost  | arc_fp32_adder | s/fine\[4:0\] != '0/1'b0/
-adder_flush_pipelined   | eights_swapped    | arc_fp32_adder | s/exp_diff\[ShiftBits-1:3\] == d/~exp_diff[ShiftBits-1:3] == d/
-adder_gradual_pipelined | hidden_misplaced  | arc_fp32_adder | s/b_exp\[0\] = b_exp\[0\] \|.*;/b_exp[0] = b_exp[0];/
+adder_flush_pipelined   | fine_sticky_lost  | arc_fp32_align_staged | s/fine\[4:0\] != '0/1'b0/
+adder_flush_pipelined   | eights_swapped    | arc_fp32_align_staged | s/exp_diff\[ShiftBits-1:3\] == d/~exp_diff[ShiftBits-1:3] == d/
+adder_gradual_pipelined | hidden_misplaced  | arc_fp32_align_staged | s/b_exp\[0\] = b_exp\[0\] \|.*;/b_exp[0] = b_exp[0];/
 BUGS
 )
 
@@ -199,10 +203,11 @@ failed_claim() {  # log of smtbmc
 # The stages of a pipelined adder become wires: what it adds, without when.
 build_aig() {  # RTL folder, FlushSubnormals, Pipelined, output folder
   must "$4/dut.log" yosys -q -p "
-    read_verilog -sv -noassert -DSYNTHESIS -I$1 $1/arc_pkg.sv $1/arc_fp32_adder.sv
+    read_verilog -sv -noassert -DSYNTHESIS -I$1 $1/arc_pkg.sv $1/arc_fp32_align.sv \
+      $1/arc_fp32_align_staged.sv $1/arc_fp32_adder.sv
     chparam -set FlushSubnormals $2 -set Pipelined $3 arc_fp32_adder
     hierarchy -check -top arc_fp32_adder
-    proc; techmap -map $formal/transparent.v; select -assert-none t:\$*dff*
+    proc; flatten; techmap -map $formal/transparent.v; select -assert-none t:\$*dff*
     delete -input w:clk_i; opt_clean
     synth -flatten; abc -g AND; opt_clean; aigmap; write_aiger -symbols $4/dut.aig"
 }
@@ -216,49 +221,17 @@ build_reference() {  # FlushSubnormals, output folder
     write_aiger -symbols $2/ref.aig"
 }
 
-# A part of arc_reduction_fused as a function of the signals that are made its inputs.
-build_open() {  # RTL folder, top, FlushSubnormals or nothing, output folder
-  local inputs= cut= through= outputs= open= files="$formal/$2_dut.sv"
-  case $2 in
-    fused_align)
-      inputs='w:unpack_bank_q w:max_bin_q'
-      through='w:g_bank*_q %ci1 w:align_flags_q %ci1 %u'
-      outputs='w:term w:align_neg w:align_flags_q' ;;
-    fused_sum)
-      # The values' wires have other names for their bits, so the cut is made in the text.
-      perl -pi -e 's/\{~neg_q, coarse\};/{~neg_q, cut[WindowWidth*b +: WindowWidth]};/;
-        s/^(  logic .*)(\[Banks-1:0\] align_neg;)/  logic [Banks*WindowWidth-1:0] cut;\n$1$2/' \
-        "$1/arc_reduction_fused.sv"
-      cut=w:cut
-      inputs='w:sum_q w:add_first_q w:add_more_q w:g_bank*.neg_q'
-      through='w:add_*_q %ci1'
-      outputs='w:sum_d' ;;
-    fused_round)
-      inputs='w:sum_q w:bin_q w:flags_q w:result_valid_q'
-      through='w:norm_*_q %ci1 w:result_*_q %ci1 %u' ;;
-    fast_adder) files+=" $1/arc_fast_adder.sv" ;;
-    count_row) files+=" $1/count_row.sv" ;;
-  esac
-  if [[ $inputs ]]; then
-    open="
-      read_verilog -sv -noassert -DSYNTHESIS -I$1 $1/arc_pkg.sv $1/arc_bin_max.sv \
-        $1/arc_fast_adder.sv $1/arc_reduction_fused.sv
-      chparam -set FlushSubnormals ${3:-1} arc_reduction_fused
-      hierarchy -check -top arc_reduction_fused
-      proc; flatten; ${cut:+expose -input $cut;} opt
-      expose -input $inputs
-      techmap -map $formal/transparent.v $through t:\$dff* %i
-      ${outputs:+expose $outputs}
-      rename arc_reduction_fused arc_reduction_fused_open
-      opt_clean"
-  fi
-  must "$4/dut.log" yosys -q -p "
-    $open
-    read_verilog -sv -noassert -DSYNTHESIS -I$1 $files
-    hierarchy -top $2_dut
-    proc; flatten; opt_clean -purge; opt
+# A part of the fused unit, its flops made wires: what it computes, without when.
+build_open() {  # RTL folder, top, RTL files, FlushSubnormals or nothing, output folder
+  local file sources=()
+  for file in $3; do sources+=("$1/$file.sv"); done
+  must "$5/dut.log" yosys -q -p "
+    read_verilog -sv -noassert -DSYNTHESIS -I$1 $1/arc_pkg.sv ${sources[*]} $formal/$2_dut.sv
+    ${4:+chparam -set FlushSubnormals $4 $2_dut}
+    hierarchy -check -top $2_dut
+    proc; flatten; techmap -map $formal/transparent.v; opt_clean -purge; opt
     select -assert-none t:\$dff* t:\$adff*
-    techmap; opt -fast; abc -g AND; opt_clean; aigmap; write_aiger -symbols $4/dut.aig"
+    techmap; opt -fast; abc -g AND; opt_clean; aigmap; write_aiger -symbols $5/dut.aig"
 }
 
 build_open_reference() {  # top, FlushSubnormals or nothing, output folder
@@ -376,12 +349,12 @@ prove_cec() {  # folder, name, FlushSubnormals, Pipelined
   each_bug "$folder" "$name" refute_cec "$flush" "$pipelined" "$folder/ref.aig"
 }
 
-prove_open() {  # folder, name, top, FlushSubnormals or nothing
-  local folder=$1 name=$2 top=$3 flush=$4 started=$SECONDS
+prove_open() {  # folder, name, top, RTL files, FlushSubnormals or nothing
+  local folder=$1 name=$2 top=$3 files=$4 flush=$5 started=$SECONDS
   copy_rtl "$folder/rtl"
   # It is no RTL, but proved, and bugs are planted in it, as if it were.
   [[ $top != count_row ]] || cp "$formal/count_row.sv" "$folder/rtl"
-  build_open "$folder/rtl" "$top" "$flush" "$folder"
+  build_open "$folder/rtl" "$top" "$files" "$flush" "$folder"
   build_open_reference "$top" "$flush" "$folder"
   cec "$folder/cec.log" "$folder/dut.aig" "$folder/ref.aig" || { report "$name" FAILED \
     "not shown equal to ${top}_exact"; return 1; }
@@ -410,7 +383,7 @@ prove_open() {  # folder, name, top, FlushSubnormals or nothing
     fi
   done < <(known_results "$top" "$flush")
   report "$name" covered "$points known results, $((SECONDS - started)) s"
-  each_bug "$folder" "$name" refute_open "$top" "$flush" "$folder/ref.aig"
+  each_bug "$folder" "$name" refute_open "$top" "$files" "$flush" "$folder/ref.aig"
 }
 
 # Lines of: | inputs | output | value.
@@ -441,10 +414,10 @@ POINTS
   esac
 }
 
-refute_open() {  # RTL folder, top, FlushSubnormals or nothing, reference
+refute_open() {  # RTL folder, top, RTL files, FlushSubnormals or nothing, reference
   local status=0
-  build_open "$1" "$2" "$3" "$1" || return 2
-  cec "$1/bug.log" "$1/dut.aig" "$4" || status=$?
+  build_open "$1" "$2" "$3" "$4" "$1" || return 2
+  cec "$1/bug.log" "$1/dut.aig" "$5" || status=$?
   ((status == 1)) || return 1
   grep -oE 'Verification failed for at least [0-9]+ output' "$1/bug.log" | head -1 || true
 }
@@ -529,7 +502,7 @@ while IFS='|' read -r name is_quick kind top files defines depths; do
     if [[ $kind == cec ]]; then
       prove_cec "$work/$name" "$name" "${defines%,*}" "${defines#*,}"
     elif [[ $kind == open ]]; then
-      prove_open "$work/$name" "$name" "$top" "$defines"
+      prove_open "$work/$name" "$name" "$top" "$files" "$defines"
     else
       prove_smt "$work/$name" "$name" "$kind" "$top" "$files" "$defines" "$depths"
     fi

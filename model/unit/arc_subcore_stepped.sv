@@ -10,8 +10,8 @@
 
 // verilator coverage_off
 module arc_subcore_stepped #(
-  parameter int UnitKind = 0,
-  parameter int ReadLanes = UnitKind == 2 ? 4 : 1
+  parameter int UnitKind = arc_pkg::UnitSerial,
+  localparam int ReadLanes = UnitKind == arc_pkg::UnitFused ? arc_pkg::Banks : 1
 ) (
   input  logic                                         clk_i,
   input  logic                                         step_i,
@@ -63,8 +63,7 @@ module arc_subcore_stepped #(
   end
 
   arc_subcore #(
-    .UnitKind (UnitKind),
-    .ReadLanes(ReadLanes)
+    .UnitKind(UnitKind)
   ) u_subcore (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),

@@ -84,8 +84,8 @@ module arc_reduction_fused_proof (
   (* hierconn *) logic [BinWidth-1:0] \u_dut.max_bin_q ;
   (* hierconn *) logic [BinWidth-1:0] \u_dut.add_bin_q ;
   (* hierconn *) logic [BinWidth-1:0] \u_dut.bin_q ;
-  (* hierconn *) logic [Lanes-1:0] \u_dut.mask_q ;
-  (* hierconn *) logic \u_dut.fetch_first_q ;
+  (* hierconn *) logic [Lanes-1:0] \u_dut.u_fetch.mask_q ;
+  (* hierconn *) logic \u_dut.u_fetch.fetch_first_q ;
   (* hierconn *) logic \u_dut.front_valid_q ;
   (* hierconn *) logic \u_dut.back_valid_q ;
   (* hierconn *) logic [AddrWidth-1:0] \u_dut.front_addr_q ;
@@ -317,7 +317,7 @@ module arc_reduction_fused_proof (
   end
   always_ff @(posedge clk_i) begin : IdleHoldsNothing
     if (rst_ni && !busy) begin
-      assert (\u_dut.mask_q == '0 && \u_dut.unpack_bank_q == '0);
+      assert (\u_dut.u_fetch.mask_q == '0 && \u_dut.unpack_bank_q == '0);
       assert (!\u_dut.unpack_valid_q && !\u_dut.align_valid_q && !\u_dut.add_valid_q );
       assert (!\u_dut.done_q && !\u_dut.norm_valid_q && !result_valid && !\u_dut.add_first_q );
     end
@@ -359,13 +359,13 @@ module arc_reduction_fused_proof (
 
   always_ff @(posedge clk_i) begin : RecordIsTheState
     if (rst_ni) begin
-      assert (left_q == \u_dut.mask_q );
+      assert (left_q == \u_dut.u_fetch.mask_q );
       assert (since_q != '0 && awake_q != '0);
       if (awake_q == 2'd1) assert (count_q == '0);
       if (awake_q <= 2'd2) assert (r_valid_q == '0 && age_q[0] == '0 && age_q[1] == '0);
       if (awake_q <= 2'd2 && open) assert (count_q == 2'd1 && reads_q == '0);
       assert (count_q == 2'(\u_dut.front_valid_q ) + 2'(\u_dut.back_valid_q ));
-      if (open) assert (count_q != '0 && \u_dut.fetch_first_q == (reads_q == '0));
+      if (open) assert (count_q != '0 && \u_dut.u_fetch.fetch_first_q == (reads_q == '0));
       if (open) assert ((reads_q == '0) == !begun[young_q] && age_q[young_q] == '0);
       if (open && reads_q == '0) assert (left_q == mask_q[young_q]);
       if (open && !\u_dut.front_valid_q ) assert (reads_q == '0);

@@ -14,8 +14,13 @@
 // A transaction has its turn in place read every four cycles. A turn reads a lane, or is lost: the
 // read is refused, or there is none to ask for as a result that is not taken kept the transaction
 // from leaving.
+//
+// PROGRESS adds fairness, for bounded liveness: the register file refuses one and the same read at most
+// Fair times in a row. (That it grants often does not help a transaction which it refuses in each turn.)
 
-module arc_reduction_pipelined_proof (
+module arc_reduction_pipelined_proof #(
+  parameter int Fair = 3
+) (
   input logic                          clk_i,
   input logic                          rst_ni,
   input logic                          txn_valid_i,
@@ -113,11 +118,13 @@ module arc_reduction_pipelined_proof (
 
   typedef struct packed {
     logic                 valid;
-    logic [Lanes-1:0]     left;   // lanes not read
+    logic [Lanes-1:0]     left;     // lanes not read
     logic [AddrWidth-1:0] addr;
     logic [TagWidth-1:0]  tag;
     logic [7:0]           reads;
-    logic [7:0]           lost;   // turns
+    logic [7:0]           lost;     // turns
+    logic [7:0]           refused;  // of these, in which a read was refused
+    logic [7:0]           again;    // the last ones of the next read
     logic [7:0]           age;
   } txn_t;
 
@@ -146,8 +153,13 @@ module arc_reduction_pipelined_proof (
     if (grant) begin
       add_d.left = read_q.left & ~rf_mask;
       add_d.reads = read_q.reads + 8'd1;
+      add_d.again = '0;
     end
     if (!grant) add_d.lost = read_q.lost + 8'd1;
+    if (rf_valid && !rf_ready_i) begin
+      add_d.refused = read_q.refused + 8'd1;
+      add_d.again = read_q.again + 8'd1;
+    end
     add_d.age = read_q.age + 8'd1;
     align_d = add_q;
     align_d.age = add_q.age + 8'd1;
@@ -164,6 +176,8 @@ module arc_reduction_pipelined_proof (
       read_d.tag = txn_tag_i;
       read_d.reads = '0;
       read_d.lost = '0;
+      read_d.refused = '0;
+      read_d.again = '0;
       read_d.age = 8'd1;
     end
 
@@ -280,6 +294,55 @@ module arc_reduction_pipelined_proof (
       assert (result_q.age == 8'(((result_q.reads + result_q.lost) << 2) + 8'd1));
     end
   end
+
+  // ------------------------------------------------------------------------------------------
+  // Progress: a lane left is read within Fair + 1 turns, of four cycles
+  // ------------------------------------------------------------------------------------------
+
+`ifdef PROGRESS
+  logic [7:0] turns;
+
+  assign turns = read_q.reads + read_q.lost;
+
+  always_ff @(posedge clk_i) begin : RegisterFileIsFair
+    if (rst_ni && rf_valid && !rf_ready_i) assume (read_q.again < 8'(Fair));
+  end
+  always_ff @(posedge clk_i) begin : EachTurnIsRefusedOrInTime
+    if (rst_ni && read_q.valid && read_q.left != '0) assert (read_q.lost == read_q.refused);
+  end
+  always_ff @(posedge clk_i) begin : NextLaneReadInTime
+    if (rst_ni && read_q.valid && read_q.left != '0) assert (turns < (read_q.reads + 8'd1) * 8'(Fair + 1));
+  end
+  always_ff @(posedge clk_i) begin : AllLanesReadInTime
+    if (rst_ni && read_q.valid && read_q.left != '0) assert (turns < 8'(Lanes * (Fair + 1)));
+  end
+`ifdef INVARIANTS
+  always_ff @(posedge clk_i) begin : LostTurnsAreRefusals
+    if (rst_ni) begin
+      if (read_q.valid && read_q.left != '0) begin
+        assert (read_q.lost == read_q.refused);
+        assert (read_q.again <= 8'(Fair) && read_q.lost <= read_q.reads * 8'(Fair) + read_q.again);
+        for (int l = 0; l < Lanes; l++) if (read_q.left[l]) assert (read_q.reads <= l);
+      end
+      if (add_q.valid && add_q.left != '0) begin
+        assert (add_q.lost == add_q.refused);
+        assert (add_q.again <= 8'(Fair) && add_q.lost <= add_q.reads * 8'(Fair) + add_q.again);
+        for (int l = 0; l < Lanes; l++) if (add_q.left[l]) assert (add_q.reads <= l);
+      end
+      if (align_q.valid && align_q.left != '0) begin
+        assert (align_q.lost == align_q.refused);
+        assert (align_q.again <= 8'(Fair) && align_q.lost <= align_q.reads * 8'(Fair) + align_q.again);
+        for (int l = 0; l < Lanes; l++) if (align_q.left[l]) assert (align_q.reads <= l);
+      end
+      if (last_q.valid && last_q.left != '0) begin
+        assert (last_q.lost == last_q.refused);
+        assert (last_q.again <= 8'(Fair) && last_q.lost <= last_q.reads * 8'(Fair) + last_q.again);
+        for (int l = 0; l < Lanes; l++) if (last_q.left[l]) assert (last_q.reads <= l);
+      end
+    end
+  end
+`endif
+`endif
 
   // ------------------------------------------------------------------------------------------
   // Idle and reset

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front half of arc_reduction_fused with the ports of fused_align_exact. prove.sh makes
-// arc_reduction_fused_open: the unit with the named registers as inputs and those between them and
-// the terms transparent.
+// arc_fused_align with the ports of fused_align_exact: terms with their missing ones added.
 
-module fused_align_dut (
+module fused_align_dut #(
+  parameter int FlushSubnormals = 1
+) (
   input  logic [127:0] rf_data_i,
   input  logic [3:0]   read_i,
   input  logic [4:0]   max_bin_i,
@@ -14,13 +14,16 @@ module fused_align_dut (
   logic [179:0] term;
   logic [3:0] neg;
 
-  arc_reduction_fused_open u_dut (
-    .rf_data_i    (rf_data_i),
-    .unpack_bank_q(read_i),
-    .max_bin_q    (max_bin_i),
-    .term         (term),
-    .align_neg    (neg),
-    .align_flags_q(flags_o)
+  arc_fused_align #(
+    .FlushSubnormals(FlushSubnormals)
+  ) u_dut (
+    .clk_i    (1'b0),
+    .rf_data_i(rf_data_i),
+    .read_i   (read_i),
+    .max_bin_i(max_bin_i),
+    .neg_o    (neg),
+    .term_o   (term),
+    .flags_o  (flags_o)
   );
 
   always_comb begin

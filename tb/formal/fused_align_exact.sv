@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference for the front half of arc_reduction_fused: four words to four terms and the flags.
+// Reference for arc_fused_align: four words to four terms and the flags.
 //
 // Contract: the magnitude of a value that was read stands in a window of 44 places, whose top place
 // has the last exponent of max_bin_i, and is cut below it. total_o[b] is 2^44 plus the value, which

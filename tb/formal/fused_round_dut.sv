@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The back half of arc_reduction_fused with the ports of fused_round_exact. prove.sh makes
-// arc_reduction_fused_open: the unit with the named registers as inputs and those between them and
-// the result transparent.
+// arc_fused_round with the ports of fused_round_exact: without the places that no sum has.
 
-module fused_round_dut (
+module fused_round_dut #(
+  parameter int FlushSubnormals = 1
+) (
   input  logic [49:0] sum_i,
   input  logic [4:0]  bin_i,
   input  logic        nan_i,
@@ -21,12 +21,16 @@ module fused_round_dut (
     if (bin_i == 5'd1) sum[5:0] = '0;
   end
 
-  arc_reduction_fused_open u_dut (
-    .sum_q         (sum),
-    .bin_q         (bin_i),
-    .flags_q       ({nan_i, pos_inf_i, neg_inf_i, any_pos_i}),
-    .result_valid_q(1'b1),
-    .result_data_o (data_o)
+  arc_fused_round #(
+    .FlushSubnormals(FlushSubnormals)
+  ) u_dut (
+    .clk_i  (1'b0),
+    .sum_i  (sum),
+    .bin_i  (bin_i),
+    .flags_i({nan_i, pos_inf_i, neg_inf_i, any_pos_i}),
+    .keep_i (1'b1),
+    .valid_i(1'b1),
+    .data_o (data_o)
   );
 
 endmodule

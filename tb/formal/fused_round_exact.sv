@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference for the back half of arc_reduction_fused: a complete sum to an FP32 word, rounded to
+// Reference for arc_fused_round: a complete sum to an FP32 word, rounded to
 // nearest even.
 //
 // Contract: sum_i is a signed whole number of places of the window, whose top place has the last

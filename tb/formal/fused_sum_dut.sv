@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The middle of arc_reduction_fused with the ports of fused_sum_exact. prove.sh makes
-// arc_reduction_fused_open: the unit with the named signals as inputs and the registers between them
-// and the running sum transparent.
+// arc_fused_sum with the ports of fused_sum_exact: a term is the sign's complement and a window.
 
 module fused_sum_dut (
   input  logic [49:0]  sum_i,
@@ -11,16 +9,20 @@ module fused_sum_dut (
   output logic [49:0]  sum_o
 );
 
-  arc_reduction_fused_open u_dut (
-    .sum_q      (sum_i),
-    .add_first_q(first_i),
-    .add_more_q (!first_i),
-    .cut        (window_i),
-    .\g_bank[0].neg_q (neg_i[0]),
-    .\g_bank[1].neg_q (neg_i[1]),
-    .\g_bank[2].neg_q (neg_i[2]),
-    .\g_bank[3].neg_q (neg_i[3]),
-    .sum_d      (sum_o)
+  logic [179:0] term;
+
+  always_comb begin
+    for (int b = 0; b < 4; b++) term[45*b +: 45] = {~neg_i[b], window_i[44*b +: 44]};
+  end
+
+  arc_fused_sum u_dut (
+    .clk_i  (1'b0),
+    .neg_i  (neg_i),
+    .term_i (term),
+    .first_i(first_i),
+    .more_i (!first_i),
+    .sum_i  (sum_i),
+    .sum_o  (sum_o)
   );
 
 endmodule

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference for the middle of arc_reduction_fused: four terms and the running sum to the next.
+// Reference for arc_fused_sum: four terms and the running sum to the next.
 //
 // Contract: sum_o is what was there before, unless this is the first step, plus the four values,
 // modulo 2^50. A term is the sign's complement and the 44 places of the window; with its missing one
