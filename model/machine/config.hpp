@@ -92,7 +92,7 @@ struct GpuConfig {
     std::uint32_t sleep_cycles = 0;
     std::uint32_t tick_groups = 0;
     double red_min = 0;        // least occupancy of one RED
-    double red_flit = 0;       // per flit of its packets (traffic.hpp)
+    double red_flit = 0;       // per flit of its packets (gpu/traffic/transaction.hpp)
     double red_change = 0;     // per change of line between lone words, but for the first turns
     double shuffle = 0;        // per warp shuffle
     double match = 0;          // per MATCH or REDUX
@@ -190,8 +190,9 @@ GpuConfig load_gpu(const std::string& name_or_path, const Overrides& overrides =
 // An Nth of a GPU, for a sample of one CTA in N: as many times fewer SMs, and an L2 of which every
 // place takes as many times longer. It keeps its slices, over which the addresses of the sample are
 // spread as unevenly as those of the launch, and its buffers, in front of which N times fewer SMs
-// send an Nth as much. At a port of the L2 each SM stands for N (l2.hpp). It takes an Nth of the
-// power that does not depend on the work. Throws ConfigError where N does not divide the SMs.
+// send an Nth as much. At a port of the L2 each SM stands for N (gpu/memory/round_model.hpp). It
+// takes an Nth of the power that does not depend on the work. Throws ConfigError where N does not
+// divide the SMs.
 GpuConfig part_of_gpu(const GpuConfig& gpu, std::uint32_t n);
 
 // Names of the built-in machines, in the order they are listed.
