@@ -64,7 +64,7 @@ packages_sweep=(snakemake python3-yaml python3-jsonschema)
 packages_figures=("${packages_sweep[@]}" python3-matplotlib python3-numpy)
 packages_test=(
   "${packages_run[@]}" "${packages_figures[@]}"
-  libgtest-dev iverilog opensta qflow-tech-osu018 clang-format-14 z3
+  libgtest-dev iverilog opensta qflow-tech-osu018 clang-format-14 z3 patch
   chromium chromium-driver python3-selenium
   slurmctld slurmd slurm-client munge
 )

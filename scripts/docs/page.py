@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^( {0,3})(`{3,})\s*(\S*)\s*$")
 MARK = re.compile(r"^\s*<!--\s*(test|file):\s*(.*?)\s*-->\s*$")
 LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
-WORDS = {"output", "run", "nightly", "gpu"}
+WORDS = {"output", "run", "nightly", "gpu", "changed"}
 
 
 class BadPage(Exception):

@@ -10,6 +10,7 @@ says what becomes of the block:
     <!-- test: exit 2 -->    the last command ends with this code; else with 0
     <!-- test: nightly -->   takes minutes: only with --nightly
     <!-- test: gpu -->       needs a GPU: only with --gpu
+    <!-- test: changed -->   needs a simulator with the diffs of the page in it: only with --changed
     <!-- file: F -->         the block is the file F, which the commands after it can read
 Blocks of a page run in order, in one scratch folder that looks like the top of the repository. Each command is
 a shell's own: variables and folders do not last. What is not run is looked at: the command and its options exist.
@@ -67,6 +68,8 @@ class Runner:
     def is_run(self, block):
         if block.is_for("gpu"):
             return self.args.gpu
+        if block.is_for("changed") and not self.args.changed:
+            return False
         return not block.is_for("nightly") or self.args.nightly
 
     def page(self, page):
@@ -74,7 +77,7 @@ class Runner:
         complaints = [f"line {number}: {fault}" for number, code in page.inline_code()
                       for fault in self.usage.faults(code)]
         changes = []
-        with Scratch(ROOT, self.args.warpfold, self.args.build) as scratch:
+        with Scratch(ROOT, self.args.build) as scratch:
             for block in page.blocks:
                 if "file" in block.marks:
                     scratch.write(block.marks["file"], "\n".join(block.lines) + "\n")
@@ -101,7 +104,8 @@ class Runner:
             started = time.monotonic()
             expected = block.exit_code if command is commands[-1] else 0
             timeout = self.args.timeout or TIMEOUT["night" if block.is_for("nightly") or block.is_for("gpu") else "day"]
-            code, text = scratch.run(command.text, timeout)
+            program = self.args.changed if block.is_for("changed") else self.args.warpfold
+            code, text = scratch.run(command.text, timeout, program)
             lines = clean(text)
             if self.args.verbose:
                 print(f"  {time.monotonic() - started:6.1f} s  $ {command.text.splitlines()[0]}", flush=True)
@@ -124,12 +128,18 @@ def arguments():
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds for a command [300; at night 4 hours]")
     parser.add_argument("--warpfold", type=Path, help="the program [build/release/model/warpfold]",
                         default=Path(os.environ.get("WARPFOLD") or ROOT / "build/release/model/warpfold"))
+    parser.add_argument("--changed", type=Path, metavar="WARPFOLD",
+                        help="the program with the diffs of the page in it; also run blocks that need it")
     parser.add_argument("--build", type=Path, help="build folder that the commands see [build/release]",
                         default=ROOT / "build/release")
     args = parser.parse_args()
-    if not os.access(args.warpfold, os.X_OK):
-        parser.error(f"no program {args.warpfold}: build it, or name one with --warpfold")
-    args.warpfold = args.warpfold.resolve()
+    for option in ("warpfold", "changed"):
+        program = getattr(args, option)
+        if program is None:
+            continue
+        if not os.access(program, os.X_OK):
+            parser.error(f"no program {program}: build it, or name one with --{option}")
+        setattr(args, option, program.resolve())
     return args
 
 

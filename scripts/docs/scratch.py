@@ -45,7 +45,7 @@ class Scratch:
     build/release has copies of the programs, so that a page may use them, or build for itself.
     """
 
-    def __init__(self, root, warpfold, build):
+    def __init__(self, root, build):
         self.folder = Path(tempfile.mkdtemp(prefix="warpfold-docs-"))
         for name in tracked_files(root):
             source, target = root / name, self.folder / name
@@ -57,16 +57,15 @@ class Scratch:
             else:
                 target.symlink_to(source.resolve())
         copy_programs(Path(build).resolve(), self.folder / "build/release")
-        tools = self.folder / ".bin"
+        self.tools = tools = self.folder / ".bin"
         tools.mkdir()
         # The Python that Debian's packages are for.
         if Path("/usr/bin/python3").exists():
             (tools / "python3").symlink_to("/usr/bin/python3")
-        (tools / "warpfold").symlink_to(Path(warpfold).resolve())
         self.environment = {
             **os.environ,
             "PATH": f"{tools}:{os.environ.get('PATH', '/usr/bin:/bin')}",
-            "WARPFOLD": str(Path(warpfold).resolve()), "WARPFOLD_POINTS": str(self.folder / "results/points"),
+            "WARPFOLD_POINTS": str(self.folder / "results/points"),
             "COLUMNS": "100", "LC_ALL": "C.UTF-8", "TERM": "dumb", "PYTHONDONTWRITEBYTECODE": "1",
         }
 
@@ -85,9 +84,12 @@ class Scratch:
             target.unlink()
         target.write_text(text, encoding="utf-8")
 
-    def run(self, command, timeout):
+    def run(self, command, timeout, warpfold):
         """Exit code and output, as they come; a command that takes too long ends with 124."""
-        with subprocess.Popen(["bash", "-c", command], cwd=self.folder, env=self.environment, start_new_session=True,
+        (self.tools / "warpfold").unlink(missing_ok=True)
+        (self.tools / "warpfold").symlink_to(warpfold)
+        environment = {**self.environment, "WARPFOLD": str(warpfold)}
+        with subprocess.Popen(["bash", "-c", command], cwd=self.folder, env=environment, start_new_session=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
             try:
                 output, _ = process.communicate(timeout=timeout)

@@ -158,6 +158,16 @@ class Commands(Case):
         self.assertEqual(self.run_page(page.format("gpu"), "--nightly").returncode, 0)
         self.assertEqual(self.run_page(page.format("gpu"), "--gpu").returncode, 1)
 
+    def test_a_changed_simulator(self):
+        changed = self.write("changed", SIMULATOR.replace("small    2", "small    3"))
+        changed.chmod(0o755)
+        page = "<!-- test: changed -->\n```console\n$ warpfold gpus\n...\nsmall    3\n```\n" + SOUND
+        self.assert_ends(self.run_page(page), 0, "ok")
+        self.assert_ends(self.run_page(page, "--changed", str(changed)), 0, "ok")
+        self.assert_ends(self.run_page(page, "--changed", str(self.simulator)), 1, "small    3\n+gpu  cores")
+        self.assert_ends(self.run_page(page.replace("gpus", "gpus --none", 1)), 1, "no option")
+        self.assert_ends(self.run_page(page, "--changed", "none"), 2, "no program none")
+
     def test_names_of_commands(self):
         for code, words in (("warpfold simulate x", "no such subcommand"), ("warpfold gpus --jsonl F", "no option"),
                             ("warpfold trace info|fix", "no such subcommand"), ("scripts/none.sh", "there is no"),
