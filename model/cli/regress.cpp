@@ -75,6 +75,50 @@ class RegressWave {
   PortValues rtl_, golden_;
 };
 
+// Prints what it has found; false if there is a difference. `wave`: null, or what to fill.
+bool regress_one(const trace::Reader& trace, const RegressArguments& arguments, UnitKind kind,
+                 RegressWave* wave) {
+  const std::string path = trace.path().string();
+  RegressOptions options;
+  options.seed = arguments.seed;
+  options.max_events = arguments.max_events;
+  options.stall_probability = arguments.stall_probability;
+  options.kind = kind;
+  ProgressLine line;
+  if (line.enabled()) {
+    const std::uint64_t total = options.max_events == 0
+                                    ? trace.event_count()
+                                    : std::min(options.max_events, trace.event_count());
+    options.progress = [&line, &path, total](const RegressResult& result) {
+      line.show(total == 0 ? 1.0 : static_cast<double>(result.events) / static_cast<double>(total),
+                fmt::format("{}: {} of {} events", path, result.events, total));
+    };
+  }
+  if (wave) {
+    options.watch = [wave](Cycle cycle, const UnitInputs& inputs, const UnitOutputs& rtl,
+                           const UnitOutputs& golden) { wave->add(cycle, inputs, rtl, golden); };
+  }
+  const RegressResult result = regress_trace(trace, options);
+  line.wipe();
+  if (wave) {
+    wave->write(result);
+  }
+  if (!result.passed) {
+    complain(fmt::format("{}: {}", path, result.message));
+    return false;
+  }
+  std::cout << fmt::format(
+      "{}: RTL and golden unit agree: {} CTAs, {} events, {} atomreds, {} cycles; {} lanes "
+      "reduced to {} additions, {} lanes passed on in {} REDs\n",
+      path, with_separators(result.ctas), with_separators(result.events),
+      with_separators(result.counts.requests), with_separators(result.counts.cycles),
+      with_separators(result.counts.reduced_lanes),
+      with_separators(result.counts.reduced_transactions),
+      with_separators(result.counts.plain_lanes),
+      with_separators(result.counts.plain_transactions));
+  return true;
+}
+
 int run_regress(const RegressArguments& arguments) {
   // Negated, so that a NaN is refused.
   if (!(arguments.stall_probability >= 0 && arguments.stall_probability < 1)) {
@@ -93,46 +137,7 @@ int run_regress(const RegressArguments& arguments) {
     wave.emplace(arguments, kind);
   }
   for (const trace::Reader& trace : traces) {
-    const std::string path = trace.path().string();
-    RegressOptions options;
-    options.seed = arguments.seed;
-    options.max_events = arguments.max_events;
-    options.stall_probability = arguments.stall_probability;
-    options.kind = kind;
-    ProgressLine line;
-    if (line.enabled()) {
-      const std::uint64_t total = options.max_events == 0
-                                      ? trace.event_count()
-                                      : std::min(options.max_events, trace.event_count());
-      options.progress = [&line, &path, total](const RegressResult& result) {
-        line.show(
-            total == 0 ? 1.0 : static_cast<double>(result.events) / static_cast<double>(total),
-            fmt::format("{}: {} of {} events", path, result.events, total));
-      };
-    }
-    if (wave) {
-      options.watch = [&wave](Cycle cycle, const UnitInputs& inputs, const UnitOutputs& rtl,
-                              const UnitOutputs& golden) { wave->add(cycle, inputs, rtl, golden); };
-    }
-    const RegressResult result = regress_trace(trace, options);
-    line.wipe();
-    if (wave) {
-      wave->write(result);
-    }
-    if (!result.passed) {
-      complain(fmt::format("{}: {}", path, result.message));
-      passed = false;
-      continue;
-    }
-    std::cout << fmt::format(
-        "{}: RTL and golden unit agree: {} CTAs, {} events, {} atomreds, {} cycles; {} lanes "
-        "reduced to {} additions, {} lanes passed on in {} REDs\n",
-        path, with_separators(result.ctas), with_separators(result.events),
-        with_separators(result.counts.requests), with_separators(result.counts.cycles),
-        with_separators(result.counts.reduced_lanes),
-        with_separators(result.counts.reduced_transactions),
-        with_separators(result.counts.plain_lanes),
-        with_separators(result.counts.plain_transactions));
+    passed = regress_one(trace, arguments, kind, wave ? &*wave : nullptr) && passed;
   }
   return passed ? kDone : kCheckFailed;
 }

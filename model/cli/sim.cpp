@@ -89,7 +89,89 @@ WavePlan wave_plan(const SimArguments& arguments, const SimulationPlan& plan,
           .file = &file};
 }
 
-int run_sim(const SimArguments& arguments) {
+// The files that a run writes: each opened before it and written whole after it. JSON for standard
+// output has none.
+class Outputs {
+ public:
+  explicit Outputs(const SimArguments& arguments) : arguments_(arguments) {
+    add("--json", arguments.json, results_to_json);
+    add("--energy", arguments.energy, energies_to_json);
+    add("--timeline", arguments.timeline, timelines_to_json);
+  }
+  [[nodiscard]] bool json_to_stdout() const { return arguments_.json == "-"; }
+  // That of --wave, which is written while the run goes on.
+  OutputFile& add_wave() {
+    const std::string& path = arguments_.wave;
+    refuse_inputs("--wave", path);
+    for (const Output& other : outputs_) {
+      if (other.path == path) {
+        throw UsageError(fmt::format("--wave {}: is the file of {}", path, other.option));
+      }
+    }
+    return wave_.emplace(path);
+  }
+  // A file of results is complete or absent.
+  void write(const SimulationReport& report) {
+    for (const Output& output : outputs_) {
+      if (report.missing != 0) {
+        complain(fmt::format("{}: not written: {} of {} runs gave no result", output.path,
+                             report.missing, report.missing + report.runs.size()));
+      } else if (output.file) {
+        output.file->write(output.text(report.runs));
+      }
+    }
+  }
+
+ private:
+  using Text = std::string (*)(const std::vector<RunResult>&);
+  struct Output {
+    std::string option;
+    std::string path;
+    Text text;
+    std::optional<OutputFile> file;
+  };
+
+  void refuse_inputs(const char* option, const std::string& path) const {
+    refuse_input_as_output(option, path, arguments_.traces);
+    refuse_input_as_output(option, path, split_list(arguments_.gpus));
+  }
+  void add(const char* option, const std::string& path, Text text) {
+    if (path.empty()) {
+      return;
+    }
+    refuse_inputs(option, path);
+    for (const Output& other : outputs_) {
+      const bool stdout_too = json_to_stdout() && other.path == arguments_.json;
+      if (trace::same_file(stdout_too ? "/dev/stdout" : other.path, path)) {
+        throw UsageError(fmt::format("{} {}: is the file of {}", option, path, other.option));
+      }
+    }
+    outputs_.push_back({option, path, text, std::nullopt});
+    if (!json_to_stdout() || path != arguments_.json) {
+      outputs_.back().file.emplace(path);
+    }
+  }
+
+  const SimArguments& arguments_;
+  std::vector<Output> outputs_;
+  std::optional<OutputFile> wave_;
+};
+
+std::vector<GpuConfig> load_gpus(const SimArguments& arguments) {
+  std::vector<GpuConfig> gpus;
+  for (const std::string& name : split_list(arguments.gpus)) {
+    GpuConfig gpu = load_gpu(name, arguments.overrides);
+    for (const GpuConfig& other : gpus) {
+      if (other.name == gpu.name) {
+        throw UsageError(fmt::format("{}: another GPU is named '{}' too", name, gpu.name));
+      }
+    }
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
+SimulationPlan make_plan(const SimArguments& arguments) {
   SimulationPlan plan;
   plan.policies = parse_policies(arguments.policies);
   // What only "all" asks for is left out where a trace cannot run it.
@@ -105,60 +187,20 @@ int run_sim(const SimArguments& arguments) {
   plan.whole_gpu = arguments.whole_gpu;
   plan.jobs = arguments.jobs;
   plan.threads = arguments.threads;
-  const std::vector<std::string> gpu_list = split_list(arguments.gpus);
-  for (const std::string& name : gpu_list) {
-    GpuConfig gpu = load_gpu(name, arguments.overrides);
-    for (const GpuConfig& other : plan.gpus) {
-      if (other.name == gpu.name) {
-        throw UsageError(fmt::format("{}: another GPU is named '{}' too", name, gpu.name));
-      }
-    }
-    plan.gpus.push_back(std::move(gpu));
-  }
+  plan.gpus = load_gpus(arguments);
   plan.traces = open_traces(arguments.traces);
-  const bool json_to_stdout = arguments.json == "-";
-  struct Output {
-    std::string option;
-    std::string path;
-    std::string (*text)(const std::vector<RunResult>&);
-    std::optional<OutputFile> file;
-  };
-  std::vector<Output> outputs;
-  const auto add_output = [&](const char* option, const std::string& path, auto text) {
-    if (path.empty()) {
-      return;
-    }
-    refuse_input_as_output(option, path, arguments.traces);
-    refuse_input_as_output(option, path, gpu_list);
-    for (const Output& other : outputs) {
-      const bool stdout_too = json_to_stdout && other.path == arguments.json;
-      if (trace::same_file(stdout_too ? "/dev/stdout" : other.path, path)) {
-        throw UsageError(fmt::format("{} {}: is the file of {}", option, path, other.option));
-      }
-    }
-    outputs.push_back({option, path, text, std::nullopt});
-    if (!json_to_stdout || path != arguments.json) {
-      outputs.back().file.emplace(path);
-    }
-  };
-  add_output("--json", arguments.json, results_to_json);
-  add_output("--energy", arguments.energy, energies_to_json);
-  add_output("--timeline", arguments.timeline, timelines_to_json);
+  return plan;
+}
+
+int run_sim(const SimArguments& arguments) {
+  SimulationPlan plan = make_plan(arguments);
+  Outputs outputs(arguments);
   if (!arguments.timeline.empty()) {
     plan.timeline_interval = arguments.timeline_interval;
     plan.timeline_detail = timeline_detail(arguments);
   }
-  std::optional<OutputFile> wave_file;
   if (!arguments.wave.empty()) {
-    refuse_input_as_output("--wave", arguments.wave, arguments.traces);
-    refuse_input_as_output("--wave", arguments.wave, gpu_list);
-    for (const Output& other : outputs) {
-      if (other.path == arguments.wave) {
-        throw UsageError(fmt::format("--wave {}: is the file of {}", arguments.wave, other.option));
-      }
-    }
-    wave_file.emplace(arguments.wave);
-    plan.wave = wave_plan(arguments, plan, *wave_file);
+    plan.wave = wave_plan(arguments, plan, outputs.add_wave());
   }
 
   ProgressLine line;
@@ -177,16 +219,8 @@ int run_sim(const SimArguments& arguments) {
   for (const std::string& failure : report.failures) {
     complain(failure);
   }
-  // A file of results is complete or absent.
-  for (const Output& output : outputs) {
-    if (report.missing != 0) {
-      complain(fmt::format("{}: not written: {} of {} runs gave no result", output.path,
-                           report.missing, report.missing + report.runs.size()));
-    } else if (output.file) {
-      output.file->write(output.text(report.runs));
-    }
-  }
-  if (!json_to_stdout) {
+  outputs.write(report);
+  if (!outputs.json_to_stdout()) {
     std::cout << results_table(report.runs, arguments.bounds);
   } else if (report.missing == 0) {
     std::cout << results_to_json(report.runs);

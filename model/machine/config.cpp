@@ -273,6 +273,11 @@ class Loader {
            fmt::format("is {}, less than the {} flits that one transaction can have",
                        gpu.l2.ingress_flits, kMaxTransactionFlits));
     }
+    check_l1(gpu);
+    check_l2(gpu);
+  }
+
+  void check_l1(const GpuConfig& gpu) const {
     if (!std::has_single_bit(gpu.l1.line_bytes)) {
       fail("l1.line_bytes", fmt::format("is {}, must be a power of two", gpu.l1.line_bytes));
     }
@@ -299,6 +304,9 @@ class Loader {
       fail("buffer.victims",
            fmt::format("is {}, less than the {} sectors of a line", gpu.buffer.victims, sectors));
     }
+  }
+
+  void check_l2(const GpuConfig& gpu) const {
     if (!std::has_single_bit(gpu.l2.interleave_bytes)) {
       fail("l2.interleave_bytes",
            fmt::format("is {}, must be a power of two", gpu.l2.interleave_bytes));

@@ -182,6 +182,22 @@ std::string failure_of(const RunResult& run) {
   return run.sums_match ? "" : "the sums differ from the reference";
 }
 
+// A run that was asked for.
+struct Source {
+  const trace::Reader* trace;
+  GpuConfig gpu;
+  std::uint32_t part;
+  Policy policy;
+  std::size_t task;  // whose outcome it is; thresholds that decide alike share one
+};
+
+// Whether only "all" asks for that policy, and the trace has no code for it.
+bool is_left_out(const SimulationPlan& plan, const trace::Reader& trace, const GpuConfig& gpu,
+                 const Policy& policy) {
+  return std::find(plan.optional.begin(), plan.optional.end(), policy) != plan.optional.end() &&
+         !PolicyTiming::has_code(trace.header(), gpu, policy);
+}
+
 }  // namespace
 
 SimulationReport run_simulations(const SimulationPlan& plan) {
@@ -189,13 +205,6 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
   SharedReference reference;
   std::vector<PoolTask> tasks;
   std::size_t threads = 1;  // of each, known when all are
-  struct Source {
-    const trace::Reader* trace;
-    GpuConfig gpu;
-    std::uint32_t part;
-    Policy policy;
-    std::size_t task;  // whose outcome it is; thresholds that decide alike share one
-  };
   std::vector<Source> sources;
   for (const trace::Reader& trace : plan.traces) {
     const std::uint32_t part = plan.whole_gpu ? 1 : trace.header().sample_every;
@@ -205,8 +214,7 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
       const GpuConfig gpu = part == 1 ? whole : part_of(whole, part, trace);
       std::vector<std::pair<Policy, std::size_t>> tasks_of;
       for (const Policy& policy : plan.policies) {
-        if (std::find(plan.optional.begin(), plan.optional.end(), policy) != plan.optional.end() &&
-            !PolicyTiming::has_code(trace.header(), gpu, policy)) {
+        if (is_left_out(plan, trace, gpu, policy)) {
           report.left_out.push_back(
               fmt::format("{}: left out {}: the trace has no {} code of variant {}",
                           trace.path().string(), policy.name(), gpu.sass_arch, policy.variant()));

@@ -244,61 +244,66 @@ bool Lockstep::check_transaction(const UnitOutputs& outputs) {
   if (slot == nullptr) {
     return fail("lsu_tag_o is the tag of no request in the unit");
   }
-  LaneMask lanes = lanes_with_address(slot->request, slot->remaining, outputs.lsu_addr);
-  if (outputs.lsu_reduced) {
-    // A reduction carries all lanes with its address.
-    if (lanes == 0) {
-      return fail("lsu_addr_o is the address of no lane that is to leave");
-    }
-    const Fp32Bits sum = kind_ == UnitKind::kFused
-                             ? fused_reference(lanes, slot->request.values)
-                             : reduction_reference(lanes, slot->request.values);
-    if (outputs.lsu_data != sum) {
-      return fail("lsu_data_o", outputs.lsu_data, "reference sum", sum);
-    }
-    if (outputs.lsu_mask != 1) {
-      return fail("lsu_mask_o", outputs.lsu_mask, "one addition", 1);
-    }
-    ++counts_.reduced_transactions;
-    counts_.reduced_lanes += static_cast<std::uint64_t>(lane_count(lanes));
-  } else {
-    // A RED carries lanes of the request that is held, of one address or, as the last of them, of
-    // several, and of each all: none that the unit reads or has still to read.
-    if (slot != held_) {
-      return fail("a plain RED of a request that is not held");
-    }
-    const LaneMask may_go = slot->remaining & slot->unread;
-    if (outputs.lsu_mask == 0 || (outputs.lsu_mask & ~may_go) != 0) {
-      return fail("lsu_mask_o has lanes that are not to leave", outputs.lsu_mask, "lanes left",
-                  may_go);
-    }
-    const Address lead =
-        slot->request.addresses[static_cast<std::size_t>(std::countr_zero(outputs.lsu_mask))] &
-        kAddrMask;
-    const bool one = lanes_with_address(slot->request, outputs.lsu_mask, lead) == outputs.lsu_mask;
-    if (outputs.lsu_addr != (one ? lead : 0)) {
-      return fail("lsu_addr_o", outputs.lsu_addr, one ? "address of the lanes" : "of several",
-                  one ? lead : 0);
-    }
-    if (!one && !outputs.req_ready) {
-      return fail("a plain RED of several addresses that is not the last of its request");
-    }
-    for (LaneMask rest = outputs.lsu_mask; rest != 0; rest &= rest - 1) {
-      const Address address =
-          slot->request.addresses[static_cast<std::size_t>(std::countr_zero(rest))] & kAddrMask;
-      if ((lanes_with_address(slot->request, may_go, address) & ~outputs.lsu_mask) != 0) {
-        return fail("lsu_mask_o leaves out lanes of an address that it has", outputs.lsu_mask,
-                    "lanes left", may_go);
-      }
-    }
-    lanes = outputs.lsu_mask;
-    if (outputs.lsu_data != 0) {
-      return fail("lsu_data_o", outputs.lsu_data, "plain RED", 0);
-    }
-    ++counts_.plain_transactions;
-    counts_.plain_lanes += static_cast<std::uint64_t>(lane_count(lanes));
+  return outputs.lsu_reduced ? check_sum(outputs, *slot) : check_red(outputs, *slot);
+}
+
+bool Lockstep::check_sum(const UnitOutputs& outputs, Slot& slot) {
+  const LaneMask lanes = lanes_with_address(slot.request, slot.remaining, outputs.lsu_addr);
+  // A reduction carries all lanes with its address.
+  if (lanes == 0) {
+    return fail("lsu_addr_o is the address of no lane that is to leave");
   }
-  slot->remaining &= ~lanes;
+  const Fp32Bits sum = kind_ == UnitKind::kFused ? fused_reference(lanes, slot.request.values)
+                                                 : reduction_reference(lanes, slot.request.values);
+  if (outputs.lsu_data != sum) {
+    return fail("lsu_data_o", outputs.lsu_data, "reference sum", sum);
+  }
+  if (outputs.lsu_mask != 1) {
+    return fail("lsu_mask_o", outputs.lsu_mask, "one addition", 1);
+  }
+  ++counts_.reduced_transactions;
+  counts_.reduced_lanes += static_cast<std::uint64_t>(lane_count(lanes));
+  slot.remaining &= ~lanes;
+  return true;
+}
+
+bool Lockstep::check_red(const UnitOutputs& outputs, Slot& slot) {
+  // A RED carries lanes of the request that is held, of one address or, as the last of them, of
+  // several, and of each all: none that the unit reads or has still to read.
+  if (&slot != held_) {
+    return fail("a plain RED of a request that is not held");
+  }
+  const LaneMask may_go = slot.remaining & slot.unread;
+  if (outputs.lsu_mask == 0 || (outputs.lsu_mask & ~may_go) != 0) {
+    return fail("lsu_mask_o has lanes that are not to leave", outputs.lsu_mask, "lanes left",
+                may_go);
+  }
+  const Address lead =
+      slot.request.addresses[static_cast<std::size_t>(std::countr_zero(outputs.lsu_mask))] &
+      kAddrMask;
+  const bool one = lanes_with_address(slot.request, outputs.lsu_mask, lead) == outputs.lsu_mask;
+  if (outputs.lsu_addr != (one ? lead : 0)) {
+    return fail("lsu_addr_o", outputs.lsu_addr, one ? "address of the lanes" : "of several",
+                one ? lead : 0);
+  }
+  if (!one && !outputs.req_ready) {
+    return fail("a plain RED of several addresses that is not the last of its request");
+  }
+  for (LaneMask rest = outputs.lsu_mask; rest != 0; rest &= rest - 1) {
+    const Address address =
+        slot.request.addresses[static_cast<std::size_t>(std::countr_zero(rest))] & kAddrMask;
+    if ((lanes_with_address(slot.request, may_go, address) & ~outputs.lsu_mask) != 0) {
+      return fail("lsu_mask_o leaves out lanes of an address that it has", outputs.lsu_mask,
+                  "lanes left", may_go);
+    }
+  }
+  const LaneMask lanes = outputs.lsu_mask;
+  if (outputs.lsu_data != 0) {
+    return fail("lsu_data_o", outputs.lsu_data, "plain RED", 0);
+  }
+  ++counts_.plain_transactions;
+  counts_.plain_lanes += static_cast<std::uint64_t>(lane_count(lanes));
+  slot.remaining &= ~lanes;
   return true;
 }
 

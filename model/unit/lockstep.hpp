@@ -118,6 +118,8 @@ class Lockstep {
   bool cycle();
   bool check_functionally(const UnitOutputs& outputs);
   bool check_transaction(const UnitOutputs& outputs);
+  bool check_sum(const UnitOutputs& outputs, Slot& slot);
+  bool check_red(const UnitOutputs& outputs, Slot& slot);
   bool fail(std::string_view what);
   bool fail(std::string_view port, std::uint64_t unit_value, std::string_view other,
             std::uint64_t other_value);
