@@ -159,12 +159,13 @@ TEST_P(ArcPortOnEitherClock, WithOneLessAheadOfItItPasses) {
 TEST_P(ArcPortOnEitherClock, CyclesOfRestCountAsBlocked) {
   ArcPortBench bench(GetParam());
   bench.build();
-  bench.lsu->only_in({80, 90});
+  bench.lsu->only_in({70, 80, 90});
+  bench.fill(8);
   bench.fill(9);
   bench.ask(10);
   bench.run();
-  // Accepted in 11, read in 12, the sum waits from 13 on.
-  EXPECT_EQ(bench.put, (Cycles{9, 81}));
+  // Accepted in 11, read in 12, the sum waits from 13 on; the room of 71 is not the unit's.
+  EXPECT_EQ(bench.put, (Cycles{8, 9, 81}));
   EXPECT_EQ(bench.subcore.port->stats().blocked_cycles, 81U - 13);
   EXPECT_EQ(bench.subcore.port->stats().read_cycles, 1U);
 }

@@ -114,6 +114,27 @@ TEST_P(BufferOnEitherClock, ASumLeavesWhenTheLastLaneIsAdded) {
   EXPECT_TRUE(bench.block->empty());
 }
 
+TEST_P(BufferOnEitherClock, ALoneWordIsAFlitAndASectorOfSeveralTwo) {
+  BufferBench bench(GetParam());
+  bench.build(on_pipe());
+  bench.hand(10, 1, kSector + 4);
+  bench.hand(10, 1, kSector + 32);
+  bench.hand(10, 1, kSector + 32 + 28);
+  bench.hand_flush(40);
+  bench.run();
+  ASSERT_EQ(bench.port->taken.size(), 2U);
+  const Transaction& lone = bench.port->taken[0].what;
+  EXPECT_EQ(lone.flits, 1U);
+  EXPECT_EQ(lone.lone_words, 1U);
+  EXPECT_EQ(lone.mask, 0b10U);
+  const Transaction& two = bench.port->taken[1].what;
+  EXPECT_EQ(two.flits, 2U);
+  EXPECT_EQ(two.lone_words, 0U);
+  EXPECT_EQ(two.mask, 0x8100U);
+  EXPECT_EQ(two.sectors, 2U);
+  EXPECT_FALSE(two.whole);
+}
+
 TEST_P(BufferOnEitherClock, ALookUpWaitsForThePipe) {
   BufferBench bench(GetParam());
   bench.build(on_pipe());

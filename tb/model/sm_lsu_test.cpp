@@ -158,6 +158,16 @@ TEST_P(LsuOnEitherClock, SourcesTakeTurnsAtTheLeastOccupancyOfARed) {
   EXPECT_EQ(bench.order(), (std::vector<std::uint32_t>{1, 2, 3, 0, 1, 2, 3, 0, 1}));
 }
 
+TEST_P(LsuOnEitherClock, ASourceThatCouldGoOnWaitsForTheOthers) {
+  LsuBench bench(GetParam());
+  bench.gpu.lsu.hand_red = 0;
+  bench.build();
+  bench.put_in_all(10);
+  bench.put_in_all(10);
+  bench.run();
+  EXPECT_EQ(bench.order(), (std::vector<std::uint32_t>{0, 1, 2, 3, 0, 1, 2, 3}));
+}
+
 TEST_P(LsuOnEitherClock, FractionsOfACycleAddUp) {
   LsuBench bench(GetParam());
   bench.gpu.lsu.hand_red = 0;
@@ -242,11 +252,14 @@ TEST_P(LsuOnEitherClock, AShuffleIsAnsweredWhenItHasBeenHandedOver) {
   bench.build();
   bench.put(10, 0, on_pipe(MemOpKind::kShuffle, 9.09, 36, 5));
   bench.put(10, 0, on_pipe(MemOpKind::kShuffle, 9.09, 36, 6));
-  bench.put(10, 1, sum());
+  bench.put(10, 1, on_pipe(MemOpKind::kShuffle, 9.09, 36, 5));
+  bench.put(10, 2, sum());
   bench.run();
-  // From 5 to 41 and on to 77. The RED takes the pipe as soon as it is free, at 20.09.
-  EXPECT_EQ(bench.answers.answers, (std::vector<Answer>{{11, 7, 41 + 26}, {41, 7, 77 + 26}}));
-  EXPECT_EQ(bench.sent, Cycles{20});
+  // From 5 to 41 and on to 77; beside it, of another source, to 41. The others take the pipe as
+  // soon as it is free, at 20.09 and 29.18.
+  EXPECT_EQ(bench.answers.answers,
+            (std::vector<Answer>{{11, 7, 41 + 26}, {20, 7, 41 + 26}, {41, 7, 77 + 26}}));
+  EXPECT_EQ(bench.sent, Cycles{29});
 }
 
 TEST_P(LsuOnEitherClock, ALoadIsFourSectorsOfWhichTheLastAnswers) {

@@ -60,9 +60,10 @@ class SubcoreBench : public SmBench {
     note_growth([this] { return subcore->memory_queue.size() + lsu->taken.size(); }, put);
     for (std::size_t i = 0; i < trace.ctas.size(); ++i) {
       CtaContext& launched = cta(i);
+      first_cta = i == 0 ? &launched : first_cta;
       script.at(1, [this, &launched] {
         control->launch(&launched);
-        for (std::uint32_t w = 0; w < launched.trace.warps.size(); ++w) {
+        for (std::uint32_t w = 0; w < launched.trace.warps.size() - warps_elsewhere; ++w) {
           subcore->launches.post({&launched, w});
         }
       });
@@ -85,11 +86,13 @@ class SubcoreBench : public SmBench {
 
   LsuPipe pipe, match_pipe;
   Script script;
+  std::uint32_t warps_elsewhere = 0;  // of a CTA, on other sub-cores
   std::uint32_t refused = 0;
   Cycle refused_until = 0;
   Doorman::Log door;
   FakeUnitPlan plan;
   FakeUnitLog unit;
+  CtaContext* first_cta = nullptr;
   std::unique_ptr<SmControl> control;
   std::unique_ptr<Subcore> subcore;
   std::unique_ptr<QueueTaker> lsu;
@@ -146,6 +149,8 @@ TEST_P(SubcoreOnEitherClock, RunsTakeTurnsToo) {
   bench.subcore->finish(2000);
   EXPECT_EQ(bench.cycles(CycleCause::kIssued), 15U);
   EXPECT_EQ(bench.subcore->stats().issued, 15U);
+  // Each of the eight cycles in which both could issue.
+  EXPECT_EQ(bench.warp_cycles(CycleCause::kIdle), 8U);
 }
 
 TEST_P(SubcoreOnEitherClock, DependentWorkDelaysTheWarp) {
@@ -208,6 +213,23 @@ TEST_P(SubcoreOnEitherClock, ABarrierIsOpenALatencyAfterTheLastArrival) {
   const Cycle open = kFirst + 21 + 1 + bench.gpu.latency.barrier;
   EXPECT_EQ(bench.put, (Cycles{open, open + 1}));
   EXPECT_EQ(bench.slots(), (Slots{0, 1}));
+}
+
+TEST_P(SubcoreOnEitherClock, ABarrierIsOpenWhenTheOtherArrivalsHaveBeenTaken) {
+  SmallTrace trace(1, 4, 1, 64, 4);
+  for (std::uint32_t w = 0; w < 4; ++w) {
+    trace.barrier(0, w);
+  }
+  trace.event(0, 0, 1, 0);
+  SubcoreBench bench(GetParam(), trace);
+  bench.warps_elsewhere = 3;
+  bench.build();
+  for (int w = 0; w < 3; ++w) {
+    bench.script.at(kFirst, [&] { bench.control->barrier_arrived(bench.first_cta, kFirst); });
+  }
+  bench.run();
+  // Two cycles each, of which the latency holds those of one.
+  EXPECT_EQ(bench.put, Cycles{kFirst + 1 + bench.gpu.latency.barrier + 3 * 2});
 }
 
 TEST_P(SubcoreOnEitherClock, AnAnswerOfTheLsuIsThereWhenItIsDue) {
