@@ -251,6 +251,18 @@ TEST_P(SubcoreOnEitherClock, AnAnswerOfTheLsuIsThereWhenItIsDue) {
   EXPECT_EQ(bench.cycles(CycleCause::kDependency), 8U + (45 - 31));
 }
 
+TEST_P(SubcoreOnEitherClock, ARunIsDoneWhenItsAccessesHaveLeftThePipe) {
+  SmallTrace trace(1, 1, 1, 64, 4);
+  trace.path_cost(0, {.shared = 8});
+  trace.work(0, 0, 1);
+  trace.event(0, 0, 1, 0);
+  SubcoreBench bench(GetParam(), trace);
+  bench.build();
+  bench.script.at(9, [&] { bench.pipe.charge(at_cycle(50)); });
+  bench.run();
+  EXPECT_EQ(bench.put, Cycles{9 + 50 + 8});
+}
+
 TEST_P(SubcoreOnEitherClock, TheLastOfTheLoadsGoesToTheL2AndIsWaitedFor) {
   SmallTrace trace(1, 1, 1, 64, 4);
   trace.path_cost(0, {.global_load = 3, .waits = {{trace::ResultClass::kGlobalLoad, 0, 0}}});
@@ -309,6 +321,22 @@ TEST_P(SubcoreOnEitherClock, ASumWaitsForTheUnitsPartOfTheMemoryQueue) {
   // Issued in 11, accepted in 12, read in 13: the sum stands at the port from 14 on.
   EXPECT_EQ(bench.subcore->arc_port().stats().blocked_cycles, 51U - 14);
   EXPECT_EQ(bench.subcore->arc_port().stats().read_cycles, 1U);
+}
+
+TEST_P(SubcoreOnEitherClock, AWarpGetsTheRoomThatTheUnitLeaves) {
+  SmallTrace trace = an_access_and_a_sum();
+  trace.ctas[0].warps.push_back(trace.ctas[0].warps[0]);
+  SubcoreBench bench(GetParam(), trace);
+  bench.gpu.lsu.queue_depth = 1;
+  bench.build("arc-hw");
+  bench.lsu->only_in({50, 60, 70});
+  bench.script.at(80, [&] { bench.subcore->access_answered(0, 90); });
+  bench.script.at(81, [&] { bench.subcore->access_answered(2, 90); });
+  bench.run();
+  // The sum has gone into the room for which the third warp was woken.
+  EXPECT_EQ(bench.put, (Cycles{10, 51, 61}));
+  EXPECT_EQ(bench.lsu->taken[1].what.kind, MemOpKind::kReduced);
+  EXPECT_EQ(bench.lsu->taken[2].what.warp_slot, 2U);
 }
 
 TEST(Subcore, AUnitAtRestIsNotClocked) {
