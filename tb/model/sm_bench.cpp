@@ -12,6 +12,14 @@ void Wheel::tick() {
   if (inside.steps() != nullptr) {
     return;  // what lies within is clocked beside it
   }
+  const bool rests = now() >= rests_from_ && now() < rests_until_;
+  if (outlet_ != nullptr) {
+    outlet_->set_behind(rests);
+  }
+  if (rests) {
+    wake_at(rests_until_);
+    return;
+  }
   Cycle next = next_cycle();
   while (next <= now() + ahead_) {
     if (outlet_ != nullptr) {

@@ -34,8 +34,8 @@ inline void PrintTo(Clocking clocking, std::ostream* out) {
   *out << (clocking == Clocking::kGated ? "gated" : "reference");
 }
 
-// What an SM does for the blocks within it: their domain goes through as many cycles as the GPU, or
-// is some ahead.
+// What an SM does for the blocks within it: their domain goes through as many cycles as the GPU, is
+// some ahead, or stays behind for a while and then makes up for it.
 class Wheel : public Block {
  public:
   explicit Wheel(Partition& partition) : Block("wheel", partition), inside(256, partition.steps()) {
@@ -43,6 +43,10 @@ class Wheel : public Block {
   }
   void keep(Outlet& outlet) { outlet_ = &outlet; }
   void run_ahead(Cycle by) { ahead_ = by; }
+  void stay_behind(Cycle from, Cycle until) {
+    rests_from_ = from;
+    rests_until_ = until;
+  }
 
   Domain inside;
 
@@ -53,6 +57,7 @@ class Wheel : public Block {
   }
   Outlet* outlet_ = nullptr;
   Cycle ahead_ = 0;
+  Cycle rests_from_ = 0, rests_until_ = 0;
 };
 
 // Does in a cycle what it has been told.

@@ -274,6 +274,23 @@ TEST(InjectionPort, SeesAnEntryNoSoonerFromAnSmThatIsAhead) {
   EXPECT_EQ(bench.entrances[0].asked, (Cycles{101, 102, 107}));
 }
 
+TEST(InjectionPort, TakesFromAnSmThatIsBehindAndGivesItRoomAsIfItWereNot) {
+  PortBench bench(Clocking::kGated, 12);
+  bench.build();
+  bench.wheel.stay_behind(30, 60);
+  std::vector<Transaction> transactions;
+  for (int i = 0; i < 20; ++i) {
+    transactions.push_back(red(10));
+  }
+  bench.writer.put(10, std::move(transactions));
+  bench.run();
+  // An entry is taken in 12, 22 and so on, also from 30 to 60.
+  EXPECT_EQ(bench.writer.when, (Cycles{10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
+                                       20, 21, 22, 23, 33, 43, 53, 63, 73, 83}));
+  EXPECT_EQ(bench.entrances[0].asked[5], 61U);
+  EXPECT_EQ(bench.entrances[0].asked.size(), 20U);
+}
+
 class OutletOnEitherClock : public testing::TestWithParam<Clocking> {};
 INSTANTIATE_TEST_SUITE_P(Outlet, OutletOnEitherClock,
                          testing::Values(Clocking::kGated, Clocking::kReference),
