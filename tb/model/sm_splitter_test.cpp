@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a RED or a load comes to, by numbers: transactions, flits, and what each takes of the pipe.
+#include <gtest/gtest.h>
+
+#include "model/gpu/sm/red_splitter.hpp"
+#include "tb/model/sm_bench.hpp"
+
+namespace warpfold::test {
+namespace {
+
+constexpr Ticks kMin = 535;    // 2.09 cycles
+constexpr Ticks kFlit = 261;   // 1.02
+constexpr Ticks kChange = 31;  // 0.12
+
+struct Part {
+  std::uint8_t sectors;
+  std::uint16_t turns, packets, flits, lone_words;
+  Ticks occupancy;
+  bool operator==(const Part&) const = default;
+};
+void PrintTo(const Part& part, std::ostream* out) {
+  *out << "{sectors " << unsigned{part.sectors} << ", " << part.turns << " turns, " << part.packets
+       << " packets, " << part.flits << " flits, " << part.lone_words << " lone, " << part.occupancy
+       << " ticks}";
+}
+using Parts = std::vector<Part>;
+
+// The primitives of a RED, a lane each: `distinct` ones, so many floats apart.
+std::vector<std::uint32_t> floats(std::uint32_t lanes, std::uint32_t step, std::uint32_t distinct) {
+  std::vector<std::uint32_t> primitives;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    primitives.push_back(lane % distinct * step);
+  }
+  return primitives;
+}
+
+SmallTrace one_event(std::vector<std::uint32_t> primitives) {
+  SmallTrace trace(1, 1, 1, 4096, 4);
+  const LaneMask mask = primitives.size() == kLanes ? ~0U : (LaneMask{1} << primitives.size()) - 1;
+  primitives.resize(kLanes);
+  trace.event(0, 0, mask, primitives);
+  return trace;
+}
+
+enum class Sums : std::uint8_t { kNone, kSoftware };
+
+// Of one event whose lanes add to these floats.
+class SplitBench : public SmBench {
+ public:
+  explicit SplitBench(std::vector<std::uint32_t> primitives, bool buffered = false)
+      : SmBench(Clocking::kGated, one_event(std::move(primitives))) {
+    if (buffered) {
+      buffer = {.bytes = 1024, .ways = 1, .line_bytes = 32, .queue_depth = 4};
+    }
+    splitter = std::make_unique<RedSplitter>(context());
+    whole = &cta();
+  }
+  Parts split(Sums sums_of = Sums::kNone) {
+    MemOp op;
+    op.kind = sums_of == Sums::kSoftware ? MemOpKind::kReduced : MemOpKind::kRed;
+    op.mask = whole->trace.warps[0].records[0].mask;
+    op.event = {.cta = CtaHold::of(*whole)};
+    splitter->split(op);
+    EXPECT_FALSE(op.event.cta);
+    return parts();
+  }
+  Parts parts() {
+    Parts all;
+    for (std::size_t i = 0; i < splitter->count(); ++i) {
+      const Transaction& t = splitter->at(i);
+      all.push_back({.sectors = t.sectors,
+                     .turns = t.turns,
+                     .packets = t.packets,
+                     .flits = t.flits,
+                     .lone_words = t.lone_words,
+                     .occupancy = splitter->occupancy(i)});
+    }
+    return all;
+  }
+  std::unique_ptr<RedSplitter> splitter;
+  CtaContext* whole = nullptr;
+};
+
+struct SplitCase {
+  const char* name;
+  std::vector<std::uint32_t> primitives;
+  Parts parts;
+  bool buffered = false;
+  Sums sums = Sums::kNone;
+};
+void PrintTo(const SplitCase& one, std::ostream* out) {
+  *out << one.name;
+}
+
+class Split : public testing::TestWithParam<SplitCase> {};
+
+TEST_P(Split, ComesToTheseTransactions) {
+  SplitBench bench(GetParam().primitives, GetParam().buffered);
+  EXPECT_EQ(bench.split(GetParam().sums), GetParam().parts);
+}
+
+Parts repeated(std::size_t times, const Part& part) {
+  return {times, part};
+}
+// The last one holds the pipe for what is left of the least that a RED takes.
+const Part kLoneWord{1, 1, 1, 1, 1, kFlit};
+
+INSTANTIATE_TEST_SUITE_P(
+    RedSplitter, Split,
+    testing::Values(
+        SplitCase{"one_lane", {0}, {{1, 1, 1, 1, 1, kMin}}},
+        SplitCase{"one_word", floats(32, 0, 1), {{1, 32, 32, 32, 32, 32 * kFlit}}},
+        SplitCase{"another_line", {0, 0, 0, 32}, {{1, 3, 3, 3, 3, 3 * kFlit}, kLoneWord}},
+        SplitCase{"lines", floats(32, 32, 32), repeated(32, kLoneWord)},
+        // A head and the sectors of the line, in each pass.
+        SplitCase{"two_words", floats(2, 1, 2), {{1, 1, 1, 2, 0, kMin}}},
+        SplitCase{"a_line", floats(32, 1, 32), {{0xf, 1, 4, 5, 0, 5 * kFlit}}},
+        SplitCase{"two_sectors_16_times", floats(32, 8, 2), {{3, 16, 32, 48, 0, 48 * kFlit}}},
+        SplitCase{"eight_lines_of_sectors", floats(32, 8, 32),
+                  repeated(8, {0xf, 1, 4, 5, 0, 5 * kFlit})},
+        // Turns of another kind are a transaction of their own.
+        SplitCase{"two_words_then_one_twice",
+                  {7, 7, 7, 6},
+                  {{1, 1, 1, 2, 0, 2 * kFlit}, {1, 2, 2, 2, 2, 2 * kFlit}}},
+        SplitCase{"three_sectors_two_one",
+                  {0, 0, 0, 8, 8, 16},
+                  {{7, 1, 3, 4, 0, 4 * kFlit}, {3, 1, 2, 3, 0, 3 * kFlit}, kLoneWord}},
+        // Passes over two lines: in all but the first of the second line a change.
+        SplitCase{"two_lines_twice",
+                  {0, 0, 32, 32},
+                  {{1, 2, 2, 2, 2, 2 * kFlit}, {1, 2, 2, 2, 2, 2 * kFlit + kChange}}},
+        SplitCase{"sums_of_two_sectors",
+                  floats(32, 1, 16),
+                  {{3, 1, 2, 3, 0, 3 * kFlit}},
+                  false,
+                  Sums::kSoftware},
+        SplitCase{"one_sum", floats(32, 0, 1), {{1, 1, 1, 1, 1, kMin}}, false, Sums::kSoftware},
+        // By sector, for a buffer: the first has the head.
+        SplitCase{"a_line_by_sector",
+                  floats(32, 1, 32),
+                  {{1, 1, 1, 2, 0, 2 * kFlit},
+                   {2, 1, 1, 1, 0, kFlit},
+                   {4, 1, 1, 1, 0, kFlit},
+                   {8, 1, 1, 1, 0, kFlit}},
+                  true}),
+    [](const auto& parameter) { return std::string(parameter.param.name); });
+
+TEST(RedSplitter, LanesGoWithTheTurnsInWhichTheyAdd) {
+  SplitBench bench({7, 7, 7, 6});
+  bench.split();
+  EXPECT_EQ(bench.splitter->at(0).mask, 0b1001U);
+  EXPECT_EQ(bench.splitter->at(1).mask, 0b0110U);
+  EXPECT_FALSE(bench.splitter->at(0).whole);
+  EXPECT_TRUE(bench.splitter->at(0).event.cta);
+  EXPECT_TRUE(bench.splitter->at(1).event.cta);
+}
+
+TEST(RedSplitter, ALineIsWholeWhereNoWordIsLeftOut) {
+  SplitBench bench(floats(32, 1, 32));
+  bench.split();
+  EXPECT_TRUE(bench.splitter->at(0).whole);
+}
+
+TEST(RedSplitter, SumsAreFormedByPrimitive) {
+  SplitBench bench({3, 5, 3, 5, 3});
+  bench.split(Sums::kSoftware);
+  const Transaction& sent = bench.splitter->at(0);
+  EXPECT_TRUE(sent.partial);
+  EXPECT_EQ(sent.mask, 0b101000U);
+  const LineSums sums = bench.sums.take(sent.data);
+  const std::uint64_t seed = synthetic_seed({});
+  const auto value = [&](std::uint32_t lane) {
+    return std::bit_cast<float>(synthetic_value(seed, 0, lane));
+  };
+  EXPECT_EQ(std::bit_cast<float>(sums[3]), value(0) + value(2) + value(4));
+  EXPECT_EQ(std::bit_cast<float>(sums[5]), value(1) + value(3));
+  EXPECT_EQ(bench.tally.software_reduced, 2U);
+}
+
+TEST(RedSplitter, ALoadIsTheSectorsOfALineOfWhichTheLastAnswers) {
+  SplitBench bench({0});
+  MemOp op;
+  op.kind = MemOpKind::kLoad;
+  op.warp_slot = 6;
+  op.lsu_ticks = to_ticks(8);
+  op.address = 0x1280;
+  bench.splitter->split_load(op, 2);
+  ASSERT_EQ(bench.splitter->count(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_TRUE(bench.splitter->at(i).load);
+    EXPECT_EQ(bench.splitter->at(i).address, 0x1280U);
+    EXPECT_EQ(bench.splitter->at(i).subcore, 2U);
+    EXPECT_EQ(bench.splitter->at(i).answers, i < 3 ? Transaction::kNoAnswer : 6U);
+    EXPECT_EQ(bench.splitter->occupancy(i), at_cycle(2));
+  }
+}
+
+}  // namespace
+}  // namespace warpfold::test
