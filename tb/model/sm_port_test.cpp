@@ -269,9 +269,11 @@ TEST(InjectionPort, SeesAnEntryNoSoonerFromAnSmThatIsAhead) {
   bench.build();
   bench.wheel.run_ahead(40);
   bench.writer.put(100, list(red(1), red(5), red(1)));
+  Script later(bench.inside());
+  later.at(120, [&] { bench.outlet.push(red(1)); });
   bench.run();
   EXPECT_EQ(bench.writer.when, (Cycles{100, 101, 102}));
-  EXPECT_EQ(bench.entrances[0].asked, (Cycles{101, 102, 107}));
+  EXPECT_EQ(bench.entrances[0].asked, (Cycles{101, 102, 107, 121}));
 }
 
 TEST(InjectionPort, TakesFromAnSmThatIsBehindAndGivesItRoomAsIfItWereNot) {

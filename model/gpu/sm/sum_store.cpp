@@ -14,7 +14,8 @@ constexpr SumStore::Slot kNone = ~SumStore::Slot{0};
 }  // namespace
 
 SumStore::SumStore(std::uint64_t bytes, std::uint32_t ways, std::uint32_t line_bytes)
-    : line_bytes_(line_bytes), line_words_(line_bytes / sizeof(Fp32Bits)) {
+    : line_bytes_(line_bytes),
+      line_words_(static_cast<std::uint32_t>(line_bytes / sizeof(Fp32Bits))) {
   ARC_CHECK(line_words_ <= 32, "a line has more words than its mask has bits");
   const auto lines = static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes / line_bytes, 1));
   ways_ = ways == 0 ? lines : std::min(ways, lines);
