@@ -66,7 +66,7 @@ def planned(facts, simulator):
     """{(key, timeline): point}, everything that the documents need. Thinned traces are not there yet."""
     document = planning.load(SWEEP)
     out = {}
-    for point in planning.expand(document, HERE, simulator):
+    for point in planning.expand(document, HERE, simulator, planning.list_policies(simulator)):
         key = row_key(Path(point.trace).stem, point.machine, point.policy, point.unit_kind, table.settings(point))
         out[(key, point.timeline)] = point
     for trace, fact in facts.items():

@@ -79,7 +79,8 @@ class Slurm(unittest.TestCase):
 
     def test_an_interrupted_sweep_leaves_no_jobs(self):
         slow = self.folder / "slow"
-        slow.write_text("#!/bin/sh\nexec sleep 600\n", encoding="ascii")
+        # Lists policies as the simulator does, and never ends a simulation.
+        slow.write_text(f'#!/bin/sh\n[ "$1" = policies ] && exec {WARPFOLD} policies\nexec sleep 600\n', encoding="utf-8")
         slow.chmod(0o755)
         with self.start("""
             memory_mb: 500
