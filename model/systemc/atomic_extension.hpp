@@ -26,12 +26,15 @@ enum class AtomicOperation : std::uint8_t {
 struct AtomicExtension : tlm::tlm_extension<AtomicExtension> {
   AtomicOperation operation = AtomicOperation::kAddLanes;
   std::uint32_t sm = 0;
-  std::uint32_t slice = 0;    // of the port
-  std::uint32_t lanes = 0;    // additions in all
-  LaneMask mask = 0;          // lanes, or words of the line
-  std::uint32_t turns = 0;    // over the line, one after the other
-  std::uint32_t packets = 0;  // sector operations of all turns
-  std::uint32_t flits = 0;    // on the crossbar
+  std::uint32_t slice = 0;       // of the port
+  std::uint32_t lanes = 0;       // additions in all
+  LaneMask mask = 0;             // lanes, or words of the line
+  std::uint32_t turns = 0;       // over the line, one after the other
+  std::uint32_t packets = 0;     // sector operations of all turns
+  std::uint32_t lone_words = 0;  // of them, those that are one flit
+  std::uint32_t flits = 0;       // on the crossbar, of all
+  std::uint8_t sectors = 0;      // of the line, a bit for each that is added to
+  bool whole = false;            // no turn leaves out a word of a sector that it adds to
 
   [[nodiscard]] tlm_extension_base* clone() const override { return new AtomicExtension(*this); }
   void copy_from(const tlm_extension_base& other) override {

@@ -82,6 +82,9 @@ void TlmPort::describe(Entry& entry, std::uint32_t sm) {
   extension.lanes = head.load ? 0 : static_cast<std::uint32_t>(lane_count(head.mask));
   extension.turns = head.turns;
   extension.packets = head.packets;
+  extension.lone_words = head.lone_words;
+  extension.sectors = head.sectors;
+  extension.whole = head.whole;
   extension.flits = head.load ? 1 : head.flits;
   entry.set_command(head.load ? tlm::TLM_READ_COMMAND : tlm::TLM_IGNORE_COMMAND);
   entry.set_address(head.address);
@@ -136,10 +139,9 @@ void TlmPort::complete(Entry& entry) {
   entry.done = true;
   stats_.rop_ops += entry.transaction.packets;
   adder_.add(entry.transaction);
-  // The first cycle that begins after this time, as the clock of the GPU counts: cycle 1 begins at
-  // 0.
+  // The first cycle that begins then or later, as the clock of the GPU counts: cycle 1 begins at 0.
   const double cycles = sc_core::sc_time_stamp() / context_.period;
-  stats_.last_done = std::max(stats_.last_done, static_cast<Cycle>(std::floor(cycles + 1e-6)) + 2);
+  stats_.last_done = std::max(stats_.last_done, static_cast<Cycle>(std::ceil(cycles - 1e-6)) + 1);
   --under_way_;
   entry.release();
 }

@@ -21,6 +21,7 @@
 #include "model/results/json.hpp"
 #include "model/results/process_pool.hpp"
 #include "model/systemc/atomic_extension.hpp"
+#include "tb/systemc/imitated_l2.hpp"
 
 namespace warpfold::systemc {
 namespace {
@@ -188,6 +189,41 @@ TEST_P(GpuModules, PassEveryTransactionToAnL2Outside) {
   EXPECT_GT(with_l2(options, trace_, reference_, 40, 30).cycles, gated.cycles);
   options.reference = true;
   EXPECT_EQ(text(gated), text(with_l2(options, trace_, reference_, 2, 30)));
+}
+
+// Of all numbers those that do not come from the L2's own books.
+std::string seen_by_sms(RunResult result) {
+  std::erase_if(result.activity, [](const auto& one) { return one.first.starts_with("l2_"); });
+  std::erase_if(result.utilization, [](const auto& one) { return one.first == "rop"; });
+  std::erase_if(result.bounds, [](const auto& one) { return one.first == "rop"; });
+  std::erase_if(result.even_bounds, [](const auto& one) { return one.first == "rop"; });
+  return text(result);
+}
+
+// With every line in the L2, which the imitation takes for granted.
+TEST(GpuModule, AnL2OutsideThatImitatesTheGpusOwnGivesItsNumbers) {
+  for (const Case& of :
+       {Case{"lego-ballot-values", "baseline"}, Case{"lego-ballot-values", "arc-hw"},
+        Case{"lego-ballot-values", "lab"}, Case{"web-stanford", "baseline"}}) {
+    const trace::Reader trace(std::string(WARPFOLD_TRACES) + "/" + of.trace + ".wft");
+    const ReferenceSums reference = ReferenceSums::compute(trace);
+    const SimOptions options = options_of(of);
+    const RunResult own = in_a_process([&] { return simulate(options, trace, reference); });
+    const RunResult bound = in_a_process([&] {
+      sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+      GpuModule gpu("gpu", options, trace, reference, {.l2 = true});
+      sc_core::sc_vector<ImitatedL2> ports(
+          "l2", gpu.l2.size(), [&](const char* name, std::size_t i) {
+            auto* const port = new ImitatedL2(name, options.gpu, gpu.period());
+            gpu.l2[i].bind(port->socket);
+            return port;
+          });
+      sc_core::sc_start();
+      return gpu.result();
+    });
+    EXPECT_EQ(own.failure, "");
+    EXPECT_EQ(seen_by_sms(own), seen_by_sms(bound)) << of.trace << " " << of.policy;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuModules,

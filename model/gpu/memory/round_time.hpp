@@ -4,7 +4,7 @@
 //
 //   Fine      a time, or a number of cycles, in 2^-16 cycles
 //   Rounds    a number of rounds, or of turns, in 2^-20
-//   Portion     a share, rate or weight, in 2^-16: kWhole is 1
+//   Portion   a share, rate or weight, in 2^-16: kWhole is 1
 //
 // A product of two of them has the fractions of both; part() takes those of a share away again, so
 // that part(time, share) is a time. Sums of products keep all until the end, where a name says so.
