@@ -84,7 +84,7 @@ class Lines(unittest.TestCase):
         return [WARPFOLD, *map(str, words)]
 
     def test_simulations_and_regressions_say_how_far_they_are(self):
-        self.check(self.warpfold("sim", DATA / "lego-ballot.wft", "--policy", "baseline", "--unit", "golden"),
+        self.check(self.warpfold("sim", DATA / "truck.wft", "--policy", "baseline", "--unit", "golden"),
                    "running: ", in_time=True)
         self.check(self.warpfold("regress", DATA / "dynibar.wft"), "events", in_time=True)
 
