@@ -105,7 +105,7 @@ std::string Lsu::waits() const {
   return flush_ ? fmt::format("{} has the end of the kernel to send", name()) : "";
 }
 
-void Lsu::send(Transaction transaction) {
+void Lsu::send(Transaction&& transaction) {
   if (sinks_.buffer != nullptr) {
     sinks_.buffer->push(std::move(transaction));
   } else {

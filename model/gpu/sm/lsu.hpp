@@ -63,7 +63,7 @@ class Lsu : public Block {
   [[nodiscard]] bool can_send() const {
     return sinks_.buffer ? sinks_.buffer->can_push() : sinks_.outlet.can_push();
   }
-  void send(Transaction transaction);
+  void send(Transaction&& transaction);
   void send_next();
   void want_room();
   void send_flush();

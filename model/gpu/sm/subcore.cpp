@@ -20,16 +20,17 @@ Subcore::Subcore(const sc_core::sc_module_name& name, Domain& domain, const SmCo
       context_(context),
       shared_(shared),
       admission_(std::move(admission)),
-      arc_(context, *this, memory_queue, std::move(unit)),
+      has_unit_(unit != nullptr),
       warps_(context.config.sm.max_warps / context.config.sm.subcores),
-      all_slots_(static_cast<SlotMask>((std::uint64_t{1} << warps_.size()) - 1)) {
+      all_slots_(static_cast<SlotMask>((std::uint64_t{1} << warps_.size()) - 1)),
+      arc_(context, *this, memory_queue, std::move(unit)) {
   launches.bind(*this);
   barrier_releases.bind(*this);
 }
 
 void Subcore::tick() {
   const Cycle cycle = now();
-  const bool request_left = arc_.has_unit() && arc_.tick(cycle);
+  const bool request_left = has_unit_ && arc_.tick(cycle);
   // The last decision stands unless something that it rests on has changed. Something nearly always
   // has, but what is hard to foresee: one branch for all.
   const bool disturbed = (unsigned{cycle >= std::min(decide_at_, due_at_)} | unsigned{has_mail()} |
@@ -269,7 +270,7 @@ void Subcore::want_access(std::uint32_t slot, Cycle cycle) {
 
 void Subcore::want_atomic(std::uint32_t slot, Cycle cycle) {
   const SlotMask bit = SlotMask{1} << slot;
-  if (arc_.has_unit() && warps_[slot].step.kind == StepKind::kAtomic) {
+  if (has_unit_ && warps_[slot].step.kind == StepKind::kAtomic) {
     want_unit_ |= bit;
     return;
   }

@@ -142,7 +142,7 @@ class Subcore : public Block, public AccessAnswers {
   const SmContext& context_;
   const Shared shared_;
   const std::unique_ptr<QueueAdmission> admission_;
-  ArcPort arc_;
+  const bool has_unit_;  // arc_ has
 
   std::vector<Warp> warps_;
   SlotMask all_slots_;
@@ -182,6 +182,7 @@ class Subcore : public Block, public AccessAnswers {
   };
   std::array<Slot, kMaxSubcoreWarps> slots_{};
   std::array<Cycle, kMaxSubcoreWarps> answered_in_{};  // by slot, of those in results_
+  ArcPort arc_;
 };
 
 }  // namespace warpfold

@@ -23,7 +23,7 @@ Subcore::SlotMask Subcore::ready_slots() const {
   if (want_queue_ != 0 && memory_queue.can_push()) {
     ready |= admission_->admitted(want_queue_);
   }
-  if (arc_.takes_request()) {
+  if (want_unit_ != 0 && arc_.takes_request()) {
     ready |= want_unit_;
   }
   return ready;
@@ -32,7 +32,7 @@ Subcore::SlotMask Subcore::ready_slots() const {
 // After an instruction in the cycle before: whether all that can come in the next one, unless
 // something arrives, is a batch or nothing.
 bool Subcore::plans_next(Cycle next) const {
-  if (arc_.has_unit() || due_at_ <= next ||
+  if (has_unit_ || due_at_ <= next ||
       context_.config.sm.issue_order != IssueOrder::kLooseRoundRobin) {
     return false;
   }
@@ -199,7 +199,7 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
 
 void Subcore::issue_atomic(std::uint32_t slot, Cycle cycle) {
   Warp& warp = warps_[slot];
-  if (arc_.has_unit() && warp.step.kind == StepKind::kAtomic) {
+  if (has_unit_ && warp.step.kind == StepKind::kAtomic) {
     want_unit_ &= ~(SlotMask{1} << slot);
     arc_.request(*warp.cta, warp.warp, warp.step, cycle);
     ++stats_.atomreds;
