@@ -13,7 +13,7 @@
 namespace warpfold::trace {
 
 // Container version that this library writes, and the only one it reads.
-inline constexpr std::uint32_t kFormatVersion = 3;
+inline constexpr std::uint32_t kFormatVersion = 4;
 inline constexpr int kWarpLanes = 32;
 
 // Anything wrong with a trace file: one clear line, no newline at its end.
@@ -22,11 +22,46 @@ class TraceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What a lane adds: an FP32, two halves of a word, or an FP64.
+enum class ValueType : std::uint8_t { kF32, kF16x2, kBf16x2, kF64 };
+// Words of 32 bits that a lane's operand of that type takes, and bytes that lie in memory.
+[[nodiscard]] constexpr std::uint32_t words_of(ValueType type) {
+  return type == ValueType::kF64 ? 2 : 1;
+}
+[[nodiscard]] constexpr std::uint32_t bytes_of(ValueType type) {
+  return 4 * words_of(type);
+}
+
+// An allocation that the launch adds to.
+struct Array {
+  std::string name;
+  std::uint64_t base = 0;  // byte address as captured on the GPU
+  std::uint64_t bytes = 0;
+};
+
 // One parameter that an event adds to: primitive i's value lives at base + i * stride_bytes.
 struct Parameter {
   std::string name;        // "dL_dmean2D.x"
   std::uint64_t base = 0;  // byte address of primitive 0 as captured on the GPU
   std::uint32_t stride_bytes = 0;
+};
+
+// One place of the kernel that adds: a run of REDs with one mask, one for each parameter. Two sites
+// may add to the same addresses, parameters of one site may not share one.
+struct Site {
+  std::string name;
+  ValueType type = ValueType::kF32;
+  std::uint64_t primitive_count = 0;
+  std::vector<Parameter> parameters;  // an event adds to all of them
+  // The path that every event of it takes (one of Header::paths); empty where what leads to an
+  // event stands in work records of its own.
+  std::string taken_path;
+};
+
+// Atomics of the launch that are not events of the trace.
+struct Omission {
+  std::string what;         // "ATOM.CAS whose result is used"
+  std::uint64_t count = 0;  // of warp instructions
 };
 
 // Classes of results that arrive when they do, for which an instruction waits on a scoreboard.
@@ -71,6 +106,8 @@ struct InstructionCost {
   std::uint32_t stall_cycles = 0;   // sum of the encoded stall counts: least cycles of a lone warp
   std::uint32_t branches = 0;       // BRA, taken or not, and BSYNC
   std::vector<ResultWait> waits = {};  // in the order of `wanted`
+  // Not known to be what the GPU issued: of several ways the likely one, or code that did not run.
+  bool estimated = false;
   // REDs are not in here: an event issues one RED for each parameter and transaction.
   [[nodiscard]] std::uint32_t issue_slots() const {
     return alu + integer + sfu + shared + shared_wide + global_load + shuffle + shuffle_index +
@@ -80,7 +117,9 @@ struct InstructionCost {
 };
 
 // Costs of one compiled kernel variant. `paths` has one entry for each of Header::paths, in that
-// order. `reduce` holds the variant's own reduction code by segment:
+// order. `reduce` has one entry for each of Header::sites: the variant's own reduction code there by
+// segment. An entry without segments says that the variant has no such code at that site, and of
+// the baseline that its REDs take nothing beside them:
 //   baseline: "plain"                                  (address computation beside the REDs)
 //   sw-s:     "check" "plain" "setup" "per_lane" "leader"   (per_lane: one turn of the serial loop)
 //   sw-b:     "check" "agree" "plain" "butterfly" "leader"  (agree: whether all lanes have one
@@ -90,7 +129,7 @@ struct InstructionCost {
 //                                        their path)
 struct VariantCost {
   std::vector<InstructionCost> paths;
-  std::map<std::string, InstructionCost> reduce;
+  std::vector<std::map<std::string, InstructionCost>> reduce;
   std::uint32_t registers = 0;  // per thread
   friend bool operator==(const VariantCost&, const VariantCost&) = default;
 };
@@ -103,7 +142,7 @@ struct VariantTime {
   double sm_clock_mhz = 0;  // 0 if not measured
 };
 
-enum class ValueMode : std::uint8_t { kNone = 0, kFp32 = 1 };
+enum class ValueMode : std::uint8_t { kNone = 0, kOperands = 1 };
 
 struct Header {
   std::string workload;  // "3D-TK"
@@ -114,14 +153,14 @@ struct Header {
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t registers_per_thread = 0;  // of the baseline variant as run
   std::uint32_t shared_bytes_per_cta = 0;
-  std::uint64_t primitive_count = 0;
-  std::vector<Parameter> parameters;  // an event adds to all of them
-  std::vector<std::string> paths;     // names of the path classes of work records
-  std::string taken_path;             // the path that leads to an event (one of `paths`)
+  std::vector<Site> sites;           // that events are of
+  std::vector<Array> arrays;         // that they add to; empty where that is not known
+  std::vector<Omission> omissions;   // what the file lacks of the launch's atomics
+  std::vector<std::string> paths;    // names of the path classes of work records
   // costs["sm_89"]["sw-b"]
   std::map<std::string, std::map<std::string, VariantCost>> costs;
   std::vector<VariantTime> times;
-  ValueMode values = ValueMode::kNone;  // kFp32: every event of the file has its values
+  ValueMode values = ValueMode::kNone;  // kOperands: every event of the file has its values
   // How the trace was sampled; empty for a whole launch.
   std::string sampling;
   // N where the file has one of each N consecutive CTAs of the launch, the middle one, and so
@@ -139,12 +178,14 @@ struct Header {
 enum class RecordKind : std::uint8_t { kWork = 0, kBarrier = 1, kEvent = 2 };
 
 // One step of a warp in program order.
-//   kWork:    `count` >= 1 passes along path `path` without an event (skipped iterations, prologue,
-//   ...) kBarrier: CTA-wide barrier kEvent:   one pass along Header::taken_path that ends in a
-//   reduce call: `mask` is never 0
+//   kWork:    `count` >= 1 passes along path `path` without an event (skipped iterations, ...)
+//   kBarrier: CTA-wide barrier
+//   kEvent:   one pass along Site::taken_path, if that site has one, that ends in a reduce call:
+//             `mask` is never 0
 struct Record {
   RecordKind kind = RecordKind::kWork;
   std::uint16_t path = 0;       // kWork
+  std::uint16_t site = 0;       // kEvent: index into Header::sites
   std::uint32_t count = 0;      // kWork
   std::uint32_t mask = 0;       // kEvent: active lanes
   std::uint32_t primitive = 0;  // kEvent, uniform: primitive index of every active lane
@@ -152,8 +193,9 @@ struct Record {
   // lanes that are not active), or kUniform.
   static constexpr std::uint32_t kUniform = 0xffffffffU;
   std::uint32_t lane_primitives = kUniform;
-  // kEvent with values: index into WarpTrace::values of popcount(mask) * parameters entries,
-  // ordered by parameter, then by active lane from the lowest: values[v + p * popcount + k].
+  // kEvent with values: index into WarpTrace::values of popcount(mask) * parameters operands of the
+  // site's type, ordered by parameter, then by active lane from the lowest. Operand p * popcount + k
+  // is one word, for kF64 two, of which the lower comes first.
   std::uint64_t values = 0;
   friend bool operator==(const Record&, const Record&) = default;
 };
@@ -161,7 +203,7 @@ struct Record {
 struct WarpTrace {
   std::vector<Record> records;
   std::vector<std::uint32_t> lane_primitives;
-  std::vector<std::uint32_t> values;  // FP32 bits exactly as the GPU computed them
+  std::vector<std::uint32_t> values;  // operands, bit by bit as the GPU computed them
   friend bool operator==(const WarpTrace&, const WarpTrace&) = default;
 };
 
