@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
       "input.");
   Command command;
   add_sim(app, command);
+  add_record(app, command);
   add_trace(app, command);
   add_regress(app, command);
   add_report(app, command);

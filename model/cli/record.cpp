@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// warpfold record: traces of a program that stays as it is.
+#include "traces/record/host/record.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <regex>
+#include <string>
+
+#include "model/cli/command.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+// "all", or a number from 1 on.
+std::string refuse_no_launch(const std::string& text) {
+  const bool number = !text.empty() && text.size() < 10 && text.front() != '0' &&
+                      text.find_first_not_of("0123456789") == std::string::npos;
+  return number || text == "all" ? "" : fmt::format("'{}' is neither a number from 1 on nor all", text);
+}
+
+std::string refuse_no_expression(const std::string& text) {
+  try {
+    const std::regex expression(text);
+    return "";
+  } catch (const std::regex_error& error) {
+    return fmt::format("'{}' is no regular expression: {}", text, error.what());
+  }
+}
+
+int run_record(const record::RecordOptions& options) {
+  std::string missing;
+  const std::optional<record::RecordTools> tools = record::find_tools(missing);
+  if (!tools) {
+    complain(fmt::format("record: this build cannot record, {} is missing: it is built where there is a CUDA "
+                         "toolkit with the Compute Sanitizer API and CUPTI",
+                         missing));
+    return kBadInput;
+  }
+  const record::RecordOutcome outcome =
+      record::record(options, *tools, [](const std::string& line) { std::cout << line << std::endl; });
+  if (outcome.interrupted) {
+    complain(fmt::format("record: interrupted; {} traces were finished before", outcome.traces));
+    return kCheckFailed;
+  }
+  if (outcome.program_status != 0) {
+    complain(fmt::format("record: {} ended with {}; {} traces were finished before",
+                         options.command.front(), outcome.program_status, outcome.traces));
+    return kCheckFailed;
+  }
+  if (outcome.traces == 0) {
+    complain(outcome.failed > 0 ? "record: no trace could be made"
+                                : "record: no launch of a kernel that adds floats to global memory matched");
+    return kCheckFailed;
+  }
+  return outcome.failed == 0 ? kDone : kCheckFailed;
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, Command& command) {
+  auto options = std::make_shared<record::RecordOptions>();
+  auto launch = std::make_shared<std::string>("1");
+  CLI::App* record_app =
+      app.add_subcommand("record", "Record the atomic additions of a CUDA program, unchanged, as traces");
+  record_app->add_option("--kernel", options->kernel, "Kernels whose name matches this regular expression; else all that add")
+      ->type_name("REGEX")
+      ->check(refuse_no_expression);
+  record_app->add_option("--launch", *launch, "Which launch of each of them, from 1 on, or all")
+      ->type_name("N|all")
+      ->check(refuse_no_launch)
+      ->capture_default_str();
+  record_app->add_option("--every", options->every, "Of each N CTAs record the middle one")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1U << 20U))
+      ->capture_default_str();
+  record_app->add_option("--time-runs", options->time_runs, "Runs ahead that only measure the launches' times")
+      ->type_name("N")
+      ->check(CLI::Range(0U, 1000U))
+      ->capture_default_str();
+  record_app->add_option("--workload", options->workload, "Name for the traces' headers; else the program's")
+      ->type_name("NAME");
+  record_app->add_option("--scene", options->scene, "Input of the program, for the traces' headers")
+      ->type_name("NAME");
+  record_app->add_option("--out", options->out, "Folder for the traces")->type_name("DIR")->capture_default_str();
+  record_app->add_option("program", options->command, "The program and its arguments, behind --")
+      ->type_name("PROGRAM ARGS")
+      ->required();
+  record_app->prefix_command();
+  record_app->footer(
+      "Example: the backward kernels of a training step\n"
+      "  warpfold record --kernel backward --out traces -- python3 train.py\n"
+      "  warpfold sim traces/*.wft --gpu h100");
+  record_app->callback([options, launch, record_app, &command] {
+    command = [options, launch, rest = record_app->remaining()] {
+      options->command.insert(options->command.end(), rest.begin(), rest.end());
+      options->launch = *launch == "all" ? 0 : static_cast<std::uint32_t>(std::stoul(*launch));
+      return run_record(*options);
+    };
+  });
+}
+
+}  // namespace warpfold::cli

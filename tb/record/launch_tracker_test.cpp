@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Warps followed by their records: ways, runs of additions, lanes that part and meet, barriers.
+#include "traces/record/host/launch_tracker.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tb/record/ring_words.hpp"
+
+namespace warpfold::record::test {
+namespace {
+
+using Kind = LogRecord::Kind;
+using InstructionRun = std::vector<InstructionNumber>;
+using Way = std::vector<InstructionNumber>;
+
+constexpr LaunchShape kOneWarp{.ctas = 1, .warps_per_cta = 1, .every = 1};
+
+LaunchTracker follow(const KernelCode& code, const RingWords& words, LaunchShape shape = kOneWarp) {
+  LaunchTracker tracker(code, shape);
+  tracker.add(words.words());
+  tracker.finish();
+  return tracker;
+}
+
+Way way(const LaunchTracker& tracker, std::size_t record) {
+  const LogRecord& found = tracker.warp(0, 0).at(record);
+  EXPECT_EQ(found.kind, Kind::kWay);
+  return tracker.ways().markers(found.index);
+}
+
+TEST(LaunchTracker, AWarpWithoutAdditionsIsOneWay) {
+  const KernelCode code = straight_code(20);
+  const LaunchTracker tracker = follow(
+      code, RingWords().enter().marker(Marker::kGlobal, 3, kAll).marker(Marker::kShared, 7, kAll).exit(12));
+  ASSERT_EQ(tracker.warp(0, 0).size(), 1U);
+  EXPECT_EQ(way(tracker, 0), (Way{kEntry, 3, 7, 12}));
+}
+
+TEST(LaunchTracker, PassesOfALoopAreOneWayCounted) {
+  const KernelCode code = straight_code(20);
+  RingWords words;
+  words.enter().marker(Marker::kShared, 4, kAll).marker(Marker::kShared, 6, kAll);
+  for (int pass = 0; pass < 5; ++pass) {
+    words.marker(Marker::kShared, 4, kAll).marker(Marker::kShared, 6, kAll);
+  }
+  const LaunchTracker tracker = follow(code, words.exit(9));
+  ASSERT_EQ(tracker.warp(0, 0).size(), 3U);
+  EXPECT_EQ(way(tracker, 0), (Way{kEntry, 4, 6, 4}));
+  EXPECT_EQ(way(tracker, 1), (Way{4, 6, 4}));
+  EXPECT_EQ(tracker.warp(0, 0)[1].count, 4U);
+  EXPECT_EQ(way(tracker, 2), (Way{4, 6, 9}));
+}
+
+TEST(LaunchTracker, AdditionsOfABlockAreOneEventWhateverIsBetween) {
+  KernelCode code = straight_code(20);
+  make_red(code, 5);
+  make_red(code, 8);
+  const LaunchTracker tracker = follow(code, RingWords()
+                                                 .enter()
+                                                 .red(5, 0xffU, {0x1000})
+                                                 .marker(Marker::kGlobal, 6, 0xffU)
+                                                 .red(8, 0xffU, {0x2000})
+                                                 .marker(Marker::kGlobal, 9, 0xffU)
+                                                 .exit(12));
+  const auto& log = tracker.warp(0, 0);
+  ASSERT_EQ(log.size(), 3U);
+  EXPECT_EQ(way(tracker, 0), (Way{kEntry, 5, 6, 8}));
+  EXPECT_EQ(log[1].kind, Kind::kEvent);
+  EXPECT_EQ(log[1].count, 0xffU);
+  EXPECT_TRUE(log[1].uniform);
+  EXPECT_EQ(tracker.runs().at(log[1].index), (InstructionRun{5, 8}));
+  EXPECT_EQ(tracker.addresses()[log[1].addresses], 0x1000U);
+  EXPECT_EQ(tracker.addresses()[log[1].addresses + 1], 0x2000U);
+  // What comes behind the last of them is a way of its own.
+  EXPECT_EQ(way(tracker, 2), (Way{8, 9, 12}));
+}
+
+TEST(LaunchTracker, AnotherBlockOrAnotherMaskEndsARun) {
+  KernelCode code = straight_code(20);
+  for (const std::size_t at : {4U, 6U, 8U}) {
+    make_red(code, at);
+  }
+  code.instructions[8].block = 1;
+  const LaunchTracker tracker = follow(code, RingWords()
+                                                 .enter()
+                                                 .red(4, kAll, {0x100})
+                                                 .red(6, 0x3U, {0x200})
+                                                 .red(8, 0x3U, {0x300})
+                                                 .exit(12));
+  EXPECT_EQ(tracker.runs(), (std::vector<InstructionRun>{{4}, {6}, {8}}));
+}
+
+TEST(LaunchTracker, AddressesOfARunOfBothKindsAreByLane) {
+  KernelCode code = straight_code(20);
+  make_red(code, 4);
+  make_red(code, 5);
+  const LaunchTracker tracker =
+      follow(code, RingWords().enter(0x7U).red(4, 0x7U, {0x100}).red(5, 0x7U, {0x200, 0x204, 0x208}).exit(9, 0x7U));
+  const LogRecord& event = tracker.warp(0, 0).at(1);
+  EXPECT_FALSE(event.uniform);
+  const auto addresses = tracker.addresses().subspan(event.addresses);
+  EXPECT_EQ(std::vector<std::uint64_t>(addresses.begin(), addresses.end()),
+            (std::vector<std::uint64_t>{0x100, 0x100, 0x100, 0x200, 0x204, 0x208}));
+}
+
+TEST(LaunchTracker, LanesThatLeaveAnAdditionOutCostNothingMore) {
+  // A predicated RED: some lanes run it, and all go on together.
+  KernelCode code = straight_code(20);
+  make_red(code, 5);
+  const LaunchTracker tracker = follow(code, RingWords()
+                                                 .enter()
+                                                 .marker(Marker::kShared, 3, kAll)
+                                                 .red(5, 0xfU, {0x100})
+                                                 .marker(Marker::kShared, 7, kAll)
+                                                 .exit(9));
+  ASSERT_EQ(tracker.warp(0, 0).size(), 3U);
+  EXPECT_EQ(way(tracker, 0), (Way{kEntry, 3, 5}));
+  EXPECT_EQ(way(tracker, 2), (Way{5, 7, 9}));
+}
+
+TEST(LaunchTracker, BothSidesOfABranchAreCounted) {
+  const KernelCode code = straight_code(20);
+  const LaunchTracker tracker = follow(code, RingWords()
+                                                 .enter()
+                                                 .marker(Marker::kShared, 3, kAll)
+                                                 .marker(Marker::kShared, 5, 0xffffU)
+                                                 .marker(Marker::kShared, 8, 0xffff0000U)
+                                                 .marker(Marker::kShared, 10, kAll)
+                                                 .exit(12));
+  ASSERT_EQ(tracker.warp(0, 0).size(), 2U);
+  // The side that came last goes on with the warp; the other ends where the warp meets.
+  EXPECT_EQ(way(tracker, 0), (Way{kEntry, 3, 5}));
+  EXPECT_EQ(way(tracker, 1), (Way{3, 8, 10, 12}));
+}
+
+TEST(LaunchTracker, AWarpWaitsOnceAtABarrier) {
+  const KernelCode code = straight_code(20);
+  const LaunchTracker tracker =
+      follow(code, RingWords()
+                       .enter()
+                       .marker(Marker::kBarrier, 4, 0xffffU, 0, 0, kWholeBarrier)
+                       .marker(Marker::kBarrier, 4, 0xffff0000U, 0, 0, kWholeBarrier)
+                       .exit(9));
+  std::size_t barriers = 0;
+  for (const LogRecord& record : tracker.warp(0, 0)) {
+    barriers += record.kind == Kind::kBarrier ? 1 : 0;
+  }
+  EXPECT_EQ(barriers, 1U);
+}
+
+TEST(LaunchTracker, ABarrierOfAPartIsCountedApart) {
+  const KernelCode code = straight_code(20);
+  const LaunchTracker tracker =
+      follow(code, RingWords().enter().marker(Marker::kBarrier, 4, kAll).exit(9));
+  EXPECT_EQ(tracker.partial_barriers(), 1U);
+  for (const LogRecord& record : tracker.warp(0, 0)) {
+    EXPECT_NE(record.kind, Kind::kBarrier);
+  }
+}
+
+TEST(LaunchTracker, LanesMayEndEarly) {
+  const KernelCode code = straight_code(20);
+  const LaunchTracker tracker = follow(
+      code, RingWords().enter().exit(3, 0xfU).marker(Marker::kBarrier, 5, ~0xfU, 0, 0, kWholeBarrier).exit(9, ~0xfU));
+  std::size_t barriers = 0;
+  for (const LogRecord& record : tracker.warp(0, 0)) {
+    barriers += record.kind == Kind::kBarrier ? 1 : 0;
+  }
+  EXPECT_EQ(barriers, 1U);
+}
+
+TEST(LaunchTracker, OtherAtomicsAreCounted) {
+  KernelCode code = straight_code(20);
+  code.instructions[5].atomic = Atomic{.name = "ATOMG.E.CAS", .type = {}, .words = 1, .reduces = false};
+  const LaunchTracker tracker = follow(code, RingWords().enter().marker(Marker::kGlobal, 5, kAll).exit(9));
+  EXPECT_EQ(tracker.other_atomics().at(5), 1U);
+  EXPECT_TRUE(tracker.runs().empty());
+}
+
+TEST(LaunchTracker, WarpsOfASampleAreTheMiddleOnes) {
+  const LaunchShape shape{.ctas = 10, .warps_per_cta = 2, .every = 4};
+  EXPECT_EQ(shape.recorded_ctas(), 2U);
+  EXPECT_EQ(shape.place(2), 0U);
+  EXPECT_EQ(shape.place(6), 1U);
+  EXPECT_EQ(shape.place(0), std::nullopt);
+  EXPECT_EQ(shape.cta(1), 6U);
+  const KernelCode code = straight_code(20);
+  LaunchTracker tracker(code, shape);
+  tracker.add(RingWords().enter(kAll, 6, 1).exit(9, kAll, 6, 1).words());
+  EXPECT_EQ(tracker.warp(1, 1).size(), 1U);
+  EXPECT_TRUE(tracker.warp(0, 1).empty());
+}
+
+TEST(LaunchTracker, WhatMakesNoSenseIsRefused) {
+  const KernelCode code = straight_code(20);
+  const auto refused = [&](const RingWords& words) {
+    LaunchTracker tracker(code, kOneWarp);
+    EXPECT_THROW(tracker.add(words.words()), trace::TraceError);
+  };
+  refused(RingWords().enter(kAll, 1));            // a CTA too many
+  refused(RingWords().enter(kAll, 0, 1));         // a warp too many
+  refused(RingWords().enter().exit(20));          // an instruction too many
+  refused(RingWords().marker(Marker::kShared, 3, kAll));  // lanes that never began
+  LaunchTracker tracker(code, kOneWarp);
+  tracker.add(RingWords().enter().words());
+  EXPECT_THROW(tracker.finish(), trace::TraceError);  // a warp that never ended
+}
+
+}  // namespace
+}  // namespace warpfold::record::test

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records as the device writes them into a ring, and machine code made up for them.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "traces/record/host/kernel_code.hpp"
+#include "traces/record/protocol.hpp"
+
+namespace warpfold::record::test {
+
+inline constexpr std::uint32_t kAll = 0xffffffffU;
+
+// A kernel of so many instructions in one basic block, none of them an atomic.
+inline KernelCode straight_code(std::size_t instructions) {
+  KernelCode code{.arch = "sm_90", .function = "kernel", .instructions = {}};
+  code.instructions.resize(instructions);
+  return code;
+}
+
+inline void make_red(KernelCode& code, std::size_t at, trace::ValueType type = trace::ValueType::kF32,
+                     std::uint32_t words = 1) {
+  code.instructions[at].atomic =
+      Atomic{.name = "REDG.E.ADD", .type = type, .words = words, .reduces = true};
+}
+
+class RingWords {
+ public:
+  RingWords& marker(Marker marker, std::uint32_t at, std::uint32_t lanes, std::uint32_t cta = 0,
+                    std::uint32_t warp = 0, std::uint32_t flags = 0) {
+    words_.insert(words_.end(), {static_cast<std::uint32_t>(marker) | warp << kWarpShift | flags,
+                                 at + 1, cta + 1, lanes});
+    return *this;
+  }
+  RingWords& enter(std::uint32_t lanes = kAll, std::uint32_t cta = 0, std::uint32_t warp = 0) {
+    return marker(Marker::kEnter, 0, lanes, cta, warp);
+  }
+  RingWords& exit(std::uint32_t at, std::uint32_t lanes = kAll, std::uint32_t cta = 0,
+                  std::uint32_t warp = 0) {
+    return marker(Marker::kExit, at, lanes, cta, warp);
+  }
+  // One address: all lanes add there.
+  RingWords& red(std::uint32_t at, std::uint32_t lanes, const std::vector<std::uint64_t>& addresses,
+                 std::uint32_t cta = 0, std::uint32_t warp = 0) {
+    const std::uint32_t uniform =
+        addresses.size() == 1 && std::popcount(lanes) != 1 ? kUniform : 0;
+    const std::size_t begin = words_.size();
+    marker(Marker::kGlobal, at, lanes, cta, warp, kAddresses | uniform);
+    for (const std::uint64_t address : addresses) {
+      words_.push_back(static_cast<std::uint32_t>(address));
+      words_.push_back(static_cast<std::uint32_t>((address | kAddressTag) >> 32U));
+    }
+    words_.resize(begin + record_words(kAddresses | uniform,
+                                       static_cast<std::uint32_t>(std::popcount(lanes))));
+    return *this;
+  }
+  [[nodiscard]] const std::vector<std::uint32_t>& words() const { return words_; }
+
+ private:
+  std::vector<std::uint32_t> words_;
+};
+
+}  // namespace warpfold::record::test

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The callbacks that the injected library patches into a program's kernels, with NVIDIA's Compute
+// Sanitizer API. Each writes one record for the lanes that are active into the launch's ring
+// (protocol.hpp). User data is null in a launch that is not recorded.
+#include <sanitizer_patching.h>
+
+#include "traces/record/protocol.hpp"
+
+namespace {
+
+using warpfold::record::Marker;
+using warpfold::record::Ring;
+
+__device__ std::uint32_t lane_id() {
+  std::uint32_t lane = 0;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+
+__device__ std::uint32_t cta_index() {
+  return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+}
+
+__device__ std::uint32_t thread_index() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+
+// Room for so many words; waits until they have been read.
+__device__ unsigned long long reserve(Ring* ring, std::uint32_t words) {
+  const unsigned long long at = atomicAdd(&ring->reserved, static_cast<unsigned long long>(words));
+  if (at + words > *static_cast<volatile unsigned long long*>(&ring->limit)) {
+    unsigned long long limit = *ring->tail + ring->capacity;
+    while (at + words > limit) {
+      __nanosleep(2000);
+      limit = *ring->tail + ring->capacity;
+    }
+    atomicMax(&ring->limit, limit);
+  }
+  return at;
+}
+
+__device__ void emit(void* data, std::uint64_t pc, Marker marker, const void* pointer, std::uint32_t flags) {
+  Ring* ring = static_cast<Ring*>(data);
+  if (ring == nullptr) {
+    return;
+  }
+  const std::uint32_t cta = cta_index();
+  if (ring->every > 1 && cta % ring->every != ring->phase) {
+    return;
+  }
+  const std::uint32_t mask = __activemask();
+  const std::uint32_t lane = lane_id();
+  const std::uint32_t leader = __ffs(static_cast<int>(mask)) - 1;
+  const std::uint64_t number = marker == Marker::kEnter ? 0 : (pc - ring->pc) / warpfold::record::kInstructionBytes;
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  std::uint32_t first = static_cast<std::uint32_t>(marker) | flags |
+                        (thread_index() / 32U) << warpfold::record::kWarpShift;
+  if (pointer != nullptr && number < ring->instructions && ring->additions[number] != 0) {
+    first |= warpfold::record::kAddresses;
+    const std::uint64_t leading = __shfl_sync(mask, address, leader);
+    if (__all_sync(mask, address == leading) != 0) {
+      first |= warpfold::record::kUniform;
+    }
+  }
+  const std::uint32_t words = warpfold::record::record_words(first, __popc(mask));
+  unsigned long long at = 0;
+  if (lane == leader) {
+    at = reserve(ring, words);
+  }
+  at = __shfl_sync(mask, at, leader);
+  const unsigned long long wrap = ring->capacity - 1;
+  if ((first & warpfold::record::kAddresses) != 0) {
+    const bool uniform = (first & warpfold::record::kUniform) != 0;
+    if (!uniform || lane == leader) {
+      const std::uint32_t rank = uniform ? 0 : __popc(mask & ((1U << lane) - 1U));
+      const unsigned long long place = (at + warpfold::record::kHeadWords + 2 * rank) & wrap;
+      *reinterpret_cast<volatile unsigned long long*>(ring->words + place) =
+          address | warpfold::record::kAddressTag;
+    }
+  }
+  if (lane == leader) {
+    asm volatile("st.volatile.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(ring->words + (at & wrap)), "r"(first),
+                 "r"(static_cast<std::uint32_t>(number) + 1U), "r"(cta + 1U), "r"(mask)
+                 : "memory");
+  }
+}
+
+}  // namespace
+
+#define WARPFOLD_CALLBACK extern "C" __device__ __noinline__ SanitizerPatchResult
+
+WARPFOLD_CALLBACK warpfold_enter(void* data, uint64_t pc) {
+  emit(data, pc, Marker::kEnter, nullptr, 0);
+  return SANITIZER_PATCH_SUCCESS;
+}
+
+WARPFOLD_CALLBACK warpfold_exit(void* data, uint64_t pc) {
+  emit(data, pc, Marker::kExit, nullptr, 0);
+  return SANITIZER_PATCH_SUCCESS;
+}
+
+WARPFOLD_CALLBACK warpfold_global(void* data, uint64_t pc, void* pointer, uint32_t, uint32_t, const void*) {
+  emit(data, pc, Marker::kGlobal, pointer, 0);
+  return SANITIZER_PATCH_SUCCESS;
+}
+
+WARPFOLD_CALLBACK warpfold_shared(void* data, uint64_t pc, void*, uint32_t, uint32_t, const void*) {
+  emit(data, pc, Marker::kShared, nullptr, 0);
+  return SANITIZER_PATCH_SUCCESS;
+}
+
+WARPFOLD_CALLBACK warpfold_local(void* data, uint64_t pc, void*, uint32_t, uint32_t, const void*) {
+  emit(data, pc, Marker::kLocal, nullptr, 0);
+  return SANITIZER_PATCH_SUCCESS;
+}
+
+WARPFOLD_CALLBACK warpfold_barrier(void* data, uint64_t pc, uint32_t index, uint32_t threads, uint32_t) {
+  const std::uint32_t all = blockDim.x * blockDim.y * blockDim.z;
+  // A count is rounded up to whole warps.
+  const bool whole = index == 0 && (threads == 0 || threads >= all);
+  emit(data, pc, Marker::kBarrier, nullptr, whole ? warpfold::record::kWholeBarrier : 0);
+  return SANITIZER_PATCH_SUCCESS;
+}
+
+WARPFOLD_CALLBACK warpfold_shuffle(void* data, uint64_t pc) {
+  emit(data, pc, Marker::kShuffle, nullptr, 0);
+  return SANITIZER_PATCH_SUCCESS;
+}
+
+WARPFOLD_CALLBACK warpfold_async(void* data, uint64_t pc, void*, uint32_t, uint32_t) {
+  emit(data, pc, Marker::kAsync, nullptr, 0);
+  return SANITIZER_PATCH_SUCCESS;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/record/host/kernel_code.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "traces/record/host/tool.hpp"
+#include "traces/record/protocol.hpp"
+
+namespace warpfold::record {
+
+namespace {
+
+std::optional<trace::ValueType> value_type(const std::string& name) {
+  static const std::map<std::string, trace::ValueType> kTypes = {
+      {"f32", trace::ValueType::kF32},
+      {"f16x2", trace::ValueType::kF16x2},
+      {"bf16x2", trace::ValueType::kBf16x2},
+      {"f64", trace::ValueType::kF64}};
+  const auto found = kTypes.find(name);
+  return found == kTypes.end() ? std::nullopt : std::optional(found->second);
+}
+
+Instruction instruction_of(const nlohmann::json& json) {
+  Instruction result;
+  result.block = json.at("block");
+  if (const nlohmann::json& add = json.at("add"); !add.is_null()) {
+    result.atomic = Atomic{.name = add.at("name"),
+                           .type = value_type(add.at("type")),
+                           .words = add.value("words", 1U),
+                           .reduces = add.value("reduces", false)};
+  }
+  return result;
+}
+
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') {
+    text.pop_back();
+  }
+  return text.substr(text.rfind('\n') + 1);
+}
+
+}  // namespace
+
+bool KernelCode::has_additions() const {
+  return std::any_of(instructions.begin(), instructions.end(), [](const Instruction& i) {
+    return i.atomic.has_value() && i.atomic->is_addition();
+  });
+}
+
+std::string CodeReader::run(const std::string& command, const std::filesystem::path& cubin,
+                            const std::string& function, const std::string& input) const {
+  const ToolResult result = run_tool({"python3", (tools_ / "kernel_code.py").string(), command,
+                                      "--cubin", cubin.string(), "--function", function},
+                                     scratch_, input);
+  if (result.status != 0) {
+    const std::string why = last_line(result.errors);
+    throw trace::TraceError(why.empty() ? fmt::format("kernel_code.py ended with {}", result.status)
+                                        : why);
+  }
+  return result.output;
+}
+
+KernelCode CodeReader::describe(const std::filesystem::path& cubin,
+                                const std::string& function) const {
+  const std::string output = run("describe", cubin, function, "");
+  try {
+    const nlohmann::json json = nlohmann::json::parse(output);
+    KernelCode code{.arch = json.at("arch"), .function = function, .instructions = {}};
+    for (const nlohmann::json& instruction : json.at("instructions")) {
+      if (instruction.at("offset") != code.instructions.size() * kInstructionBytes) {
+        throw trace::TraceError("kernel_code.py leaves out an instruction of " + function);
+      }
+      code.instructions.push_back(instruction_of(instruction));
+    }
+    return code;
+  } catch (const nlohmann::json::exception& error) {
+    throw trace::TraceError(fmt::format("kernel_code.py: {}", error.what()));
+  }
+}
+
+nlohmann::json CodeReader::ways(const std::filesystem::path& cubin, const std::string& function,
+                                std::span<const std::vector<InstructionNumber>> ways) const {
+  nlohmann::json asked = nlohmann::json::array();
+  for (const std::vector<InstructionNumber>& way : ways) {
+    nlohmann::json markers = nlohmann::json::array();
+    for (const InstructionNumber at : way) {
+      markers.push_back(at == kEntry ? kEntry
+                                     : at * static_cast<InstructionNumber>(kInstructionBytes));
+    }
+    asked.push_back(std::move(markers));
+  }
+  const std::string output =
+      run("ways", cubin, function, nlohmann::json{{"ways", std::move(asked)}}.dump());
+  try {
+    nlohmann::json costs = nlohmann::json::parse(output).at("costs");
+    if (!costs.is_array() || costs.size() != ways.size()) {
+      throw trace::TraceError("kernel_code.py gives another number of costs than was asked for");
+    }
+    return costs;
+  } catch (const nlohmann::json::exception& error) {
+    throw trace::TraceError(fmt::format("kernel_code.py: {}", error.what()));
+  }
+}
+
+}  // namespace warpfold::record

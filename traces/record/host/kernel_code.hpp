@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the recorder knows of a kernel's machine code. traces/capture/costs/kernel_code.py reads it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "traces/format/trace.hpp"
+#include "traces/record/host/ways.hpp"
+
+namespace warpfold::record {
+
+// An atomic on global memory.
+struct Atomic {
+  std::string name;                  // "REDG.E.ADD.F32.FTZ.RN.STRONG.GPU"
+  std::optional<trace::ValueType> type;  // of an addition that a trace can hold
+  std::uint32_t words = 1;           // elements a lane adds: 2 and 4 of vectors
+  bool reduces = false;              // its result is not used
+  // Whether it becomes events.
+  [[nodiscard]] bool is_addition() const { return type.has_value() && reduces; }
+};
+
+struct Instruction {
+  std::uint32_t block = 0;  // of the control-flow graph
+  std::optional<Atomic> atomic;
+};
+
+struct KernelCode {
+  std::string arch;  // "sm_90"
+  std::string function;
+  std::vector<Instruction> instructions;
+  [[nodiscard]] bool has_additions() const;
+};
+
+// Runs kernel_code.py. Its methods throw trace::TraceError with one line when it cannot be run or
+// does not understand the kernel.
+class CodeReader {
+ public:
+  // `tools`: folder of kernel_code.py; `scratch`: folder for files that may be thrown away.
+  CodeReader(std::filesystem::path tools, std::filesystem::path scratch)
+      : tools_(std::move(tools)), scratch_(std::move(scratch)) {}
+
+  [[nodiscard]] KernelCode describe(const std::filesystem::path& cubin,
+                                    const std::string& function) const;
+  // What each way costs from its first marker to its last, in the form of a trace's header; null
+  // where no way leads there. A way is a list of markers as WayTree::markers() gives it.
+  [[nodiscard]] nlohmann::json ways(
+      const std::filesystem::path& cubin, const std::string& function,
+      std::span<const std::vector<InstructionNumber>> ways) const;
+
+ private:
+  [[nodiscard]] std::string run(const std::string& command, const std::filesystem::path& cubin,
+                                const std::string& function, const std::string& input) const;
+  std::filesystem::path tools_, scratch_;
+};
+
+}  // namespace warpfold::record

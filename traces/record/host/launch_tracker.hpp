@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows the warps of a launch by the records of its ring, and keeps what each of them did: ways
+// gone, barriers, additions.
+//
+// A warp may part: lanes that come to different markers are followed apart, as groups, until one
+// marker has them together again. What the lanes of a group go is counted once, with the group that
+// went last. A way ends where a warp adds, waits at a barrier or goes back in the code, so that a
+// pass of a loop is one way, whatever comes around it.
+//
+// Additions of one basic block by the same lanes are one event: a run of REDs of one mask, whatever
+// loads stand between them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "traces/record/host/kernel_code.hpp"
+#include "traces/record/host/ways.hpp"
+
+namespace warpfold::record {
+
+struct LaunchShape {
+  std::uint64_t ctas = 0;          // of the launch
+  std::uint32_t warps_per_cta = 0;
+  std::uint32_t every = 1;  // one CTA of each `every` is recorded, the middle one
+
+  [[nodiscard]] std::uint64_t recorded_ctas() const;
+  // Where a recorded CTA stands among them; none if it is not.
+  [[nodiscard]] std::optional<std::uint64_t> place(std::uint64_t cta) const;
+  // The linear index of the CTA at that place.
+  [[nodiscard]] std::uint64_t cta(std::uint64_t place) const;
+};
+
+// Additions that are one event: the numbers of their instructions, in the order of issue.
+using Run = std::vector<InstructionNumber>;
+
+struct LogRecord {
+  enum class Kind : std::uint8_t { kWay, kBarrier, kEvent };
+  Kind kind = Kind::kWay;
+  bool uniform = false;         // kEvent: each instruction adds to one address
+  std::uint32_t index = 0;      // kWay: the way; kEvent: the run
+  std::uint32_t count = 0;      // kWay: passes; kEvent: active lanes
+  std::uint64_t addresses = 0;  // kEvent: where its addresses begin, by instruction, then by lane
+};
+
+class LaunchTracker {
+ public:
+  // Both must outlive it.
+  LaunchTracker(const KernelCode& code, const LaunchShape& shape);
+
+  // Words of the ring: whole records. Throws trace::TraceError if they make no sense.
+  void add(std::span<const std::uint32_t> words);
+  // After the last record.
+  void finish();
+
+  [[nodiscard]] const std::vector<LogRecord>& warp(std::uint64_t place, std::uint32_t warp) const {
+    return warps_[place * shape_.warps_per_cta + warp].log;
+  }
+  [[nodiscard]] std::span<const std::uint64_t> addresses() const { return addresses_; }
+  [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
+  [[nodiscard]] const WayTree& ways() const { return ways_; }
+  // Of the ways, those that warps have gone to their end, in increasing order.
+  [[nodiscard]] const std::set<WayIndex>& ways_gone() const { return ways_gone_; }
+  // Atomics that are no additions: instruction -> warp instructions.
+  [[nodiscard]] const std::map<InstructionNumber, std::uint64_t>& other_atomics() const {
+    return other_atomics_;
+  }
+  [[nodiscard]] std::uint64_t partial_barriers() const { return partial_barriers_; }
+  [[nodiscard]] std::uint64_t records() const { return records_; }
+
+ private:
+  // Lanes that are at one place of the kernel.
+  struct Group {
+    std::uint32_t lanes = 0;
+    WayIndex way = 0;
+    InstructionNumber last = kEntry;  // marker
+    // Additions of the run at hand, none if there is none; the way to the last of them, and the
+    // markers behind it.
+    Run run = {};
+    std::vector<std::uint64_t> run_addresses = {};
+    std::vector<bool> run_uniform = {};  // by addition
+    WayIndex run_way = 0;
+    std::vector<InstructionNumber> behind = {};
+  };
+  struct Warp {
+    std::vector<LogRecord> log;
+    std::vector<Group> groups;
+    std::uint32_t live = 0;
+    std::uint32_t at_barrier = 0;  // lanes that have come to the barrier at hand
+    std::size_t recent = 0;        // the group that came to the last marker
+  };
+  struct Event {
+    std::uint32_t first, lanes;
+    InstructionNumber at;
+    std::span<const std::uint32_t> addresses;
+  };
+
+  void follow(Warp& warp, const Event& event);
+  Group& group_of(Warp& warp, std::uint32_t lanes);
+  void step(Warp& warp, Group& group, const Event& event);
+  void add_to_run(Group& group, const Event& event);
+  void close_run(Warp& warp, Group& group);
+  void end_way(Warp& warp, Group& group);
+  void log_way(Warp& warp, WayIndex way);
+  void wait_at_barrier(Warp& warp, const Event& event);
+  [[nodiscard]] std::uint32_t block(InstructionNumber at) const {
+    return code_.instructions[static_cast<std::size_t>(at)].block;
+  }
+
+  const KernelCode& code_;
+  const LaunchShape shape_;
+  std::vector<Warp> warps_;
+  WayTree ways_;
+  std::set<WayIndex> ways_gone_;
+  std::vector<std::uint64_t> addresses_;
+  std::vector<Run> runs_;
+  std::map<Run, std::uint32_t> run_index_;
+  std::map<InstructionNumber, std::uint64_t> other_atomics_;
+  std::uint64_t partial_barriers_ = 0;
+  std::uint64_t records_ = 0;
+};
+
+}  // namespace warpfold::record

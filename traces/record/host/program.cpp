@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/record/host/program.hpp"
+
+#include <fmt/format.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "traces/format/trace.hpp"
+
+namespace warpfold::record {
+
+namespace {
+
+constexpr int kLookMs = 50;                              // between looks whether the program ended
+constexpr std::size_t kReadBytes = std::size_t{1} << 20U;
+constexpr std::uint64_t kMostMessage = std::uint64_t{4} << 30U;
+
+volatile std::sig_atomic_t stopped = 0;
+
+void stop(int) { stopped = 1; }
+
+// While it lives, SIGINT and SIGTERM are noted and no more.
+class NotedSignals {
+ public:
+  NotedSignals() {
+    stopped = 0;
+    struct sigaction action {};
+    action.sa_handler = stop;
+    sigaction(SIGINT, &action, &interrupt_);
+    sigaction(SIGTERM, &action, &terminate_);
+  }
+  ~NotedSignals() {
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGTERM, &terminate_, nullptr);
+  }
+  NotedSignals(const NotedSignals&) = delete;
+  NotedSignals& operator=(const NotedSignals&) = delete;
+
+ private:
+  struct sigaction interrupt_ {};
+  struct sigaction terminate_ {};
+};
+
+[[noreturn]] void become(const std::vector<std::string>& command, const std::string& library,
+                         const std::string& patches, const std::string& socket, int failure) {
+  setenv("CUDA_INJECTION64_PATH", library.c_str(), 1);
+  setenv(kPatchesVariable, patches.c_str(), 1);
+  setenv(kSocketVariable, socket.c_str(), 1);
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  }
+  arguments.push_back(nullptr);
+  execvp(arguments.front(), arguments.data());
+  const int why = errno;
+  const ssize_t sent = write(failure, &why, sizeof why);
+  _exit(sent == sizeof why ? 127 : 126);
+}
+
+// Starts the program; throws if it cannot be.
+pid_t start(const std::vector<std::string>& command, const std::string& library,
+            const std::string& patches, const std::string& socket) {
+  int failure[2];
+  if (pipe2(failure, O_CLOEXEC) != 0) {
+    throw trace::TraceError(fmt::format("a pipe: {}", std::strerror(errno)));
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    become(command, library, patches, socket, failure[1]);
+  }
+  close(failure[1]);
+  int why = child < 0 ? errno : 0;
+  if (child > 0 && read(failure[0], &why, sizeof why) == sizeof why) {
+    waitpid(child, nullptr, 0);
+  }
+  close(failure[0]);
+  if (why != 0) {
+    throw trace::TraceError(fmt::format("{}: {}", command.front(), std::strerror(why)));
+  }
+  return child;
+}
+
+}  // namespace
+
+Program::Program(std::filesystem::path scratch, Handler handler)
+    : socket_path_(std::move(scratch) / "socket"), handler_(std::move(handler)) {
+  sockaddr_un name{};
+  const std::string path = socket_path_.string();
+  if (path.size() >= sizeof name.sun_path) {
+    throw trace::TraceError(path + ": too long a path for a socket; set TMPDIR to a shorter one");
+  }
+  name.sun_family = AF_UNIX;
+  std::strcpy(name.sun_path, path.c_str());
+  unlink(path.c_str());
+  listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener_ < 0 ||
+      bind(listener_, reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 ||
+      listen(listener_, SOMAXCONN) != 0) {
+    throw trace::TraceError(fmt::format("{}: {}", path, std::strerror(errno)));
+  }
+}
+
+Program::~Program() {
+  for (const auto& [peer, inbox] : peers_) {
+    close(peer);
+  }
+  if (listener_ >= 0) {
+    close(listener_);
+  }
+  unlink(socket_path_.c_str());
+}
+
+ProgramResult Program::run(const std::vector<std::string>& command,
+                           const std::filesystem::path& library,
+                           const std::filesystem::path& patches) {
+  const NotedSignals signals;
+  const pid_t child = start(command, library.string(), patches.string(), socket_path_.string());
+  ProgramResult result;
+  int status = 0;
+  bool running = true;
+  try {
+    // What it has said is heard to the end, and so are processes that it leaves behind.
+    while (running || !peers_.empty()) {
+      serve(kLookMs);
+      if (stopped != 0 && !result.interrupted) {
+        result.interrupted = true;
+        kill(child, SIGINT);
+      }
+      if (running && waitpid(child, &status, WNOHANG) == child) {
+        running = false;
+      }
+    }
+  } catch (...) {
+    if (running) {
+      kill(child, SIGTERM);
+      for (const auto& [peer, inbox] : peers_) {
+        close(peer);
+      }
+      peers_.clear();
+      waitpid(child, &status, 0);
+    }
+    throw;
+  }
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+void Program::serve(int timeout_ms) {
+  std::vector<pollfd> waiting{{.fd = listener_, .events = POLLIN, .revents = 0}};
+  for (const auto& [peer, inbox] : peers_) {
+    waiting.push_back({.fd = peer, .events = POLLIN, .revents = 0});
+  }
+  if (poll(waiting.data(), waiting.size(), timeout_ms) <= 0) {
+    return;
+  }
+  for (std::size_t i = 1; i < waiting.size(); ++i) {
+    if (waiting[i].revents != 0) {
+      read_from(waiting[i].fd);
+    }
+  }
+  if (waiting.front().revents != 0) {
+    accept_peer();
+  }
+}
+
+void Program::accept_peer() {
+  const int peer = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+  if (peer >= 0) {
+    peers_.try_emplace(peer);
+  }
+}
+
+void Program::read_from(Peer peer) {
+  std::string& bytes = peers_.at(peer).bytes;
+  const std::size_t before = bytes.size();
+  bytes.resize(before + kReadBytes);
+  const ssize_t got = recv(peer, bytes.data() + before, kReadBytes, 0);
+  bytes.resize(before + static_cast<std::size_t>(got > 0 ? got : 0));
+  std::size_t at = 0;
+  MessageHead head{};
+  while (bytes.size() - at >= sizeof head) {
+    std::memcpy(&head, bytes.data() + at, sizeof head);
+    if (head.bytes > kMostMessage) {
+      throw trace::TraceError("the recorded program sends what is no message");
+    }
+    if (bytes.size() - at - sizeof head < head.bytes) {
+      break;
+    }
+    at += sizeof head;
+    handler_.on_message(peer, head.kind, bytes.substr(at, head.bytes));
+    at += head.bytes;
+  }
+  bytes.erase(0, at);
+  if (got == 0 || (got < 0 && errno != EINTR)) {
+    close(peer);
+    peers_.erase(peer);
+    handler_.on_end(peer);
+  }
+}
+
+void Program::send(Peer peer, const void* data, std::size_t bytes) {
+  const auto* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t sent = ::send(peer, at, bytes, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) {
+      continue;
+    }
+    if (sent <= 0) {
+      return;
+    }
+    at += sent;
+    bytes -= static_cast<std::size_t>(sent);
+  }
+}
+
+}  // namespace warpfold::record

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the user's program with an injected library, and hears what the library says.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "traces/record/protocol.hpp"
+
+namespace warpfold::record {
+
+// One process of the program; it may start others.
+using Peer = int;
+
+struct ProgramResult {
+  int status = 0;  // as a shell has it: 128 + the signal that ended it
+  bool interrupted = false;  // SIGINT or SIGTERM came to us
+};
+
+class Program {
+ public:
+  struct Handler {
+    // A whole message. An answer to kLaunch is the handler's to send.
+    std::function<void(Peer, Message, const std::string&)> on_message;
+    std::function<void(Peer)> on_end;  // the process is gone, or says no more
+  };
+
+  // `scratch`: a folder for the socket. Throws trace::TraceError where there can be none.
+  Program(std::filesystem::path scratch, Handler handler);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  // Until the program and all that it started have ended. `command` is looked up as a shell does.
+  // Throws trace::TraceError if it cannot be started. What the handler throws ends the program.
+  ProgramResult run(const std::vector<std::string>& command, const std::filesystem::path& library,
+                    const std::filesystem::path& patches);
+
+  // Sends an answer; a process that is gone is no error.
+  static void send(Peer peer, const void* data, std::size_t bytes);
+
+ private:
+  struct Inbox {
+    std::string bytes;
+  };
+  void serve(int timeout_ms);
+  void read_from(Peer peer);
+  void accept_peer();
+
+  std::filesystem::path socket_path_;
+  Handler handler_;
+  int listener_ = -1;
+  std::map<Peer, Inbox> peers_;
+};
+
+}  // namespace warpfold::record

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records launches of a program that stays as it is.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warpfold::record {
+
+struct RecordOptions {
+  std::vector<std::string> command;
+  std::string kernel;  // regular expression that is found in the kernel's name; empty: any
+  std::uint32_t launch = 1;  // of each kernel, the so-manieth launch; 0: all
+  std::uint32_t every = 1;   // of each so many CTAs the middle one
+  std::uint32_t time_runs = 3;  // runs before that only measure times
+  std::filesystem::path out = ".";
+  std::string workload;  // for the traces' headers; empty: the program's name
+  std::string scene;
+};
+
+// Where the files are that recording needs: the injected libraries, the patches, and kernel_code.py.
+struct RecordTools {
+  std::filesystem::path record_library, time_library, patches, costs, reductions;
+};
+
+// Of this build or installation, by where the running program lies. None, and `missing` says what
+// is not there, if it cannot record.
+[[nodiscard]] std::optional<RecordTools> find_tools(std::string& missing);
+
+struct RecordOutcome {
+  std::size_t traces = 0;
+  std::size_t failed = 0;  // launches that were to be recorded and could not be
+  int program_status = 0;
+  bool interrupted = false;
+};
+
+// `say` gets one line for each thing that the user wants to know. Throws trace::TraceError where
+// recording cannot go on; traces that were finished before are whole.
+RecordOutcome record(const RecordOptions& options, const RecordTools& tools,
+                     const std::function<void(const std::string&)>& say);
+
+}  // namespace warpfold::record

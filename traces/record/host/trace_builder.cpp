@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/record/host/trace_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "traces/format/header.hpp"
+#include "traces/format/writer.hpp"
+#include "traces/record/host/variant_costs.hpp"
+#include "traces/record/protocol.hpp"
+
+namespace warpfold::record {
+
+namespace {
+
+std::string code_place(InstructionNumber at) {
+  return at == kEntry ? "entry" : fmt::format("{:#x}", at * static_cast<int>(kInstructionBytes));
+}
+
+// The allocations that parameters lie in. Without those of all parameters there are none.
+std::vector<trace::Array> arrays_of(const LaunchInfo& launch, const std::vector<trace::Site>& sites) {
+  std::map<std::uint64_t, trace::Array> found;
+  for (const trace::Site& site : sites) {
+    for (const trace::Parameter& parameter : site.parameters) {
+      auto next = launch.allocations.upper_bound(parameter.base);
+      if (next == launch.allocations.begin()) {
+        return {};
+      }
+      const auto& [base, bytes] = *std::prev(next);
+      const std::uint64_t end = parameter.base + (site.primitive_count - 1) * parameter.stride_bytes +
+                                trace::bytes_of(site.type);
+      if (end > base + bytes) {
+        return {};
+      }
+      found[base] = {.name = fmt::format("allocation at {:#x}", base), .base = base, .bytes = bytes};
+    }
+  }
+  std::vector<trace::Array> result;
+  for (auto& [base, array] : found) {
+    result.push_back(std::move(array));
+  }
+  return result;
+}
+
+class Builder {
+ public:
+  Builder(const BuildInputs& inputs, const LaunchShape& shape) : in_(inputs), shape_(shape) {
+    std::uint16_t next = 0;
+    for (const WayIndex way : in_.tracker.ways_gone()) {
+      paths_[way] = next++;
+    }
+    sites_ = find_sites(in_.code, in_.tracker, all_events());
+  }
+
+  BuiltTrace write(const std::filesystem::path& path) {
+    const trace::Header header = make_header();
+    trace::Writer writer(path, header);
+    for (std::uint64_t place = 0; place < shape_.recorded_ctas(); ++place) {
+      trace::CtaTrace cta{.cta = shape_.cta(place), .warps = {}};
+      for (std::uint32_t warp = 0; warp < shape_.warps_per_cta; ++warp) {
+        cta.warps.push_back(make_warp(in_.tracker.warp(place, warp)));
+      }
+      writer.add(cta);
+    }
+    writer.finish();
+    result_.sites = header.sites.size();
+    count_instructions(header);
+    return result_;
+  }
+
+ private:
+  [[nodiscard]] std::vector<LogRecord> all_events() const {
+    std::vector<LogRecord> events;
+    for (std::uint64_t place = 0; place < shape_.recorded_ctas(); ++place) {
+      for (std::uint32_t warp = 0; warp < shape_.warps_per_cta; ++warp) {
+        for (const LogRecord& record : in_.tracker.warp(place, warp)) {
+          if (record.kind == LogRecord::Kind::kEvent) {
+            events.push_back(record);
+          }
+        }
+      }
+    }
+    if (events.empty()) {
+      throw trace::TraceError("the launch added nothing");
+    }
+    return events;
+  }
+
+  trace::Header make_header() {
+    trace::Header header;
+    header.workload = in_.workload;
+    header.scene = in_.scene;
+    header.kernel = in_.launch.function;
+    header.gpu = in_.launch.gpu;
+    header.driver = in_.launch.driver;
+    header.cuda = in_.launch.cuda;
+    std::copy_n(in_.launch.grid, 3, header.grid);
+    std::copy_n(in_.launch.block, 3, header.block);
+    header.registers_per_thread = in_.launch.registers;
+    header.shared_bytes_per_cta = in_.launch.shared_bytes;
+    header.sites = sites_.sites;
+    header.arrays = arrays_of(in_.launch, sites_.sites);
+    header.omissions = omissions();
+    std::uint32_t number = 0;
+    for (const WayIndex way : in_.tracker.ways_gone()) {
+      const auto markers = in_.tracker.ways().markers(way);
+      header.paths.push_back(fmt::format("{}: {} to {}", number++, code_place(markers.front()),
+                                         code_place(markers.back())));
+    }
+    header.times = in_.times;
+    header.total_ctas = shape_.ctas;
+    header.sample_every = shape_.every;
+    if (shape_.every > 1) {
+      header.sampling = fmt::format("the middle one of each {} CTAs", shape_.every);
+    }
+    header.provenance = in_.provenance;
+    nlohmann::json json = nlohmann::json::parse(trace::header_to_json(header));
+    json["costs"] = {{in_.code.arch, variant_costs(header, in_.way_costs, in_.reductions.value(
+                                                       in_.code.arch, nlohmann::json::object()))}};
+    return trace::header_from_json(json.dump());
+  }
+
+  std::vector<trace::Omission> omissions() {
+    std::vector<trace::Omission> result;
+    for (const auto& [at, count] : in_.tracker.other_atomics()) {
+      const Atomic& atomic = *in_.code.instructions[static_cast<std::size_t>(at)].atomic;
+      const char* why = !atomic.type ? "no addition of floats" : "its result is used";
+      result.push_back(
+          {.what = fmt::format("{} at {}: {}", atomic.name, code_place(at), why), .count = count});
+      instructions_beside_ += count;
+    }
+    if (in_.tracker.partial_barriers() > 0) {
+      result.push_back({.what = "barriers of a part of the CTA", .count = in_.tracker.partial_barriers()});
+    }
+    for (const nlohmann::json& cost : in_.way_costs) {
+      lost_.push_back(cost.is_null());
+    }
+    return result;
+  }
+
+  trace::WarpTrace make_warp(const std::vector<LogRecord>& log) {
+    trace::WarpTrace warp;
+    for (const LogRecord& record : log) {
+      switch (record.kind) {
+        case LogRecord::Kind::kWay: {
+          const std::uint16_t path = paths_.at(record.index);
+          passes_[path] += record.count;
+          result_.lost_passes += lost_[path] ? record.count : 0;
+          warp.records.push_back(
+              {.kind = trace::RecordKind::kWork, .path = path, .count = record.count});
+          break;
+        }
+        case LogRecord::Kind::kBarrier:
+          ++instructions_beside_;
+          warp.records.push_back({.kind = trace::RecordKind::kBarrier});
+          break;
+        case LogRecord::Kind::kEvent:
+          add_events(record, warp);
+          break;
+      }
+    }
+    return warp;
+  }
+
+  void add_events(const LogRecord& record, trace::WarpTrace& warp) {
+    const auto lanes = static_cast<std::size_t>(std::popcount(record.count));
+    instructions_beside_ += in_.tracker.runs()[record.index].size();
+    for (const RunSite& place : sites_.runs[record.index]) {
+      trace::Record event{.kind = trace::RecordKind::kEvent, .mask = record.count};
+      event.site = place.site;
+      const std::size_t each = record.uniform ? 1 : lanes;
+      const std::uint64_t* addresses =
+          &in_.tracker.addresses()[record.addresses + place.instructions.front() * each];
+      const bool alike = std::all_of(addresses, addresses + each,
+                                     [&](std::uint64_t address) { return address == *addresses; });
+      if (alike) {
+        event.primitive = place.primitive(*addresses);
+      } else {
+        event.lane_primitives = static_cast<std::uint32_t>(warp.lane_primitives.size());
+        warp.lane_primitives.resize(warp.lane_primitives.size() + trace::kWarpLanes, 0);
+        std::uint32_t* primitives = &warp.lane_primitives[event.lane_primitives];
+        for (std::uint32_t rest = record.count; rest != 0; rest &= rest - 1) {
+          primitives[std::countr_zero(rest)] = place.primitive(*addresses++);
+        }
+      }
+      warp.records.push_back(event);
+      ++result_.events;
+      result_.lane_additions += lanes * sites_.sites[place.site].parameters.size();
+    }
+  }
+
+  void count_instructions(const trace::Header& header) {
+    const auto& paths = header.costs.at(in_.code.arch).at("baseline").paths;
+    std::uint64_t estimated = 0;
+    result_.warp_instructions = instructions_beside_;
+    for (const auto& [path, count] : passes_) {
+      const std::uint64_t slots = paths[path].issue_slots() * count;
+      result_.warp_instructions += slots;
+      estimated += paths[path].estimated ? slots : 0;
+    }
+    if (result_.warp_instructions > 0) {
+      result_.estimated =
+          static_cast<double>(estimated) / static_cast<double>(result_.warp_instructions);
+    }
+  }
+
+  const BuildInputs& in_;
+  const LaunchShape shape_;
+  Sites sites_;
+  std::map<WayIndex, std::uint16_t> paths_;
+  std::map<std::uint16_t, std::uint64_t> passes_;
+  std::vector<bool> lost_;
+  std::uint64_t instructions_beside_ = 0;  // that no path has: atomics and barriers
+  BuiltTrace result_;
+};
+
+}  // namespace
+
+LaunchShape LaunchInfo::shape(std::uint32_t every) const {
+  return {.ctas = std::uint64_t{grid[0]} * grid[1] * grid[2],
+          .warps_per_cta = (block[0] * block[1] * block[2] + trace::kWarpLanes - 1) / trace::kWarpLanes,
+          .every = every};
+}
+
+BuiltTrace build_trace(const BuildInputs& inputs, const LaunchShape& shape,
+                       const std::filesystem::path& path) {
+  return Builder(inputs, shape).write(path);
+}
+
+}  // namespace warpfold::record

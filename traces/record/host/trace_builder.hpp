@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A followed launch becomes a trace file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "traces/format/trace.hpp"
+#include "traces/record/host/kernel_code.hpp"
+#include "traces/record/host/launch_tracker.hpp"
+#include "traces/record/host/sites.hpp"
+
+namespace warpfold::record {
+
+// A launch as the program made it.
+struct LaunchInfo {
+  std::string function;  // name of the kernel in the cubin
+  std::uint32_t ordinal = 0;  // how many launches of it there were up to this one
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t block[3] = {1, 1, 1};
+  std::uint32_t registers = 0;
+  std::uint32_t shared_bytes = 0;  // static and dynamic
+  std::string gpu, driver, cuda;
+  std::map<std::uint64_t, std::uint64_t> allocations;  // address -> bytes
+
+  [[nodiscard]] LaunchShape shape(std::uint32_t every) const;
+};
+
+struct BuildInputs {
+  const LaunchInfo& launch;
+  const KernelCode& code;
+  const LaunchTracker& tracker;
+  const nlohmann::json& way_costs;  // for each of ways_gone(), as CodeReader::ways() gives them
+  const nlohmann::json& reductions; // reduction_costs.json
+  std::vector<trace::VariantTime> times;
+  std::map<std::string, std::string> provenance;
+  std::string workload, scene;
+};
+
+struct BuiltTrace {
+  std::uint64_t events = 0;
+  std::uint64_t lane_additions = 0;
+  // Of the recorded CTAs, by the costs in the trace: what ncu counts as smsp__inst_executed.sum.
+  std::uint64_t warp_instructions = 0;
+  double estimated = 0;          // share of them on ways that are estimated
+  std::uint64_t lost_passes = 0;  // passes by ways that the machine code does not have
+  std::size_t sites = 0;
+};
+
+// Writes the trace. Throws trace::TraceError with one line, and leaves no file, where it cannot.
+BuiltTrace build_trace(const BuildInputs& inputs, const LaunchShape& shape,
+                       const std::filesystem::path& path);
+
+}  // namespace warpfold::record

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/record/host/variant_costs.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+namespace warpfold::record {
+
+namespace {
+
+constexpr std::uint32_t kMostRegisters = 255;
+
+nlohmann::json no_cost() {
+  nlohmann::json cost;
+  for (const char* key : {"alu", "integer", "sfu", "shared", "shared_wide", "global_load", "shuffle",
+                          "shuffle_index", "match", "redux", "stall_cycles", "branches"}) {
+    cost[key] = 0;
+  }
+  cost["waits"] = nlohmann::json::array();
+  return cost;
+}
+
+// The entry for so many parameters, or for the next more that there is; null if there is none.
+nlohmann::json reduction_of(const nlohmann::json& by_parameters, std::size_t parameters) {
+  nlohmann::json best;
+  std::size_t least = 0;
+  for (const auto& [key, entry] : by_parameters.items()) {
+    std::size_t count = 0;
+    std::from_chars(key.data(), key.data() + key.size(), count);
+    if (count >= parameters && (best.is_null() || count < least)) {
+      best = entry;
+      least = count;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+nlohmann::json variant_costs(const trace::Header& header, const nlohmann::json& way_costs,
+                             const nlohmann::json& reductions) {
+  nlohmann::json paths = nlohmann::json::array();
+  for (const nlohmann::json& cost : way_costs) {
+    nlohmann::json entry = cost.is_null() ? no_cost() : cost;
+    if (cost.is_null()) {
+      entry["estimated"] = true;
+    } else if (!entry.value("estimated", false)) {
+      entry.erase("estimated");
+    }
+    paths.push_back(std::move(entry));
+  }
+  nlohmann::json plain = nlohmann::json::array();
+  for (std::size_t site = 0; site < header.sites.size(); ++site) {
+    plain.push_back({{"plain", no_cost()}});
+  }
+  nlohmann::json result;
+  result["baseline"] = {
+      {"paths", paths}, {"reduce", plain}, {"registers", header.registers_per_thread}};
+  for (const auto& [variant, by_parameters] : reductions.items()) {
+    nlohmann::json reduce = nlohmann::json::array();
+    std::uint32_t registers = 0;
+    bool any = false;
+    for (const trace::Site& site : header.sites) {
+      const nlohmann::json found = site.type == trace::ValueType::kF32
+                                       ? reduction_of(by_parameters, site.parameters.size())
+                                       : nlohmann::json();
+      nlohmann::json segments = nlohmann::json::object();
+      if (!found.is_null()) {
+        segments = found.at("reduce");
+        for (auto& [name, cost] : segments.items()) {
+          cost["estimated"] = true;
+        }
+        registers = std::max(registers, found.value("registers", 0U));
+        any = true;
+      }
+      reduce.push_back(std::move(segments));
+    }
+    if (any) {
+      result[variant] = {
+          {"paths", paths},
+          {"reduce", std::move(reduce)},
+          {"registers", std::min(header.registers_per_thread + registers, kMostRegisters)}};
+    }
+  }
+  return result;
+}
+
+}  // namespace warpfold::record

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Costs of a recorded kernel, and of the policies in software that it does not have.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "traces/format/trace.hpp"
+
+namespace warpfold::record {
+
+// The variants of one architecture as a trace's header has them. The baseline is the kernel as it
+// is: `way_costs` by path, and nothing between the additions of an event. sw-s, sw-b and skip are
+// the same with the reduction of `reductions` (traces/data/reduction_costs.json) for as many
+// parameters at each site of FP32, all of it marked as estimated.
+[[nodiscard]] nlohmann::json variant_costs(const trace::Header& header,
+                                           const nlohmann::json& way_costs,
+                                           const nlohmann::json& reductions);
+
+}  // namespace warpfold::record
