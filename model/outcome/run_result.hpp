@@ -74,12 +74,15 @@ struct RunResult {
   std::string policy;
   std::string unit;
   std::string unit_kind;
+  std::string costs_of;  // architecture of the instruction costs: the machine's or the nearest
 
   std::uint64_t cycles = 0;        // SM cycles from launch until the last addition at a ROP
   std::uint64_t events = 0;        // reduce calls
   std::uint64_t warp_atomics = 0;  // events x parameters: what the program asked for
   std::uint64_t lane_atomics = 0;  // active lanes x parameters
-  std::uint64_t rop_ops = 0;       // sector operations done by ROP units
+  // Of these, those that the policy's hardware could not reduce for their type: plain REDs.
+  std::uint64_t passed_on = 0;
+  std::uint64_t rop_ops = 0;  // sector operations done by ROP units
   std::uint64_t noc_packets = 0;
   std::uint64_t noc_bytes = 0;
   Counters subcore_cycles;  // where sub-core cycles went; sums to cycles x sub-cores

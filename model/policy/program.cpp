@@ -72,8 +72,9 @@ std::uint64_t WarpProgram::slots_left(std::uint64_t enough) const {
       slots += timing_->path(record.path).slots * passes;
     } else if (record.kind == trace::RecordKind::kEvent) {
       // At least one lane adds to each parameter.
-      slots += timing_->pass(static_cast<std::uint32_t>(lane_count(record.mask))).taken.slots +
-               timing_->parameters;
+      const PolicyTiming::OfSite& site = timing_->site(record.site);
+      slots += site.pass(static_cast<std::uint32_t>(lane_count(record.mask))).taken.slots +
+               (site.end_parameter - site.first_parameter);
     }
   }
   return slots;
@@ -169,6 +170,7 @@ bool WarpProgram::take(const ProgramItem& item, Step& step) {
 
 void WarpProgram::take_atomics(const ProgramItem& item, Step& step) {
   const trace::Record& event = records_[record_ - 1];
+  const PolicyTiming::OfSite& site = timing_->site(event.site);
   step = Step{};
   step.kind = item.atomics;
   step.order = item.order;
@@ -177,6 +179,10 @@ void WarpProgram::take_atomics(const ProgramItem& item, Step& step) {
   step.record = record_ - 1;
   step.primitive = event.primitive;
   step.uniform = event.lane_primitives == trace::Record::kUniform;
+  step.passed_on = site.passed_on;
+  step.wide = site.wide;
+  step.parameter = site.first_parameter;
+  step.end_parameter = site.end_parameter;
 }
 
 bool WarpProgram::take_share(const ProgramItem& item, Step& step) {
@@ -197,13 +203,12 @@ bool WarpProgram::take_share(const ProgramItem& item, Step& step) {
 }
 
 void WarpProgram::expand_event(const trace::Record& event) {
-  const PolicyTiming::Pass& pass =
-      timing_->pass(static_cast<std::uint32_t>(lane_count(event.mask)));
+  const PolicyTiming::OfSite& site = timing_->site(event.site);
+  const PolicyTiming::Pass& pass = site.pass(static_cast<std::uint32_t>(lane_count(event.mask)));
   items_.push({.kind = ProgramItem::Kind::kSegment, .segment = &pass.taken});
   ++events_;
-  const Policy& policy = timing_->policy;
   EventSteps steps(pass, event.mask, items_);
-  policy.rule->expand(WarpEvent(*warp_, event), policy.threshold, steps);
+  site.rule->expand(WarpEvent(*warp_, event), timing_->policy.threshold, steps);
   steps.finish();
 }
 

@@ -25,7 +25,7 @@ class WarpProgram {
   // The same where that is one more addition of the same lanes; else false, and nothing changes.
   [[nodiscard]] bool next_parameter(Step& step) const {
     const bool atomic = step.kind == StepKind::kAtomic || step.kind == StepKind::kReduced;
-    if (!atomic || step.parameter + 1U >= timing_->parameters) {
+    if (!atomic || step.parameter + 1U >= step.end_parameter) {
       return false;
     }
     ++step.parameter;

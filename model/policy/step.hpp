@@ -22,12 +22,15 @@ enum class StepKind : std::uint8_t {
 struct Step {
   StepKind kind = StepKind::kEnd;
   SumOrder order = SumOrder::kSerial;
-  std::uint16_t parameter = 0;
+  std::uint16_t parameter = 0;  // among those of all sites
   LaneMask mask = 0;
   std::uint32_t record = 0;     // index of the event in its warp
   std::uint32_t primitive = 0;  // of every lane, if uniform
-  bool uniform = false;
-  std::uint32_t loads = 0;  // ordinary global loads of a kRun
+  bool uniform : 1 = false;
+  bool passed_on : 1 = false;       // kAtomic: a RED whatever the policy (PolicyTiming::OfSite)
+  bool wide : 1 = false;            // of two words for each lane
+  std::uint16_t end_parameter = 0;  // behind the last that the same lanes add to
+  std::uint32_t loads = 0;          // ordinary global loads of a kRun
   std::uint64_t slots = 0;
   std::uint64_t min_cycles = 0;
   Ticks lsu_ticks = 0;             // kRun: occupancy of the load-store unit, `access` left aside

@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "model/policy/rule.hpp"
 #include "model/policy/segment_cost.hpp"
@@ -22,15 +26,21 @@ struct Code {
   std::string where;                   // which code it is, in words
 };
 
-Code code_of(const trace::Header& header, const GpuConfig& gpu, const Policy& policy) {
-  const auto arch = header.costs.find(gpu.sass_arch);
+// The baseline's REDs may take nothing beside them; other variants have code or have none.
+bool has_code_at_any_site(const std::string& name, const trace::VariantCost& variant) {
+  return name == "baseline" || std::any_of(variant.reduce.begin(), variant.reduce.end(),
+                                           [](const auto& site) { return !site.empty(); });
+}
+
+Code find_code(const trace::Header& header, const GpuConfig& gpu, const Policy& policy) {
+  const auto arch = header.costs.find(PolicyTiming::code_of(header, gpu));
   if (arch == header.costs.end()) {
     throw std::invalid_argument(
         fmt::format("the trace has no instruction costs for {} ({})", gpu.sass_arch, gpu.name));
   }
-  const std::string where = fmt::format("{} code of variant {}", gpu.sass_arch, policy.variant());
+  const std::string where = fmt::format("{} code of variant {}", arch->first, policy.variant());
   const auto own = arch->second.find(policy.variant());
-  if (own == arch->second.end()) {
+  if (own == arch->second.end() || !has_code_at_any_site(own->first, own->second)) {
     throw std::invalid_argument(
         fmt::format("the trace has no {}, which {} needs", where, policy.name()));
   }
@@ -43,27 +53,43 @@ Code code_of(const trace::Header& header, const GpuConfig& gpu, const Policy& po
 // Whether a pass takes longer with some numbers of lanes than with others.
 bool lanes_matter(const trace::VariantCost& variant) {
   return std::any_of(variant.paths.begin(), variant.paths.end(), reads_on) ||
-         std::any_of(variant.reduce.begin(), variant.reduce.end(),
-                     [](const auto& part) { return reads_on(part.second); });
+         std::any_of(variant.reduce.begin(), variant.reduce.end(), [](const auto& site) {
+           return std::any_of(site.begin(), site.end(),
+                              [](const auto& part) { return reads_on(part.second); });
+         });
 }
 
-trace::InstructionCost cost_of(const CodePart& part, const Code& code) {
+using Segments = std::map<std::string, trace::InstructionCost>;
+
+trace::InstructionCost cost_of_baseline(const std::string& name, const Code& code,
+                                        std::size_t site) {
+  if (code.baseline == nullptr || site >= code.baseline->reduce.size()) {
+    return {};
+  }
+  const Segments& segments = code.baseline->reduce[site];
+  const auto found = segments.find(name);
+  return found == segments.end() ? trace::InstructionCost{} : found->second;
+}
+
+trace::InstructionCost cost_of(const CodePart& part, const Code& code, std::size_t site) {
   const std::string name(part.name);
   if (part.of_baseline) {
-    return code.baseline != nullptr && code.baseline->reduce.contains(name)
-               ? code.baseline->reduce.at(name)
-               : trace::InstructionCost{};
+    return cost_of_baseline(name, code, site);
   }
-  const auto found = code.own.reduce.find(name);
-  if (found == code.own.reduce.end()) {
+  const Segments& segments = code.own.reduce.at(site);
+  if (segments.empty()) {
+    return {};  // the baseline's
+  }
+  const auto found = segments.find(name);
+  if (found == segments.end()) {
     throw std::invalid_argument(
         fmt::format("the trace's {} lacks its '{}' part", code.where, name));
   }
   trace::InstructionCost cost = found->second;
   const bool waited =
       std::any_of(part.behind.begin(), part.behind.end(), [&](std::string_view ahead) {
-        const auto other = code.own.reduce.find(std::string(ahead));
-        return other != code.own.reduce.end() && reads_on(other->second);
+        const auto other = segments.find(std::string(ahead));
+        return other != segments.end() && reads_on(other->second);
       });
   if (waited) {
     std::erase_if(cost.waits, [](const trace::ResultWait& wait) {
@@ -73,41 +99,99 @@ trace::InstructionCost cost_of(const CodePart& part, const Code& code) {
   return cost;
 }
 
+// 0 for what is no architecture.
+long number_of(const std::string& arch) {
+  long number = 0;
+  const std::size_t first = std::min(arch.find_first_of("0123456789"), arch.size());
+  std::from_chars(arch.data() + first, arch.data() + arch.size(), number);
+  return number;
+}
+
+// The parts that an event of a site may run: those of the policy or, where its variant has no code
+// there, of the baseline.
+struct SiteCode {
+  SiteCode(const Policy& policy, const Code& code, std::size_t site) {
+    const bool own = policy.variant() == "baseline" || !code.own.reduce.at(site).empty();
+    rule = own ? policy.rule : &baseline_rule();
+    parts = rule->parts();
+    for (CodePart& part : parts) {
+      part.of_baseline = part.of_baseline || !own;
+      costs.push_back(cost_of(part, code, site));
+    }
+  }
+  const PolicyRule* rule;
+  std::vector<CodePart> parts;
+  std::vector<trace::InstructionCost> costs;
+};
+
 }  // namespace
 
+std::string PolicyTiming::code_of(const trace::Header& header, const GpuConfig& gpu) {
+  if (header.costs.contains(gpu.sass_arch)) {
+    return gpu.sass_arch;
+  }
+  const long wanted = number_of(gpu.sass_arch);
+  std::string nearest;
+  for (const auto& [arch, variants] : header.costs) {
+    const auto key = [wanted](const std::string& name) {
+      return std::pair(std::abs(number_of(name) - wanted), number_of(name));
+    };
+    if (nearest.empty() || key(arch) < key(nearest)) {
+      nearest = arch;
+    }
+  }
+  return nearest;
+}
+
 bool PolicyTiming::has_code(const trace::Header& header, const GpuConfig& gpu, Policy policy) {
-  const auto arch = header.costs.find(gpu.sass_arch);
-  return arch == header.costs.end() || arch->second.contains(policy.variant());
+  const auto arch = header.costs.find(code_of(header, gpu));
+  if (arch == header.costs.end()) {
+    return true;
+  }
+  const auto variant = arch->second.find(policy.variant());
+  return variant != arch->second.end() && has_code_at_any_site(variant->first, variant->second);
 }
 
 PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy which)
     : policy(which),
-      parameters(static_cast<std::uint32_t>(header.parameters.size())),
+      costs_of(code_of(header, gpu)),
       match_group(gpu.latency.match_group),
       match_group_ticks(to_ticks(gpu.lsu.match_unit)) {
-  const Code code = code_of(header, gpu, which);
+  const Code code = find_code(header, gpu, which);
+  registers = code.own.registers > 0 ? code.own.registers : header.registers_per_thread;
   // An atomic buffer holds up no load: they go by where its REDs come from (docs/fidelity.md).
   const SegmentSetting setting{.gpu = gpu, .loads_apart = !which.has_buffer()};
   // A pass without an event has no lanes that read on.
   for (const trace::InstructionCost& cost : code.own.paths) {
     paths_.push_back(segment_of(cost, setting, kLanes, kAsWaits));
   }
-  const auto taken = static_cast<std::size_t>(
-      std::find(header.paths.begin(), header.paths.end(), header.taken_path) -
-      header.paths.begin());
-  const std::vector<CodePart> parts = which.rule->parts();
-  std::vector<trace::InstructionCost> costs;
-  for (const CodePart& part : parts) {
-    costs.push_back(cost_of(part, code));
-  }
   const bool each =
       lanes_matter(code.own) || (code.baseline != nullptr && lanes_matter(*code.baseline));
-  for (std::uint32_t lanes = each ? 1 : kLanes; lanes <= kLanes; ++lanes) {
-    Pass pass{.taken = segment_of(code.own.paths[taken], setting, lanes, kAsWaits), .parts = {}};
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      pass.parts.push_back(segment_of(costs[i], setting, lanes, parts[i].shuffles));
+  const bool reduces = which.has_unit() || which.has_buffer();
+  std::size_t parameters = 0;
+  for (std::size_t s = 0; s < header.sites.size(); ++s) {
+    const trace::Site& site = header.sites[s];
+    const auto taken = static_cast<std::size_t>(
+        std::find(header.paths.begin(), header.paths.end(), site.taken_path) -
+        header.paths.begin());
+    const SiteCode own(which, code, s);
+    OfSite& made = sites_.emplace_back();
+    made.rule = own.rule;
+    made.first_parameter = static_cast<std::uint16_t>(parameters);
+    parameters += site.parameters.size();
+    made.end_parameter = static_cast<std::uint16_t>(parameters);
+    made.wide = site.type == trace::ValueType::kF64;
+    made.passed_on = reduces && site.type != trace::ValueType::kF32;
+    for (std::uint32_t lanes = each ? 1 : kLanes; lanes <= kLanes; ++lanes) {
+      Pass pass;
+      if (!site.taken_path.empty()) {
+        pass.taken = segment_of(code.own.paths.at(taken), setting, lanes, kAsWaits);
+      }
+      for (std::size_t i = 0; i < own.parts.size(); ++i) {
+        pass.parts.push_back(segment_of(own.costs[i], setting, lanes, own.parts[i].shuffles));
+      }
+      made.passes.push_back(std::move(pass));
     }
-    passes_.push_back(std::move(pass));
   }
 }
 

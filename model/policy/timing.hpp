@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/base/ticks.hpp"
@@ -16,10 +17,13 @@ namespace warpfold {
 
 class PolicyTiming {
  public:
-  // False where the trace has costs for the architecture, but none of the policy's variant.
+  // The architecture whose costs stand for the machine's: its own or, where the trace has none of
+  // that, the one with the nearest number, of two the lower; empty where the trace has no costs.
+  static std::string code_of(const trace::Header& header, const GpuConfig& gpu);
+  // False where the trace has costs for that architecture, but none of the policy's variant.
   static bool has_code(const trace::Header& header, const GpuConfig& gpu, Policy policy);
-  // Throws std::invalid_argument with one line when the trace has no costs for the machine's
-  // architecture, the policy's variant or a part of it.
+  // Throws std::invalid_argument with one line when the trace has no costs, or none of the policy's
+  // variant or of a part of it.
   PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy policy);
 
   [[nodiscard]] const Segment& path(std::uint16_t index) const { return paths_[index]; }
@@ -28,20 +32,33 @@ class PolicyTiming {
     Segment taken;
     std::vector<Segment> parts;  // as PolicyRule::parts() has them
   };
-  // By active lanes, of which there is at least one.
-  [[nodiscard]] const Pass& pass(std::uint32_t lanes) const {
-    return passes_[passes_.size() == 1 ? 0 : lanes - 1];
-  }
+  // Of the events of one site.
+  struct OfSite {
+    // The policy's or, where its variant has no code here, the baseline's.
+    const PolicyRule* rule = nullptr;
+    std::uint16_t first_parameter = 0;  // among those of all sites
+    std::uint16_t end_parameter = 0;
+    bool wide = false;         // two words for each lane
+    bool passed_on = false;    // hardware that reduces does not know its type: plain REDs
+    std::vector<Pass> passes;  // one, or one for each number of lanes where it matters
+
+    // By active lanes, of which there is at least one.
+    [[nodiscard]] const Pass& pass(std::uint32_t lanes) const {
+      return passes[passes.size() == 1 ? 0 : lanes - 1];
+    }
+  };
+  [[nodiscard]] const OfSite& site(std::uint16_t index) const { return sites_[index]; }
 
   Policy policy;
-  std::uint32_t parameters;
+  std::string costs_of;         // architecture
+  std::uint32_t registers = 0;  // of each thread
   // What a MATCH takes longer for each value but the first.
   std::uint64_t match_group = 0;
   Ticks match_group_ticks = 0;
 
  private:
   std::vector<Segment> paths_;
-  std::vector<Pass> passes_;  // one, or one for each number of lanes where it matters
+  std::vector<OfSite> sites_;
 };
 
 }  // namespace warpfold

@@ -375,7 +375,7 @@ class EventRequests {
 
   AtomredRequest make(const trace::Record& event, std::uint64_t event_index,
                       std::uint32_t parameter_index) const {
-    const trace::Parameter& parameter = header_.parameters[parameter_index];
+    const trace::Parameter& parameter = header_.sites[event.site].parameters[parameter_index];
     AtomredRequest request;
     request.mask = event.mask;
     const bool uniform = event.lane_primitives == trace::Record::kUniform;
@@ -384,7 +384,7 @@ class EventRequests {
       primitives = part(std::span(warp_.lane_primitives), event.lane_primitives, kLanes);
     }
     std::span<const std::uint32_t> values;
-    if (header_.values == trace::ValueMode::kFp32) {
+    if (header_.values == trace::ValueMode::kOperands) {
       const auto active = static_cast<std::uint64_t>(lane_count(event.mask));
       values = part(std::span(warp_.values), event.values + parameter_index * active, active);
     }
@@ -431,16 +431,18 @@ RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& o
                      .rf_stall_probability = options.stall_probability / 2,
                      .watch = options.watch});
   const trace::Header& header = reader.header();
-  const auto parameters = static_cast<std::uint32_t>(header.parameters.size());
   RegressResult result;
 
   auto run_warp = [&](const trace::CtaTrace& cta, std::uint32_t warp) {
     const EventRequests requests(header, cta, warp);
     std::uint64_t event_index = 0;
     for (const trace::Record& record : cta.warps[warp].records) {
-      if (record.kind != trace::RecordKind::kEvent) {
+      if (record.kind != trace::RecordKind::kEvent ||
+          header.sites[record.site].type != trace::ValueType::kF32) {
         continue;
       }
+      const auto parameters =
+          static_cast<std::uint32_t>(header.sites[record.site].parameters.size());
       if (options.max_events != 0 && result.events == options.max_events) {
         return true;
       }

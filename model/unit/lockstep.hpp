@@ -171,8 +171,9 @@ Fp32Bits synthetic_value(std::uint64_t cta, std::uint32_t warp, std::uint64_t ev
                          std::uint32_t parameter, std::uint32_t lane);
 
 // RTL unit against golden unit over a trace: CTA by CTA and warp by warp, each event becomes one
-// atomred for each of its parameters, with the addresses and values that it had on the GPU. Stops
-// at the first difference. Throws trace::TraceError if the trace cannot be read.
+// atomred for each of its parameters, with the addresses and values that it had on the GPU; those
+// that add anything but FP32 are no work for the unit. Stops at the first difference. Throws
+// trace::TraceError if the trace cannot be read.
 RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& options);
 
 }  // namespace warpfold

@@ -12,7 +12,6 @@
 
 namespace warpfold::trace::codec {
 
-using container::get_u32;
 using container::kMaxCtaRecords;
 using container::put_u32;
 
@@ -20,10 +19,6 @@ namespace {
 
 constexpr std::uint32_t zigzag(std::uint32_t difference) {
   return (difference << 1U) ^ (0U - (difference >> 31U));
-}
-
-constexpr std::uint32_t unzigzag(std::uint32_t code) {
-  return (code >> 1U) ^ (0U - (code & 1U));
 }
 
 void put_varint(Bytes& out, std::uint64_t value) {
@@ -51,21 +46,21 @@ constexpr std::uint32_t fold_mask(std::uint32_t mask, std::uint32_t above) {
   return (upper ^ above) | ((lower ^ upper) << 16U);
 }
 
-constexpr std::uint32_t unfold_mask(std::uint32_t code, std::uint32_t above) {
-  const std::uint32_t upper = (code & 0xffffU) ^ above;
-  return upper | ((upper ^ (code >> 16U)) << 16U);
-}
-
 }  // namespace
 
 Shape::Shape(const Header& header)
     : warps(header.warps_per_cta()),
-      primitives(header.primitive_count),
-      parameters(static_cast<std::uint32_t>(header.parameters.size())),
       paths(static_cast<std::uint32_t>(header.paths.size())),
-      values(header.values == ValueMode::kFp32) {
+      values(header.values == ValueMode::kOperands),
+      op_barrier(2 * header.sites.size()),
+      op_work(op_barrier + 1) {
   const std::uint32_t rest = header.block[0] * header.block[1] * header.block[2] % kWarpLanes;
   last_warp_lanes = rest == 0 ? 0xffffffffU : (1U << rest) - 1U;
+  for (const Site& site : header.sites) {
+    const auto words = static_cast<std::uint32_t>(site.parameters.size()) * words_of(site.type);
+    sites.push_back({.primitives = site.primitive_count, .words = values ? words : 0});
+    primitives = std::max(primitives, site.primitive_count);
+  }
 }
 
 std::vector<std::uint32_t> order_primitives(const CtaTrace& cta) {
@@ -166,8 +161,8 @@ std::uint32_t Encoder::index_of(std::uint32_t primitive) const {
   return std::lower_bound(lookup_.begin(), lookup_.end(), std::pair{primitive, 0U})->second;
 }
 
-void Encoder::add(const CtaTrace& cta) {
-  // Everything that order_primitives and add_warp rely on is checked first.
+// Everything that order_primitives and add_warp rely on.
+void Encoder::check(const CtaTrace& cta) const {
   if (cta.warps.size() != shape_.warps) {
     throw TraceError(fmt::format("CTA {}: {} warps, the header's block has {}", cta.cta,
                                  cta.warps.size(), shape_.warps));
@@ -178,52 +173,23 @@ void Encoder::add(const CtaTrace& cta) {
     cta_records += warp.records.size();
     for (std::size_t r = 0; r < warp.records.size(); ++r) {
       const Record& record = warp.records[r];
-      const auto refuse = [&](std::string_view why) {
-        throw TraceError(fmt::format("CTA {}, warp {}, record {}: {}", cta.cta, w, r, why));
-      };
-      switch (record.kind) {
-        case RecordKind::kBarrier:
-          break;
-        case RecordKind::kWork:
-          if (record.path >= shape_.paths) {
-            refuse(fmt::format("path {}, the header has {}", record.path, shape_.paths));
-          }
-          break;
-        case RecordKind::kEvent: {
-          if (record.mask == 0) {
-            refuse("event with mask 0");
-          }
+      try {
+        if (record.kind == RecordKind::kEvent) {
+          check_event(warp, record);
           if ((record.mask & ~shape_.lanes_of(w)) != 0) {
-            refuse(
+            throw TraceError(
                 fmt::format("mask {:#010x} has lanes that the block does not have", record.mask));
           }
-          const auto check_primitive = [&](std::uint32_t primitive) {
-            if (primitive >= shape_.primitives) {
-              refuse(fmt::format("primitive {}, the header has {}", primitive, shape_.primitives));
-            }
-          };
-          if (record.lane_primitives == Record::kUniform) {
-            check_primitive(record.primitive);
-          } else {
-            if (std::uint64_t{record.lane_primitives} + kWarpLanes > warp.lane_primitives.size()) {
-              refuse("lane_primitives lies outside the list of its warp");
-            }
-            for (std::uint32_t lanes = record.mask; lanes != 0; lanes &= lanes - 1) {
-              const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
-              check_primitive(warp.lane_primitives[record.lane_primitives + lane]);
-            }
+        } else if (record.kind == RecordKind::kWork) {
+          if (record.path >= shape_.paths) {
+            throw TraceError(fmt::format("path {}, the header has {}", record.path, shape_.paths));
           }
-          if (shape_.values) {
-            const auto need =
-                static_cast<std::uint64_t>(std::popcount(record.mask)) * shape_.parameters;
-            if (record.values > warp.values.size() || need > warp.values.size() - record.values) {
-              refuse(fmt::format("its {} values lie outside the list of its warp", need));
-            }
-          }
-          break;
+        } else if (record.kind != RecordKind::kBarrier) {
+          throw TraceError(fmt::format("unknown kind {}", static_cast<unsigned>(record.kind)));
         }
-        default:
-          refuse(fmt::format("unknown kind {}", static_cast<unsigned>(record.kind)));
+      } catch (const TraceError& error) {
+        throw TraceError(
+            fmt::format("CTA {}, warp {}, record {}: {}", cta.cta, w, r, error.what()));
       }
     }
     if (!shape_.values && !warp.values.empty()) {
@@ -235,7 +201,42 @@ void Encoder::add(const CtaTrace& cta) {
     throw TraceError(
         fmt::format("CTA {}: {} records, at most {}", cta.cta, cta_records, kMaxCtaRecords));
   }
+}
 
+void Encoder::check_event(const WarpTrace& warp, const Record& record) const {
+  if (record.site >= shape_.sites.size()) {
+    throw TraceError(fmt::format("site {}, the header has {}", record.site, shape_.sites.size()));
+  }
+  if (record.mask == 0) {
+    throw TraceError("event with mask 0");
+  }
+  const Shape::OfSite& site = shape_.sites[record.site];
+  const auto check_primitive = [&](std::uint32_t primitive) {
+    if (primitive >= site.primitives) {
+      throw TraceError(fmt::format("primitive {}, the header has {}", primitive, site.primitives));
+    }
+  };
+  if (record.lane_primitives == Record::kUniform) {
+    check_primitive(record.primitive);
+  } else {
+    if (std::uint64_t{record.lane_primitives} + kWarpLanes > warp.lane_primitives.size()) {
+      throw TraceError("lane_primitives lies outside the list of its warp");
+    }
+    for (std::uint32_t lanes = record.mask; lanes != 0; lanes &= lanes - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
+      check_primitive(warp.lane_primitives[record.lane_primitives + lane]);
+    }
+  }
+  if (shape_.values) {
+    const auto need = static_cast<std::uint64_t>(std::popcount(record.mask)) * site.words;
+    if (record.values > warp.values.size() || need > warp.values.size() - record.values) {
+      throw TraceError(fmt::format("its {} values lie outside the list of its warp", need));
+    }
+  }
+}
+
+void Encoder::add(const CtaTrace& cta) {
+  check(cta);
   const std::vector<std::uint32_t> order = order_primitives(cta);
   lookup_.clear();
   std::uint32_t previous = 0;
@@ -275,12 +276,12 @@ void Encoder::add_warp(const WarpTrace& warp) {
       if (passes == 0) {
         continue;
       }
-      put_varint(columns_[kOps], kOpWork + record.path);
+      put_varint(columns_[kOps], shape_.op_work + record.path);
       put_varint(columns_[kCounts + record.path], passes);
     } else {
       ++r;
       if (record.kind == RecordKind::kBarrier) {
-        put_varint(columns_[kOps], kOpBarrier);
+        put_varint(columns_[kOps], shape_.op_barrier);
       } else {
         add_event(warp, record);
       }
@@ -295,13 +296,13 @@ void Encoder::add_event(const WarpTrace& warp, const Record& record) {
   ++events_;
   if (record.lane_primitives == Record::kUniform) {
     const std::uint32_t index = index_of(record.primitive);
-    put_varint(columns_[kOps], kOpEvent);
+    put_varint(columns_[kOps], 2 * std::uint64_t{record.site});
     put_varint(columns_[kSteps], zigzag(index - previous_index_ - 1));
     masks_.push_back(fold_mask(record.mask, last_row_[index]));
     last_row_[index] = record.mask >> 16U;
     previous_index_ = index;
   } else {
-    put_varint(columns_[kOps], kOpLaneEvent);
+    put_varint(columns_[kOps], 2 * std::uint64_t{record.site} + 1);
     masks_.push_back(fold_mask(record.mask, 0));
     for (std::uint32_t rest = record.mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
@@ -314,7 +315,7 @@ void Encoder::add_event(const WarpTrace& warp, const Record& record) {
     const auto from = warp.values.begin() + static_cast<std::ptrdiff_t>(record.values);
     values_.insert(values_.end(), from,
                    from + static_cast<std::ptrdiff_t>(std::popcount(record.mask)) *
-                              static_cast<std::ptrdiff_t>(shape_.parameters));
+                              static_cast<std::ptrdiff_t>(shape_.sites[record.site].words));
   }
 }
 
@@ -344,209 +345,6 @@ Bytes Encoder::take() {
   values_.clear();
   ctas_ = records_ = events_ = first_cta_ = last_cta_ = 0;
   return raw;
-}
-
-Decoder::Decoder(const Header& header, Bytes raw, std::uint64_t first_cta, std::uint64_t cta_count)
-    : shape_(header), raw_(std::move(raw)), cta_count_(cta_count) {
-  const std::size_t columns = kCounts + shape_.paths;
-  const std::size_t directory = 4 + 4 * columns;
-  if (raw_.size() < directory || get_u32(raw_.data()) != columns) {
-    throw TraceError(fmt::format("does not have the {} columns that the header implies", columns));
-  }
-  std::size_t at = directory;
-  for (std::size_t c = 0; c < columns; ++c) {
-    const std::size_t bytes = get_u32(raw_.data() + 4 + 4 * c);
-    if (bytes > raw_.size() - at) {
-      throw TraceError(fmt::format("column {} runs past the end of the chunk", c));
-    }
-    if ((c == kDictionary || c == kMasks || c == kValues) && bytes % 4 != 0) {
-      throw TraceError(fmt::format("column {} does not consist of four planes", c));
-    }
-    begin_.push_back(at);
-    at += bytes;
-    end_.push_back(at);
-  }
-  if (at != raw_.size()) {
-    throw TraceError(fmt::format("{} bytes behind its last column", raw_.size() - at));
-  }
-  Cursor start;
-  start.at = begin_;
-  // For planes: the index of the next word.
-  start.at[kDictionary] = start.at[kMasks] = start.at[kValues] = 0;
-  start.previous_cta = first_cta;
-  known_.push_back(std::move(start));
-}
-
-// Numbers are mostly below 128: one byte.
-inline std::uint64_t Decoder::varint(Cursor& cursor, std::size_t column) const {
-  const std::size_t at = cursor.at[column];
-  if (at < end_[column] && raw_[at] < 0x80) [[likely]] {
-    ++cursor.at[column];
-    return raw_[at];
-  }
-  return long_varint(cursor, column);
-}
-
-std::uint64_t Decoder::long_varint(Cursor& cursor, std::size_t column) const {
-  std::size_t& at = cursor.at[column];
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    if (at == end_[column]) {
-      throw TraceError(fmt::format("column {} ends too early", column));
-    }
-    const std::uint8_t byte = raw_[at++];
-    value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
-    if (byte < 0x80) {
-      return value;
-    }
-  }
-  throw TraceError(fmt::format("column {} holds a number that is too long", column));
-}
-
-inline std::uint32_t Decoder::plane_word(std::size_t column, std::size_t i) const {
-  const std::size_t words = (end_[column] - begin_[column]) / 4;
-  if (i >= words) [[unlikely]] {
-    throw TraceError(fmt::format("column {} ends too early", column));
-  }
-  const std::uint8_t* plane = raw_.data() + begin_[column] + i;
-  return static_cast<std::uint32_t>(plane[0]) | static_cast<std::uint32_t>(plane[words]) << 8U |
-         static_cast<std::uint32_t>(plane[2 * words]) << 16U |
-         static_cast<std::uint32_t>(plane[3 * words]) << 24U;
-}
-
-CtaTrace Decoder::read(std::size_t k) {
-  while (true) {
-    const std::size_t from = std::min(k, known_.size() - 1);
-    Cursor cursor = known_[from];
-    CtaTrace cta = decode(cursor);
-    if (from + 1 == known_.size()) {
-      known_.push_back(std::move(cursor));
-    }
-    if (from == k) {
-      return cta;
-    }
-  }
-}
-
-CtaTrace Decoder::decode(Cursor& cursor) {
-  CtaTrace cta;
-  cta.cta = cursor.previous_cta + varint(cursor, kCtas);
-  cursor.previous_cta = cta.cta;
-  const std::uint64_t size = varint(cursor, kCtas);
-  if (size > (end_[kDictionary] - begin_[kDictionary]) / 4 - cursor.at[kDictionary]) {
-    throw TraceError(
-        fmt::format("CTA {}: a dictionary of {} primitives is not there", cta.cta, size));
-  }
-  dictionary_.resize(size);
-  last_row_.assign(size, 0);
-  std::uint32_t primitive = 0;
-  for (std::uint32_t& entry : dictionary_) {
-    primitive += unzigzag(plane_word(kDictionary, cursor.at[kDictionary]++));
-    if (primitive >= shape_.primitives) {
-      throw TraceError(fmt::format("CTA {}: primitive {}, the header has {}", cta.cta, primitive,
-                                   shape_.primitives));
-    }
-    entry = primitive;
-  }
-  cta.warps.resize(shape_.warps);
-  std::uint64_t records = 0;
-  for (std::uint32_t w = 0; w < shape_.warps; ++w) {
-    const std::uint64_t count = varint(cursor, kWarps);
-    records += count;
-    // Each record takes a byte of kOps or more.
-    if (count > end_[kOps] - cursor.at[kOps] || records > kMaxCtaRecords) {
-      throw TraceError(fmt::format("CTA {}, warp {}: {} records are not there", cta.cta, w, count));
-    }
-    try {
-      decode_warp(cursor, shape_.lanes_of(w), count, cta.warps[w]);
-    } catch (const TraceError& error) {
-      throw TraceError(fmt::format("CTA {}, warp {}: {}", cta.cta, w, error.what()));
-    }
-  }
-  cursor.totals.records += records;
-  return cta;
-}
-
-void Decoder::decode_warp(Cursor& cursor, std::uint32_t lanes, std::uint64_t count,
-                          WarpTrace& warp) {
-  warp.records.resize(count);
-  std::uint32_t index = UINT32_MAX;
-  const std::uint32_t size = static_cast<std::uint32_t>(dictionary_.size());
-  for (Record& record : warp.records) {
-    const std::uint64_t op = varint(cursor, kOps);
-    if (op == kOpBarrier) {
-      record.kind = RecordKind::kBarrier;
-      continue;
-    }
-    if (op >= kOpWork) {
-      if (op - kOpWork >= shape_.paths) {
-        throw TraceError(fmt::format("path {}, the header has {}", op - kOpWork, shape_.paths));
-      }
-      const std::uint64_t passes = varint(cursor, kCounts + (op - kOpWork));
-      if (passes == 0 || passes > UINT32_MAX) {
-        throw TraceError(fmt::format("work record of {} passes", passes));
-      }
-      record.kind = RecordKind::kWork;
-      record.path = static_cast<std::uint16_t>(op - kOpWork);
-      record.count = static_cast<std::uint32_t>(passes);
-      continue;
-    }
-    record.kind = RecordKind::kEvent;
-    ++cursor.totals.events;
-    const std::uint32_t code = plane_word(kMasks, cursor.at[kMasks]++);
-    const auto next_index = [&](std::size_t column, std::uint32_t offset) {
-      const std::uint64_t step = varint(cursor, column);
-      index += offset + unzigzag(static_cast<std::uint32_t>(step));
-      if (step > UINT32_MAX || index >= size) {
-        throw TraceError("an event's primitive lies outside the dictionary");
-      }
-      return index;
-    };
-    if (op == kOpEvent) {
-      const std::uint32_t at = next_index(kSteps, 1);
-      record.primitive = dictionary_[at];
-      record.mask = unfold_mask(code, last_row_[at]);
-      last_row_[at] = record.mask >> 16U;
-    } else {
-      record.mask = unfold_mask(code, 0);
-      record.lane_primitives = static_cast<std::uint32_t>(warp.lane_primitives.size());
-      warp.lane_primitives.resize(warp.lane_primitives.size() + kWarpLanes);
-      for (std::uint32_t rest = record.mask; rest != 0; rest &= rest - 1) {
-        const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
-        warp.lane_primitives[record.lane_primitives + lane] =
-            dictionary_[next_index(kLaneSteps, 0)];
-      }
-    }
-    if (record.mask == 0 || (record.mask & ~lanes) != 0) {
-      throw TraceError(fmt::format("event with mask {:#010x}", record.mask));
-    }
-    if (shape_.values) {
-      record.values = warp.values.size();
-      const auto words = static_cast<std::size_t>(std::popcount(record.mask)) * shape_.parameters;
-      std::size_t& at = cursor.at[kValues];
-      if (words > (end_[kValues] - begin_[kValues]) / 4 - at) {
-        throw TraceError(fmt::format("column {} ends too early", std::size_t{kValues}));
-      }
-      for (std::size_t i = 0; i < words; ++i) {
-        warp.values.push_back(plane_word(kValues, at++));
-      }
-    }
-  }
-}
-
-Decoder::Totals Decoder::finish() {
-  while (known_.size() <= cta_count_) {
-    static_cast<void>(read(known_.size() - 1));
-  }
-  const Cursor& last = known_[cta_count_];
-  for (std::size_t c = 0; c < begin_.size(); ++c) {
-    const bool planes = c == kDictionary || c == kMasks || c == kValues;
-    const std::size_t end = planes ? (end_[c] - begin_[c]) / 4 : end_[c];
-    if (last.at[c] != end) {
-      throw TraceError(fmt::format("column {} holds more than its records need", c));
-    }
-  }
-  return last.totals;
 }
 
 }  // namespace warpfold::trace::codec

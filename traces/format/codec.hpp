@@ -19,29 +19,32 @@ using container::Bytes;
 enum Column : std::size_t {
   kCtas,        // for each CTA: step of the linear block index, size of its dictionary
   kWarps,       // for each warp: number of records
-  kOps,         // for each record: kOp*, or kOpWork + path
+  kOps,         // for each record: see Shape
   kDictionary,  // 4 planes: step from one primitive of the dictionary to the next
   kSteps,       // for each uniform event: step of the dictionary index
   kMasks,       // 4 planes: for each event the two halves of its mask
   kLaneSteps,   // for each active lane of the other events: step of the dictionary index
-  kValues,      // 4 planes: FP32 bits
+  kValues,      // 4 planes: words of operands
   kCounts,      // this one and those behind it, one for each path: count of each work record
 };
 
-inline constexpr std::uint64_t kOpEvent = 0;      // all lanes on one primitive
-inline constexpr std::uint64_t kOpLaneEvent = 1;  // a primitive for each active lane
-inline constexpr std::uint64_t kOpBarrier = 2;
-inline constexpr std::uint64_t kOpWork = 3;
-
-// What the codec needs of the header.
+// What the codec needs of the header. Ops are numbered by site: 2 s for an event of site s with all
+// lanes on one primitive, 2 s + 1 for one with a primitive for each active lane, then a barrier,
+// then work by path.
 struct Shape {
   explicit Shape(const Header& header);
+  struct OfSite {
+    std::uint64_t primitives = 0;
+    std::uint32_t words = 0;  // of values, for each active lane of an event; 0 without values
+  };
   std::uint32_t warps = 0;
   std::uint32_t last_warp_lanes = 0;  // mask of the lanes that the last warp of a CTA has
-  std::uint64_t primitives = 0;
-  std::uint32_t parameters = 0;
+  std::vector<OfSite> sites;
+  std::uint64_t primitives = 0;  // the most of any site
   std::uint32_t paths = 0;
   bool values = false;
+  std::uint64_t op_barrier = 0;
+  std::uint64_t op_work = 0;  // on path 0
 
   [[nodiscard]] std::uint32_t lanes_of(std::uint32_t warp) const {
     return warp + 1 == warps ? last_warp_lanes : 0xffffffffU;
@@ -70,6 +73,8 @@ class Encoder {
   [[nodiscard]] Bytes take();
 
  private:
+  void check(const CtaTrace& cta) const;
+  void check_event(const WarpTrace& warp, const Record& record) const;
   void add_warp(const WarpTrace& warp);
   void add_event(const WarpTrace& warp, const Record& record);
   [[nodiscard]] std::uint32_t index_of(std::uint32_t primitive) const;
@@ -93,7 +98,7 @@ class Decoder {
   Decoder(const Header& header, Bytes raw, std::uint64_t first_cta, std::uint64_t cta_count);
 
   // The k-th CTA of the chunk. It starts from the nearest CTA before it whose place is known, which
-  // for increasing k is the CTA itself.
+  // for increasing k without gaps is the CTA itself.
   [[nodiscard]] CtaTrace read(std::size_t k);
 
   // After the last CTA: throws unless every column is used up. Returns the records and events.
@@ -111,6 +116,8 @@ class Decoder {
     Totals totals;
   };
   [[nodiscard]] CtaTrace decode(Cursor& cursor);
+  void decode_event(Cursor& cursor, std::uint64_t op, WarpTrace& warp, Record& record);
+  void decode_values(Cursor& cursor, std::size_t words, WarpTrace& warp, Record& record);
   void decode_warp(Cursor& cursor, std::uint32_t lanes, std::uint64_t count, WarpTrace& warp);
   [[nodiscard]] std::uint64_t varint(Cursor& cursor, std::size_t column) const;
   [[nodiscard]] std::uint64_t long_varint(Cursor& cursor, std::size_t column) const;
@@ -119,9 +126,13 @@ class Decoder {
   Shape shape_;
   Bytes raw_;
   std::vector<std::size_t> begin_, end_;  // of each column in raw_
-  std::vector<Cursor> known_;             // known_[k]: before CTA k
+  std::vector<Cursor> known_;             // known_[k]: before CTA k * known_every_
+  std::size_t known_every_;
+  Cursor next_;  // before CTA next_cta_
+  std::size_t next_cta_ = 0;
   std::size_t cta_count_;
   std::vector<std::uint32_t> dictionary_, last_row_;  // of the CTA at hand
+  std::uint32_t previous_index_ = 0;                  // of its warp at hand
 };
 
 }  // namespace warpfold::trace::codec

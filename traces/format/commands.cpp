@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <functional>
 #include <ostream>
 #include <set>
 #include <sstream>
@@ -17,7 +17,6 @@
 #include "traces/format/header.hpp"
 #include "traces/format/manifest.hpp"
 #include "traces/format/reader.hpp"
-#include "traces/format/stats.hpp"
 #include "traces/format/trace.hpp"
 #include "traces/format/writer.hpp"
 
@@ -26,109 +25,6 @@ namespace warpfold::trace {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
-
-ordered_json stats_to_json(const TraceStats& stats, const Header& header) {
-  ordered_json passes = ordered_json::object();
-  for (std::size_t p = 0; p < header.paths.size(); ++p) {
-    passes[header.paths[p]] = stats.work_passes[p];
-  }
-  ordered_json out;
-  out["ctas"] = stats.ctas;
-  out["warps"] = stats.warps;
-  out["warps_with_events"] = stats.warps_with_events;
-  out["barriers"] = stats.barriers;
-  out["work_records"] = stats.work_records;
-  out["work_passes"] = std::move(passes);
-  out["events"] = stats.events;
-  out["lane_atomics"] = stats.lane_atomics;
-  out["active_lanes"] = stats.active_lanes;
-  out["mean_active_lanes"] = stats.mean_active_lanes();
-  out["full_events"] = stats.full_events;
-  out["one_address_events"] = stats.one_address_events;
-  out["one_address_share"] = stats.one_address_share();
-  out["active_histogram"] = stats.active_histogram;
-  out["distinct_primitives"] = stats.distinct_primitives;
-  out["cta_primitive_pairs"] = stats.cta_primitive_pairs;
-  out["warp_primitive_pairs"] = stats.warp_primitive_pairs;
-  out["mean_warps_per_pair"] = stats.mean_warps_per_pair();
-  return out;
-}
-
-double percent(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
-
-std::string info_text(const Reader& reader, const TraceStats& stats) {
-  const Header& header = reader.header();
-  std::string text;
-  const auto line = [&text](std::string_view name, const std::string& value) {
-    text += fmt::format("  {:<22}{}\n", name, value);
-  };
-  text += fmt::format("{}\n", reader.path().string());
-  line("file", fmt::format("{} bytes, xxh64 {}, {} chunks", reader.file_bytes(), reader.file_hash(),
-                           reader.chunk_count()));
-  line("workload",
-       fmt::format("{}, scene {}, kernel {}", header.workload, header.scene, header.kernel));
-  line("captured on",
-       fmt::format("{}, driver {}, CUDA {}", header.gpu, header.driver, header.cuda));
-  line("launch",
-       fmt::format("grid {}x{}x{}, block {}x{}x{}, {} registers, {} bytes shared", header.grid[0],
-                   header.grid[1], header.grid[2], header.block[0], header.block[1],
-                   header.block[2], header.registers_per_thread, header.shared_bytes_per_cta));
-  line("sampling", header.sampling.empty() ? "whole launch" : header.sampling);
-  if (header.sample_every > 1) {
-    line("", fmt::format("stands for the launch on 1/{} of a GPU", header.sample_every));
-  }
-  line("values", header.values == ValueMode::kFp32 ? "FP32" : "none");
-  line("primitives",
-       fmt::format("{}, {} with an event", header.primitive_count, stats.distinct_primitives));
-  std::string names;
-  for (const Parameter& parameter : header.parameters) {
-    names += (names.empty() ? "" : " ") + parameter.name;
-  }
-  line("parameters", fmt::format("{}: {}", header.parameters.size(), names));
-  line("CTAs", fmt::format("{} of {}", stats.ctas, header.total_ctas));
-  line("warps", fmt::format("{}, {} with an event", stats.warps, stats.warps_with_events));
-  line("events", fmt::format("{}", stats.events));
-  line("lane atomics", fmt::format("{}", stats.lane_atomics));
-  line("active lanes", fmt::format("mean {:.2f}, all {} in {:.1f} %", stats.mean_active_lanes(),
-                                   kWarpLanes, percent(stats.full_events, stats.events)));
-  line("one address", fmt::format("{:.1f} % of events", 100.0 * stats.one_address_share()));
-  line("(CTA, primitive)", fmt::format("{} pairs, mean {:.2f} active warps",
-                                       stats.cta_primitive_pairs, stats.mean_warps_per_pair()));
-  line("barriers", fmt::format("{}, summed over warps", stats.barriers));
-  for (std::size_t p = 0; p < header.paths.size(); ++p) {
-    line(p == 0 ? "passes without event" : "",
-         fmt::format("{:>12}  {}", stats.work_passes[p], header.paths[p]));
-  }
-  text += "  events by active lanes\n";
-  for (std::size_t n = 1; n < stats.active_histogram.size(); ++n) {
-    text += fmt::format("    {:>2} {:>12} {:>5.1f} %\n", n, stats.active_histogram[n],
-                        percent(stats.active_histogram[n], stats.events));
-  }
-  for (const auto& [machine, variants] : header.costs) {
-    for (const auto& [name, variant] : variants) {
-      text += fmt::format("  cost {} {}: {} registers;", machine, name, variant.registers);
-      for (std::size_t p = 0; p < header.paths.size(); ++p) {
-        text += fmt::format(" {} {}", header.paths[p], variant.paths[p].issue_slots());
-      }
-      for (const auto& [segment, cost] : variant.reduce) {
-        text += fmt::format(", {} {}", segment, cost.issue_slots());
-      }
-      text += " issue slots\n";
-    }
-  }
-  for (const VariantTime& time : header.times) {
-    line("time",
-         fmt::format("{}: {:.4f} ms ({:.4f}..{:.4f}, {} runs) at {:.0f} MHz", time.policy,
-                     time.median_ms, time.min_ms, time.max_ms, time.runs, time.sm_clock_mhz));
-  }
-  for (const auto& [key, value] : header.provenance) {
-    line(key, value);
-  }
-  return text;
-}
 
 std::string sound(const Reader& reader) {
   return fmt::format("ok, {} CTAs, {} events, {} bytes, xxh64 {}", reader.cta_count(),
@@ -194,6 +90,46 @@ bool verify_manifest(const fs::path& path, std::ostream& out, FileShares& shares
   return passed;
 }
 
+// IEEE 754 binary16.
+float half_value(std::uint32_t bits) {
+  const std::uint32_t magnitude = bits & 0x7fffU;
+  const std::uint32_t sign = (bits & 0x8000U) << 16U;
+  if (magnitude >= 0x7c00U) {
+    return std::bit_cast<float>(sign | 0x7f800000U | (magnitude & 0x3ffU) << 13U);
+  }
+  // As a number of binary32 whose exponent is too small by as much as the formats' biases differ.
+  return std::bit_cast<float>(sign | magnitude << 13U) * 0x1p112F;
+}
+
+std::string operand_text(ValueType type, const std::uint32_t* words) {
+  switch (type) {
+    case ValueType::kF32:
+      return fmt::format("{}", std::bit_cast<float>(words[0]));
+    case ValueType::kF16x2:
+      return fmt::format("({}, {})", half_value(words[0] & 0xffffU), half_value(words[0] >> 16U));
+    case ValueType::kBf16x2:
+      return fmt::format("({}, {})", std::bit_cast<float>(words[0] << 16U),
+                         std::bit_cast<float>(words[0] & 0xffff0000U));
+    case ValueType::kF64:
+      return fmt::format("{}", std::bit_cast<double>(words[0] | std::uint64_t{words[1]} << 32U));
+  }
+  return "";
+}
+
+std::string dump_values(const Site& site, const WarpTrace& warp, const Record& record,
+                        std::size_t active) {
+  std::string text;
+  const std::uint32_t* words = warp.values.data() + record.values;
+  for (const Parameter& parameter : site.parameters) {
+    text += fmt::format("             {}:", parameter.name);
+    for (std::size_t k = 0; k < active; ++k, words += words_of(site.type)) {
+      text += " " + operand_text(site.type, words);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
 std::string dump_record(const Header& header, const WarpTrace& warp, const Record& record,
                         bool values) {
   if (record.kind == RecordKind::kBarrier) {
@@ -202,8 +138,12 @@ std::string dump_record(const Header& header, const WarpTrace& warp, const Recor
   if (record.kind == RecordKind::kWork) {
     return fmt::format("work    {} x {}\n", header.paths[record.path], record.count);
   }
+  const Site& site = header.sites[record.site];
   const auto active = static_cast<std::size_t>(std::popcount(record.mask));
   std::string text = fmt::format("event   mask {:#010x} lanes {:>2} ", record.mask, active);
+  if (header.sites.size() > 1) {
+    text += fmt::format("site {} ", site.name);
+  }
   if (record.lane_primitives == Record::kUniform) {
     text += fmt::format("primitive {}\n", record.primitive);
   } else {
@@ -214,15 +154,8 @@ std::string dump_record(const Header& header, const WarpTrace& warp, const Recor
     }
     text += '\n';
   }
-  if (values && header.values == ValueMode::kFp32) {
-    for (std::size_t p = 0; p < header.parameters.size(); ++p) {
-      text += fmt::format("             {}:", header.parameters[p].name);
-      for (std::size_t k = 0; k < active; ++k) {
-        text +=
-            fmt::format(" {}", std::bit_cast<float>(warp.values[record.values + p * active + k]));
-      }
-      text += '\n';
-    }
+  if (values && header.values == ValueMode::kOperands) {
+    text += dump_values(site, warp, record, active);
   }
   return text;
 }
@@ -281,35 +214,6 @@ Positions positions(const Reader& reader, std::uint64_t first, std::uint64_t las
 }
 
 }  // namespace
-
-int trace_info(const std::vector<fs::path>& paths, bool json, std::ostream& out,
-               const Progress& progress) {
-  FileShares shares(paths, progress);
-  ordered_json all;
-  all["schema"] = "warpfold.trace-info/1";
-  all["traces"] = ordered_json::array();
-  for (const fs::path& path : paths) {
-    const Reader reader(path);
-    const TraceStats stats = collect_stats(reader, [&](double share) { shares.at(path, share); });
-    shares.finished(path);
-    if (!json) {
-      out << info_text(reader, stats);
-      continue;
-    }
-    ordered_json entry;
-    entry["file"] = path.string();
-    entry["xxh64"] = reader.file_hash();
-    entry["bytes"] = reader.file_bytes();
-    entry["format_version"] = kFormatVersion;
-    entry["header"] = ordered_json::parse(header_to_json(reader.header()));
-    entry["stats"] = stats_to_json(stats, reader.header());
-    all["traces"].push_back(std::move(entry));
-  }
-  if (json) {
-    out << all.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
-  }
-  return 0;
-}
 
 int trace_verify(const std::vector<fs::path>& paths, std::ostream& out, const Progress& progress) {
   // What is no trace or no manifest at all is said before anything is checked.
@@ -426,12 +330,27 @@ int trace_sample(const fs::path& in, const fs::path& out_path, std::uint32_t eve
 }
 
 namespace {
-// Writes the trace of `reader` to `out_path` with what `change` makes of its header and of the text
-// of the file `input`; that it was changed stands in the provenance as `changed`.
-int rewrite_header(const Reader& reader, const fs::path& input,
+// Writes the whole trace of `reader` to `out_path` with that header.
+void rewrite(const Reader& reader, const Header& header, const fs::path& out_path, const Step& step,
+             std::ostream& out) {
+  Writer writer(out_path, header);
+  for (std::size_t i = 0; i < reader.cta_count(); ++i) {
+    if (step && step(share_of(i, reader.cta_count()))) {
+      throw TraceError(fmt::format("{}: not written: interrupted", out_path.string()));
+    }
+    writer.add(reader.read_cta(i));
+  }
+  writer.finish();
+  out << fmt::format("{}: {} CTAs\n", out_path.string(), reader.cta_count());
+}
+
+// The same with what `change` makes of the trace's header and of the text of the file `input`; that
+// it was changed stands in the provenance as `changed`.
+int rewrite_header(const fs::path& in, const fs::path& input,
                    const std::function<void(Header&, std::string_view)>& change,
                    const std::string& changed, const fs::path& out_path, const Step& step,
                    std::ostream& out) {
+  const Reader reader(in);
   Header header = reader.header();
   std::ifstream file(input, std::ios::binary);
   std::ostringstream text;
@@ -444,29 +363,28 @@ int rewrite_header(const Reader& reader, const fs::path& input,
     throw TraceError(fmt::format("{}: {}", input.string(), error.what()));
   }
   header.provenance[changed] = fmt::format("xxh64 {}", reader.file_hash());
-
-  Writer writer(out_path, header);
-  for (std::size_t i = 0; i < reader.cta_count(); ++i) {
-    if (step && step(share_of(i, reader.cta_count()))) {
-      throw TraceError(fmt::format("{}: not written: interrupted", out_path.string()));
-    }
-    writer.add(reader.read_cta(i));
-  }
-  writer.finish();
-  out << fmt::format("{}: {} CTAs\n", out_path.string(), reader.cta_count());
+  rewrite(reader, header, out_path, step, out);
   return 0;
 }
 }  // namespace
 
 int trace_recost(const fs::path& in, const fs::path& costs, const fs::path& out_path,
                  const Step& step, std::ostream& out) {
-  return rewrite_header(Reader::without_costs(in), costs, replace_costs, "recosted_from", out_path,
-                        step, out);
+  return rewrite_header(in, costs, replace_costs, "recosted_from", out_path, step, out);
 }
 
 int trace_retime(const fs::path& in, const fs::path& times, const fs::path& out_path,
                  const Step& step, std::ostream& out) {
-  return rewrite_header(Reader(in), times, replace_times, "retimed_from", out_path, step, out);
+  return rewrite_header(in, times, replace_times, "retimed_from", out_path, step, out);
+}
+
+int trace_upgrade(const fs::path& in, const fs::path& out_path, const Step& step,
+                  std::ostream& out) {
+  const Reader reader = Reader::of_version_3(in);
+  Header header = reader.header();
+  header.provenance["upgraded_from"] = fmt::format("version 3, xxh64 {}", reader.file_hash());
+  rewrite(reader, header, out_path, step, out);
+  return 0;
 }
 
 }  // namespace warpfold::trace

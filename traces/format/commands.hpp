@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind `warpfold trace info|verify|dump|slice|recost|retime`. Each returns an exit code:
-// 0 done, 1 a check failed. Input that cannot be worked with throws TraceError.
+// What is behind `warpfold trace info|verify|dump|slice|sample|recost|retime|upgrade`. Each returns
+// an exit code: 0 done, 1 a check failed. Input that cannot be worked with throws TraceError.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct DumpSpec {
   std::uint64_t first_cta = 0;
   std::uint64_t last_cta = UINT64_MAX;
   std::optional<std::uint32_t> warp = std::nullopt;  // all warps if absent
-  bool values = false;                               // print the floats of each event
+  bool values = false;                               // print the operands of each event
 };
 int trace_dump(const std::filesystem::path& path, const DumpSpec& spec, std::ostream& out);
 
@@ -47,13 +47,17 @@ int trace_slice(const std::filesystem::path& in, const std::filesystem::path& ou
                 const SliceSpec& spec, std::ostream& out);
 
 // Writes `in` to `out_path` with the instruction costs of the file `costs` in its header. Records
-// and times stay as they are. `in` may be of an older version. `step` as in SliceSpec.
+// and times stay as they are. `step` as in SliceSpec.
 int trace_recost(const std::filesystem::path& in, const std::filesystem::path& costs,
                  const std::filesystem::path& out_path, const Step& step, std::ostream& out);
 
 // Writes `in` to `out_path` with the kernel times of the file `times` in its header.
 int trace_retime(const std::filesystem::path& in, const std::filesystem::path& times,
                  const std::filesystem::path& out_path, const Step& step, std::ostream& out);
+
+// Writes `in`, a trace of version 3, to `out_path` in the present one.
+int trace_upgrade(const std::filesystem::path& in, const std::filesystem::path& out_path,
+                  const Step& step, std::ostream& out);
 
 // Writes a sample that stands for the launch on a part of a GPU: of each `every` CTAs the middle
 // one (Header::sample_every). `in` must have the whole launch or, where `every` is odd, such a

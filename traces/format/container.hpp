@@ -32,7 +32,7 @@ inline constexpr std::uint32_t kKindIndex = 0x58444e49;   // "INDX"
 
 // Limits that a file must keep, so that no count in it can make a reader allocate without bound.
 inline constexpr std::uint64_t kMaxRawBytes = 64U << 20U;      // of a chunk, decompressed
-inline constexpr std::uint64_t kMaxHeaderBytes = 4U << 20U;    // of the header, decompressed
+inline constexpr std::uint64_t kMaxHeaderBytes = 64U << 20U;   // of the header, decompressed
 inline constexpr std::uint64_t kMaxCtaRecords = 1U << 22U;     // of one CTA
 inline constexpr std::uint64_t kChunkTargetBytes = 8U << 20U;  // a writer ends a chunk here
 

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
+
+#include "traces/format/header_fields.hpp"
+#include "traces/format/header_object.hpp"
 
 namespace warpfold::trace {
 
@@ -17,233 +19,6 @@ namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
-
-constexpr std::uint64_t kMaxThreads = 1024;
-constexpr std::array<std::uint64_t, 3> kMaxGrid = {0x7fffffffU, 65535, 65535};
-constexpr std::array<std::uint64_t, 3> kMaxBlock = {1024, 1024, 64};
-constexpr std::uint32_t kMaxRegisters = 255;
-constexpr std::uint32_t kMaxSharedBytes = 256U << 10U;
-constexpr std::uint64_t kMaxPrimitives = std::uint64_t{1} << 32U;
-constexpr std::size_t kMaxParameters = 256;
-constexpr std::size_t kMaxPaths = 256;
-constexpr std::uint32_t kMaxCost = 1'000'000;  // of one pass
-constexpr std::size_t kMaxWaits = 4096;        // of one pass
-constexpr std::uint32_t kValueBytes = 4;       // an FP32
-
-constexpr std::array<std::string_view, 1> kBaselineSegments = {"plain"};
-constexpr std::array<std::string_view, 5> kSerialSegments = {"check", "plain", "setup", "per_lane",
-                                                             "leader"};
-constexpr std::array<std::string_view, 5> kButterflySegments = {"check", "agree", "plain",
-                                                                "butterfly", "leader"};
-constexpr std::array<std::string_view, 3> kSkipSegments = {"check", "butterfly", "leader"};
-constexpr std::array<std::string_view, 2> kCcclSegments = {"butterfly", "leader"};
-
-// Name of a field of InstructionCost in JSON, and where it lives.
-struct CostField {
-  const char* name;
-  std::uint32_t InstructionCost::*member;
-};
-constexpr std::array<CostField, 12> kCostFields = {{
-    {"alu", &InstructionCost::alu},
-    {"integer", &InstructionCost::integer},
-    {"sfu", &InstructionCost::sfu},
-    {"shared", &InstructionCost::shared},
-    {"shared_wide", &InstructionCost::shared_wide},
-    {"global_load", &InstructionCost::global_load},
-    {"shuffle", &InstructionCost::shuffle},
-    {"shuffle_index", &InstructionCost::shuffle_index},
-    {"match", &InstructionCost::match},
-    {"redux", &InstructionCost::redux},
-    {"stall_cycles", &InstructionCost::stall_cycles},
-    {"branches", &InstructionCost::branches},
-}};
-
-// By ResultClass.
-constexpr std::array<std::string_view, static_cast<std::size_t>(ResultClass::kCount)> kResults = {
-    "sfu",   "shared",  "global_load", "shuffle",  "shuffle_index", "match",
-    "redux", "special", "uniform",     "constant", "next_word"};
-
-[[noreturn]] void refuse(std::string_view field, std::string_view why) {
-  throw TraceError(fmt::format("header: {}: {}", field, why));
-}
-
-void check_range(std::string_view field, std::uint64_t value, std::uint64_t least,
-                 std::uint64_t most) {
-  if (value < least || value > most) {
-    refuse(field, fmt::format("{} is not in {}..{}", value, least, most));
-  }
-}
-
-// Line breaks and the like would break the one-line messages that these texts end up in.
-void check_text(std::string_view field, std::string_view text) {
-  if (std::any_of(text.begin(), text.end(),
-                  [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; })) {
-    refuse(field, "holds a control character");
-  }
-}
-
-void check_name(std::string_view field, std::string_view text) {
-  if (text.empty()) {
-    refuse(field, "is empty");
-  }
-  check_text(field, text);
-}
-
-void check_cost(const std::string& field, const InstructionCost& cost) {
-  for (const CostField& entry : kCostFields) {
-    check_range(fmt::format("{}.{}", field, entry.name), cost.*entry.member, 0, kMaxCost);
-  }
-  check_range(field + ".waits", cost.waits.size(), 0, kMaxWaits);
-  std::uint32_t last = 0;
-  for (std::size_t i = 0; i < cost.waits.size(); ++i) {
-    const ResultWait& wait = cost.waits[i];
-    const std::string where = fmt::format("{}.waits[{}]", field, i);
-    if (static_cast<std::size_t>(wait.kind) >= kResults.size()) {
-      refuse(where, "unknown class");
-    }
-    check_range(where, wait.wanted, 0, kMaxCost);
-    if (wait.asked > wait.wanted || wait.wanted < last) {
-      refuse(where, fmt::format("asked for at {} and wanted at {}, behind a wait at {}", wait.asked,
-                                wait.wanted, last));
-    }
-    last = wait.wanted;
-  }
-}
-
-void check_variant(const std::string& field, const std::string& name, const VariantCost& variant,
-                   const Header& header) {
-  const auto segments = reduce_segments(name);
-  if (segments.empty()) {
-    refuse(field, "unknown variant: baseline, sw-s, sw-b, skip and cccl are known");
-  }
-  if (variant.paths.size() != header.paths.size()) {
-    refuse(field + ".paths",
-           fmt::format("{} entries for {} paths", variant.paths.size(), header.paths.size()));
-  }
-  for (std::size_t i = 0; i < variant.paths.size(); ++i) {
-    check_cost(fmt::format("{}.paths[{}]", field, i), variant.paths[i]);
-  }
-  for (const std::string_view segment : segments) {
-    if (!variant.reduce.contains(std::string(segment))) {
-      refuse(field + ".reduce", fmt::format("segment \"{}\" is missing", segment));
-    }
-  }
-  for (const auto& [segment, cost] : variant.reduce) {
-    if (std::find(segments.begin(), segments.end(), segment) == segments.end()) {
-      refuse(field + ".reduce", fmt::format("unknown segment \"{}\"", segment));
-    }
-    check_cost(fmt::format("{}.reduce.{}", field, segment), cost);
-  }
-  check_range(field + ".registers", variant.registers, 1, kMaxRegisters);
-}
-
-void check_time(const std::string& field, const VariantTime& time) {
-  check_name(field + ".policy", time.policy);
-  if (!std::isfinite(time.min_ms) || !std::isfinite(time.median_ms) ||
-      !std::isfinite(time.max_ms) || time.min_ms <= 0 || time.median_ms < time.min_ms ||
-      time.max_ms < time.median_ms) {
-    refuse(field, fmt::format("times {}, {}, {} ms are not 0 < min <= median <= max", time.min_ms,
-                              time.median_ms, time.max_ms));
-  }
-  check_range(field + ".runs", time.runs, 1, UINT32_MAX);
-  if (!std::isfinite(time.sm_clock_mhz) || time.sm_clock_mhz < 0 || time.sm_clock_mhz > 10'000) {
-    refuse(field + ".sm_clock_mhz", fmt::format("{} is not in 0..10000", time.sm_clock_mhz));
-  }
-}
-
-// One JSON object of the header: hands out its members by key and knows which it did not.
-class Object {
- public:
-  Object(const json& value, std::string where) : value_(value), where_(std::move(where)) {
-    if (!value_.is_object()) {
-      refuse(where_, fmt::format("is {}, not an object", value_.type_name()));
-    }
-  }
-
-  const json& at(const std::string& key) {
-    const auto found = value_.find(key);
-    if (found == value_.end()) {
-      refuse(where_, fmt::format("\"{}\" is missing", key));
-    }
-    seen_.insert(key);
-    return *found;
-  }
-
-  [[nodiscard]] std::string name_of(std::string_view key) const {
-    return where_ == "the header" ? std::string(key) : fmt::format("{}.{}", where_, key);
-  }
-
-  std::string text(const std::string& key) {
-    const json& value = at(key);
-    if (!value.is_string()) {
-      refuse(name_of(key), fmt::format("is {}, not a text", value.type_name()));
-    }
-    return value.get<std::string>();
-  }
-
-  std::uint64_t u64(const std::string& key) { return number(at(key), name_of(key), UINT64_MAX); }
-
-  std::uint32_t u32(const std::string& key) {
-    return static_cast<std::uint32_t>(number(at(key), name_of(key), UINT32_MAX));
-  }
-
-  double real(const std::string& key) {
-    const json& value = at(key);
-    if (!value.is_number()) {
-      refuse(name_of(key), fmt::format("is {}, not a number", value.type_name()));
-    }
-    return value.get<double>();
-  }
-
-  const json& array(const std::string& key) {
-    const json& value = at(key);
-    if (!value.is_array()) {
-      refuse(name_of(key), fmt::format("is {}, not an array", value.type_name()));
-    }
-    return value;
-  }
-
-  void dimensions(const std::string& key, std::uint32_t (&out)[3]) {
-    const json& value = array(key);
-    if (value.size() != 3) {
-      refuse(name_of(key), fmt::format("has {} entries, not 3", value.size()));
-    }
-    for (std::size_t i = 0; i < 3; ++i) {
-      out[i] = static_cast<std::uint32_t>(
-          number(value[i], fmt::format("{}[{}]", name_of(key), i), UINT32_MAX));
-    }
-  }
-
-  // Every key must have been asked for.
-  void finish() const {
-    for (const auto& item : value_.items()) {
-      if (!seen_.contains(item.key())) {
-        refuse(where_, fmt::format("unknown key {}", quoted(item.key())));
-      }
-    }
-  }
-
-  static std::uint32_t u32_of(const json& value, const std::string& where) {
-    return static_cast<std::uint32_t>(number(value, where, UINT32_MAX));
-  }
-
-  static std::string quoted(const std::string& key) {
-    return json(key).dump(-1, ' ', true, json::error_handler_t::replace);
-  }
-
- private:
-  static std::uint64_t number(const json& value, const std::string& where, std::uint64_t most) {
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most) {
-      refuse(where, fmt::format("{} is not an integer in 0..{}",
-                                value.is_number() ? value.dump() : value.type_name(), most));
-    }
-    return value.get<std::uint64_t>();
-  }
-
-  const json& value_;
-  std::string where_;
-  std::set<std::string> seen_;
-};
 
 ordered_json cost_to_json(const InstructionCost& cost) {
   ordered_json out = ordered_json::object();
@@ -255,17 +30,21 @@ ordered_json cost_to_json(const InstructionCost& cost) {
     out["waits"].push_back(
         {kResults[static_cast<std::size_t>(wait.kind)], wait.asked, wait.wanted});
   }
+  if (cost.estimated) {
+    out["estimated"] = true;
+  }
   return out;
 }
 
 ResultWait wait_from_json(const json& value, const std::string& where) {
   if (!value.is_array() || value.size() != 3 || !value[0].is_string()) {
-    refuse(where, "is not [class, asked, wanted]");
+    refuse_field(where, "is not [class, asked, wanted]");
   }
   const auto* const found =
       std::find(kResults.begin(), kResults.end(), value[0].get<std::string_view>());
   if (found == kResults.end()) {
-    refuse(where, fmt::format("unknown class {}", Object::quoted(value[0].get<std::string>())));
+    refuse_field(where,
+                 fmt::format("unknown class {}", Object::quoted(value[0].get<std::string>())));
   }
   return {.kind = static_cast<ResultClass>(found - kResults.begin()),
           .asked = Object::u32_of(value[1], where),
@@ -282,8 +61,27 @@ InstructionCost cost_from_json(const json& value, const std::string& where) {
   for (std::size_t i = 0; i < waits.size(); ++i) {
     cost.waits.push_back(wait_from_json(waits[i], fmt::format("{}.waits[{}]", where, i)));
   }
+  if (value.contains("estimated")) {
+    if (object.at("estimated") != json(true)) {
+      refuse_field(where + ".estimated", "is not true, which is all that it may be");
+    }
+    cost.estimated = true;
+  }
   object.finish();
   return cost;
+}
+
+std::map<std::string, InstructionCost> segments_from_json(const json& value,
+                                                          const std::string& where) {
+  if (!value.is_object()) {
+    refuse_field(where, fmt::format("is {}, not an object", value.type_name()));
+  }
+  std::map<std::string, InstructionCost> segments;
+  for (const auto& item : value.items()) {
+    segments[item.key()] =
+        cost_from_json(item.value(), fmt::format("{}[{}]", where, Object::quoted(item.key())));
+  }
+  return segments;
 }
 
 VariantCost variant_from_json(const json& value, const std::string& where) {
@@ -293,13 +91,9 @@ VariantCost variant_from_json(const json& value, const std::string& where) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     variant.paths.push_back(cost_from_json(paths[i], fmt::format("{}.paths[{}]", where, i)));
   }
-  const json& reduce = object.at("reduce");
-  if (!reduce.is_object()) {
-    refuse(where + ".reduce", fmt::format("is {}, not an object", reduce.type_name()));
-  }
-  for (const auto& item : reduce.items()) {
-    const std::string name = fmt::format("{}.reduce[{}]", where, Object::quoted(item.key()));
-    variant.reduce[item.key()] = cost_from_json(item.value(), name);
+  const json& reduce = object.array("reduce");
+  for (std::size_t i = 0; i < reduce.size(); ++i) {
+    variant.reduce.push_back(segments_from_json(reduce[i], fmt::format("{}.reduce[{}]", where, i)));
   }
   variant.registers = object.u32("registers");
   object.finish();
@@ -310,13 +104,13 @@ using Costs = std::map<std::string, std::map<std::string, VariantCost>>;
 
 Costs costs_from(const json& costs) {
   if (!costs.is_object()) {
-    refuse("costs", fmt::format("is {}, not an object", costs.type_name()));
+    refuse_field("costs", fmt::format("is {}, not an object", costs.type_name()));
   }
   Costs all;
   for (const auto& machine : costs.items()) {
     const std::string where = fmt::format("costs[{}]", Object::quoted(machine.key()));
     if (!machine.value().is_object()) {
-      refuse(where, fmt::format("is {}, not an object", machine.value().type_name()));
+      refuse_field(where, fmt::format("is {}, not an object", machine.value().type_name()));
     }
     auto& variants = all[machine.key()];
     for (const auto& variant : machine.value().items()) {
@@ -325,6 +119,96 @@ Costs costs_from(const json& costs) {
     }
   }
   return all;
+}
+
+ordered_json costs_to_json(const Costs& costs) {
+  ordered_json out = ordered_json::object();
+  for (const auto& [machine, variants] : costs) {
+    ordered_json& machine_json = out[machine] = ordered_json::object();
+    for (const auto& [name, variant] : variants) {
+      ordered_json entry;
+      entry["paths"] = ordered_json::array();
+      for (const InstructionCost& cost : variant.paths) {
+        entry["paths"].push_back(cost_to_json(cost));
+      }
+      entry["reduce"] = ordered_json::array();
+      for (const auto& segments : variant.reduce) {
+        ordered_json site = ordered_json::object();
+        for (const auto& [segment, cost] : segments) {
+          site[segment] = cost_to_json(cost);
+        }
+        entry["reduce"].push_back(std::move(site));
+      }
+      entry["registers"] = variant.registers;
+      machine_json[name] = std::move(entry);
+    }
+  }
+  return out;
+}
+
+ordered_json sites_to_json(const std::vector<Site>& sites) {
+  ordered_json out = ordered_json::array();
+  for (const Site& site : sites) {
+    ordered_json entry;
+    entry["name"] = site.name;
+    entry["type"] = kValueTypes.at(static_cast<std::size_t>(site.type));
+    entry["primitives"] = site.primitive_count;
+    entry["parameters"] = ordered_json::array();
+    for (const Parameter& parameter : site.parameters) {
+      entry["parameters"].push_back({{"name", parameter.name},
+                                     {"base", parameter.base},
+                                     {"stride_bytes", parameter.stride_bytes}});
+    }
+    entry["taken_path"] = site.taken_path;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+Site site_from_json(const json& value, const std::string& where) {
+  Object object(value, where);
+  Site site;
+  site.name = object.text("name");
+  const std::string type = object.text("type");
+  const auto* const found = std::find(kValueTypes.begin(), kValueTypes.end(), type);
+  if (found == kValueTypes.end()) {
+    refuse_field(object.name_of("type"), fmt::format("{} is none of {}", Object::quoted(type),
+                                                     fmt::join(kValueTypes, ", ")));
+  }
+  site.type = static_cast<ValueType>(found - kValueTypes.begin());
+  site.primitive_count = object.u64("primitives");
+  const json& parameters = object.array("parameters");
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    Object entry(parameters[i], fmt::format("{}.parameters[{}]", where, i));
+    site.parameters.push_back({.name = entry.text("name"),
+                               .base = entry.u64("base"),
+                               .stride_bytes = entry.u32("stride_bytes")});
+    entry.finish();
+  }
+  site.taken_path = object.text("taken_path");
+  object.finish();
+  return site;
+}
+
+// What the events add to and what the file lacks.
+void sites_from(Object& object, Header& header) {
+  const json& sites = object.array("sites");
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    header.sites.push_back(site_from_json(sites[i], fmt::format("sites[{}]", i)));
+  }
+  const json& arrays = object.array("arrays");
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    Object entry(arrays[i], fmt::format("arrays[{}]", i));
+    header.arrays.push_back(
+        {.name = entry.text("name"), .base = entry.u64("base"), .bytes = entry.u64("bytes")});
+    entry.finish();
+  }
+  const json& omissions = object.array("omissions");
+  for (std::size_t i = 0; i < omissions.size(); ++i) {
+    Object entry(omissions[i], fmt::format("omissions[{}]", i));
+    header.omissions.push_back({.what = entry.text("what"), .count = entry.u64("count")});
+    entry.finish();
+  }
 }
 
 VariantTime time_from_json(const json& value, const std::string& where) {
@@ -342,7 +226,7 @@ VariantTime time_from_json(const json& value, const std::string& where) {
 
 std::vector<VariantTime> times_from(const json& times) {
   if (!times.is_array()) {
-    refuse("times", fmt::format("is {}, not an array", times.type_name()));
+    refuse_field("times", fmt::format("is {}, not an array", times.type_name()));
   }
   std::vector<VariantTime> all;
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -351,9 +235,9 @@ std::vector<VariantTime> times_from(const json& times) {
   return all;
 }
 
-// As json::parse, but a key that comes twice in an object is an error rather than the last one's
-// value.
-json parse(std::string_view text) {
+}  // namespace
+
+json parse_header_text(std::string_view text) {
   std::vector<std::set<std::string>> keys;
   const auto watch = [&keys](int, json::parse_event_t event, json& parsed) {
     if (event == json::parse_event_t::object_start) {
@@ -374,144 +258,6 @@ json parse(std::string_view text) {
   }
 }
 
-// Whether the two may share an address: interleaved elements of one stride must differ in phase,
-// others must lie apart.
-bool overlap(const Parameter& a, const Parameter& b, std::uint64_t primitives) {
-  const Parameter& low = a.base <= b.base ? a : b;
-  const Parameter& high = a.base <= b.base ? b : a;
-  const std::uint64_t distance = high.base - low.base;
-  if (distance > (primitives - 1) * low.stride_bytes) {
-    return false;
-  }
-  return low.stride_bytes != high.stride_bytes || distance % low.stride_bytes == 0;
-}
-
-}  // namespace
-
-std::span<const std::string_view> reduce_segments(std::string_view variant) {
-  if (variant == "baseline") {
-    return kBaselineSegments;
-  }
-  if (variant == "sw-s") {
-    return kSerialSegments;
-  }
-  if (variant == "sw-b") {
-    return kButterflySegments;
-  }
-  if (variant == "skip") {
-    return kSkipSegments;
-  }
-  if (variant == "cccl") {
-    return kCcclSegments;
-  }
-  return {};
-}
-
-void validate_header(const Header& header) {
-  check_text("workload", header.workload);
-  check_text("scene", header.scene);
-  check_text("kernel", header.kernel);
-  check_text("gpu", header.gpu);
-  check_text("driver", header.driver);
-  check_text("cuda", header.cuda);
-  check_text("sampling", header.sampling);
-
-  std::uint64_t ctas = 1;
-  std::uint64_t threads = 1;
-  for (std::size_t i = 0; i < 3; ++i) {
-    check_range(fmt::format("grid[{}]", i), header.grid[i], 1, kMaxGrid[i]);
-    check_range(fmt::format("block[{}]", i), header.block[i], 1, kMaxBlock[i]);
-    ctas *= header.grid[i];
-    threads *= header.block[i];
-  }
-  if (threads > kMaxThreads) {
-    refuse("block", fmt::format("{} threads, at most {}", threads, kMaxThreads));
-  }
-  if (header.total_ctas != ctas) {
-    refuse("total_ctas", fmt::format("{}, the grid has {} CTAs", header.total_ctas, ctas));
-  }
-  if (header.sample_every == 0 || header.sample_every > ctas) {
-    refuse("sample_every", fmt::format("{} of {} CTAs", header.sample_every, ctas));
-  }
-  if (header.sample_every > 1 && header.sampling.empty()) {
-    refuse("sample_every", fmt::format("{}, but \"sampling\" is empty", header.sample_every));
-  }
-  check_range("registers_per_thread", header.registers_per_thread, 1, kMaxRegisters);
-  check_range("shared_bytes_per_cta", header.shared_bytes_per_cta, 0, kMaxSharedBytes);
-
-  check_range("primitive_count", header.primitive_count, 1, kMaxPrimitives);
-  check_range("parameters", header.parameters.size(), 1, kMaxParameters);
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < header.parameters.size(); ++i) {
-    const Parameter& parameter = header.parameters[i];
-    const std::string field = fmt::format("parameters[{}]", i);
-    check_name(field + ".name", parameter.name);
-    if (!names.insert(parameter.name).second) {
-      refuse(field + ".name", fmt::format("\"{}\" comes twice", parameter.name));
-    }
-    if (parameter.stride_bytes == 0 || parameter.stride_bytes % kValueBytes != 0) {
-      refuse(field + ".stride_bytes", fmt::format("{} is not a multiple of {} above 0",
-                                                  parameter.stride_bytes, kValueBytes));
-    }
-    if (parameter.base % kValueBytes != 0) {
-      refuse(field + ".base",
-             fmt::format("{:#x} is not a multiple of {}", parameter.base, kValueBytes));
-    }
-    const std::uint64_t span = (header.primitive_count - 1) * parameter.stride_bytes;
-    if (parameter.base > UINT64_MAX - span) {
-      refuse(field + ".base", fmt::format("{:#x}: the last primitive lies beyond the address space",
-                                          parameter.base));
-    }
-    for (std::size_t j = 0; j < i; ++j) {
-      if (overlap(header.parameters[j], parameter, header.primitive_count)) {
-        refuse(field, fmt::format("\"{}\" overlaps \"{}\" in memory", parameter.name,
-                                  header.parameters[j].name));
-      }
-    }
-  }
-
-  check_range("paths", header.paths.size(), 1, kMaxPaths);
-  names.clear();
-  for (std::size_t i = 0; i < header.paths.size(); ++i) {
-    const std::string field = fmt::format("paths[{}]", i);
-    check_name(field, header.paths[i]);
-    if (!names.insert(header.paths[i]).second) {
-      refuse(field, fmt::format("\"{}\" comes twice", header.paths[i]));
-    }
-  }
-  if (!names.contains(header.taken_path)) {
-    check_text("taken_path", header.taken_path);
-    refuse("taken_path", fmt::format("\"{}\" is not one of the paths", header.taken_path));
-  }
-
-  for (const auto& [machine, variants] : header.costs) {
-    check_name("costs", machine);
-    if (machine.size() < 4 || !machine.starts_with("sm_") ||
-        machine.find_first_not_of("0123456789", 3) != std::string::npos) {
-      refuse("costs", fmt::format("\"{}\" is not an architecture such as sm_89", machine));
-    }
-    for (const auto& [name, variant] : variants) {
-      check_name(fmt::format("costs.{}", machine), name);
-      check_variant(fmt::format("costs.{}.{}", machine, name), name, variant, header);
-    }
-  }
-  names.clear();
-  for (std::size_t i = 0; i < header.times.size(); ++i) {
-    const std::string field = fmt::format("times[{}]", i);
-    check_time(field, header.times[i]);
-    if (!names.insert(header.times[i].policy).second) {
-      refuse(field + ".policy", fmt::format("\"{}\" comes twice", header.times[i].policy));
-    }
-  }
-  if (header.values != ValueMode::kNone && header.values != ValueMode::kFp32) {
-    refuse("values", fmt::format("unknown mode {}", static_cast<unsigned>(header.values)));
-  }
-  for (const auto& [key, text] : header.provenance) {
-    check_name("provenance", key);
-    check_text(fmt::format("provenance.{}", key), text);
-  }
-}
-
 std::string header_to_json(const Header& header, int indent) {
   ordered_json out;
   out["workload"] = header.workload;
@@ -524,32 +270,17 @@ std::string header_to_json(const Header& header, int indent) {
   out["block"] = header.block;
   out["registers_per_thread"] = header.registers_per_thread;
   out["shared_bytes_per_cta"] = header.shared_bytes_per_cta;
-  out["primitive_count"] = header.primitive_count;
-  out["parameters"] = ordered_json::array();
-  for (const Parameter& parameter : header.parameters) {
-    out["parameters"].push_back({{"name", parameter.name},
-                                 {"base", parameter.base},
-                                 {"stride_bytes", parameter.stride_bytes}});
+  out["sites"] = sites_to_json(header.sites);
+  out["arrays"] = ordered_json::array();
+  for (const Array& array : header.arrays) {
+    out["arrays"].push_back({{"name", array.name}, {"base", array.base}, {"bytes", array.bytes}});
+  }
+  out["omissions"] = ordered_json::array();
+  for (const Omission& omission : header.omissions) {
+    out["omissions"].push_back({{"what", omission.what}, {"count", omission.count}});
   }
   out["paths"] = header.paths;
-  out["taken_path"] = header.taken_path;
-  out["costs"] = ordered_json::object();
-  for (const auto& [machine, variants] : header.costs) {
-    ordered_json& machine_json = out["costs"][machine] = ordered_json::object();
-    for (const auto& [name, variant] : variants) {
-      ordered_json entry;
-      entry["paths"] = ordered_json::array();
-      for (const InstructionCost& cost : variant.paths) {
-        entry["paths"].push_back(cost_to_json(cost));
-      }
-      entry["reduce"] = ordered_json::object();
-      for (const auto& [segment, cost] : variant.reduce) {
-        entry["reduce"][segment] = cost_to_json(cost);
-      }
-      entry["registers"] = variant.registers;
-      machine_json[name] = std::move(entry);
-    }
-  }
+  out["costs"] = costs_to_json(header.costs);
   out["times"] = ordered_json::array();
   for (const VariantTime& time : header.times) {
     out["times"].push_back({{"policy", time.policy},
@@ -559,7 +290,7 @@ std::string header_to_json(const Header& header, int indent) {
                             {"runs", time.runs},
                             {"sm_clock_mhz", time.sm_clock_mhz}});
   }
-  out["values"] = header.values == ValueMode::kFp32 ? "fp32" : "none";
+  out["values"] = header.values == ValueMode::kOperands ? "operands" : "none";
   out["sampling"] = header.sampling;
   out["sample_every"] = header.sample_every;
   out["total_ctas"] = header.total_ctas;
@@ -574,31 +305,43 @@ std::string header_to_json(const Header& header, int indent) {
   }
 }
 
-std::string sampling_error(const Header& header, std::size_t ctas) {
-  if (header.sampling.empty() && ctas != header.total_ctas) {
-    return fmt::format("{} of {} CTAs, but the header names no sampling", ctas, header.total_ctas);
+namespace {
+
+// Costs of a file of one site have an object where those of several have an array of them.
+json by_site(json costs, std::size_t sites) {
+  if (!costs.is_object()) {
+    return costs;
   }
-  const std::uint64_t sampled = sampled_below(header.total_ctas, header.sample_every);
-  if (header.sample_every > 1 && ctas != sampled) {
-    return fmt::format("{} of {} CTAs, a sample of 1 in {} has {}", ctas, header.total_ctas,
-                       header.sample_every, sampled);
+  for (json& machine : costs) {
+    if (!machine.is_object()) {
+      continue;
+    }
+    for (json& variant : machine) {
+      if (!variant.is_object() || !variant.contains("reduce") || !variant["reduce"].is_object()) {
+        continue;
+      }
+      if (sites != 1) {
+        throw TraceError(fmt::format("its costs are of one site, the trace has {}", sites));
+      }
+      json array = json::array();
+      array.push_back(std::move(variant["reduce"]));
+      variant["reduce"] = std::move(array);
+    }
   }
-  return "";
+  return costs;
 }
 
-std::uint64_t sampled_below(std::uint64_t index, std::uint64_t every) {
-  return (index + every - 1 - every / 2) / every;
-}
+}  // namespace
 
 void replace_costs(Header& header, std::string_view text) {
-  const json parsed = parse(text);
+  const json parsed = parse_header_text(text);
   if (!parsed.is_object() || parsed.value("schema", json()) != kCostsSchema) {
     throw TraceError(fmt::format("is not {}", kCostsSchema));
   }
   if (parsed.value("paths", json()) != json(header.paths)) {
     throw TraceError("its paths are not those of the trace");
   }
-  header.costs = costs_from(parsed.value("costs", json()));
+  header.costs = costs_from(by_site(parsed.value("costs", json()), header.sites.size()));
   const json compiler = parsed.value("compiler", json("unknown"));
   header.provenance["compiler"] =
       compiler.is_string() ? compiler.get<std::string>() : std::string("unknown");
@@ -606,7 +349,7 @@ void replace_costs(Header& header, std::string_view text) {
 }
 
 void replace_times(Header& header, std::string_view text) {
-  const json parsed = parse(text);
+  const json parsed = parse_header_text(text);
   if (!parsed.is_object() || parsed.value("schema", json()) != kTimesSchema) {
     throw TraceError(fmt::format("is not {}", kTimesSchema));
   }
@@ -620,8 +363,8 @@ void replace_times(Header& header, std::string_view text) {
   header = std::move(changed);
 }
 
-Header header_from_json(std::string_view text, bool with_costs) {
-  const json parsed = parse(text);
+Header header_from_json(std::string_view text) {
+  const json parsed = parse_header_text(text);
   Object object(parsed, "the header");
   Header header;
   header.workload = object.text("workload");
@@ -634,40 +377,26 @@ Header header_from_json(std::string_view text, bool with_costs) {
   object.dimensions("block", header.block);
   header.registers_per_thread = object.u32("registers_per_thread");
   header.shared_bytes_per_cta = object.u32("shared_bytes_per_cta");
-  header.primitive_count = object.u64("primitive_count");
-
-  const json& parameters = object.array("parameters");
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    Object entry(parameters[i], fmt::format("parameters[{}]", i));
-    header.parameters.push_back({.name = entry.text("name"),
-                                 .base = entry.u64("base"),
-                                 .stride_bytes = entry.u32("stride_bytes")});
-    entry.finish();
-  }
+  sites_from(object, header);
   const json& paths = object.array("paths");
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (!paths[i].is_string()) {
-      refuse(fmt::format("paths[{}]", i), fmt::format("is {}, not a text", paths[i].type_name()));
+      refuse_field(fmt::format("paths[{}]", i),
+                   fmt::format("is {}, not a text", paths[i].type_name()));
     }
     header.paths.push_back(paths[i].get<std::string>());
   }
-  header.taken_path = object.text("taken_path");
-
-  const json& costs = object.at("costs");
-  if (with_costs) {
-    header.costs = costs_from(costs);
-  }
+  header.costs = costs_from(object.at("costs"));
   header.times = times_from(object.at("times"));
 
   const std::string values = object.text("values");
-  if (values != "none" && values != "fp32") {
-    refuse("values", fmt::format("{} is neither \"none\" nor \"fp32\"", Object::quoted(values)));
+  if (values != "none" && values != "operands") {
+    refuse_field("values",
+                 fmt::format("{} is neither \"none\" nor \"operands\"", Object::quoted(values)));
   }
-  header.values = values == "fp32" ? ValueMode::kFp32 : ValueMode::kNone;
+  header.values = values == "operands" ? ValueMode::kOperands : ValueMode::kNone;
   header.sampling = object.text("sampling");
-  if (with_costs || parsed.contains("sample_every")) {  // version 1 has none
-    header.sample_every = object.u32("sample_every");
-  }
+  header.sample_every = object.u32("sample_every");
   header.total_ctas = object.u64("total_ctas");
   Object provenance(object.at("provenance"), "provenance");
   for (const auto& item : object.at("provenance").items()) {

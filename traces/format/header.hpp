@@ -10,30 +10,35 @@
 
 namespace warpfold::trace {
 
-// Segments of VariantCost::reduce that a variant must have; empty for an unknown variant.
+// Segments that a variant has in an entry of VariantCost::reduce; empty for an unknown variant.
 [[nodiscard]] std::span<const std::string_view> reduce_segments(std::string_view variant);
 
-// Throws TraceError that names the field ("parameters[1].stride_bytes: ...") unless every field
-// makes sense, alone and against the others.
+// Throws TraceError that names the field ("sites[0].parameters[1].stride_bytes: ...") unless every
+// field makes sense, alone and against the others.
 void validate_header(const Header& header);
 
 // `indent` as in nlohmann::json::dump: -1 is one line.
 [[nodiscard]] std::string header_to_json(const Header& header, int indent = -1);
 
 // Strict: unknown, missing and duplicate keys and wrong types are refused; then validate_header.
+[[nodiscard]] Header header_from_json(std::string_view text);
+
+// Whether an element of one parameter may overlap one of the other in memory: interleaved ones of
+// one stride lie apart within it, all others must lie apart altogether.
+[[nodiscard]] bool may_share_address(const Site& site_a, const Parameter& a, const Site& site_b,
+                                     const Parameter& b);
+
 // How many of the first `index` CTAs are in a sample of the middle one of each `every`.
 [[nodiscard]] std::uint64_t sampled_below(std::uint64_t index, std::uint64_t every);
 
 // What is wrong with a file of `ctas` CTAs under this header; empty if nothing is.
 [[nodiscard]] std::string sampling_error(const Header& header, std::size_t ctas);
 
-// Without `with_costs` the costs are left out, whatever they are.
-[[nodiscard]] Header header_from_json(std::string_view text, bool with_costs = true);
-
 // Of a file of instruction costs, as traces/capture/costs/sass_cost.py writes it.
 inline constexpr std::string_view kCostsSchema = "warpfold.costs/3";
 
-// Gives the header the costs of such a file, whose text this is, in place of its own. Throws
+// Gives the header the costs of such a file, whose text this is, in place of its own. `reduce` is
+// an object in a file of a kernel with one site, an array of them in one of several. Throws
 // TraceError if the file is of another kernel or not sound.
 void replace_costs(Header& header, std::string_view text);
 

@@ -11,6 +11,7 @@
 #include "traces/format/codec.hpp"
 #include "traces/format/container.hpp"
 #include "traces/format/header.hpp"
+#include "traces/format/upgrade.hpp"
 
 namespace warpfold::trace {
 
@@ -19,14 +20,9 @@ using container::ChunkHead;
 using container::get_u32;
 using container::get_u64;
 
-namespace {
-// As the present version but for the costs in the header, and so is what is between.
-constexpr std::uint32_t kOldestOfOtherCosts = 1;
-}  // namespace
-
 struct Reader::State {
-  State(const std::filesystem::path& path_in, bool with_costs_in)
-      : path(path_in), shown(path_in.string()), with_costs(with_costs_in), file(path_in.string()) {}
+  State(const std::filesystem::path& path_in, std::uint32_t version_in)
+      : path(path_in), shown(path_in.string()), version(version_in), file(path_in.string()) {}
 
   [[noreturn]] void fail(std::string_view why) const {
     throw TraceError(fmt::format("{}: {}", shown, why));
@@ -67,7 +63,7 @@ struct Reader::State {
 
   std::filesystem::path path;
   std::string shown;
-  bool with_costs;
+  std::uint32_t version;  // that it must be of
   container::InputFile file;
   std::uint64_t at = 0;
   container::Hasher whole;
@@ -97,10 +93,17 @@ void Reader::State::pass_prelude() {
     fail("not a warpfold trace");
   }
   pass(prelude, "the magic and the version");
-  const std::uint32_t version = get_u32(prelude.data() + 8);
-  const bool older = !with_costs && version >= kOldestOfOtherCosts && version < kFormatVersion;
-  if (version != kFormatVersion && !older) {
-    fail(fmt::format("format version {}, this build reads version {}", version, kFormatVersion));
+  const std::uint32_t found = get_u32(prelude.data() + 8);
+  if (found != version) {
+    if (found == kUpgradedVersion && version == kFormatVersion) {
+      fail(
+          fmt::format("format version {}, this build reads version {}: `warpfold trace upgrade` "
+                      "makes one of the other",
+                      found, version));
+    }
+    fail(fmt::format("format version {}, {} version {}", found,
+                     version == kFormatVersion ? "this build reads" : "what is upgraded is of",
+                     version));
   }
   if (get_u32(prelude.data() + 12) != 0) {
     fail("damaged: the reserved bytes 12..15 are not 0");
@@ -279,8 +282,8 @@ void Reader::State::open() {
     }
     if (number == 0) {
       try {
-        header =
-            header_from_json({reinterpret_cast<const char*>(raw.data()), raw.size()}, with_costs);
+        const std::string_view text(reinterpret_cast<const char*>(raw.data()), raw.size());
+        header = version == kUpgradedVersion ? header_from_version_3(text) : header_from_json(text);
       } catch (const TraceError& error) {
         fail(error.what());
       }
@@ -312,10 +315,10 @@ codec::Decoder Reader::State::load(std::size_t i) const {
   }
 }
 
-Reader::Reader(const std::filesystem::path& path) : Reader(path, true) {}
+Reader::Reader(const std::filesystem::path& path) : Reader(path, kFormatVersion) {}
 
-Reader::Reader(const std::filesystem::path& path, bool with_costs)
-    : state_(std::make_unique<State>(path, with_costs)) {
+Reader::Reader(const std::filesystem::path& path, std::uint32_t version)
+    : state_(std::make_unique<State>(path, version)) {
   try {
     state_->open();
   } catch (const std::bad_alloc&) {
@@ -323,8 +326,8 @@ Reader::Reader(const std::filesystem::path& path, bool with_costs)
   }
 }
 
-Reader Reader::without_costs(const std::filesystem::path& path) {
-  return {path, false};
+Reader Reader::of_version_3(const std::filesystem::path& path) {
+  return {path, kUpgradedVersion};
 }
 
 Reader::~Reader() = default;
@@ -396,7 +399,7 @@ CtaTrace Reader::read_cta(std::size_t i) const {
 }
 
 void Reader::check_begin(const std::filesystem::path& path) {
-  State(path, true).pass_prelude();
+  State(path, kFormatVersion).pass_prelude();
 }
 
 void Reader::verify(const Progress& progress) const {

@@ -31,8 +31,8 @@ class Reader {
  public:
   // Throws TraceError with one line that starts with the path.
   explicit Reader(const std::filesystem::path& path);
-  // Leaves out the header's costs, and so also reads older versions, which had others.
-  static Reader without_costs(const std::filesystem::path& path);
+  // Reads a file of version 3, and no other, as if it were of the present one (upgrade.hpp).
+  static Reader of_version_3(const std::filesystem::path& path);
   ~Reader();
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
@@ -68,7 +68,7 @@ class Reader {
 
  private:
   struct State;
-  Reader(const std::filesystem::path& path, bool with_costs);
+  Reader(const std::filesystem::path& path, std::uint32_t version);
   std::unique_ptr<State> state_;
 };
 

@@ -9,7 +9,14 @@ namespace warpfold::trace {
 
 namespace {
 
-void sort_unique(std::vector<std::uint32_t>& list) {
+// Primitive of a site: the site in the upper half.
+using Target = std::uint64_t;
+
+Target target(std::uint16_t site, std::uint32_t primitive) {
+  return Target{site} << 32U | primitive;
+}
+
+void sort_unique(std::vector<Target>& list) {
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
@@ -19,10 +26,10 @@ void sort_unique(std::vector<std::uint32_t>& list) {
 TraceStats collect_stats(const Reader& reader, const Progress& progress) {
   TraceStats stats;
   stats.work_passes.assign(reader.header().paths.size(), 0);
-  const std::uint64_t parameters = reader.header().parameters.size();
-  std::vector<std::uint32_t> all;  // primitives of the trace; made unique when it has doubled
+  stats.sites.resize(reader.header().sites.size());
+  std::vector<Target> all;  // primitives of the trace; made unique when it has doubled
   std::size_t unique_at = std::size_t{1} << 20U;
-  std::vector<std::uint32_t> of_cta, of_warp;
+  std::vector<Target> of_cta, of_warp;
 
   for (std::size_t i = 0; i < reader.cta_count(); ++i) {
     if (progress) {
@@ -45,23 +52,25 @@ TraceStats collect_stats(const Reader& reader, const Progress& progress) {
           continue;
         }
         const auto active = static_cast<unsigned>(std::popcount(record.mask));
-        ++stats.events;
-        stats.active_lanes += active;
+        SiteStats& site = stats.sites[record.site];
+        ++site.events;
+        site.active_lanes += active;
         ++stats.active_histogram[active];
         stats.full_events += active == kWarpLanes ? 1U : 0U;
         if (record.lane_primitives == Record::kUniform) {
           ++stats.one_address_events;
-          of_warp.push_back(record.primitive);
+          of_warp.push_back(target(record.site, record.primitive));
           continue;
         }
         const std::size_t first = of_warp.size();
         for (std::uint32_t lanes = record.mask; lanes != 0; lanes &= lanes - 1) {
           const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
-          of_warp.push_back(warp.lane_primitives[record.lane_primitives + lane]);
+          of_warp.push_back(
+              target(record.site, warp.lane_primitives[record.lane_primitives + lane]));
         }
         const auto own = of_warp.begin() + static_cast<std::ptrdiff_t>(first);
         stats.one_address_events +=
-            std::all_of(own, of_warp.end(), [&](std::uint32_t p) { return p == *own; }) ? 1U : 0U;
+            std::all_of(own, of_warp.end(), [&](Target t) { return t == *own; }) ? 1U : 0U;
       }
       stats.warps_with_events += of_warp.empty() ? 0U : 1U;
       sort_unique(of_warp);
@@ -78,7 +87,15 @@ TraceStats collect_stats(const Reader& reader, const Progress& progress) {
   }
   sort_unique(all);
   stats.distinct_primitives = all.size();
-  stats.lane_atomics = stats.active_lanes * parameters;
+  for (const Target one : all) {
+    ++stats.sites[one >> 32U].distinct_primitives;
+  }
+  for (std::size_t s = 0; s < stats.sites.size(); ++s) {
+    const SiteStats& site = stats.sites[s];
+    stats.events += site.events;
+    stats.active_lanes += site.active_lanes;
+    stats.lane_atomics += site.active_lanes * reader.header().sites[s].parameters.size();
+  }
   return stats;
 }
 

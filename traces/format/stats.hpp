@@ -10,6 +10,17 @@
 
 namespace warpfold::trace {
 
+// Events of one site.
+struct SiteStats {
+  std::uint64_t events = 0;
+  std::uint64_t active_lanes = 0;
+  std::uint64_t distinct_primitives = 0;  // with an event, in the whole trace
+
+  [[nodiscard]] double mean_active_lanes() const {
+    return events == 0 ? 0.0 : static_cast<double>(active_lanes) / static_cast<double>(events);
+  }
+};
+
 struct TraceStats {
   std::uint64_t ctas = 0;
   std::uint64_t warps = 0;
@@ -18,13 +29,15 @@ struct TraceStats {
   std::vector<std::uint64_t> work_passes;  // by path, as in Header::paths, without events
   std::uint64_t work_records = 0;
 
+  std::vector<SiteStats> sites;  // as in Header::sites
   std::uint64_t events = 0;
-  std::uint64_t lane_atomics = 0;        // active lanes of all events times parameters
+  std::uint64_t lane_atomics = 0;        // active lanes of all events times their site's parameters
   std::uint64_t active_lanes = 0;        // of all events
   std::uint64_t full_events = 0;         // all 32 lanes active
   std::uint64_t one_address_events = 0;  // all active lanes add to one primitive
   std::array<std::uint64_t, kWarpLanes + 1> active_histogram{};  // events by active lanes
 
+  // Primitives of two sites are different ones, whatever they add to.
   std::uint64_t distinct_primitives = 0;   // with an event, in the whole trace
   std::uint64_t cta_primitive_pairs = 0;   // distinct (CTA, primitive) with an event
   std::uint64_t warp_primitive_pairs = 0;  // distinct (CTA, warp, primitive) with an event

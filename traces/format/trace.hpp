@@ -117,8 +117,8 @@ struct InstructionCost {
 };
 
 // Costs of one compiled kernel variant. `paths` has one entry for each of Header::paths, in that
-// order. `reduce` has one entry for each of Header::sites: the variant's own reduction code there by
-// segment. An entry without segments says that the variant has no such code at that site, and of
+// order. `reduce` has one entry for each of Header::sites: the variant's own reduction code there
+// by segment. An entry without segments says that the variant has no such code at that site, and of
 // the baseline that its REDs take nothing beside them:
 //   baseline: "plain"                                  (address computation beside the REDs)
 //   sw-s:     "check" "plain" "setup" "per_lane" "leader"   (per_lane: one turn of the serial loop)
@@ -153,10 +153,10 @@ struct Header {
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t registers_per_thread = 0;  // of the baseline variant as run
   std::uint32_t shared_bytes_per_cta = 0;
-  std::vector<Site> sites;           // that events are of
-  std::vector<Array> arrays;         // that they add to; empty where that is not known
-  std::vector<Omission> omissions;   // what the file lacks of the launch's atomics
-  std::vector<std::string> paths;    // names of the path classes of work records
+  std::vector<Site> sites;          // that events are of
+  std::vector<Array> arrays;        // that they add to; empty where that is not known
+  std::vector<Omission> omissions;  // what the file lacks of the launch's atomics
+  std::vector<std::string> paths;   // names of the path classes of work records
   // costs["sm_89"]["sw-b"]
   std::map<std::string, std::map<std::string, VariantCost>> costs;
   std::vector<VariantTime> times;
@@ -194,8 +194,8 @@ struct Record {
   static constexpr std::uint32_t kUniform = 0xffffffffU;
   std::uint32_t lane_primitives = kUniform;
   // kEvent with values: index into WarpTrace::values of popcount(mask) * parameters operands of the
-  // site's type, ordered by parameter, then by active lane from the lowest. Operand p * popcount + k
-  // is one word, for kF64 two, of which the lower comes first.
+  // site's type, ordered by parameter, then by active lane from the lowest. Operand p * popcount +
+  // k is one word, for kF64 two, of which the lower comes first.
   std::uint64_t values = 0;
   friend bool operator==(const Record&, const Record&) = default;
 };

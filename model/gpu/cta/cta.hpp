@@ -125,23 +125,29 @@ struct EventRef {
 class EventValues {
  public:
   EventValues() = default;
-  EventValues(const EventRef& ref, bool has_values) {
-    if (has_values) {
-      mask_ = ref.event().mask;
-      values_ = &ref.warp_trace().values[ref.event().values];
-    } else {
-      seed_ = synthetic_seed(ref.key());
+  EventValues(const EventRef& ref, const AddressMap& addresses) {
+    if (addresses.any_traced()) {
+      const trace::Record& event = ref.event();
+      const AddressMap::OfSite& site = addresses.site(event.site);
+      if (site.traced) {
+        mask_ = event.mask;
+        first_ = site.first_parameter;
+        values_ = &ref.warp_trace().values[event.values];
+        return;
+      }
     }
+    seed_ = synthetic_seed(ref.key());
   }
-  // By `lane`, an active one, to `parameter`.
+  // By `lane`, an active one, to `parameter` of those of all sites.
   [[nodiscard]] Fp32Bits of(std::uint32_t parameter, std::uint32_t lane) const {
     return values_ == nullptr ? synthetic_value(seed_, parameter, lane)
-                              : traced_value(values_, mask_, parameter, lane);
+                              : traced_value(values_, mask_, parameter - first_, lane);
   }
 
  private:
   const Fp32Bits* values_ = nullptr;
   LaneMask mask_ = 0;
+  std::uint32_t first_ = 0;  // parameter of the event's site
   std::uint64_t seed_ = 0;
 };
 

@@ -3,14 +3,95 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+
 #include "model/base/check.hpp"
+#include "traces/format/header.hpp"
 
 namespace warpfold {
 
-AddressMap::AddressMap(const trace::Header& header) : primitive_count_(header.primitive_count) {
-  for (const trace::Parameter& parameter : header.parameters) {
-    parameters_.push_back({parameter.base, Divider(parameter.stride_bytes)});
+namespace {
+
+bool sites_share_addresses(const std::vector<trace::Site>& sites) {
+  for (std::size_t b = 1; b < sites.size(); ++b) {
+    for (std::size_t a = 0; a < b; ++a) {
+      for (const trace::Parameter& of_a : sites[a].parameters) {
+        for (const trace::Parameter& of_b : sites[b].parameters) {
+          if (trace::may_share_address(sites[a], of_a, sites[b], of_b)) {
+            return true;
+          }
+        }
+      }
+    }
   }
+  return false;
+}
+
+}  // namespace
+
+AddressMap::AddressMap(const trace::Header& header) {
+  for (const trace::Site& site : header.sites) {
+    sites_.push_back({.first_parameter = static_cast<std::uint32_t>(parameters_.size()),
+                      .parameters = static_cast<std::uint32_t>(site.parameters.size()),
+                      .traced = header.values == trace::ValueMode::kOperands &&
+                                site.type == trace::ValueType::kF32});
+    any_traced_ = any_traced_ || sites_.back().traced;
+    for (const trace::Parameter& parameter : site.parameters) {
+      parameters_.push_back({.base = parameter.base,
+                             .stride_bytes = Divider(parameter.stride_bytes),
+                             .primitives = site.primitive_count,
+                             .first = 0,
+                             .step = 0});
+    }
+  }
+  if (sites_share_addresses(header.sites)) {
+    number_by_address(header);
+  } else {
+    number_by_site();
+  }
+}
+
+void AddressMap::number_by_site() {
+  for (const OfSite& site : sites_) {
+    for (std::uint32_t p = 0; p < site.parameters; ++p) {
+      Span& span = parameters_[site.first_parameter + p];
+      span.first = element_count_ + p;
+      span.step = site.parameters;
+    }
+    element_count_ += parameters_[site.first_parameter].primitives * site.parameters;
+  }
+}
+
+// Ranges that reach into each other are one, so that an address is in one alone.
+void AddressMap::number_by_address(const trace::Header& header) {
+  constexpr std::uint64_t kWord = sizeof(Fp32Bits);
+  struct Reach {
+    Address begin, end;
+    Span* span;
+  };
+  std::vector<Reach> reaches;
+  for (std::size_t s = 0; s < sites_.size(); ++s) {
+    for (std::uint32_t p = 0; p < sites_[s].parameters; ++p) {
+      Span& span = parameters_[sites_[s].first_parameter + p];
+      const Address last = span.base + (span.primitives - 1) * span.stride_bytes.divisor();
+      reaches.push_back({span.base, last + trace::bytes_of(header.sites[s].type), &span});
+    }
+  }
+  std::sort(reaches.begin(), reaches.end(),
+            [](const Reach& a, const Reach& b) { return a.begin < b.begin; });
+  Address begin = reaches.front().begin;
+  Address end = begin;
+  for (const Reach& reach : reaches) {
+    if (reach.begin > end) {
+      element_count_ += (end - begin) / kWord;
+      begin = end = reach.begin;
+    }
+    reach.span->first = element_count_ + (reach.begin - begin) / kWord;
+    reach.span->step = reach.span->stride_bytes.divisor() / kWord;
+    end = std::max(end, reach.end);
+  }
+  element_count_ += (end - begin) / kWord;
 }
 
 ElementIndex AddressMap::element_at(Address address, std::uint32_t guess) const {
@@ -22,8 +103,8 @@ ElementIndex AddressMap::element_at(Address address, std::uint32_t guess) const 
     }
     const std::uint64_t offset = address - span.base;
     const std::uint64_t primitive = span.stride_bytes.quotient(offset);
-    if (primitive < primitive_count_ && primitive * span.stride_bytes.divisor() == offset) {
-      return primitive * parameters_.size() + p;
+    if (primitive < span.primitives && primitive * span.stride_bytes.divisor() == offset) {
+      return span.first + primitive * span.step;
     }
   }
   throw CheckError(fmt::format("no parameter lives at address {:#x}", address));

@@ -13,10 +13,13 @@
 
 namespace warpfold {
 
-// One element of the arrays: parameter p of primitive i, as index i * parameters + p.
+// One element of the arrays. Whichever site names an address, it is the same element: where no two
+// sites may share one, the elements of a site are parameter p of primitive i at i * parameters + p,
+// those of one site behind those of another; else words of the address ranges that sites reach.
 using ElementIndex = std::uint64_t;
 
-// Byte addresses of the elements, from the trace header.
+// Byte addresses of the elements, from the trace header. A parameter has one number among those of
+// all sites, in the order of sites.
 class AddressMap {
  public:
   explicit AddressMap(const trace::Header& header);
@@ -25,25 +28,40 @@ class AddressMap {
     return parameters_[parameter].base + primitive * parameters_[parameter].stride_bytes.divisor();
   }
   [[nodiscard]] ElementIndex element(std::uint32_t primitive, std::uint32_t parameter) const {
-    return std::uint64_t{primitive} * parameters_.size() + parameter;
+    const Span& span = parameters_[parameter];
+    return span.first + primitive * span.step;
   }
   // The element at an address; throws CheckError when no parameter has one there. `guess` is the
   // parameter that is looked at first.
   [[nodiscard]] ElementIndex element_at(Address address, std::uint32_t guess) const;
-  [[nodiscard]] std::uint32_t parameter_count() const {
-    return static_cast<std::uint32_t>(parameters_.size());
-  }
-  [[nodiscard]] std::uint64_t element_count() const {
-    return primitive_count_ * parameters_.size();
-  }
+  [[nodiscard]] std::uint64_t element_count() const { return element_count_; }
+
+  struct OfSite {
+    std::uint32_t first_parameter = 0;
+    std::uint32_t parameters = 0;
+    // Whether lanes add the values that the trace keeps: only of those of FP32. All others add
+    // made-up ones, which stand for one addition each.
+    bool traced = false;
+  };
+  [[nodiscard]] const OfSite& site(std::uint16_t index) const { return sites_[index]; }
+  // Whether any site is traced.
+  [[nodiscard]] bool any_traced() const { return any_traced_; }
 
  private:
   struct Span {
     Address base;
     Divider stride_bytes;
+    std::uint64_t primitives;
+    ElementIndex first;  // of primitive 0
+    std::uint64_t step;  // from one primitive to the next
   };
+  void number_by_site();
+  void number_by_address(const trace::Header& header);
+
   std::vector<Span> parameters_;
-  std::uint64_t primitive_count_;
+  std::vector<OfSite> sites_;
+  std::uint64_t element_count_ = 0;
+  bool any_traced_ = false;
 };
 
 // Names one event of a CTA, so that its values can be looked up or made.

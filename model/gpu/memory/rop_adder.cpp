@@ -25,7 +25,7 @@ void RopAdder::add(Transaction& transaction) {
 
 void RopAdder::add_lanes(const Transaction& transaction) {
   const std::uint32_t p = transaction.parameter;
-  const EventValues values(transaction.event, context_.has_values);
+  const EventValues values(transaction.event, context_.addresses);
   if (transaction.uniform) {
     Fp32Bits& cell = cell_of(transaction);
     Fp32Bits sum = cell;

@@ -20,8 +20,7 @@ class RopAdder {
     const AddressMap& addresses;
     std::span<Fp32Bits> memory;  // by element
     LineSumsPool& sums;
-    Tally& tally;     // of the port's partition
-    bool has_values;  // the trace keeps them
+    Tally& tally;  // of the port's partition
   };
   explicit RopAdder(const Context& context) : context_(context) {}
 

@@ -161,6 +161,7 @@ RunResult summarize(const Totals& totals, const GpuConfig& config, Cycle end) {
   result.gpu = config.name;
   result.cycles = end;
   result.rop_ops = totals.l2.rop_ops;
+  result.passed_on = totals.tally.lanes_passed_on;
   result.noc_packets = totals.packets;
   result.noc_bytes = totals.packets * (config.noc.request_bytes + config.noc.sector_bytes);
   for (std::size_t i = 0; i < kCycleCauses; ++i) {

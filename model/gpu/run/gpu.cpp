@@ -45,7 +45,7 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch, const Outside& outside
     : options_(options),
       config_(options_.gpu),
       trace_(launch.trace),
-      has_values_(launch.trace.header().values == trace::ValueMode::kFp32),
+      costs_of_(launch.timing->costs_of),
       may_lag_(!outside.in_step),
       quantum_(quantum_of(options)),
       addresses_(launch.trace.header()),
@@ -96,7 +96,6 @@ void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
                             .buffer = launch.buffer,
                             .sums = sums_,
                             .tally = tallies_[place],
-                            .has_values = has_values_,
                             .reference = options.reference,
                             .index = i,
                             .resident_ctas = launch.resident_ctas,
@@ -117,11 +116,8 @@ void Gpu::build_l2(const Outside& outside) {
   std::vector<Entrance*> entrances;
   for (std::uint32_t i = 0; i < config_.l2.ports(); ++i) {
     const std::size_t place = i % clock_.partitions();
-    const RopAdder::Context additions{.addresses = addresses_,
-                                      .memory = memory_.span(),
-                                      .sums = sums_,
-                                      .tally = tallies_[place],
-                                      .has_values = has_values_};
+    const RopAdder::Context additions{
+        .addresses = addresses_, .memory = memory_.span(), .sums = sums_, .tally = tallies_[place]};
     if (outside.l2) {
       outside_.push_back(outside.l2(i, additions, injectors));
       entrances.push_back(outside_.back().get());
@@ -150,19 +146,29 @@ bool Gpu::l2_is_empty() const {
 
 void Gpu::warm_l2(const trace::Header& header) {
   const std::uint64_t bytes = config_.l2.line_bytes;
-  std::vector<std::uint64_t> next(header.parameters.size(), 0);  // primitive, by parameter
+  struct Next {
+    const trace::Parameter& array;
+    std::uint64_t primitives;
+    std::uint64_t primitive;
+  };
+  std::vector<Next> nexts;
+  for (const trace::Site& site : header.sites) {
+    for (const trace::Parameter& parameter : site.parameters) {
+      nexts.push_back({parameter, site.primitive_count, 0});
+    }
+  }
   constexpr std::uint64_t kNone = ~std::uint64_t{0};
   for (std::uint64_t line = 0;; ++line) {
     // The first line from `line` on in which a parameter has an element.
     std::uint64_t first = kNone;
-    for (std::size_t p = 0; p < next.size(); ++p) {
-      const trace::Parameter& array = header.parameters[p];
+    for (Next& next : nexts) {
+      const trace::Parameter& array = next.array;
       const std::uint64_t begin = line * bytes;
-      if (array.base + next[p] * array.stride_bytes < begin) {
-        next[p] = (begin - array.base + array.stride_bytes - 1) / array.stride_bytes;
+      if (array.base + next.primitive * array.stride_bytes < begin) {
+        next.primitive = (begin - array.base + array.stride_bytes - 1) / array.stride_bytes;
       }
-      if (next[p] < header.primitive_count) {
-        first = std::min(first, (array.base + next[p] * array.stride_bytes) / bytes);
+      if (next.primitive < next.primitives) {
+        first = std::min(first, (array.base + next.primitive * array.stride_bytes) / bytes);
       }
     }
     if (first == kNone) {
@@ -225,7 +231,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   }
   RunResult result = summarize(totals, config_, end);
   result.events = reference.events();
-  result.warp_atomics = reference.events() * addresses_.parameter_count();
+  result.warp_atomics = reference.warp_atomics();
   result.lane_atomics = reference.lane_atomics();
   if (timeline_) {
     result.timeline = timeline_->finish(end);
@@ -235,6 +241,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   result.trace = trace_.path().string();
   result.trace_hash = trace_.file_hash();
   result.policy = options_.policy.name();
+  result.costs_of = costs_of_;
   result.unit = std::string(unit_model_name(options_.unit));
   result.unit_kind = std::string(unit_kind_name(options_.unit_kind));
   return result;

@@ -55,7 +55,7 @@ class Gpu {
   const SimOptions options_;
   const GpuConfig& config_;
   const trace::Reader& trace_;
-  const bool has_values_;
+  const std::string costs_of_;
   const bool may_lag_;  // SMs may be behind
   const Cycle quantum_;
   AddressMap addresses_;

@@ -47,12 +47,7 @@ Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
           [&] { return std::make_unique<PolicyTiming>(header, options.gpu, options.policy); }),
       .buffer = {},
       .dense = reference.dense()};
-  std::uint32_t registers = header.registers_per_thread;
-  const trace::VariantCost& cost =
-      header.costs.at(options.gpu.sass_arch).at(options.policy.variant());
-  if (cost.registers > 0) {
-    registers = cost.registers;
-  }
+  const std::uint32_t registers = launch.timing->registers;
   launch.resident_ctas = ctas_per_sm(beside_buffer(options.gpu, options.policy), header, registers);
   if (launch.resident_ctas == 0) {
     throw SimulationError(
@@ -62,10 +57,13 @@ Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
                     header.shared_bytes_per_cta, options.gpu.name));
   }
 
-  for (const trace::Parameter& parameter : header.parameters) {
-    if (parameter.base + (header.primitive_count - 1) * parameter.stride_bytes > kAddrMask) {
-      throw SimulationError(fmt::format("{}: {} reaches beyond the {} address bits of the unit",
-                                        trace.path().string(), parameter.name, kAddrWidth));
+  for (const trace::Site& site : header.sites) {
+    for (const trace::Parameter& parameter : site.parameters) {
+      const std::uint64_t last = (site.primitive_count - 1) * parameter.stride_bytes;
+      if (parameter.base + last > kAddrMask) {
+        throw SimulationError(fmt::format("{}: {} reaches beyond the {} address bits of the unit",
+                                          trace.path().string(), parameter.name, kAddrWidth));
+      }
     }
   }
 

@@ -16,7 +16,6 @@ namespace warpfold {
 ReferenceSums ReferenceSums::compute(const trace::Reader& trace) {
   const trace::Header& header = trace.header();
   const AddressMap map(header);
-  const bool has_values = header.values == trace::ValueMode::kFp32;
   ReferenceSums sums;
   sums.elements_ = LazyArray<Element>(map.element_count(), false);
   sums.touched_.resize(map.element_count() / kBlock + 1);
@@ -29,14 +28,17 @@ ReferenceSums ReferenceSums::compute(const trace::Reader& trace) {
         if (event.kind != trace::RecordKind::kEvent) {
           continue;
         }
+        const AddressMap::OfSite& site = map.site(event.site);
         ++sums.events_;
+        sums.warp_atomics_ += site.parameters;
         const std::uint64_t seed = synthetic_seed({cta.cta, w, r});
         std::uint64_t value_index = event.values;
-        for (std::uint32_t p = 0; p < map.parameter_count(); ++p) {
+        const std::uint32_t end = site.first_parameter + site.parameters;
+        for (std::uint32_t p = site.first_parameter; p < end; ++p) {
           for (LaneMask rest = event.mask; rest != 0; rest &= rest - 1) {
             const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
             const Fp32Bits bits =
-                has_values ? warp.values[value_index++] : synthetic_value(seed, p, lane);
+                site.traced ? warp.values[value_index++] : synthetic_value(seed, p, lane);
             const double value = double{std::bit_cast<float>(bits)};
             const ElementIndex index = map.element(lane_primitive(warp, event, lane), p);
             Element& element = sums.elements_[index];
@@ -50,7 +52,7 @@ ReferenceSums ReferenceSums::compute(const trace::Reader& trace) {
       }
     }
   }
-  sums.exact_ = !has_values;
+  sums.exact_ = !map.any_traced();
   std::size_t touched = 0;
   for (std::size_t block = 0; block < sums.touched_.size(); ++block) {
     if (!sums.touched_[block]) {

@@ -33,6 +33,7 @@ class ReferenceSums {
   [[nodiscard]] bool dense() const { return dense_; }
 
   [[nodiscard]] std::uint64_t events() const { return events_; }
+  [[nodiscard]] std::uint64_t warp_atomics() const { return warp_atomics_; }
   [[nodiscard]] std::uint64_t lane_atomics() const { return lane_atomics_; }
 
  private:
@@ -51,6 +52,7 @@ class ReferenceSums {
   std::vector<bool> touched_;
   bool dense_ = false;
   std::uint64_t events_ = 0;
+  std::uint64_t warp_atomics_ = 0;
   std::uint64_t lane_atomics_ = 0;
   bool exact_ = false;
 };

@@ -28,7 +28,7 @@ void ArcPort::request(CtaContext& cta, std::uint32_t warp, const Step& step, Cyc
   }
   Operand& operand = operands_[tag];
   operand.event = {.cta = CtaHold::of(cta), .warp = warp, .record = step.record};
-  operand.values = EventValues(operand.event, context_.has_values);
+  operand.values = EventValues(operand.event, context_.addresses);
   operand.parameter = step.parameter;
   operand.uniform = step.uniform;
   operand.lanes_left = step.mask;

@@ -47,6 +47,8 @@ void AtomicBuffer::tick() {
   }
   if (input.empty()) {
     input.want_entries();
+  } else if (!looked_up_ && input.front().passes && !injection_.can_push()) {
+    injection_.want_room();
   } else if (!looked_up_ && blocked_since_ == kNever && !input.front().flush) {
     wake_next();
   }
@@ -73,6 +75,7 @@ void AtomicBuffer::drain() {
   if (!victims_.empty() && injection_.can_push()) {
     injection_.push(std::move(victims_.front()));
     victims_.pop_front();
+    drained_ = now();
   }
 }
 
@@ -88,6 +91,9 @@ bool AtomicBuffer::look_up() {
     return true;
   }
   ARC_CHECK(!transaction.reduced && !flushing_, "a buffer sums REDs, until it is flushed");
+  if (transaction.passes) {
+    return pass(transaction);
+  }
   const SumStore::Line line = store_.line_of(transaction.address);
   const std::uint32_t lookups =
       shape_.by_lane ? static_cast<std::uint32_t>(lane_count(transaction.mask)) : 1;
@@ -124,6 +130,17 @@ bool AtomicBuffer::look_up() {
   return true;
 }
 
+// What it cannot sum goes on to the injection port, in order; false if that has no room.
+bool AtomicBuffer::pass(Transaction& transaction) {
+  if (drained_ == now() || !injection_.can_push()) {
+    return false;
+  }
+  injection_.push(std::move(transaction));
+  last_lookup_ = now();
+  input.pop();
+  return true;
+}
+
 // Sends out what the line's place holds and gives it the place. Returns the sectors sent; nothing
 // if it has to wait for room in the victim queue or for the adder to be done with the old line.
 std::optional<std::uint32_t> AtomicBuffer::make_room(SumStore::Line line) {
@@ -148,7 +165,7 @@ std::optional<std::uint32_t> AtomicBuffer::make_room(SumStore::Line line) {
 void AtomicBuffer::absorb(Transaction& transaction, SumStore::Slot slot) {
   EventRef& ref = transaction.event;
   const std::uint32_t p = transaction.parameter;
-  const EventValues values(ref, context_.has_values);
+  const EventValues values(ref, context_.addresses);
   for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
     const Address address =

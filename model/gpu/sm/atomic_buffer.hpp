@@ -67,6 +67,7 @@ class AtomicBuffer : public Block {
   void tick() override;
   void drain();
   bool look_up();
+  bool pass(Transaction& transaction);
   std::optional<std::uint32_t> make_room(SumStore::Line line);
   void absorb(Transaction& transaction, SumStore::Slot slot);
   void start_adding();
@@ -98,6 +99,7 @@ class AtomicBuffer : public Block {
   SumStore::Line adding_line_ = 0;
 
   std::deque<Transaction> victims_;
+  Cycle drained_ = kNever;  // the last in which one left
   Cycle blocked_since_ = kNever;
 
   std::uint64_t fills_ = 0;  // lines of loads that are still to come in

@@ -43,6 +43,11 @@ void Lsu::tick() {
     return;
   }
   if (holding_) {
+    // Beside the pipe goes only what an atomic buffer takes.
+    if (beside_pipe_ && splitter_.at(sent_).passes && !pipe_.free()) {
+      wake_at(cycle_of(pipe_.free_at()));
+      return;
+    }
     if (!can_send()) {
       if (blocked_since_ == kNever) {
         blocked_since_ = now();
@@ -77,7 +82,7 @@ void Lsu::send_next() {
   if (!holding_ && !buffered) {
     sent.last_of = cta_;
   }
-  if (!beside_pipe_) {
+  if (!beside_pipe_ || sent.passes) {
     const Ticks occupancy = splitter_.occupancy(sent_);
     const Ticks until = pipe_.start(occupancy);
     if (slices_ != nullptr) {

@@ -27,9 +27,11 @@ constexpr bool is_on_pipe(MemOpKind kind) {
 // An instruction in a sub-core's memory queue.
 struct MemOp {
   MemOpKind kind = MemOpKind::kRed;
-  bool uniform = false;  // kRed: all lanes of `mask` add to `address`
-  std::uint16_t parameter = 0;
+  bool uniform = false;         // kRed: all lanes of `mask` add to `address`
+  std::uint16_t parameter = 0;  // among those of all sites
   std::uint8_t warp_slot = 0;
+  bool passes = false;  // kRed: goes by an atomic buffer, which does not know its type
+  bool wide = false;    // kRed, kReduced: two words for each addition
   LaneMask mask = 0;
   Fp32Bits data = 0;
   std::uint32_t latency = 0;

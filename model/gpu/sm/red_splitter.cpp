@@ -12,11 +12,16 @@ namespace warpfold {
 RedSplitter::RedSplitter(const SmContext& context)
     : context_(context),
       line_mask_(~Address{context.config.l1.line_bytes - 1}),
-      by_line_(!context.buffer.present()),
-      piece_mask_(by_line_ ? line_mask_ : ~Address{kSectorBytes - 1}),
       red_min_(to_ticks(context.config.lsu.red_min)),
       red_flit_(to_ticks(context.config.lsu.red_flit)),
-      red_change_(to_ticks(context.config.lsu.red_change)) {}
+      red_change_(to_ticks(context.config.lsu.red_change)) {
+  set_pieces(!context.buffer.present());
+}
+
+void RedSplitter::set_pieces(bool by_line) {
+  by_line_ = by_line;
+  piece_mask_ = by_line ? line_mask_ : ~Address{kSectorBytes - 1};
+}
 
 // Of a load of a word for each lane, neighbours: one for each sector of a line. Where it lies a
 // trace does not say: anywhere.
@@ -40,6 +45,10 @@ void RedSplitter::begin(const TransactionFields& fields) {
 // One for each line, or sector, that its lanes touch.
 void RedSplitter::split(MemOp& op) {
   count_ = 0;
+  wide_ = op.wide;
+  if (context_.buffer.present()) {
+    set_pieces(op.passes);
+  }
   if (op.kind == MemOpKind::kReduced && op.event.cta) {
     split_sums(op);
   } else if (op.kind == MemOpKind::kReduced || op.uniform) {
@@ -61,8 +70,9 @@ void RedSplitter::split_one_address(MemOp& op) {
   fields.sectors = sector_bit(op.address);
   fields.turns = lanes;
   fields.packets = lanes;
-  fields.lone_words = lanes;
-  fields.flits = lanes;
+  fields.lone_words = wide_ ? 0 : lanes;
+  fields.flits = wide_ ? 2 * lanes : lanes;
+  fields.passes = op.passes;
   fields.mask = reduced ? 1 : op.mask;
   fields.data = op.data;
   fields.address = op.address;
@@ -73,6 +83,7 @@ void RedSplitter::split_one_address(MemOp& op) {
 void RedSplitter::split_lanes(MemOp& op) {
   TransactionFields fields;
   fields.parameter = op.parameter;
+  fields.passes = op.passes;
   const trace::WarpTrace& trace = op.event.warp_trace();
   const trace::Record& event = op.event.event();
   std::array<Address, kLanes> addresses;
@@ -102,12 +113,17 @@ void RedSplitter::split_lanes(MemOp& op) {
 void RedSplitter::clear_words(std::size_t transaction) {
   words_[transaction].fill(0);
   added_[transaction] = 0;
+  summed_[transaction] = 0;
 }
 
 // Returns the turn in which it is added to.
 std::uint8_t RedSplitter::add_word(std::size_t transaction, Address address) {
   const std::size_t word = address % kLineBytes / sizeof(Fp32Bits);
   added_[transaction] |= 1U << word;
+  if (wide_) {
+    added_[transaction] |= 2U << word;
+    ++words_[transaction][word + 1];
+  }
   return words_[transaction][word]++;
 }
 
@@ -228,7 +244,7 @@ void RedSplitter::set_occupancies() {
 void RedSplitter::split_sums(MemOp& op) {
   const trace::WarpTrace& trace = op.event.warp_trace();
   const trace::Record& event = op.event.event();
-  const EventValues event_values(op.event, context_.has_values);
+  const EventValues event_values(op.event, context_.addresses);
   std::array<Fp32Bits, kLanes> values{};
   for (LaneMask rest = op.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
@@ -249,7 +265,7 @@ void RedSplitter::split_sums(MemOp& op) {
   }
   for (std::size_t i = 0; i < count_; ++i) {
     transactions_[i].partial = true;
-    transactions_[i].mask = added_[i];
+    transactions_[i].mask = summed_[i];
     transactions_[i].data = context_.sums.put(sums_[i]);
   }
   count_turns();
@@ -273,6 +289,7 @@ void RedSplitter::add_sum(Address address, Fp32Bits sum, std::uint16_t parameter
   const std::size_t word = address % kLineBytes / sizeof(Fp32Bits);
   add_word(index, address);
   sums_[index][word] = sum;
+  summed_[index] |= 1U << word;
   ++context_.tally.software_reduced;
 }
 

@@ -20,7 +20,8 @@ namespace warpfold {
 
 class RedSplitter {
  public:
-  // Transactions are lines, or, for an atomic buffer, 32-byte sectors.
+  // Transactions are lines, or, for an atomic buffer, 32-byte sectors. An addition of two words is
+  // to both of them: never lone.
   explicit RedSplitter(const SmContext& context);
 
   // Those of a RED, which gives up its event; of a load that goes to the L2, from that sub-core.
@@ -37,6 +38,7 @@ class RedSplitter {
   void split_sums(MemOp& op);
   void begin(const TransactionFields& fields);
   void add_sum(Address address, Fp32Bits sum, std::uint16_t parameter);
+  void set_pieces(bool by_line);
   void clear_words(std::size_t transaction);
   std::uint8_t add_word(std::size_t transaction, Address address);
   [[nodiscard]] std::uint32_t words_of_turn(std::size_t transaction, std::uint32_t turn) const;
@@ -49,8 +51,9 @@ class RedSplitter {
 
   const SmContext& context_;
   const Address line_mask_;
-  const bool by_line_;
-  const Address piece_mask_;  // of an address, that of its transaction
+  bool by_line_ = true;
+  Address piece_mask_ = 0;  // of an address, that of its transaction
+  bool wide_ = false;       // the RED in hand is
   const Ticks red_min_, red_flit_, red_change_;
   std::array<Transaction, kLanes> transactions_;
   // Of each, how many additions each word of its line gets, and which words get any.
@@ -58,7 +61,8 @@ class RedSplitter {
   std::array<std::uint32_t, kLanes> added_{};
   std::array<std::uint8_t, kLanes> turn_of_{};  // of each lane, over its line
   std::array<Ticks, kLanes> occupancy_{};
-  std::array<LineSums, kLanes> sums_;  // of each, where it carries sums
+  std::array<LineSums, kLanes> sums_;           // of each, where it carries sums,
+  std::array<std::uint32_t, kLanes> summed_{};  // and the words of these
   std::size_t count_ = 0;
 };
 

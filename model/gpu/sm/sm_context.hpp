@@ -22,7 +22,6 @@ struct SmContext {
   const BufferShape& buffer;
   LineSumsPool& sums;
   Tally& tally;
-  bool has_values;              // the trace keeps them
   bool reference;               // SimOptions::reference
   std::uint32_t index;          // of the SM
   std::uint32_t resident_ctas;  // that fit it

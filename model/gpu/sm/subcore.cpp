@@ -270,7 +270,8 @@ void Subcore::want_access(std::uint32_t slot, Cycle cycle) {
 
 void Subcore::want_atomic(std::uint32_t slot, Cycle cycle) {
   const SlotMask bit = SlotMask{1} << slot;
-  if (has_unit_ && warps_[slot].step.kind == StepKind::kAtomic) {
+  const Step& step = warps_[slot].step;
+  if (has_unit_ && step.kind == StepKind::kAtomic && !step.passed_on) {
     want_unit_ |= bit;
     return;
   }

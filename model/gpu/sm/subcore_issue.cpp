@@ -199,7 +199,7 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
 
 void Subcore::issue_atomic(std::uint32_t slot, Cycle cycle) {
   Warp& warp = warps_[slot];
-  if (has_unit_ && warp.step.kind == StepKind::kAtomic) {
+  if (has_unit_ && warp.step.kind == StepKind::kAtomic && !warp.step.passed_on) {
     want_unit_ &= ~(SlotMask{1} << slot);
     arc_.request(*warp.cta, warp.warp, warp.step, cycle);
     ++stats_.atomreds;
@@ -250,6 +250,7 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
   op.kind = step.kind == StepKind::kAtomic ? MemOpKind::kRed : MemOpKind::kReduced;
   op.parameter = step.parameter;
   op.warp_slot = static_cast<std::uint8_t>(slot);
+  op.wide = step.wide;
   op.mask = step.mask;
   op.event = {.cta = CtaHold::of(*warp.cta), .warp = warp.warp, .record = step.record};
   const auto lanes = static_cast<std::uint64_t>(lane_count(op.mask));
@@ -260,9 +261,11 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
     }
   } else {
     context_.tally.lanes_issued += lanes;
-    if (!context_.buffer.present()) {
+    op.passes = step.passed_on && context_.buffer.present();
+    if (!context_.buffer.present() || step.passed_on) {
       context_.tally.lanes_as_red += lanes;
     }
+    context_.tally.lanes_passed_on += step.passed_on ? lanes : 0;
     if (step.uniform) {
       op.uniform = true;
       op.address = context_.addresses.address(step.primitive, step.parameter);
@@ -274,7 +277,7 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
 
 // Of lanes of one primitive, summed in software: the sum and its address are all that travels.
 void Subcore::push_sum(MemOp& op, const Warp& warp) {
-  const EventValues event_values(op.event, context_.has_values);
+  const EventValues event_values(op.event, context_.addresses);
   std::array<Fp32Bits, kLanes> values{};
   for_each_bit(op.mask,
                [&](std::uint32_t lane) { values[lane] = event_values.of(op.parameter, lane); });

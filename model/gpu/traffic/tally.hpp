@@ -13,6 +13,7 @@ struct alignas(64) Tally {
   std::uint64_t lanes_software = 0;     // lane additions summed by shuffles before their RED
   std::uint64_t lanes_to_unit = 0;      // values that the reduction units read
   std::uint64_t lanes_as_red = 0;       // values that went to the ROPs lane by lane
+  std::uint64_t lanes_passed_on = 0;    // of these, for their type: the policy would reduce them
   std::uint64_t software_reduced = 0;   // additions that carry a software sum
   std::uint64_t unit_reduced = 0;       // additions that carry a reduction unit's sum
   std::uint64_t lanes_buffered = 0;     // values that atomic buffers summed
@@ -26,6 +27,7 @@ struct alignas(64) Tally {
     lanes_software += other.lanes_software;
     lanes_to_unit += other.lanes_to_unit;
     lanes_as_red += other.lanes_as_red;
+    lanes_passed_on += other.lanes_passed_on;
     software_reduced += other.software_reduced;
     unit_reduced += other.unit_reduced;
     lanes_buffered += other.lanes_buffered;

@@ -26,12 +26,13 @@ struct TransactionFields {
   bool uniform : 1 = false;  // all lanes of `mask` add to `address`
   // Sums of the words in `mask` of the line, at `data` in the LineSumsPool.
   bool partial : 1 = false;
-  bool flush : 1 = false;  // no addition: the end of the kernel, for an atomic buffer
-  bool whole : 1 = false;  // no turn leaves out a word of a sector that it adds to
+  bool flush : 1 = false;   // no addition: the end of the kernel, for an atomic buffer
+  bool whole : 1 = false;   // no turn leaves out a word of a sector that it adds to
+  bool passes : 1 = false;  // by the atomic buffer
   std::uint8_t subcore = 0;
   std::uint8_t answers = kNoAnswer;  // its slot in the sub-core
   std::uint8_t sectors = 0;          // of the line, those that are added to
-  std::uint16_t parameter = 0;
+  std::uint16_t parameter = 0;       // among those of all sites
   std::uint16_t turns = 0;
   std::uint16_t packets = 0;
   std::uint16_t lone_words = 0;  // of the packets, those that are one flit
