@@ -8,6 +8,10 @@ class SassError(Exception):
     """Machine code that is not as expected: one line."""
 
 
+class UnknownFlow(SassError):
+    """Control flow that cannot be followed: the kernel has no costs."""
+
+
 LINE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;\s*/\*\s*0x([0-9a-f]{16})\s*\*/\s*$")
 UPPER_WORD = re.compile(r"^\s*/\*\s*0x([0-9a-f]{16})\s*\*/\s*$")
 FUNCTION = re.compile(r"^\s*Function\s*:\s*(\S+)")
@@ -20,12 +24,17 @@ INSTRUCTION_BYTES = 16
 # selects; products go through that of FFMA.
 CLASSES = {"LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDG": "global_load", "STG": "global_load",
            "SHFL": "shuffle", "MATCH": "match", "REDUX": "redux"}
+# Of kernels of any kind: local memory, textures and copies into shared memory go the way of global memory.
+CLASSES |= dict.fromkeys(("LD", "ST", "LDL", "STL", "LDGSTS", "TEX", "TLD", "TLD4", "TXQ", "SULD", "SUST"), "global_load")
+CLASSES |= dict.fromkeys(("LDSM", "STSM"), "shared_wide")
 CLASSES |= dict.fromkeys(("MUFU", "POPC", "FLO", "BREV", "I2F", "F2I", "F2F", "FRND", "FCHK"), "sfu")
 CLASSES |= dict.fromkeys(("IADD3", "VIADD", "LOP3", "SHF", "LEA", "ISETP", "FSETP", "SEL", "FSEL", "FMNMX", "IMNMX",
                           "VIMNMX", "VIADDMNMX", "PRMT", "IABS", "SGXT", "BMSK"), "integer")
 # Class of a result that arrives when it does, for which a scoreboard stands.
 RESULTS = {"LDS": "shared", "ATOMS": "shared", "LDG": "global_load", "SHFL": "shuffle", "MATCH": "match",
            "REDUX": "redux", "S2R": "special", "B2R": "special", "S2UR": "uniform", "R2UR": "uniform", "LDC": "constant"}
+RESULTS |= dict.fromkeys(("LD", "TEX", "TLD", "TLD4", "TXQ", "SULD", "ATOM", "ATOMG"), "global_load")
+RESULTS |= {"LDL": "next_word", "LDSM": "shared_wide"}  # local memory is mostly served by the L1
 RESULTS |= {opcode: kind for opcode, kind in CLASSES.items() if kind == "sfu"}
 # Lanes that are named take longer than those at a distance; 16 bytes a lane longer than 8.
 SLOWER = {"LDS.128": "shared_wide", "STS.128": "shared_wide", "SHFL.IDX": "shuffle_index"}
@@ -33,7 +42,7 @@ COUNTS = {"POPC", "UPOPC"}  # active lanes, for the threshold
 ATOMICS = {"RED", "REDG", "ATOM", "ATOMG"}
 OTHER_MEMORY = {"LD", "ST", "LDL", "STL", "LDSM", "LDGSTS", "TEX", "TLD", "SULD", "SUST"}
 NO_RESULT = ATOMICS | {"STS", "STG", "BRA", "BSSY", "BSYNC", "BAR", "WARPSYNC", "EXIT", "NOP", "CALL", "RET", "YIELD", "BREAK"}
-JUMPS = {"BRA", "CALL"}
+JUMPS = {"BRA", "CALL", "JMP"}
 BRANCHES = {"BRA", "BSYNC"}  # those that take longer than their stall counts
 UNKNOWN_FLOW = {"BRX", "BRXU", "JMP", "JMX", "JMXU", "BPT", "KILL", "RPCMOV"}
 
