@@ -4,20 +4,28 @@ disassembler with its blanks squeezed; sw_b, skip and cccl without the helper co
 reach. Expected numbers were counted in the listings by hand where they are written out."""
 
 import contextlib
-import importlib.util
 import io
 import json
 import os
 import re
+import sys
 import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SCRIPT = os.path.join(HERE, "..", "..", "traces", "capture", "costs", "sass_cost.py")
-spec = importlib.util.spec_from_file_location("sass_cost", SCRIPT)
-sass_cost = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(sass_cost)
-GAUSSIANS = sass_cost.WORKLOADS[sass_cost.GAUSSIANS]
+sys.path.insert(0, os.path.join(HERE, "..", "..", "traces", "capture", "costs"))
+sys.dont_write_bytecode = True
+
+import sass_cost  # noqa: E402
+from cost import FIELDS, ISSUED, Scoreboard, slots  # noqa: E402
+from flow import Flow  # noqa: E402
+from instructions import NO_BARRIER, Instruction, SassError, parse_registers, parse_sass  # noqa: E402
+from prediction import predict_variant  # noqa: E402
+from reductions import Ways, ranges  # noqa: E402
+from shapes import SEGMENTS, WORKLOADS, Shape  # noqa: E402
+import shapes  # noqa: E402
+
+GAUSSIANS = WORKLOADS[shapes.GAUSSIANS]
 
 KERNELS = {"baseline": "sm_90_baseline", "sw-s": "sm_86_sw_s", "sw-b": "sm_90_sw_b", "skip": "sm_90_skip",
            "cccl": "sm_86_cccl"}
@@ -29,12 +37,12 @@ def text_of(variant):
 
 
 def instructions(variant, text=None):
-    functions = sass_cost.parse_sass(text_of(variant) if text is None else text)
+    functions = parse_sass(text_of(variant) if text is None else text)
     return functions["warpfold_backward_" + variant.replace("-", "_")]
 
 
 def ways(variant, text=None):
-    return sass_cost.Ways(sass_cost.Flow(instructions(variant, text)), variant, GAUSSIANS)
+    return Ways(Flow(instructions(variant, text)), variant, GAUSSIANS)
 
 
 def cost(variant, name):
@@ -50,7 +58,7 @@ def without(text, address):
 
 def line(address, text, stall=1, write=7, wait=0):
     high = stall << 41 | write << 46 | 7 << 49 | wait << 52
-    return sass_cost.Instruction(address, text, 0, high)
+    return Instruction(address, text, 0, high)
 
 
 class Reading(unittest.TestCase):
@@ -61,7 +69,7 @@ class Reading(unittest.TestCase):
         self.assertEqual((fetch.stall, fetch.write_barrier, fetch.wait_mask), (6, 2, 0))
         self.assertEqual(fetch.kind, "global_load")
         user = code[0x230]  # 0x004fc400...: waits for it
-        self.assertEqual((user.stall, user.write_barrier, user.wait_mask), (2, sass_cost.NO_BARRIER, 1 << 2))
+        self.assertEqual((user.stall, user.write_barrier, user.wait_mask), (2, NO_BARRIER, 1 << 2))
 
     def test_registers_written_and_read(self):
         wide = line(0, "@!P0 IMAD.WIDE R8, R5, 0x4, R14")
@@ -84,13 +92,13 @@ class Reading(unittest.TestCase):
     def test_registers_of_each_kernel(self):
         text = ("arch = sm_86\nResource usage:\n Function a:\n  REG:40 STACK:0\n Function b:\n  REG:48\n"
                 "arch = sm_90\nResource usage:\n Function a:\n  REG:32 STACK:0\n")
-        self.assertEqual(sass_cost.parse_registers(text),
+        self.assertEqual(parse_registers(text),
                          {"sm_86": {"a": 40, "b": 48}, "sm_90": {"a": 32}})
 
 
 class Scoreboards(unittest.TestCase):
     def test_a_wait_is_counted_by_the_class_that_it_waits_for(self):
-        board = sass_cost.Scoreboard()
+        board = Scoreboard()
         board.issue(line(0, "LDS R1, [R0]", write=0))
         board.issue(line(16, "MUFU.RCP R2, R0", write=1))
         board.issue(line(32, "POPC R3, R0", write=2))
@@ -99,7 +107,7 @@ class Scoreboards(unittest.TestCase):
         self.assertEqual(board.issue(line(80, "FADD R4, R1, R2", wait=15)), ([], 0))
 
     def test_the_clock_counts_stall_counts(self):
-        board = sass_cost.Scoreboard()
+        board = Scoreboard()
         board.issue(line(0, "SHFL.BFLY PT, R1, R0, 0x1, 0x1f", stall=3, write=0))
         board.issue(line(16, "SHFL.BFLY PT, R2, R0, 0x2, 0x1f", stall=5, write=0))
         board.issue(line(32, "FADD R5, R5, R5", stall=4))
@@ -107,7 +115,7 @@ class Scoreboards(unittest.TestCase):
         self.assertEqual(board.issue(line(48, "FADD R3, R1, R2", wait=1))[0], [("shuffle", 3, 12)])
 
     def test_what_takes_longer_is_a_class_of_its_own(self):
-        board = sass_cost.Scoreboard()
+        board = Scoreboard()
         board.issue(line(0, "SHFL.IDX PT, R1, R0, R4, 0x1f", stall=2, write=0))
         board.issue(line(16, "LDS.128 R8, [R2]", stall=2, write=1))
         self.assertEqual(board.issue(line(32, "FADD R3, R1, R8", wait=3))[0],
@@ -125,10 +133,10 @@ class Paths(unittest.TestCase):
         w = ways("baseline")
         self.assertEqual((w.inner, w.outer, w.meet), (0x640, [0x2F0], 0xB60))
         self.assertEqual(w.leaves, [0x680, 0x730, 0x770])
-        self.assertEqual(sass_cost.ranges(w.addresses("skip_position")), "640-680 b60-ba0")
-        self.assertEqual(sass_cost.ranges(w.addresses("skip_power")), "640-730 b60-ba0")
-        self.assertEqual(sass_cost.ranges(w.addresses("skip_alpha")), "640-770 b60-ba0")
-        self.assertEqual(sass_cost.ranges(w.addresses("batch")), "2f0-630 bb0-be0")
+        self.assertEqual(ranges(w.addresses("skip_position")), "640-680 b60-ba0")
+        self.assertEqual(ranges(w.addresses("skip_power")), "640-730 b60-ba0")
+        self.assertEqual(ranges(w.addresses("skip_alpha")), "640-770 b60-ba0")
+        self.assertEqual(ranges(w.addresses("batch")), "2f0-630 bb0-be0")
         alpha = cost("baseline", "skip_alpha")
         self.assertEqual(alpha, {"alu": 19, "integer": 3, "sfu": 1, "shared": 1, "shared_wide": 1, "global_load": 0,
                                  "shuffle": 0, "shuffle_index": 0, "match": 0, "redux": 0, "stall_cycles": 107, "branches": 5, "waits": [["shared", 0, 5], ["shared", 4, 9], ["sfu", 41, 43]]})
@@ -136,7 +144,7 @@ class Paths(unittest.TestCase):
 
     def test_barriers_are_in_no_path(self):
         batch = cost("baseline", "batch")
-        self.assertEqual(sum(batch[f] for f in sass_cost.ISSUED), (0x630 - 0x2F0) // 16 + 1 + 4 - 2)
+        self.assertEqual(sum(batch[f] for f in ISSUED), (0x630 - 0x2F0) // 16 + 1 + 4 - 2)
         self.assertEqual((batch["global_load"], batch["shared"], batch["shared_wide"]), (6, 1, 2))
         self.assertEqual(sum(wait[0] == "global_load" for wait in batch["waits"]), 3)
 
@@ -144,9 +152,9 @@ class Paths(unittest.TestCase):
         for variant, first, last in (("baseline", 0x640, 0xBA0), ("skip", 0x690, 0x1190), ("cccl", 0x500, 0xFA0)):
             with self.subTest(variant):
                 w = ways(variant)
-                names = ["taken"] + sass_cost.SEGMENTS[variant]
-                slots = sum(sass_cost.slots(w.cost(n)[0]) for n in names)
-                self.assertEqual(slots, (last - first) // 16 + 1 - GAUSSIANS.parameters)
+                names = ["taken"] + SEGMENTS[variant]
+                issued = sum(slots(w.cost(n)[0]) for n in names)
+                self.assertEqual(issued, (last - first) // 16 + 1 - GAUSSIANS.parameters)
 
     def test_addresses_belong_to_the_reduction_and_gradients_to_the_pass(self):
         w = ways("baseline")
@@ -162,15 +170,15 @@ class Paths(unittest.TestCase):
 
     def test_serial_reduction(self):
         w = ways("sw-s")
-        self.assertEqual(sass_cost.ranges(w.addresses("per_lane")), "9d0-b80")
+        self.assertEqual(ranges(w.addresses("per_lane")), "9d0-b80")
         turn = cost("sw-s", "per_lane")
-        self.assertEqual((turn["shuffle"], turn["shuffle_index"], turn["match"], sass_cost.slots(turn)), (0, 9, 1, 28))
+        self.assertEqual((turn["shuffle"], turn["shuffle_index"], turn["match"], slots(turn)), (0, 9, 1, 28))
         check = [w.flow.code[a].opcode for a in w.addresses("check")]
         self.assertEqual(check, ["VOTE", "R2UR", "BRA", "MATCH", "POPC", "ISETP", "BRA"])
-        self.assertEqual(sass_cost.ranges(w.addresses("plain")), "d40-e80")
-        self.assertEqual(sass_cost.slots(cost("sw-s", "plain")), (0xE80 - 0xD40) // 16 + 1 - 9)
-        self.assertEqual(sass_cost.ranges(w.addresses("setup")), "900-9c0")
-        self.assertEqual(sass_cost.ranges(w.addresses("leader")), "b90-d30")
+        self.assertEqual(ranges(w.addresses("plain")), "d40-e80")
+        self.assertEqual(slots(cost("sw-s", "plain")), (0xE80 - 0xD40) // 16 + 1 - 9)
+        self.assertEqual(ranges(w.addresses("setup")), "900-9c0")
+        self.assertEqual(ranges(w.addresses("leader")), "b90-d30")
 
     def test_butterfly_reduction(self):
         w = ways("sw-b")
@@ -182,7 +190,7 @@ class Paths(unittest.TestCase):
         self.assertEqual(agree, ["BREV", "ISETP", "FLO", "SHFL", "ISETP", "VOTE", "BRA"])
         self.assertEqual(cost("sw-b", "butterfly")["shuffle"], 45)
         self.assertEqual(cost("sw-b", "butterfly")["alu"], 45)  # additions
-        self.assertEqual(sass_cost.ranges(w.addresses("plain")), "1210-1380")
+        self.assertEqual(ranges(w.addresses("plain")), "1210-1380")
 
     def test_skip_has_no_check(self):
         w = ways("skip")
@@ -195,14 +203,14 @@ class Paths(unittest.TestCase):
         w = ways("cccl")
         self.assertEqual((w.inner, w.outer, w.meet, w.leaves), (0x500, [0x2A0], 0xF80, [0xE20]))
         for name in ("skip_position", "skip_power", "skip_alpha"):
-            self.assertEqual(sass_cost.ranges(w.addresses(name)), "500-e20 f80-fa0")
+            self.assertEqual(ranges(w.addresses(name)), "500-e20 f80-fa0")
         self.assertEqual(cost("cccl", "skip_position")["shuffle"], 45)
         butterfly = cost("cccl", "butterfly")
         self.assertEqual((butterfly["shuffle"], butterfly["alu"]), (45, 45))
         self.assertEqual({w.flow.code[a].name for a in w.addresses("butterfly")}, {"SHFL.DOWN", "FADD"})
         # What an event issues beside its pass without one: the leader's addresses, e30 to f70.
-        taken = sum(sass_cost.slots(cost("cccl", n)) for n in ("taken", "butterfly", "leader"))
-        self.assertEqual(taken - sass_cost.slots(cost("cccl", "skip_alpha")), (0xF70 - 0xE30) // 16 + 1 - 9)
+        taken = sum(slots(cost("cccl", n)) for n in ("taken", "butterfly", "leader"))
+        self.assertEqual(taken - slots(cost("cccl", "skip_alpha")), (0xF70 - 0xE30) // 16 + 1 - 9)
 
     def test_the_converged_passes_hold_the_ballot(self):
         w = ways("sw-b")
@@ -215,13 +223,13 @@ def shaped(workload, variant, text=None):
     if text is None:
         with open(os.path.join(HERE, "sass", name), encoding="utf-8") as file:
             text = file.read()
-    code = sass_cost.parse_sass(text)[f"warpfold_{workload}_{variant.replace('-', '_')}"]
-    return sass_cost.Ways(sass_cost.Flow(code), variant, sass_cost.WORKLOADS[workload])
+    code = parse_sass(text)[f"warpfold_{workload}_{variant.replace('-', '_')}"]
+    return Ways(Flow(code), variant, WORKLOADS[workload])
 
 
 class Workloads(unittest.TestCase):
     def ranges(self, w, name):
-        return sass_cost.ranges(w.addresses(name))
+        return ranges(w.addresses(name))
 
     def test_a_loop_without_leaves(self):
         w = shaped("pagerank", "baseline")
@@ -231,7 +239,7 @@ class Workloads(unittest.TestCase):
         # The neighbour's index is wanted for the address alone.
         self.assertEqual(self.ranges(w, "plain"), "1f0-200 220 260")
         self.assertEqual(self.ranges(w, "epilogue"), "290")
-        self.assertEqual(sum(sass_cost.slots(w.cost(n)[0]) for n in ("taken", "plain")), 10 - 1)
+        self.assertEqual(sum(slots(w.cost(n)[0]) for n in ("taken", "plain")), 10 - 1)
 
     def test_serial_reduction(self):
         w = shaped("pagerank", "sw-s")
@@ -255,7 +263,7 @@ class Workloads(unittest.TestCase):
         self.assertEqual(self.ranges(w, "outside"), "0-110")
         self.assertEqual(self.ranges(w, "prologue"), "0-3e0")
         self.assertEqual(self.ranges(w, "epilogue"), "5b0")
-        self.assertEqual(sum(sass_cost.slots(w.cost(n)[0]) for n in ("taken", "plain")),
+        self.assertEqual(sum(slots(w.cost(n)[0]) for n in ("taken", "plain")),
                          (0x5A0 - 0x3F0) // 16 + 1 - 3)
         w = shaped("envmap", "sw-b")
         self.assertEqual(self.ranges(w, "outside"), "0-130")
@@ -267,7 +275,7 @@ class Workloads(unittest.TestCase):
         self.assertEqual(self.ranges(w, "empty"), "300-370 850-870")
         self.assertEqual(w.cost("empty")[0]["global_load"], 1)
         self.assertEqual(w.cost("taken")[0]["global_load"], 3)
-        self.assertEqual(sum(sass_cost.slots(w.cost(n)[0]) for n in ("taken", "plain")),
+        self.assertEqual(sum(slots(w.cost(n)[0]) for n in ("taken", "plain")),
                          (0x870 - 0x300) // 16 + 1 - 8)
         w = shaped("spheres", "sw-s")
         self.assertEqual(self.ranges(w, "empty"), "2f0-390 dc0-dd0")
@@ -291,8 +299,8 @@ class Workloads(unittest.TestCase):
     def test_stores_and_reductions_without_code_of_their_own(self):
         w = shaped("dynibar", "baseline")
         self.assertEqual(self.ranges(w, "outside"), "0-30")
-        self.assertEqual(sass_cost.slots(w.cost("plain")[0]), 0)  # the loop moves the address on
-        self.assertEqual(sass_cost.slots(w.cost("taken")[0]), (0x490 - 0x230) // 16 + 1 - 6)
+        self.assertEqual(slots(w.cost("plain")[0]), 0)  # the loop moves the address on
+        self.assertEqual(slots(w.cost("taken")[0]), (0x490 - 0x230) // 16 + 1 - 6)
         self.assertEqual(w.cost("epilogue")[0]["global_load"], 6)
         self.assertNotIn("global_load", [wait[0] for wait in w.cost("epilogue")[0]["waits"]])
         w = shaped("dynibar", "skip")
@@ -306,8 +314,8 @@ class Workloads(unittest.TestCase):
         for name in ("skip_position", "skip_power", "skip_alpha"):
             self.assertEqual(self.ranges(w, name), "500-e10 ed0-ef0")
         butterfly = w.cost("butterfly")[0]
-        self.assertEqual((butterfly["shuffle"], sass_cost.slots(butterfly)), (45, 90))
-        self.assertEqual(sum(sass_cost.slots(w.cost(n)[0]) for n in ("taken", "butterfly", "leader")),
+        self.assertEqual((butterfly["shuffle"], slots(butterfly)), (45, 90))
+        self.assertEqual(sum(slots(w.cost(n)[0]) for n in ("taken", "butterfly", "leader")),
                          (0xEF0 - 0x500) // 16 + 1 - 9)
         # A warp without a sample ends; the others have no pass without an event.
         w = shaped("dynibar", "cccl")
@@ -323,24 +331,24 @@ class Workloads(unittest.TestCase):
     def test_other_shapes_are_refused(self):
         with open(os.path.join(HERE, "sass", "pagerank_sm_86_baseline.sass"), encoding="utf-8") as file:
             text = file.read()
-        with self.assertRaisesRegex(sass_cost.SassError, "found 0 loops around the atomics, not 1"):
+        with self.assertRaisesRegex(SassError, "found 0 loops around the atomics, not 1"):
             shaped("pagerank", "baseline", without(text, 0x280))
-        with self.assertRaisesRegex(sass_cost.SassError, "0 loops around the atomics"):
+        with self.assertRaisesRegex(SassError, "0 loops around the atomics"):
             shaped("pagerank", "baseline", without(text, 0x270))
-        shape = sass_cost.WORKLOADS["pagerank"]
-        code = sass_cost.parse_sass(text)["warpfold_pagerank_baseline"]
-        for other, message in ((sass_cost.Shape(1, shape.variants, levels=["batch"]), "1 loops around .*, not 2"),
-                               (sass_cost.Shape(1, shape.variants, leaves=[("skip", False)]), "found 0 of the 1"),
-                               (sass_cost.Shape(1, shape.variants, turns=["march"]), "0 loops without .*, not 1"),
-                               (sass_cost.Shape(2, shape.variants), "has 1 atomics, not 2")):
-            with self.assertRaisesRegex(sass_cost.SassError, message):
-                sass_cost.Ways(sass_cost.Flow(code), "baseline", other)
+        shape = WORKLOADS["pagerank"]
+        code = parse_sass(text)["warpfold_pagerank_baseline"]
+        for other, message in ((Shape(1, shape.variants, levels=["batch"]), "1 loops around .*, not 2"),
+                               (Shape(1, shape.variants, leaves=[("skip", False)]), "found 0 of the 1"),
+                               (Shape(1, shape.variants, turns=["march"]), "0 loops without .*, not 1"),
+                               (Shape(2, shape.variants), "has 1 atomics, not 2")):
+            with self.assertRaisesRegex(SassError, message):
+                Ways(Flow(code), "baseline", other)
 
     def test_prediction(self):
         w = shaped("pagerank", "sw-s")
-        paths = sass_cost.WORKLOADS["pagerank"].paths
+        paths = WORKLOADS["pagerank"].paths
         cost = {"paths": [w.cost(n)[0] for n in paths],
-                "reduce": {n: w.cost(n)[0] for n in sass_cost.SEGMENTS["sw-s"]}}
+                "reduce": {n: w.cost(n)[0] for n in SEGMENTS["sw-s"]}}
         # One event of four lanes: three of them alike, from two on.
         lanes = [0] * 33
         lanes[4] = 1
@@ -348,23 +356,23 @@ class Workloads(unittest.TestCase):
         counts = {"paths": {"prologue": 1, "taken": 1, "epilogue": 1}, "barriers": 0, "parameters": 1,
                   "events_by_lanes": lanes, "one_address_by_lanes": [0] * 33, "serial_events": by_threshold(1),
                   "serial_turns": by_threshold(2), "plain_events": by_threshold(1)}
-        self.assertEqual(sass_cost.predict_variant(cost, counts, "sw-s", 2),
+        self.assertEqual(predict_variant(cost, counts, "sw-s", 2),
                          28 + 4 + 1 + 14 + (7 + 8 + 1) + 2 * 12 + (2 + 1))
         # The same under sw-b: the four are checked, and from a threshold of 4 down looked at, but never together.
         w = shaped("pagerank", "sw-b")
         cost = {"paths": [w.cost(n)[0] for n in paths],
-                "reduce": {n: w.cost(n)[0] for n in sass_cost.SEGMENTS["sw-b"]}}
+                "reduce": {n: w.cost(n)[0] for n in SEGMENTS["sw-b"]}}
         for threshold, looked_at in ((0, 10), (4, 10), (5, 0)):
-            self.assertEqual(sass_cost.predict_variant(cost, counts, "sw-b", threshold),
+            self.assertEqual(predict_variant(cost, counts, "sw-b", threshold),
                              41 + 14 + 1 + 10 + looked_at + (6 + 1))
         # Alike, they are summed.
         counts["one_address_by_lanes"] = lanes
-        self.assertEqual(sass_cost.predict_variant(cost, counts, "sw-b", 4), 41 + 14 + 1 + 10 + 10 + (11 + 5 + 1))
+        self.assertEqual(predict_variant(cost, counts, "sw-b", 4), 41 + 14 + 1 + 10 + 10 + (11 + 5 + 1))
 
 
 class Refusals(unittest.TestCase):
     def refuses(self, variant, text, message):
-        with self.assertRaisesRegex(sass_cost.SassError, message) as caught:
+        with self.assertRaisesRegex(SassError, message) as caught:
             ways(variant, text)
         self.assertNotIn("\n", str(caught.exception))
 
@@ -389,8 +397,8 @@ class Refusals(unittest.TestCase):
         at = next(n for n, l in enumerate(lines) if "/*0700*/" in l)
         self.refuses("baseline", "".join(lines[:at] + lines[at + 2:]), "lacks the instruction behind 0x6f0")
         self.refuses("baseline", text_of("baseline").replace("LDS.64", "LDL.64"), "memory of a kind")
-        with self.assertRaisesRegex(sass_cost.SassError, "no function"):
-            sass_cost.parse_sass("nothing\n")
+        with self.assertRaisesRegex(SassError, "no function"):
+            parse_sass("nothing\n")
 
 
 class Commands(unittest.TestCase):
@@ -418,10 +426,10 @@ class Commands(unittest.TestCase):
             self.assertEqual(set(table["costs"]["sm_90"]), set(KERNELS))
             for variant, entry in table["costs"]["sm_90"].items():
                 self.assertEqual(len(entry["paths"]), len(table["paths"]))
-                self.assertEqual(set(entry["reduce"]), set(sass_cost.SEGMENTS[variant]))
+                self.assertEqual(set(entry["reduce"]), set(SEGMENTS[variant]))
                 self.assertEqual(entry["registers"], 40)
                 for one in entry["paths"] + list(entry["reduce"].values()):
-                    self.assertEqual(list(one), sass_cost.FIELDS)
+                    self.assertEqual(list(one), FIELDS)
 
             events = [0] * 33
             events[4], events[32] = 3, 2

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Costs of ways through any kernel, on the machine code of kernels.cu. Expected numbers were counted in the listings
+by hand where they are written out."""
+
+import contextlib
+import glob
+import io
+import json
+import os
+import random
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "traces", "capture", "costs")]
+sys.dont_write_bytecode = True
+
+import kernel_code  # noqa: E402
+from cost import FIELDS, slots  # noqa: E402
+from disassembly import kernel_from_text  # noqa: E402
+from instructions import Instruction, SassError, UnknownFlow  # noqa: E402
+from kernel_flow import KernelFlow  # noqa: E402
+from kernel_ways import KernelWays  # noqa: E402
+from liveness import Liveness  # noqa: E402
+from walker import walk  # noqa: E402
+
+
+def path_of(name):
+    return os.path.join(HERE, name if "." in name else name + ".sm_90.sass")
+
+
+def load(name, file=None):
+    with open(path_of(file or name), encoding="utf-8") as text:
+        return kernel_from_text(text.read(), name, name)
+
+
+def ways_of(name, file=None):
+    kernel = load(name, file)
+    return KernelWays(kernel.instructions, kernel.tables)
+
+
+def code_of(*lines):
+    """Instructions of one line each; "LDG R1, [R2] @0" sets scoreboard 0, "FADD R1, R1, R1 ?0" waits for it."""
+    code = []
+    for number, line in enumerate(lines):
+        text, _, scoreboard = line.partition(" #")
+        text, _, wait = text.partition(" ?")
+        high = 2 << 41 | (int(scoreboard) if scoreboard else 7) << 46 | 7 << 49 | (1 << int(wait) if wait else 0) << 52
+        code.append(Instruction(16 * number, text, 0, high))
+    return code
+
+
+class Costs(unittest.TestCase):
+    def costs(self, kernel, expected):
+        """{way: slots, or None, or (slots, "estimated")}"""
+        for way, wanted in expected.items():
+            with self.subTest(way=" ".join(f"{a:x}" for a in way)):
+                cost = kernel.cost(way)
+                found = cost if cost is None else (slots(cost), "estimated") if cost.get("estimated") else slots(cost)
+                self.assertEqual(found, wanted)
+
+    def test_an_unrolled_loop_and_its_rest(self):
+        self.costs(ways_of("unrolled"), {
+            (-1, 0xD0): 14, (-1, 0x30): 4, (0xD0, 0x1A0): 1 + 11, (0x1A0, 0x1C0, 0x1E0, 0x200): 3,
+            (0x200, 0x1A0): 1 + 6, (0xD0, 0x2B0): 2 + 8, (0x200, 0x2B0): 2 + 8, (0x2B0, 0x2B0): 2 + 4,
+            (0x2B0, 0x2E0): 3, (0x1A0, 0x1E0): None, (0x2B0, 0x1A0): None})
+
+    def test_a_kernel_without_a_loop(self):
+        self.costs(ways_of("without_loop"), {(-1, 0x70): 8, (-1, 0xC0): 13, (-1, 0xC0, 0xF0, 0x110, 0x120): 18,
+                                             (0xF0, 0x110): 1})
+
+    def test_what_a_cost_has(self):
+        cost = ways_of("without_loop").cost((-1, 0xC0, 0xF0))
+        self.assertEqual(list(cost), FIELDS)
+        self.assertEqual({f: cost[f] for f in ("alu", "integer", "global_load", "branches")},
+                         {"alu": 13, "integer": 1, "global_load": 2, "branches": 0})
+        # IMAD.WIDE at d0 is there when the index is: c0 asks, 100 waits, with what lies between.
+        waits = ways_of("without_loop").cost((0xC0, 0xF0, 0x110))["waits"]
+        self.assertEqual([w[0] for w in waits].count("global_load"), 2)
+
+    def test_a_result_that_the_marker_in_front_asked_for(self):
+        waits = ways_of("unrolled").cost((0xD0, 0x1A0))["waits"]
+        self.assertEqual([(kind, asked) for kind, asked, _ in waits if kind == "global_load"], [("global_load", 0)])
+
+    def test_atomics_and_barriers_have_no_slot(self):
+        kernel = ways_of("unrolled")
+        cost = kernel.cost((0x1A0, 0x1C0, 0x1E0, 0x200))
+        code = kernel.flow.code
+        stall = sum(code[a // 16].stall for a in (0x1B0, 0x1D0, 0x1F0))
+        stall += sum(code[a // 16].stall - 1 for a in (0x1C0, 0x1E0, 0x200))
+        self.assertEqual(cost["stall_cycles"], stall)
+        self.assertEqual(kernel.issued_by_model((0x1A0, 0x1C0, 0x1E0, 0x200)), 3)
+        barrier = KernelWays(code_of("MOV R1, R2", "BAR.SYNC.DEFER_BLOCKING 0x0", "EXIT"))
+        self.costs(barrier, {(-1, 0x10): 1})
+        self.assertEqual(barrier.cost((-1, 0x10))["stall_cycles"], 2)
+
+    def test_a_loop_without_a_marker_counts_once(self):
+        self.costs(ways_of("computes"), {(-1, 0x80): 9, (0x80, 0xF0): (1 + 5, "estimated"), (0xF0, 0x100): 1})
+
+    def test_a_subroutine_returns_to_its_caller(self):
+        kernel = ways_of("calls")
+        self.costs(kernel, {
+            (0x50, 0xF0): 5 + 6 + 4, (0x50, 0x230, 0xF0): (5 + 7 + 1) + (6 + 4 + 4), (0x230, 0x230): 6 + 2 + 1,
+            (0xF0, 0x230, 0x1A0): (8 + 7 + 1) + (6 + 4 + 2), (0x50, 0x230, 0x1A0): None,
+            # From within, to either.
+            (0x230, 0xF0): 6 + 4 + 4, (0x230, 0x1A0): 6 + 4 + 2})
+
+    def test_slow_paths_without_a_marker_are_not_gone(self):
+        # The division's is left out, and said to be an estimate.
+        self.costs(ways_of("divides"), {(0xC0, 0xD0): 1, (0xD0, 0x240): (15 + 1 + 5, "estimated")})
+
+    def test_a_jump_table(self):
+        kernel = ways_of("chooses", "chooses.sm_90.nvdisasm")
+        table = kernel.flow.tables
+        self.assertEqual(sorted(table), [0x120, 0x1E0, 0x3E0])
+        self.assertTrue(all(0x130 <= t < 0x5C0 for t in table[0x120]))
+        self.assertIn(0x130, table[0x120])
+        self.costs(kernel, {(0x80, 0x150): 10 + 3, (0x80, 0x200): 5 + 6 + 2})
+        with self.assertRaisesRegex(UnknownFlow, "BRX R2 -0x130 at 0x120: a jump table whose targets"):
+            ways_of("chooses")
+
+    def test_sides_that_wait_for_each_other(self):
+        # Lanes that have read at 110 wait at 210, and the others go on at 140; and the other way round.
+        self.costs(ways_of("parts"), {
+            (0x60, 0x100): 5 + 5, (0x60, 0x1A0): 5 + 7, (0x110, 0x1A0): (3 + 7, "estimated"),
+            (0x1A0, 0x100): (7 + 5, "estimated"), (0x1A0, 0x280): 7 + 6, (0x1A0, 0x270, 0x280): 7 + 6, (0x60, 0x280): 5 + 3 + 1 + 6,
+            (0x280, 0x100): None})
+
+    def test_lanes_that_end_leave_others(self):
+        kernel = KernelWays(code_of("@P0 BRA 0x30", "LDG.E R1, [R2.64]", "EXIT", "LDG.E R3, [R2.64]", "EXIT"))
+        self.costs(kernel, {(-1, 0x10, 0x20, 0x30): (3 + 1, "estimated")})
+
+    def test_a_false_predicate(self):
+        code = code_of("LDG.E R1, [R2.64] #0", "@P0 LDG.E R3, [R2.64] #1", "@P0 RED.E.ADD.F32 [R2.64], R1",
+                       "FADD R4, R1, R3 ?1", "EXIT")
+        kernel = KernelWays(code)
+        self.costs(kernel, {(0, 0x40): 4, (0, 0x10, 0x40): 4, (0, 0x10, 0x20, 0x40): 3})
+        passed_by = kernel.cost((0, 0x40))
+        self.assertEqual((passed_by["alu"], passed_by["global_load"], passed_by["waits"]), (4, 0, []))
+        self.assertEqual(kernel.cost((0, 0x10, 0x40))["waits"], [["global_load", 0, 4]])
+        # Nobody knows how often it was false.
+        self.costs(KernelWays(code_of("@P0 RED.E.ADD.F32 [R2.64], R1", "@P1 BRA 0x0", "EXIT")),
+                   {(0, 0): (1, "estimated"), (-1, 0): (0, "estimated")})
+
+    def test_sides_of_equal_cost_are_certain(self):
+        sides = ["@P0 BRA 0x30", "FADD R1, R1, R1", "BRA 0x50", "FADD R2, R1, R1", "BRA 0x50", "EXIT"]
+        self.costs(KernelWays(code_of(*sides)), {(-1, 0x50): 4})
+        sides[3] = "IADD3 R2, R1, R1, RZ"
+        self.costs(KernelWays(code_of(*sides)), {(-1, 0x50): (4, "estimated")})
+
+    def test_code_that_hardly_runs(self):
+        # A failed assertion between two loads, and what only comes behind it.
+        code = code_of("LDG.E R1, [R2.64]", "@P0 BRA 0x60", "MOV R4, 0x1", "LEPC R20, 0x50", "CALL.ABS.NOINC R2",
+                       "LDG.E R5, [R2.64]", "LDG.E R6, [R2.64]", "BPT.TRAP 0x1", "EXIT")
+        self.costs(KernelWays(code), {(0, 0x60): 2, (0, 0x50): (5, "estimated"), (0x60, 0x80): (2, "estimated")})
+        # Votes of a warp that is converged, and of one that is not.
+        code = code_of("LDG.E R1, [R2.64]", "BRA.DIV UR4, 0x40", "SHFL.BFLY PT, R1, R0, 0x1, 0x1f", "EXIT",
+                       "WARPSYNC.COLLECTIVE R7, 0x50", "BRA 0x30")
+        self.costs(KernelWays(code), {(0, 0x20): 2, (0, 0x40): (2, "estimated")})
+
+    def test_kinds_that_were_not_recorded(self):
+        code = load("unrolled").instructions
+        self.costs(KernelWays(code, kinds={"global"}), {(-1, 0xD0): 14, (0x200, 0x2B0): 10})
+        with self.assertRaisesRegex(SassError, "EXIT at 0x2e0 is no marker"):
+            KernelWays(code, kinds={"global"}).cost((0x2B0, 0x2E0))
+
+    def test_what_is_refused(self):
+        for lines, message in (
+                (("CALL.REL.NOINC 0x20", "EXIT", "CALL.REL.NOINC 0x20", "RET.REL.NODEC R2 0x0"), "calls itself"),
+                (("BRX R2 -0x10", "EXIT"), "jump table"), (("BRA 0x1000", "EXIT"), "where no instruction is"),
+                (("@P0 JMP R2", "EXIT"), "not known")):
+            with self.subTest(message), self.assertRaisesRegex(UnknownFlow, message) as caught:
+                KernelWays(code_of(*lines)).cost((-1, 0x10))
+            self.assertNotIn("\n", str(caught.exception))
+
+    def test_walks(self):
+        seed = int(os.environ.get("WARPFOLD_SEED", "1"))
+        rng = random.Random(seed)
+        for file in sorted(glob.glob(os.path.join(HERE, "*.sm_90.*"))):
+            name = os.path.basename(file).split(".")[0]
+            if name == "chooses" and file.endswith(".sass"):
+                continue
+            kernel = load(name, os.path.basename(file))
+            ways = KernelWays(kernel.instructions, kernel.tables)
+            certain = 0
+            for _ in range(20):
+                passed = walk(kernel.instructions, kernel.tables, rng)
+                for length in (2, 5):
+                    for first in range(len(passed) - length):
+                        part = passed[first:first + length]
+                        way = [a for a, _ in part]
+                        cost = ways.cost(way)
+                        what = f"{name}, seed {seed}: {way}"
+                        self.assertIsNotNone(cost, what)
+                        if not cost.get("estimated"):
+                            certain += 1
+                            self.assertEqual(slots(cost) + ways.issued_by_model(way), part[-1][1] - part[0][1], what)
+            self.assertGreater(certain, 0, name)
+
+
+class Additions(unittest.TestCase):
+    def described(self, name):
+        code, out = run_main("describe", "--text", path_of(name), "--function", name)[:2]
+        self.assertEqual(code, 0)
+        return json.loads(out)
+
+    def additions(self, name):
+        return {i["offset"]: (i["add"]["type"], i["add"]["words"], i["add"]["reduces"])
+                for i in self.described(name)["instructions"] if i["add"]}
+
+    def test_types(self):
+        self.assertEqual(list(self.additions("types").values()),
+                         [("f64", 1, True), ("f16x2", 1, True), ("bf16x2", 1, True), ("f32", 2, True), ("f32", 4, True)])
+        self.assertEqual(list(self.additions("vectors").values()),
+                         [("f16x2", 2, True), ("f16x2", 4, True), ("bf16x2", 2, True), ("bf16x2", 4, True)]
+                         + [("other", 1, True)] * 4)
+        self.assertEqual(set(self.additions("unrolled").values()), {("f32", 1, True)})
+
+    def test_a_result_that_is_read(self):
+        self.assertEqual(self.additions("results"),
+                         {0xA0: ("f32", 1, False), 0x130: ("f32", 1, True), 0x170: ("f32", 1, True)})
+        code = ["ATOMG.E.ADD.F64.RN PT, R4, desc[UR6][R2.64], R8", "MOV R5, R9", "@P0 MOV R4, R9", "BRA 0x40", "EXIT"]
+        for last, read in (("MOV R1, R5", False), ("MOV R1, R4", True), ("DADD R8, R4, R4", True),
+                           ("STG.E [R2.64], R4", True), ("STG.E [R4.64], R8", True), ("MOV R4, R8", False)):
+            kernel = KernelFlow(code_of(*code[:4], last, "EXIT"))
+            live = Liveness(kernel)
+            self.assertEqual(live.is_read(0, "R4") or live.is_read(0, "R5"), read, last)
+
+    def test_what_a_kernel_is_made_of(self):
+        data = self.described("vectors")
+        self.assertEqual((data["schema"], data["arch"], data["function"], data["bytes"]),
+                         ("warpfold.kernel-code/1", "sm_90", "vectors", 16 * len(data["instructions"])))
+        one = data["instructions"][0x160 // 16]
+        self.assertEqual(one, {
+            "offset": 0x160, "text": "@P0 REDG.E.ADD.STRONG.GPU desc[UR4][R8.64], R19", "block": 0, "marker": "global",
+            "predicated": True,
+            "add": {"type": "other", "words": 1, "reduces": True, "name": "REDG.E.ADD.STRONG.GPU"}})
+        kinds = {i["offset"]: i["marker"] for i in self.described("parts")["instructions"]}
+        self.assertEqual((kinds[0], kinds[0x100], kinds[0x270], kinds[0x290]), (None, "global", "warpsync", "exit"))
+        blocks = {i["offset"]: i["block"] for i in self.described("calls")["instructions"]}
+        self.assertEqual([blocks[a] for a in (0xA0, 0xB0, 0x170, 0x180, 0x1C0, 0x1E0, 0x210, 0x2A0)],
+                         [0, 1, 1, 2, 3, 4, 5, 6])
+        # Where its flow is not known, the rest still is.
+        self.assertIn("a jump table", self.described("chooses")["unknown_flow"])
+
+
+def run_main(*arguments, stdin=""):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), mock.patch("sys.stdin", io.StringIO(stdin)):
+        try:
+            code = kernel_code.main(list(arguments))
+        except SystemExit as end:
+            code = end.code
+    return code, out.getvalue(), err.getvalue()
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def write(self, name, text, mode=0o644):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def ways(self, name, data, file=None, *options):
+        return run_main("ways", "--text", path_of(file or name), "--function", name, *options, stdin=json.dumps(data))
+
+    def test_ways(self):
+        code, out, err = self.ways("unrolled", {"ways": [[-1, 0xD0], [0x1A0, 0x1E0]]})
+        self.assertEqual((code, err), (0, ""))
+        costs = json.loads(out)["costs"]
+        self.assertEqual((slots(costs[0]), costs[1]), (14, None))
+        self.assertNotIn("estimated", costs[0])
+        code, out, _ = self.ways("computes", {"ways": [[0x80, 0xF0]]})
+        self.assertIs(json.loads(out)["costs"][0]["estimated"], True)
+
+    def test_a_kernel_that_is_not_understood(self):
+        code, out, err = self.ways("chooses", {"ways": [[-1, 0x80]]})
+        self.assertEqual((code, out), (3, ""))
+        self.assertRegex(err, r"\Akernel_code.py: chooses: BRX .*; record it without work between events\n\Z")
+
+    def test_bad_input_is_one_line(self):
+        for data, message in (({}, "is not"), ({"ways": [[-1]]}, "is not"), ({"ways": [["a", 0]]}, "is not"),
+                              ({"ways": [[0, -1]]}, "is not"), ({"ways": [[-1, 0x10]]}, "LDC .* at 0x10 is no marker"),
+                              ({"ways": [[-1, 0xD1]]}, "no instruction is at 0xd1"),
+                              ({"ways": [[-1, 1 << 40]]}, "no instruction is at")):
+            code, out, err = self.ways("unrolled", data)
+            self.assertEqual((code, out, err.count("\n")), (2, "", 1), data)
+            self.assertRegex(err, message)
+        for arguments, message in (
+                (("describe", "--text", path_of("unrolled"), "--function", "x"), "has no function x; it has unrolled"),
+                (("describe", "--text", self.write("e", ""), "--function", "x"), "no function in the disassembly"),
+                (("describe", "--text", "/nowhere", "--function", "x"), "/nowhere: cannot be read"),
+                (("describe", "--cubin", "/nowhere", "--function", "x"), "/nowhere: cannot be read"),
+                (("ways", "--text", path_of("unrolled"), "--function", "unrolled", "--markers", "loads"), "--markers")):
+            code, out, err = run_main(*arguments, stdin='{"ways": []}')
+            self.assertEqual((code, out, err.count("\n")), (2, "", 1), arguments)
+            self.assertRegex(err, message)
+        self.assertEqual(run_main("describe", "--function", "x")[0], 2)
+
+    def tools(self, cuobjdump, nvdisasm):
+        for name, body in (("cuobjdump", cuobjdump), ("nvdisasm", nvdisasm)):
+            self.write(name, "#!/bin/sh\n" + body, 0o755)
+        return mock.patch.dict(os.environ, PATH=self.folder + os.pathsep + os.environ["PATH"])
+
+    def test_a_cubin(self):
+        cubin = self.write("file.cubin", "")
+        listing, named = path_of("chooses"), path_of("chooses.sm_90.nvdisasm")
+        # A function that the tool does not find by its name: then in the whole file.
+        with self.tools(f'test "$2" != -fun || exit 1\ncat {listing}', f"cat {named}"):
+            code, out, err = run_main("ways", "--cubin", cubin, "--function", "chooses", stdin='{"ways": [[128, 336]]}')
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(slots(json.loads(out)["costs"][0]), 13)
+        with self.tools(f'test "$3" = chooses && cat {listing}', "exit 1"):
+            code, out, err = run_main("ways", "--cubin", cubin, "--function", "chooses", stdin='{"ways": [[128, 336]]}')
+        self.assertEqual((code, err.count("\n")), (3, 1))
+        with self.tools("exit 1", "exit 1"):
+            code, _, err = run_main("describe", "--cubin", cubin, "--function", "chooses")
+        self.assertEqual((code, err.count("\n")), (2, 1))
+        self.assertIn("finds no machine code", err)
+        with mock.patch.dict(os.environ, PATH=os.path.join(self.folder, "empty")):
+            code, _, err = run_main("describe", "--cubin", cubin, "--function", "chooses")
+        self.assertEqual(code, 2)
+        self.assertIn("cuobjdump is not installed", err)
+
+    def check(self, measured, kernel="unrolled(float *, const float *, int, float)", passes=(1, 2, 3)):
+        counts = self.write("counts.json", json.dumps(
+            {"ways": [[-1, 0xD0, 0x1A0], [0x1A0, 0x1C0, 0x1E0, 0x200], [0x200, 0x1A0]], "passes": list(passes)}))
+        ncu = self.write("ncu.csv", '==PROF== connected\n"ID","Kernel Name","CC","Metric Name","Metric Value"\n'
+                         f'"0","{kernel}","9.0","smsp__inst_executed.sum","{measured}"\n')
+        return run_main("check", "--text", path_of("unrolled"), "--function", "unrolled", "--counts", counts, "--ncu", ncu)
+
+    def test_a_check_against_ncu(self):
+        predicted = (14 + 12 + 1) + 2 * (3 + 3) + 3 * (7 + 1)
+        code, out, err = self.check(predicted)
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn(f"predicted {predicted} warp instructions (0.0% estimated), measured {predicted}: 1.0000", out)
+        self.assertEqual(self.check(round(predicted / 1.09))[0], 0)
+        code, out, err = self.check(round(predicted / 1.5))
+        self.assertEqual((code, err.count("\n")), (1, 1))
+        self.assertRegex(err, "50% more warp instructions than ncu counted: the costs hold code that warps did not issue")
+        code, out, err = self.check(predicted * 2)
+        self.assertEqual(code, 1)
+        self.assertRegex(err, "50% fewer warp instructions than ncu counted: warps issued code that the costs do not")
+        for bad, message in ((self.check(10, "other"), "has no instructions of unrolled"),
+                             (self.check(10, passes=[1]), 'needs "passes"'), (self.check("x"), "is no number"),
+                             (self.check(10, passes=[0, 0, 0]), "has no pass")):
+            self.assertEqual((bad[0], bad[2].count("\n")), (2, 1))
+            self.assertRegex(bad[2], message)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The project's own kernels: how their loops lie, and what their passes and segments are called."""
+
+SEGMENTS = {
+    "baseline": ["plain"],
+    "sw-s": ["check", "plain", "setup", "per_lane", "leader"],
+    "sw-b": ["check", "agree", "plain", "butterfly", "leader"],
+    "skip": ["check", "butterfly", "leader"],
+    "cccl": ["butterfly", "leader"],
+}
+CONVERGED = ("sw-b", "skip")
+
+
+class Shape:
+    """The shape of a kernel: loops around one place that adds.
+
+    levels      names of the loops around the innermost one that adds, from the outside: a pass through one
+                is the path of its name, without what is in the loops within
+    leaves      places where a pass of the innermost loop ends early, in their order: (path, alone). Where
+                `alone`, converged kernels do not vote, and the path is that of the next place that votes.
+                A path of None is never gone by a whole warp.
+    exits       paths that lead past the outermost loop, in the order of their branches
+    turns       loops that do not add, in the order of their addresses: one turn is the path of its name,
+                without what is in the loops within
+    parameters  atomics of a reduction
+    variants    those that there are"""
+
+    def __init__(self, parameters, variants, levels=(), leaves=(), exits=(), turns=()):
+        self.parameters = parameters
+        self.variants = variants
+        self.levels = list(levels)
+        self.leaves = list(leaves)
+        self.exits = list(exits)
+        self.turns = list(turns)
+        named = [name for name, _ in self.leaves if name]
+        self.paths = self.exits + ["prologue"] + self.levels + self.turns + named + ["taken", "epilogue"]
+
+
+DIVERGENT = ("baseline", "sw-s")  # a warp cannot stay together
+SCATTER = ("baseline", "sw-s", "sw-b")  # lanes of a warp may differ in their primitive
+ALL = ("baseline", "sw-s", "sw-b", "skip", "cccl")
+
+# By name; `paths` are in the order of Workload::paths(). 3DGS is that of warpfold_capture.
+GAUSSIANS = "backward"
+WORKLOADS = {
+    GAUSSIANS: Shape(9, ALL, levels=["batch"],
+                     leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
+    "dynibar": Shape(6, ALL, exits=["outside"]),
+    "envmap": Shape(3, SCATTER, exits=["outside"]),
+    "fit_ballot": Shape(9, ALL, leaves=[("skip", False)], turns=["cull", "paint"]),
+    "fit_staged": Shape(9, ALL, leaves=[("skip", False)], turns=["group", "collect", "append", "sort", "paint"]),
+    "four_pixels": Shape(9, ALL, levels=["batch"], leaves=[("skip_position", False), ("skip_alpha", False)]),
+    "gradient_struct": Shape(9, ALL, levels=["batch"],
+                             leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
+    "hexplane": Shape(24, SCATTER, exits=["outside"]),
+    "pagerank": Shape(1, SCATTER, leaves=[(None, False)]),
+    "spheres": Shape(8, DIVERGENT, exits=["outside"], leaves=[("empty", False)]),
+}
+
+
+def kernel_name(workload, variant):
+    return f"warpfold_{workload}_{variant.replace('-', '_')}"
