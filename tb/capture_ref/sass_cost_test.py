@@ -11,6 +11,7 @@ import re
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "traces", "capture", "costs"))
@@ -390,7 +391,7 @@ class Refusals(unittest.TestCase):
     def test_unrolled_loops(self):
         # A second addition in the pass, where a gradient is made.
         text = re.sub(r"/\*0b50\*/ .*? ;", "/*0b50*/ REDG.E.ADD.F32.FTZ.RN.STRONG.GPU [R2.64], R3 ;", text_of("baseline"))
-        self.refuses("baseline", text, "has 10 atomics, not 9")
+        self.refuses("baseline", text, "has 10 atomics, not 9: the loop has been unrolled")
 
     def test_incomplete_listings(self):
         lines = text_of("baseline").splitlines(keepends=True)
@@ -440,12 +441,50 @@ class Commands(unittest.TestCase):
                 json.dump(counts, file)
             # 5 events of 78 instructions and 9 atomics, and 2 barriers.
             measured = os.path.join(folder, "ncu.csv")
-            with open(measured, "w", encoding="utf-8") as file:
-                file.write('==PROF== connected\n"ID","Kernel Name","CC","Metric Name","Metric Value"\n'
-                           '"0","warpfold_backward_baseline","9.0","smsp__inst_executed.sum","874"\n')
-            code, out, err = self.run_main("predict", "--costs", costs, "--counts", path, "--ncu", measured)
+
+            def predict(count):
+                with open(measured, "w", encoding="utf-8") as file:
+                    file.write('==PROF== connected\n"ID","Kernel Name","CC","Metric Name","Metric Value"\n'
+                               f'"0","warpfold_backward_baseline","9.0","smsp__inst_executed.sum","{count}"\n')
+                return self.run_main("predict", "--costs", costs, "--counts", path, "--ncu", measured)
+
+            code, out, err = predict(437)
             self.assertEqual((code, err), (0, ""))
-            self.assertRegex(out, r"sm_90 baseline +predicted +437 warp instructions, measured +874: 0\.5000")
+            self.assertRegex(out, r"sm_90 baseline +predicted +437 warp instructions, measured +437: 1\.0000")
+            self.assertEqual(predict(400)[0], 0)
+            code, out, err = predict(291)
+            self.assertEqual((code, err.count("\n")), (1, 1))
+            self.assertRegex(err, r"sm_90 baseline: 50% more warp instructions than ncu counted: the costs hold code")
+            self.assertEqual(predict(500)[0], 1)
+
+    def test_kernels_of_another_form_are_shown_a_way_on(self):
+        for address, text, message in ((0xBA0, "NOP", "found 1 loops around the atomics, not 2"),
+                                       (0xB50, "RET.REL.NODEC R2 0x0", "a subroutine, as a division or root")):
+            with tempfile.TemporaryDirectory() as folder:
+                listing = re.sub(rf"/\*{address:04x}\*/ .*? ;", f"/*{address:04x}*/ {text} ;", text_of("baseline"))
+                for name, content in (("sm_90.sass", "\tcode for sm_90\n" + listing), ("resources.txt",
+                                      "arch = sm_90\n Function warpfold_backward_baseline:\n  REG:40\n")):
+                    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                        file.write(content)
+                code, _, err = self.run_main("costs", "--sass", folder)
+            self.assertEqual((code, err.count("\n")), (2, 1))
+            self.assertRegex(err, message + ".*: kernel_code.py reads any, `warpfold record` records it")
+
+    def test_a_cubin_is_disassembled(self):
+        # cuobjdump names no architecture beside the registers of a cubin.
+        with tempfile.TemporaryDirectory() as folder:
+            tool = os.path.join(folder, "cuobjdump")
+            with open(tool, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\ncase $1 in\n-sass) printf '\\tcode for sm_90\\n'; "
+                           f"cat {os.path.join(HERE, 'sass', KERNELS['baseline'] + '.sass')} ;;\n"
+                           "-res-usage) printf 'Resource usage:\\n Function warpfold_backward_baseline:\\n  REG:40\\n' ;;\n"
+                           "*) echo release 13.0 ;;\nesac\n")
+            os.chmod(tool, 0o755)
+            with mock.patch.dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"]):
+                code, _, err = self.run_main("dump", "--program", "x.cubin", "--out", os.path.join(folder, "out"))
+            self.assertEqual((code, err), (0, ""))
+            with open(os.path.join(folder, "out", "resources.txt"), encoding="utf-8") as file:
+                self.assertEqual(parse_registers(file.read()), {"sm_90": {"warpfold_backward_baseline": 40}})
 
     def test_bad_input_is_one_line(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -74,7 +74,10 @@ class Instruction:
     def successors(self, following):
         """Addresses that may come next for a warp that is converged where BRA.DIV and BRA.CONV ask."""
         always = self.guard is None or self.guard in ("PT", "UPT")
-        if self.opcode in UNKNOWN_FLOW or self.opcode == "RET":
+        if self.opcode == "RET":
+            raise SassError(f"{self.text} at {self.address:#x}: a subroutine, as a division or root needs that is not "
+                            "__fdividef, rsqrtf or the like")
+        if self.opcode in UNKNOWN_FLOW:
             raise SassError(f"{self.text} at {self.address:#x}: control flow that is not known here")
         if self.opcode == "EXIT":
             return [] if always else [following]

@@ -37,7 +37,8 @@ class Passes:
         adding = {h: b for h, b in flow.loops.items() if any(IS_ATOMIC(flow.code[a]) for a in b)}
         chain = sorted(adding, key=lambda h: len(adding[h]))
         if len(chain) != 1 + len(self.shape.levels):
-            raise SassError(f"found {len(chain)} loops around the atomics, not {1 + len(self.shape.levels)}")
+            lacks = ": nothing goes round" if not chain else ""
+            raise SassError(f"found {len(chain)} loops around the atomics, not {1 + len(self.shape.levels)}{lacks}")
         for within, around in zip(chain, chain[1:]):
             if not flow.loops[within] < flow.loops[around]:
                 raise SassError("the loops around the atomics are not one in the other")

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Warp instructions that a launch is predicted to issue, beside those that ncu counts."""
 
-import csv
 import re
 
 from cost import slots
-from files import read_text
 from instructions import SassError
+from ncu import read_counts
 from shapes import SEGMENTS, kernel_name
 
 WARP_LANES = 32
@@ -42,20 +41,17 @@ def predict_variant(cost, counts, variant, threshold):
 
 
 def read_ncu(path, workload):
-    """ncu --csv -> (compute capability, {variant: warp instructions})."""
-    lines = [line for line in read_text(path).splitlines() if line.startswith('"')]
+    """ncu --csv -> (architecture, {variant: warp instructions})."""
     kernel = kernel_name(workload, "")
     measured = {}
     arch = None
-    for row in csv.DictReader(lines):
-        if row.get("Metric Name") != "smsp__inst_executed.sum":
-            continue
-        found = re.search(kernel + r"(\w+)", row.get("Kernel Name", ""))
+    for name, measured_on, count in read_counts(path):
+        found = re.search(kernel + r"(\w+)", name)
         variant = found.group(1).replace("_", "-") if found else None
         if variant in SEGMENTS:
             # The last launch: some programs run their baseline before the launch that is captured.
-            measured[variant] = int(row["Metric Value"].replace(",", ""))
-            arch = "sm_" + row.get("CC", "").replace(".", "")
+            measured[variant] = count
+            arch = measured_on
     if not measured:
         raise SassError(f"{path}: has no instructions of {kernel}*")
     return arch, measured

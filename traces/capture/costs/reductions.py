@@ -51,7 +51,8 @@ class Ways(Passes):
                              if any(self.flow.reaches(t, IS_ATOMIC, blocked) for t in s) else s[0])
         atomics = sum(IS_ATOMIC(self.flow.code[a]) for a in way)
         if atomics != self.parameters:
-            raise SassError(f"the way from {start:#x} has {atomics} atomics, not {self.parameters}")
+            unrolled = ": the loop has been unrolled" if atomics > self.parameters else ""
+            raise SassError(f"the way from {start:#x} has {atomics} atomics, not {self.parameters}{unrolled}")
         return way
 
     def _taken(self):
