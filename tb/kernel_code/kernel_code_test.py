@@ -84,6 +84,11 @@ class Costs(unittest.TestCase):
         waits = ways_of("unrolled").cost((0xD0, 0x1A0))["waits"]
         self.assertEqual([(kind, asked) for kind, asked, _ in waits if kind == "global_load"], [("global_load", 0)])
 
+    def test_no_more_waits_than_the_format_holds(self):
+        for pairs, estimated in ((4096, False), (4097, True)):
+            cost = KernelWays(code_of(*["MUFU.RCP R1, R2 #0", "FADD R2, R1, R1 ?0"] * pairs, "EXIT")).cost((-1, 32 * pairs))
+            self.assertEqual((len(cost["waits"]), cost.get("estimated", False)), (4096, estimated))
+
     def test_atomics_and_barriers_have_no_slot(self):
         kernel = ways_of("unrolled")
         cost = kernel.cost((0x1A0, 0x1C0, 0x1E0, 0x200))
