@@ -92,6 +92,17 @@ def ways(args):
     return 0
 
 
+def measured_launch(args):
+    """Architecture and warp instructions of the launch that --launch names, or the last one."""
+    kernel = args.kernel or args.function
+    measured = [m for m in read_counts(args.ncu) if m[0] == kernel or m[0].startswith(kernel + "(")]
+    if not measured:
+        raise SassError(f"{args.ncu}: has no instructions of {kernel}; --kernel names it as ncu does")
+    if args.launch is not None and not 0 <= args.launch < len(measured):
+        raise SassError(f"{args.ncu}: has {len(measured)} launches of {kernel}, numbered from 0")
+    return measured[-1 if args.launch is None else args.launch][1:]
+
+
 def check(args):
     counts = read_json(read_text(args.counts), args.counts)
     wanted = ways_of(counts, args.counts)
@@ -99,10 +110,7 @@ def check(args):
     if not isinstance(passes, list) or len(passes) != len(wanted) or not all(is_count(p) and p >= 0 for p in passes):
         raise SassError(f'{args.counts}: needs "passes", a number for each of its ways')
     arch, kernel = load_ways(args)
-    measured = [m for m in read_counts(args.ncu) if m[0].split("(")[0] in (args.function, args.kernel)]
-    if not measured:
-        raise SassError(f"{args.ncu}: has no instructions of {args.kernel or args.function}; --kernel names it as ncu does")
-    _, measured_on, count = measured[-1]
+    measured_on, count = measured_launch(args)
     if measured_on not in ("sm_", arch):
         raise SassError(f"{args.ncu}: was measured on {measured_on}, and the code is for {arch}")
     total = estimated = unknown = 0
@@ -144,6 +152,7 @@ def parse(argv):
     command.add_argument("--counts", required=True, help='JSON: {"ways": [[m0, m1, ...], ...], "passes": [n, ...]}')
     command.add_argument("--ncu", required=True, help="CSV with smsp__inst_executed.sum")
     command.add_argument("--kernel", help="the kernel as ncu names it, without its parameters")
+    command.add_argument("--launch", type=int, help="which of its launches, numbered from 0; the last if not given")
     return parser.parse_args(argv)
 
 

@@ -18,6 +18,7 @@ from markers import always_runs
 
 ENTRY = -1
 LONGEST_STRAIGHT = 64  # nodes
+MOST_WAITS = 4096  # that a cost of the trace format holds
 # The sum of a way as one number, so that ways can be compared and added up: fields of FIELD_BITS bits, slots on top.
 FIELD_BITS = 40
 FIELDS = ["slots", "stall_cycles", "integer", "sfu", "shared", "shared_wide", "global_load", "shuffle", "shuffle_index",
@@ -257,6 +258,8 @@ class KernelWays:
                     tally.add_idle(last)
                 else:
                     tally.add(last)
+        certain = certain and len(tally.waits) <= MOST_WAITS
+        del tally.waits[MOST_WAITS:]
         cost = tally.result()
         if not certain:
             cost["estimated"] = True

@@ -13,6 +13,10 @@ namespace warpfold::record {
 
 namespace {
 
+constexpr int kNotUnderstood = 3;
+// Those that the patches report (device/patches.cu).
+constexpr const char* kMarkerKinds = "global,shared,local,barrier,shuffle,async,exit";
+
 std::optional<trace::ValueType> value_type(const std::string& name) {
   static const std::map<std::string, trace::ValueType> kTypes = {
       {"f32", trace::ValueType::kF32},
@@ -44,6 +48,14 @@ std::string last_line(std::string text) {
 
 }  // namespace
 
+std::vector<std::int64_t> offsets_of(const std::vector<InstructionNumber>& way) {
+  std::vector<std::int64_t> result;
+  for (const InstructionNumber at : way) {
+    result.push_back(at == kEntry ? kEntry : std::int64_t{at} * kInstructionBytes);
+  }
+  return result;
+}
+
 bool KernelCode::has_additions() const {
   return std::any_of(instructions.begin(), instructions.end(), [](const Instruction& i) {
     return i.atomic.has_value() && i.atomic->is_addition();
@@ -52,9 +64,15 @@ bool KernelCode::has_additions() const {
 
 std::string CodeReader::run(const std::string& command, const std::filesystem::path& cubin,
                             const std::string& function, const std::string& input) const {
-  const ToolResult result = run_tool({"python3", (tools_ / "kernel_code.py").string(), command,
-                                      "--cubin", cubin.string(), "--function", function},
-                                     scratch_, input);
+  std::vector<std::string> words = {"python3", (tools_ / "kernel_code.py").string(), command,
+                                    "--cubin", cubin.string(), "--function", function};
+  if (command == "ways") {
+    words.insert(words.end(), {"--markers", kMarkerKinds});
+  }
+  const ToolResult result = run_tool(words, scratch_, input);
+  if (result.status == kNotUnderstood) {
+    throw UnknownCode(last_line(result.errors));
+  }
   if (result.status != 0) {
     const std::string why = last_line(result.errors);
     throw trace::TraceError(why.empty() ? fmt::format("kernel_code.py ended with {}", result.status)
@@ -85,12 +103,7 @@ nlohmann::json CodeReader::ways(const std::filesystem::path& cubin, const std::s
                                 std::span<const std::vector<InstructionNumber>> ways) const {
   nlohmann::json asked = nlohmann::json::array();
   for (const std::vector<InstructionNumber>& way : ways) {
-    nlohmann::json markers = nlohmann::json::array();
-    for (const InstructionNumber at : way) {
-      markers.push_back(at == kEntry ? kEntry
-                                     : at * static_cast<InstructionNumber>(kInstructionBytes));
-    }
-    asked.push_back(std::move(markers));
+    asked.push_back(offsets_of(way));
   }
   const std::string output =
       run("ways", cubin, function, nlohmann::json{{"ways", std::move(asked)}}.dump());

@@ -37,6 +37,15 @@ struct KernelCode {
   [[nodiscard]] bool has_additions() const;
 };
 
+// Byte offsets in the kernel, with kEntry as it is: how kernel_code.py names markers.
+[[nodiscard]] std::vector<std::int64_t> offsets_of(const std::vector<InstructionNumber>& way);
+
+// The flow of control of a kernel cannot be followed, so its ways have no costs.
+class UnknownCode : public trace::TraceError {
+ public:
+  using trace::TraceError::TraceError;
+};
+
 // Runs kernel_code.py. Its methods throw trace::TraceError with one line when it cannot be run or
 // does not understand the kernel.
 class CodeReader {
@@ -48,7 +57,8 @@ class CodeReader {
   [[nodiscard]] KernelCode describe(const std::filesystem::path& cubin,
                                     const std::string& function) const;
   // What each way costs from its first marker to its last, in the form of a trace's header; null
-  // where no way leads there. A way is a list of markers as WayTree::markers() gives it.
+  // where no way leads there. A way is a list of markers as WayTree::markers() gives it. Throws
+  // UnknownCode where the kernel's flow of control is not understood.
   [[nodiscard]] nlohmann::json ways(
       const std::filesystem::path& cubin, const std::string& function,
       std::span<const std::vector<InstructionNumber>> ways) const;

@@ -12,6 +12,7 @@
 #include <memory>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "traces/format/trace.hpp"
 #include "traces/format/whole_file.hpp"
@@ -37,6 +38,10 @@ std::string short_name(const std::string& function) {
   std::string name = demangled(function);
   if (name.starts_with("void ")) {
     name.erase(0, 5);
+  }
+  const std::string nameless = "(anonymous namespace)::";
+  for (std::size_t at = name.find(nameless); at != std::string::npos; at = name.find(nameless)) {
+    name.erase(at, nameless.size());
   }
   name.resize(std::min(name.find_first_of("<("), name.size()));
   if (const std::size_t colon = name.rfind("::"); colon != std::string::npos) {
@@ -125,6 +130,10 @@ class Recording {
   void keep_cubin(Process& process, const std::string& bytes);
   const KernelCode* wanted_code(Process& process, const std::string& function, std::uint64_t module);
   void finish(Process& process);
+  [[nodiscard]] nlohmann::json costs_of(
+      const Process& process, const std::vector<std::vector<InstructionNumber>>& ways) const;
+  void keep(const Process& process, const std::vector<std::vector<InstructionNumber>>& ways,
+            const fs::path& trace) const;
   void fail(const LaunchInfo& launch, const std::string& why);
   [[nodiscard]] fs::path path_of(const LaunchInfo& launch);
 
@@ -291,6 +300,51 @@ fs::path Recording::path_of(const LaunchInfo& launch) {
   return path;
 }
 
+// Of ways; nothing for each where the kernel's code is not understood.
+nlohmann::json Recording::costs_of(const Process& process,
+                                   const std::vector<std::vector<InstructionNumber>>& ways) const {
+  try {
+    return reader_.ways(process.cubin, process.launch->function, ways);
+  } catch (const UnknownCode& error) {
+    say_(fmt::format("{}: recorded without the work between its additions: {}",
+                     demangled(process.launch->function), error.what()));
+    return std::vector<nlohmann::json>(ways.size());
+  }
+}
+
+// What `kernel_code.py check` holds against ncu.
+void Recording::keep(const Process& process, const std::vector<std::vector<InstructionNumber>>& ways,
+                     const fs::path& trace) const {
+  const LaunchTracker& tracker = *process.tracker;
+  std::map<WayIndex, std::uint64_t> passes;
+  const LaunchShape shape = process.launch->shape(options_.every);
+  for (std::uint64_t place = 0; place < shape.recorded_ctas(); ++place) {
+    for (std::uint32_t warp = 0; warp < shape.warps_per_cta; ++warp) {
+      for (const LogRecord& record : tracker.warp(place, warp)) {
+        if (record.kind == LogRecord::Kind::kWay) {
+          passes[record.index] += record.count;
+        }
+      }
+    }
+  }
+  nlohmann::json counts = {{"schema", "warpfold.ways/1"},
+                           {"function", process.launch->function},
+                           {"ways", nlohmann::json::array()},
+                           {"passes", nlohmann::json::array()}};
+  for (const std::vector<InstructionNumber>& way : ways) {
+    counts["ways"].push_back(offsets_of(way));
+  }
+  for (const auto& [way, count] : passes) {
+    counts["passes"].push_back(count);
+  }
+  fs::path base = trace;
+  trace::write_whole(base.replace_extension("ways.json"), counts.dump() + "\n");
+  std::ifstream cubin(process.cubin, std::ios::binary);
+  std::ostringstream text;
+  text << cubin.rdbuf();
+  trace::write_whole(base.replace_extension().replace_extension("cubin"), text.str());
+}
+
 void Recording::finish(Process& process) {
   const LaunchInfo& launch = *process.launch;
   process.tracker->finish();
@@ -298,7 +352,7 @@ void Recording::finish(Process& process) {
   for (const WayIndex way : process.tracker->ways_gone()) {
     ways.push_back(process.tracker->ways().markers(way));
   }
-  const nlohmann::json costs = reader_.ways(process.cubin, launch.function, ways);
+  const nlohmann::json costs = costs_of(process, ways);
   const fs::path path = path_of(launch);
   const std::string program = fs::path(options_.command.front()).filename().string();
   const BuiltTrace built = build_trace(
@@ -316,6 +370,9 @@ void Recording::finish(Process& process) {
        .workload = options_.workload.empty() ? program : options_.workload,
        .scene = options_.scene},
       launch.shape(options_.every), path);
+  if (options_.keep_code) {
+    keep(process, ways, path);
+  }
   ++outcome.traces;
   say_(fmt::format("{}, launch {}: {} events at {} sites, {} lane additions, {} warp instructions",
                    demangled(launch.function), launch.ordinal, built.events, built.sites,
