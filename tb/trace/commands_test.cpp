@@ -138,7 +138,7 @@ TEST(Dump, PrintsEachRecord) {
 TEST(Dump, PrintsValues) {
   const TempFolder folder;
   Header header = small_header(1, 32);
-  header.values = ValueMode::kFp32;
+  header.values = ValueMode::kOperands;
   CtaTrace cta{.cta = 0, .warps = std::vector<WarpTrace>(1)};
   cta.warps[0].records = {event(0x3, 1)};
   cta.warps[0].values = {0x3fc00000, 0xbf800000, 0, 0x40000000};
@@ -154,7 +154,7 @@ TEST(Dump, PrintsValues) {
 TEST(Slice, KeepsTheChosenCtas) {
   const TempFolder folder;
   Header header = small_header(50, 96);
-  header.values = ValueMode::kFp32;
+  header.values = ValueMode::kOperands;
   const auto written = write_random(folder / "all.wft", header, 9, 8);
   std::ostringstream out;
   EXPECT_EQ(trace_slice(folder / "all.wft", folder / "part.wft",
@@ -236,7 +236,7 @@ TEST(Sample, KeepsTheMiddleOfEveryFew) {
 TEST(Slice, DropsValuesOnly) {
   const TempFolder folder;
   Header header = small_header(12, 96);
-  header.values = ValueMode::kFp32;
+  header.values = ValueMode::kOperands;
   auto written = write_random(folder / "all.wft", header, 10);
   std::ostringstream out;
   trace_slice(folder / "all.wft", folder / "none.wft", {.drop_values = true}, out);
@@ -460,28 +460,6 @@ TEST(Recost, ChangesTheCostsAlone) {
   expected.provenance["compiler"] = "release 99";
   expected.provenance["recosted_from"] = "xxh64 " + old.file_hash();
   EXPECT_EQ(header_to_json(reader.header()), header_to_json(expected));
-}
-
-TEST(Recost, ReadsOlderVersionsWhichNothingElseDoes) {
-  const TempFolder folder;
-  write_counted(folder / "t.wft");
-  const Reader original(folder / "t.wft");
-  Bytes bytes = read_bytes(folder / "t.wft");
-  write_costs(folder / "costs.json", [](json&) {});
-  std::ostringstream out;
-  for (const std::uint8_t version : {std::uint8_t{1}, std::uint8_t{2}}) {
-    bytes[8] = version;
-    write_bytes(folder / "t.wft", bytes);
-    EXPECT_EQ(refusal(folder / "t.wft"),
-              fmt::format("format version {}, this build reads version 3", version));
-    const fs::path recosted = folder / fmt::format("new{}.wft", version);
-    trace_recost(folder / "t.wft", folder / "costs.json", recosted, {}, out);
-    EXPECT_EQ(Reader(recosted).read_cta(1), original.read_cta(1));
-  }
-  bytes[8] = 4;
-  write_bytes(folder / "t.wft", bytes);
-  EXPECT_THROW(trace_recost(folder / "t.wft", folder / "costs.json", folder / "new.wft", {}, out),
-               TraceError);
 }
 
 TEST(Recost, RefusesCostsOfOtherKernels) {
