@@ -81,6 +81,8 @@ void add_record(CLI::App& app, Command& command) {
       ->type_name("N")
       ->check(CLI::Range(0U, 1000U))
       ->capture_default_str();
+  record_app->add_flag("!--no-profile", options->profile,
+                       "Leave costs that are estimates as they are, in place of a run under ncu that settles them");
   record_app->add_flag("--keep-code", options->keep_code,
                        "Leave NAME.cubin and NAME.ways.json beside each trace, to be held against ncu");
   record_app->add_option("--workload", options->workload, "Name for the traces' headers; else the program's")

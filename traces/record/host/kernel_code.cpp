@@ -48,12 +48,16 @@ std::string last_line(std::string text) {
 
 }  // namespace
 
-std::vector<std::int64_t> offsets_of(const std::vector<InstructionNumber>& way) {
-  std::vector<std::int64_t> result;
-  for (const InstructionNumber at : way) {
-    result.push_back(at == kEntry ? kEntry : std::int64_t{at} * kInstructionBytes);
+nlohmann::json WayPasses::to_json() const {
+  nlohmann::json listed = nlohmann::json::array();
+  for (const std::vector<InstructionNumber>& way : ways) {
+    nlohmann::json offsets = nlohmann::json::array();
+    for (const InstructionNumber at : way) {
+      offsets.push_back(at == kEntry ? kEntry : std::int64_t{at} * kInstructionBytes);
+    }
+    listed.push_back(std::move(offsets));
   }
-  return result;
+  return {{"ways", std::move(listed)}, {"passes", passes}};
 }
 
 bool KernelCode::has_additions() const {
@@ -63,12 +67,11 @@ bool KernelCode::has_additions() const {
 }
 
 std::string CodeReader::run(const std::string& command, const std::filesystem::path& cubin,
-                            const std::string& function, const std::string& input) const {
+                            const std::string& function, const std::string& input,
+                            const std::vector<std::string>& more) const {
   std::vector<std::string> words = {"python3", (tools_ / "kernel_code.py").string(), command,
                                     "--cubin", cubin.string(), "--function", function};
-  if (command == "ways") {
-    words.insert(words.end(), {"--markers", kMarkerKinds});
-  }
+  words.insert(words.end(), more.begin(), more.end());
   const ToolResult result = run_tool(words, scratch_, input);
   if (result.status == kNotUnderstood) {
     throw UnknownCode(last_line(result.errors));
@@ -83,7 +86,7 @@ std::string CodeReader::run(const std::string& command, const std::filesystem::p
 
 KernelCode CodeReader::describe(const std::filesystem::path& cubin,
                                 const std::string& function) const {
-  const std::string output = run("describe", cubin, function, "");
+  const std::string output = run("describe", cubin, function);
   try {
     const nlohmann::json json = nlohmann::json::parse(output);
     KernelCode code{.arch = json.at("arch"), .function = function, .instructions = {}};
@@ -99,23 +102,32 @@ KernelCode CodeReader::describe(const std::filesystem::path& cubin,
   }
 }
 
-nlohmann::json CodeReader::ways(const std::filesystem::path& cubin, const std::string& function,
-                                std::span<const std::vector<InstructionNumber>> ways) const {
-  nlohmann::json asked = nlohmann::json::array();
-  for (const std::vector<InstructionNumber>& way : ways) {
-    asked.push_back(offsets_of(way));
-  }
-  const std::string output =
-      run("ways", cubin, function, nlohmann::json{{"ways", std::move(asked)}}.dump());
+nlohmann::json CodeReader::costs(const std::filesystem::path& cubin, const std::string& function,
+                                 const WayPasses& ways,
+                                 const std::vector<std::string>& more) const {
+  std::vector<std::string> words = {"--markers", kMarkerKinds};
+  words.insert(words.end(), more.begin(), more.end());
+  const std::string output = run("ways", cubin, function, ways.to_json().dump(), words);
   try {
     nlohmann::json costs = nlohmann::json::parse(output).at("costs");
-    if (!costs.is_array() || costs.size() != ways.size()) {
+    if (!costs.is_array() || costs.size() != ways.ways.size()) {
       throw trace::TraceError("kernel_code.py gives another number of costs than was asked for");
     }
     return costs;
   } catch (const nlohmann::json::exception& error) {
     throw trace::TraceError(fmt::format("kernel_code.py: {}", error.what()));
   }
+}
+
+nlohmann::json CodeReader::ways(const std::filesystem::path& cubin, const std::string& function,
+                                const WayPasses& ways) const {
+  return costs(cubin, function, ways, {});
+}
+
+nlohmann::json CodeReader::refined(const std::filesystem::path& cubin, const std::string& function,
+                                   const WayPasses& ways, const std::filesystem::path& ncu,
+                                   std::uint32_t every) const {
+  return costs(cubin, function, ways, {"--ncu", ncu.string(), "--every", std::to_string(every)});
 }
 
 }  // namespace warpfold::record
