@@ -25,7 +25,7 @@ void RoundModel::begin(std::uint32_t queue, const RoundWork& work, Fine time) {
   streams_.push_back(stream);
   pairs_.push_back(work.pair);
   ends_.push_back(served_[stream.input] + stream.rounds);
-  round_known_ = false;
+  round_known_ = end_known_ = false;
 }
 
 RoundStream RoundModel::stream_of(std::uint32_t queue, const RoundWork& work) {
@@ -67,7 +67,7 @@ void RoundModel::settle() {
   }
 }
 
-RoundModel::End RoundModel::next_end() {
+void RoundModel::find_end() {
   settle();
   if (next_ == kUnknown) {
     next_ = find_next();
@@ -75,9 +75,10 @@ RoundModel::End RoundModel::next_end() {
   const RoundStream& stream = streams_[next_];
   constexpr Rounds kRoundUp = kOneRound - 1;
   const Wide rest = Wide{rounds_to_end(next_)} * round_ + kRoundUp;
-  return {.queue = stream.queue,
+  end_ = {.queue = stream.queue,
           .slice = stream.slice,
           .time = time_ + static_cast<Fine>(rest >> kRoundBits)};
+  end_known_ = true;
 }
 
 void RoundModel::end_next() {
@@ -96,7 +97,7 @@ void RoundModel::end_next() {
   take_out(ends_);
   count(stream, pair, RoundLimits::Change::kEnds);
   busy_.done(stream);
-  round_known_ = false;
+  round_known_ = end_known_ = false;
 }
 
 // From time_ to that one, of these streams.

@@ -82,7 +82,12 @@ class RoundModel {
     std::uint32_t slice = 0;
     Fine time = 0;
   };
-  [[nodiscard]] End next_end();
+  [[nodiscard]] const End& next_end() {
+    if (!end_known_) {
+      find_end();
+    }
+    return end_;
+  }
   // That one is over.
   void end_next();
 
@@ -103,6 +108,7 @@ class RoundModel {
   [[nodiscard]] RoundStream stream_of(std::uint32_t queue, const RoundWork& work);
   void count(const RoundStream& stream, std::uint64_t pair, RoundLimits::Change change);
   void settle();
+  void find_end();
   void pass(Rounds rounds);
   [[nodiscard]] Rounds rounds_until(Fine time) const;
   [[nodiscard]] std::size_t find_next() const;
@@ -120,6 +126,8 @@ class RoundModel {
   Fine round_ = 0;                    // what a round takes, where that is known
   bool round_known_ = false;          // of these streams
   std::size_t next_ = kUnknown;       // to end
+  End end_;                           // of that one
+  bool end_known_ = false;            // as of these streams and time_
   Rounds rounds_ = 0;                 // that have passed by time_
   Fine time_ = 0;
 };
