@@ -15,7 +15,7 @@ class TransactionQueues {
  public:
   explicit TransactionQueues(std::size_t queues) : queues_(queues) {}
   // Of that SM.
-  void push(std::uint32_t queue, std::uint32_t sm, Transaction transaction);
+  void push(std::uint32_t queue, std::uint32_t sm, Transaction&& transaction);
   void pop(std::uint32_t queue);
   [[nodiscard]] Transaction& front(std::uint32_t queue) {
     return store_[queues_[queue].first].transaction;

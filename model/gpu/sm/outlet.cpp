@@ -22,7 +22,7 @@ Outlet::Outlet(Block& sm, Domain& inside, std::size_t depth)
   }
 }
 
-void Outlet::push(Transaction transaction) {
+void Outlet::push(Transaction&& transaction) {
   ARC_CHECK(can_push(), "push into a full queue");
   const Cycle cycle = inside_.now();
   Entry& entry = ring_[after(head_, left_)];

@@ -29,7 +29,7 @@ class Outlet : public Channel {
 
   // SM's side, in its own cycle. What the port takes meanwhile is not known where the SM is ahead.
   [[nodiscard]] bool can_push() const { return size_ < depth_; }
-  void push(Transaction transaction);
+  void push(Transaction&& transaction);
   // Wakes the writer in the cycle in which room can be used.
   void want_room() { writer_waits_ = true; }
   // Whether it holds a quarter of what it can at the start of the cycle.
