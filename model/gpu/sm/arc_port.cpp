@@ -102,7 +102,7 @@ void ArcPort::send(const UnitOutputs& out) {
 }
 
 // The register file grants every read.
-void ArcPort::read(const UnitOutputs& out) {
+inline void ArcPort::read(const UnitOutputs& out) {
   Operand& operand = operands_[out.rf_tag];
   ARC_CHECK(out.rf_mask != 0 && (operand.lanes_left & out.rf_mask) == out.rf_mask,
             "the ARC unit read a lane twice or one that was not asked for");
@@ -115,30 +115,31 @@ void ArcPort::read(const UnitOutputs& out) {
 // Puts what the register file delivers onto the unit's ports. Values of lanes that are not read
 // matter to no unit, but for the exponents of the whole operand where it sees these: all its values
 // are fetched with the first read then, and stay at hand until another operand is read.
-void ArcPort::answer(const Operand& operand, LaneMask lanes) {
-  const auto value_of = [&](std::uint32_t lane) {
-    return operand.values.of(operand.parameter, lane);
-  };
+inline void ArcPort::answer(const Operand& operand, LaneMask lanes) {
   if (!ports_.sees_exponents) {
     for_each_bit(lanes, [&](std::uint32_t lane) {
-      request_.rf_data[lane & (ports_.read_lanes - 1)] = value_of(lane);
+      request_.rf_data[lane & (ports_.read_lanes - 1)] = operand.values.of(operand.parameter, lane);
     });
     return;
   }
   if (answered_ != &operand) {
-    answered_ = &operand;
-    for_each_bit(operand.event.event().mask, [&](std::uint32_t lane) {
-      values_[lane] = value_of(lane);
-      request_.rf_bins[lane] = exponent_bin(values_[lane]);
-    });
+    fetch(operand);
   }
   for_each_bit(lanes, [&](std::uint32_t lane) {
     request_.rf_data[lane & (ports_.read_lanes - 1)] = values_[lane];
   });
 }
 
+void ArcPort::fetch(const Operand& operand) {
+  answered_ = &operand;
+  for_each_bit(operand.event.event().mask, [&](std::uint32_t lane) {
+    values_[lane] = operand.values.of(operand.parameter, lane);
+    request_.rf_bins[lane] = exponent_bin(values_[lane]);
+  });
+}
+
 // After a cycle: is clocked in the next one, rests, or is done.
-void ArcPort::come_to_rest(Cycle cycle, const UnitOutputs& out) {
+inline void ArcPort::come_to_rest(Cycle cycle, const UnitOutputs& out) {
   const bool still = !request_.lsu_room && !out.req_ready && !out.rf_valid;
   still_ = !still ? 0 : out.lsu_valid == sum_waits_ ? still_ + 1 : 1;
   sum_waits_ = out.lsu_valid;
