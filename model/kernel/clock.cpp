@@ -137,31 +137,35 @@ Partition::Partition(std::size_t index, std::size_t count, StepClock* steps)
   }
 }
 
-// What others have written for it in the half before. They make room for more themselves.
-void Partition::take_notices(const All& all, Half half) {
+// Takes what others have written for it in the half before, and makes room for what it writes in
+// this one. They make room for more themselves.
+void Partition::turn_notices(const All& all, Half half) {
   for (const auto& from : all) {
-    for (const Notice& notice : from->notices_[half][index_].list) {
+    for (const Notice& notice : from->notices_[half == kEvaluate ? kUpdate : kEvaluate][index_].list) {
       notice.give(notice.target, notice.what);
     }
+  }
+  half_ = half;
+  for (Notices& notices : notices_[half_]) {
+    notices.list.clear();
   }
 }
 
 void Partition::run(const All& all, Half half) {
   try {
-    take_notices(all, half == kEvaluate ? kUpdate : kEvaluate);
-    half_ = half;
-    for (Notices& notices : notices_[half_]) {
-      notices.list.clear();
+    if (all.size() > 1) {
+      turn_notices(all, half);
     }
     if (half == kEvaluate) {
       evaluate(now() + 1);
-    } else {
-      update();
+      return;
     }
+    update();
+    goes_on_ = failure_ || busy();
   } catch (...) {
     failure_ = failure_ ? failure_ : std::current_exception();
+    goes_on_ = true;
   }
-  goes_on_ = failure_ || busy();
 }
 
 bool Partition::busy() const {
@@ -235,16 +239,18 @@ void Clock::advance() {
     for (std::size_t i = 1; i < partitions_.size(); ++i) {
       threads_.emplace_back([this, i] { work(*partitions_[i]); });
     }
-  } else if (std::none_of(partitions_.begin(), partitions_.end(),
-                          [](const auto& partition) { return partition->goes_on_; }) &&
-             !(outside_ && outside_())) {
-    end();
-    sc_core::sc_stop();  // nobody has anything left to do
-    return;
-  }
-  for (const auto& partition : partitions_) {
-    if (partition->goes_on_ && partition->failure_) {
-      fail(partition->failure_);
+  } else {
+    bool goes_on = false;
+    for (const auto& partition : partitions_) {
+      if (partition->failure_) {
+        fail(partition->failure_);
+        return;
+      }
+      goes_on = goes_on || partition->goes_on_;
+    }
+    if (!goes_on && !(outside_ && outside_())) {
+      end();
+      sc_core::sc_stop();  // nobody has anything left to do
       return;
     }
   }
@@ -288,11 +294,15 @@ bool spin(int times, Done&& done) {
 }  // namespace
 
 // Half a cycle of every partition, together with the other threads.
-void Clock::run(Partition::Half half) {
+inline void Clock::run(Partition::Half half) {
   if (threads_.empty()) {
     partitions_.front()->run(partitions_, half);
-    return;
+  } else {
+    run_all(half);
   }
+}
+
+void Clock::run_all(Partition::Half half) {
   const std::uint64_t number = open_.load(std::memory_order_relaxed) + 1;
   open_.store(number, std::memory_order_release);
   partitions_.front()->run(partitions_, half);

@@ -208,7 +208,7 @@ class alignas(64) Partition : public Domain {
 
   // Half a cycle; one that fails leaves an exception in failure_.
   void run(const All& all, Half half);
-  void take_notices(const All& all, Half half);
+  void turn_notices(const All& all, Half half);
   // Whether anybody in it, or told by it, has something left to do.
   [[nodiscard]] bool busy() const;
   // The same, after something outside has woken one of its blocks since the last half.
@@ -224,7 +224,7 @@ class alignas(64) Partition : public Domain {
   // Of the halves of cycles, in one row, those that somebody has begun and those that are over.
   alignas(64) std::atomic<std::uint64_t> begun_halves_ = 0;
   alignas(64) std::atomic<std::uint64_t> ended_halves_ = 0;
-  // As of the last half, with failure_ one that goes on.
+  // As of the end of the last cycle, with failure_ one that goes on.
   bool goes_on_ = false;
   // How long the first thread waits for the partition's own before it takes its place: not at all
   // once it had to, until that thread is seen at work again.
@@ -287,6 +287,7 @@ class Clock : public sc_core::sc_module {
   void update_channels();
   void fail(std::exception_ptr failure);
   void run(Partition::Half half);
+  void run_all(Partition::Half half);
   bool begin(Partition& partition, std::uint64_t number);
   void work(Partition& partition);
   void end();
