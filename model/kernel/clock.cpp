@@ -19,8 +19,9 @@ Block::Block(const sc_core::sc_module_name& name, Domain& domain)
   ARC_CHECK(!domain.begun_, "a block that comes after the first cycle");
   domain.blocks_.push_back(this);
   if (domain.steps() != nullptr) {
+    again_ = std::make_unique<sc_core::sc_event>();
     SC_METHOD(step);
-    sensitive << domain.steps()->edge() << again_;
+    sensitive << domain.steps()->edge() << *again_;
     dont_initialize();
   }
 }

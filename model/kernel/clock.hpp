@@ -80,7 +80,7 @@ class alignas(64) Block : public Ticked, public sc_core::sc_module {
   // The same, for a message that has come into one of its mailboxes.
   void wake_for_mail();
   // In the reference alone: ticks once more in this cycle, whose channels change.
-  void tick_again() { again_.notify(sc_core::SC_ZERO_TIME); }
+  void tick_again() { again_->notify(sc_core::SC_ZERO_TIME); }
   [[nodiscard]] Domain& domain() const { return domain_; }
 
  protected:
@@ -91,7 +91,7 @@ class alignas(64) Block : public Ticked, public sc_core::sc_module {
 
  private:
   void step();
-  sc_core::sc_event again_;
+  std::unique_ptr<sc_core::sc_event> again_;  // in the reference alone
 };
 
 // What blocks of one domain talk through. Changes only in update(), which its domain calls at the

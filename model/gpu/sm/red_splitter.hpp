@@ -52,14 +52,14 @@ class RedSplitter {
   const bool by_line_;
   const Address piece_mask_;  // of an address, that of its transaction
   const Ticks red_min_, red_flit_, red_change_;
-  std::array<Transaction, kLanes> transactions_;
+  std::size_t count_ = 0;
+  std::array<Transaction, kLanes> transactions_;  // so many
   // Of each, how many additions each word of its line gets, and which words get any.
   std::array<std::array<std::uint8_t, kLineWords>, kLanes> words_{};
   std::array<std::uint32_t, kLanes> added_{};
   std::array<std::uint8_t, kLanes> turn_of_{};  // of each lane, over its line
   std::array<Ticks, kLanes> occupancy_{};
   std::array<LineSums, kLanes> sums_;  // of each, where it carries sums
-  std::size_t count_ = 0;
 };
 
 }  // namespace warpfold
