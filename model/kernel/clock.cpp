@@ -142,7 +142,8 @@ Partition::Partition(std::size_t index, std::size_t count, StepClock* steps)
 // this one. They make room for more themselves.
 void Partition::turn_notices(const All& all, Half half) {
   for (const auto& from : all) {
-    for (const Notice& notice : from->notices_[half == kEvaluate ? kUpdate : kEvaluate][index_].list) {
+    for (const Notice& notice :
+         from->notices_[half == kEvaluate ? kUpdate : kEvaluate][index_].list) {
       notice.give(notice.target, notice.what);
     }
   }
@@ -162,17 +163,16 @@ void Partition::run(const All& all, Half half) {
       return;
     }
     update();
-    goes_on_ = failure_ || busy();
+    next_due_ = find_next_due();
   } catch (...) {
     failure_ = failure_ ? failure_ : std::current_exception();
-    goes_on_ = true;
   }
 }
 
-bool Partition::busy() const {
-  return next() != kNever ||
-         std::any_of(notices_[kUpdate].begin(), notices_[kUpdate].end(),
-                     [](const Notices& notices) { return !notices.list.empty(); });
+Cycle Partition::find_next_due() const {
+  const bool tells = std::any_of(notices_[kUpdate].begin(), notices_[kUpdate].end(),
+                                 [](const Notices& notices) { return !notices.list.empty(); });
+  return tells ? now() + 1 : next();
 }
 
 Clock::Clock(const sc_core::sc_module_name& name, double period_ns, std::size_t threads,
@@ -231,7 +231,8 @@ void Clock::sample_every(Cycle interval, std::function<void(Cycle)> sample) {
   next_sample_ = interval;
 }
 
-// One activation a cycle. The other threads rest between two of them.
+// One activation a cycle, and one for several in a row in which nobody has anything to do. The
+// other threads rest between two of them.
 void Clock::advance() {
   if (outside_) {
     partitions_.front()->look_again();
@@ -241,17 +242,20 @@ void Clock::advance() {
       threads_.emplace_back([this, i] { work(*partitions_[i]); });
     }
   } else {
-    bool goes_on = false;
+    Cycle due = kNever;
     for (const auto& partition : partitions_) {
       if (partition->failure_) {
         fail(partition->failure_);
         return;
       }
-      goes_on = goes_on || partition->goes_on_;
+      due = std::min(due, partition->next_due_);
     }
-    if (!goes_on && !(outside_ && outside_())) {
+    if (due == kNever && !(outside_ && outside_())) {
       end();
       sc_core::sc_stop();  // nobody has anything left to do
+      return;
+    }
+    if (!outside_ && skip_before(std::min({due, next_sample_, next_watch_}))) {
       return;
     }
   }
@@ -264,6 +268,19 @@ void Clock::advance() {
   run(Partition::kEvaluate);
   edge_.request();
   next_trigger(period_);
+}
+
+// The cycles before that one, in which nothing comes about, are over. False if there are none.
+bool Clock::skip_before(Cycle cycle) {
+  const Cycle now = partitions_.front()->now();
+  if (cycle == now + 1) {
+    return false;
+  }
+  for (const auto& partition : partitions_) {
+    partition->skip_to(cycle - 1);
+  }
+  next_trigger(sc_core::sc_time::from_value(period_.value() * (cycle - 1 - now)));
+  return true;
 }
 
 // SystemC would put what leaves a process into words of its own.

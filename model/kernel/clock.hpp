@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gated clock of the simulated GPU. Every block is an sc_module that the clock's SC_METHOD
-// ticks in the cycles for which somebody asked for it; a block that nobody wakes costs nothing. All
-// blocks of a cycle run in one delta cycle of SystemC and talk through channels that change in its
-// update phase, or through what shows only from the next cycle on what it was told in one, so their
-// order within the cycle cannot show.
+// ticks in the cycles for which somebody asked for it; a block that nobody wakes costs nothing, nor
+// do cycles for which nobody asked. All blocks of a cycle run in one delta cycle of SystemC and
+// talk through channels that change in its update phase, or through what shows only from the next
+// cycle on what it was told in one, so their order within the cycle cannot show.
 //
 // Blocks and channels lie in domains, each with a current cycle of its own. Those of the GPU as a
 // whole lie in the clock's partitions, which are all in the same cycle; what lies within an SM in
@@ -209,10 +209,10 @@ class alignas(64) Partition : public Domain {
   // Half a cycle; one that fails leaves an exception in failure_.
   void run(const All& all, Half half);
   void turn_notices(const All& all, Half half);
-  // Whether anybody in it, or told by it, has something left to do.
-  [[nodiscard]] bool busy() const;
-  // The same, after something outside has woken one of its blocks since the last half.
-  void look_again() { goes_on_ = goes_on_ || busy(); }
+  // The next cycle in which anybody in it, or told by it, has something to do, or kNever.
+  [[nodiscard]] Cycle find_next_due() const;
+  // After something outside has woken one of its blocks since the last half.
+  void look_again() { next_due_ = find_next_due(); }
 
   static constexpr std::size_t kAhead = 1024;
   // By the half in which they were written and the partition that they are for.
@@ -224,8 +224,7 @@ class alignas(64) Partition : public Domain {
   // Of the halves of cycles, in one row, those that somebody has begun and those that are over.
   alignas(64) std::atomic<std::uint64_t> begun_halves_ = 0;
   alignas(64) std::atomic<std::uint64_t> ended_halves_ = 0;
-  // As of the end of the last cycle, with failure_ one that goes on.
-  bool goes_on_ = false;
+  Cycle next_due_ = kNever;  // as of the end of the last cycle
   // How long the first thread waits for the partition's own before it takes its place: not at all
   // once it had to, until that thread is seen at work again.
   static constexpr int kSpins = 512;
@@ -282,6 +281,7 @@ class Clock : public sc_core::sc_module {
   };
 
   void advance();
+  bool skip_before(Cycle cycle);
   void look(Cycle cycle);
   void step(Cycle cycle);
   void update_channels();
