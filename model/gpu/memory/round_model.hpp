@@ -106,6 +106,7 @@ class RoundModel {
   static constexpr std::size_t kUnknown = ~std::size_t{0};
 
   [[nodiscard]] RoundStream stream_of(std::uint32_t queue, const RoundWork& work);
+  [[nodiscard]] RoundTotals totals_of(const RoundWork& work) const;
   void count(const RoundStream& stream, std::uint64_t pair, RoundLimits::Change change);
   void settle();
   void find_end();
@@ -122,13 +123,14 @@ class RoundModel {
   // Of each stream, apart since they are looked through often.
   std::vector<Rounds> ends_;          // in turns of each stream of its input
   std::vector<std::uint64_t> pairs_;  // of lines, that it adds to
-  std::vector<Rounds> served_;        // of each input, turns of each of its streams by time_
-  Fine round_ = 0;                    // what a round takes, where that is known
-  bool round_known_ = false;          // of these streams
-  std::size_t next_ = kUnknown;       // to end
-  End end_;                           // of that one
-  bool end_known_ = false;            // as of these streams and time_
-  Rounds rounds_ = 0;                 // that have passed by time_
+  std::vector<RoundTotals> totals_;
+  std::vector<Rounds> served_;   // of each input, turns of each of its streams by time_
+  Fine round_ = 0;               // what a round takes, where that is known
+  bool round_known_ = false;     // of these streams
+  std::size_t next_ = kUnknown;  // to end
+  End end_;                      // of that one
+  bool end_known_ = false;       // as of these streams and time_
+  Rounds rounds_ = 0;            // that have passed by time_
   Fine time_ = 0;
 };
 

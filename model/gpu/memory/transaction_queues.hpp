@@ -35,7 +35,8 @@ class TransactionQueues {
  private:
   using Index = std::uint32_t;
   static constexpr Index kNone = ~Index{0};
-  struct Entry {
+  // One line of the host's cache.
+  struct alignas(64) Entry {
     Transaction transaction;
     std::uint32_t sm = 0;
     Index next = kNone;  // in its queue, or free
