@@ -58,7 +58,7 @@ void ArcPort::clock(Cycle cycle) {
   request_.lsu_room = has_room();
   request_.rf_ready = true;
   const UnitOutputs out = unit_->tick(request_);
-  if ((slices_ != nullptr) | (probe_ != nullptr)) {
+  if ((slices_ != nullptr) | (probe_ != nullptr)) [[unlikely]] {
     record_work(cycle, out);
   }
   if (out.lsu_valid && request_.lsu_room) {
@@ -165,7 +165,7 @@ void ArcPort::end_rest(Cycle cycle) {
     return;
   }
   const std::uint64_t rested = cycle - resting_since_;
-  if (slices_ != nullptr) {
+  if (slices_ != nullptr) [[unlikely]] {
     slices_->add(at_cycle(resting_since_), at_cycle(cycle),
                  static_cast<std::uint32_t>(sum_waits_ ? UnitWork::kWaits : UnitWork::kHolds));
   }
@@ -212,7 +212,7 @@ void ArcPort::show_resting(Cycle cycle, bool resting) {
 
 // What the unit, which has been clocked, shows and does in this cycle.
 void ArcPort::record_work(Cycle cycle, const UnitOutputs& out) {
-  if (slices_ != nullptr) {
+  if (slices_ != nullptr) [[unlikely]] {
     const UnitWork work = out.rf_valid        ? UnitWork::kReads
                           : !out.lsu_valid    ? UnitWork::kHolds
                           : request_.lsu_room ? UnitWork::kSends

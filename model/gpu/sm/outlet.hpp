@@ -51,7 +51,9 @@ class Outlet : public Channel {
   [[nodiscard]] bool has_plenty() const { return left_ > plenty_; }
 
   // Port's side.
-  [[nodiscard]] bool empty() const;
+  [[nodiscard]] bool empty() const {
+    return left_ == 0 || ring_[head_].pushed >= port_->domain().now();
+  }
   [[nodiscard]] Transaction& front() { return ring_[head_].transaction; }
   // The front one goes to that slice of the L2's port.
   void send_to(std::uint8_t slice) { ring_[head_].transaction.slice = slice; }
