@@ -93,14 +93,12 @@ void add_record(CLI::App& app, Command& command) {
   record_app->add_option("program", options->command, "The program and its arguments, behind --")
       ->type_name("PROGRAM ARGS")
       ->required();
-  record_app->prefix_command();
   record_app->footer(
       "Example: the backward kernels of a training step\n"
       "  warpfold record --kernel backward --out traces -- python3 train.py\n"
       "  warpfold sim traces/*.wft --gpu h100");
-  record_app->callback([options, launch, record_app, &command] {
-    command = [options, launch, rest = record_app->remaining()] {
-      options->command.insert(options->command.end(), rest.begin(), rest.end());
+  record_app->callback([options, launch, &command] {
+    command = [options, launch] {
       options->launch = *launch == "all" ? 0 : static_cast<std::uint32_t>(std::stoul(*launch));
       return run_record(*options);
     };

@@ -69,7 +69,8 @@ void refine(RecordedTrace& trace, const std::vector<std::string>& command, const
   const fs::path counts = scratch / "ncu.csv";
   fs::remove(counts);
   std::vector<std::string> words = {
-      "ncu", "--clock-control", "none", "--kernel-name-base", "mangled", "--kernel-id",
+      "ncu", "--clock-control", "none", "--kernel-name-base", "mangled", "--print-kernel-base", "mangled",
+      "--kernel-id",
       fmt::format("::regex:^{}$:{}", expression_of(trace.function), trace.ordinal), "--metrics",
       "inst_executed", "--print-metric-instances", "values", "--csv", "--log-file", counts.string()};
   words.insert(words.end(), command.begin(), command.end());
