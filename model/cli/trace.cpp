@@ -129,7 +129,7 @@ void add_trace_dump(CLI::App& trace_app, Command& command) {
   dump->add_option("TRACE", arguments->path, "Trace")->required();
   add_cta_options(*dump, arguments->ctas);
   dump->add_option("--warp", arguments->warp, "Only this warp of each CTA [all]")->type_name("N");
-  dump->add_flag("--values", arguments->values, "Also the floats of each event");
+  dump->add_flag("--values", arguments->values, "Also the operands of each event");
   dump->footer(
       "Example: the first warp of the first ten CTAs\n"
       "  warpfold trace dump truck.wft --last-cta 9 --warp 0");
@@ -218,7 +218,7 @@ void add_trace_slice(CLI::App& trace_app, Command& command) {
       ->type_name("N")
       ->check(refuse_negative)
       ->capture_default_str();
-  slice->add_flag("--drop-values", arguments->drop_values, "Leave the floats of the events out");
+  slice->add_flag("--drop-values", arguments->drop_values, "Leave the operands of the events out");
   slice->footer(
       "Example: every 16th CTA, for a quick run\n"
       "  warpfold trace slice truck.wft truck-16th.wft --every 16");
@@ -272,6 +272,26 @@ void add_trace_sample(CLI::App& trace_app, Command& command) {
   });
 }
 
+void add_trace_upgrade(CLI::App& trace_app, Command& command) {
+  struct Arguments {
+    std::filesystem::path in;
+    std::filesystem::path out;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* upgrade =
+      trace_app.add_subcommand("upgrade", "Write a trace of format version 3 in the present one");
+  upgrade->add_option("OLD", arguments->in, "Trace to read, of version 3")->required();
+  upgrade->add_option("NEW", arguments->out, "Trace to write")->required();
+  upgrade->footer("Example:\n  warpfold trace upgrade old.wft new.wft");
+  upgrade->callback([arguments, &command] {
+    command = [arguments] {
+      return write_trace(arguments->in, arguments->out, [&](const auto& step, std::ostream& out) {
+        return trace::trace_upgrade(arguments->in, arguments->out, step, out);
+      });
+    };
+  });
+}
+
 // A subcommand that writes a trace with what a file has in place of a part of its header.
 struct HeaderChange {
   const char* name;
@@ -287,7 +307,7 @@ struct HeaderChange {
 constexpr HeaderChange kRecost = {
     "recost",
     "Write a trace with other instruction costs",
-    "Trace to read; also one of an older format version",
+    "Trace to read",
     "--costs",
     "Costs of the kernels, from traces/capture/costs/sass_cost.py",
     "Example: a change of the kernels that changes what they issue, not what they add\n"
@@ -344,6 +364,7 @@ void add_trace(CLI::App& app, Command& command) {
   add_trace_sample(*trace_app, command);
   add_header_change(kRecost, *trace_app, command);
   add_header_change(kRetime, *trace_app, command);
+  add_trace_upgrade(*trace_app, command);
   trace_app->footer("Example:\n  warpfold trace info truck.wft");
 }
 

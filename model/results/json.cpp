@@ -88,11 +88,17 @@ Json run_to_json(const RunResult& run, const std::optional<double>& speedup) {
   out["policy"] = run.policy;
   out["unit"] = run.unit;
   out["unit_kind"] = run.unit_kind;
+  if (!run.costs_of.empty() && run.costs_of != run.config.sass_arch) {
+    out["costs_of"] = run.costs_of;
+  }
   out["cycles"] = run.cycles;
   out["speedup"] = optional_number(speedup);
   out["events"] = run.events;
   out["warp_atomics"] = run.warp_atomics;
   out["lane_atomics"] = run.lane_atomics;
+  if (run.passed_on > 0) {
+    out["passed_on"] = run.passed_on;
+  }
   out["rop_ops"] = run.rop_ops;
   out["noc_packets"] = run.noc_packets;
   out["noc_bytes"] = run.noc_bytes;

@@ -84,10 +84,12 @@ void visit_result(Archive& archive, Run& run) {
   archive("policy", run.policy);
   archive("unit", run.unit);
   archive("unit_kind", run.unit_kind);
+  archive("costs_of", run.costs_of);
   archive("cycles", run.cycles);
   archive("events", run.events);
   archive("warp_atomics", run.warp_atomics);
   archive("lane_atomics", run.lane_atomics);
+  archive("passed_on", run.passed_on);
   archive("rop_ops", run.rop_ops);
   archive("noc_packets", run.noc_packets);
   archive("noc_bytes", run.noc_bytes);

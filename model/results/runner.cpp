@@ -215,9 +215,9 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
       std::vector<std::pair<Policy, std::size_t>> tasks_of;
       for (const Policy& policy : plan.policies) {
         if (is_left_out(plan, trace, gpu, policy)) {
-          report.left_out.push_back(
-              fmt::format("{}: left out {}: the trace has no {} code of variant {}",
-                          trace.path().string(), policy.name(), gpu.sass_arch, policy.variant()));
+          report.left_out.push_back(fmt::format(
+              "{}: left out {}: the trace has no {} code of variant {}", trace.path().string(),
+              policy.name(), PolicyTiming::code_of(trace.header(), gpu), policy.variant()));
           continue;
         }
         const Policy alike = sizes ? sizes->lowest_alike(policy) : policy;

@@ -86,6 +86,29 @@ std::string heading(const RunResult& run) {
       with_separators(run.lane_atomics));
 }
 
+// What the reader would miss or take for something else, each in a line.
+std::string notes(const std::vector<RunResult>& runs) {
+  const RunResult& first = runs.front();
+  std::string out;
+  if (!first.costs_of.empty() && first.costs_of != first.config.sass_arch) {
+    out +=
+        fmt::format("costs of {} code stand in for {}\n", first.costs_of, first.config.sass_arch);
+  }
+  const auto timed = std::find_if(runs.begin(), runs.end(), [](const RunResult& run) {
+    return measured_cycles(run).has_value();
+  });
+  if (timed != runs.end() && !is_measured_gpu(timed->gpu, timed->measured_gpu)) {
+    out += fmt::format("times were measured on {}, not on this machine\n", timed->measured_gpu);
+  }
+  for (const RunResult& run : runs) {
+    if (run.passed_on > 0) {
+      out += fmt::format("{} passed {} lane-atomics on that are not of FP32\n", run.policy,
+                         with_separators(run.passed_on));
+    }
+  }
+  return out;
+}
+
 std::string main_table(const std::vector<RunResult>& runs,
                        const std::vector<std::optional<double>>& run_speedups) {
   const bool measured = std::any_of(runs.begin(), runs.end(), [](const RunResult& run) {
@@ -223,7 +246,7 @@ std::string results_table(const std::vector<RunResult>& runs, bool bounds) {
     const std::vector<RunResult> group(at(runs, begin), at(runs, end));
     const std::vector<std::optional<double>> group_speedups(at(all_speedups, begin),
                                                             at(all_speedups, end));
-    out += (begin == 0 ? "" : "\n") + heading(group.front()) + "\n" +
+    out += (begin == 0 ? "" : "\n") + heading(group.front()) + notes(group) + "\n" +
            main_table(group, group_speedups) + cycle_table(group) +
            (bounds ? bounds_table(group) : std::string());
     begin = end;

@@ -36,15 +36,18 @@ trace::Header header_of(const SmallFrame& f) {
   header.grid[1] = static_cast<std::uint32_t>(f.camera.tiles_y());
   header.block[0] = header.block[1] = kTileSize;
   header.registers_per_thread = 32;
-  header.primitive_count = f.scene.size();
+  trace::Site site{.name = "test",
+                   .primitive_count = f.scene.size(),
+                   .parameters = {},
+                   .taken_path = kPathNames[kPathTaken]};
   std::uint64_t addresses[kParameters];
   choose_addresses(f.scene.size(), addresses);
   for (std::size_t p = 0; p < kParameters; ++p) {
     const GradientSlot& slot = kGradientSlots[p];
-    header.parameters.push_back({slot.name, addresses[p], kGradientFloats[slot.array] * 4});
+    site.parameters.push_back({slot.name, addresses[p], kGradientFloats[slot.array] * 4});
   }
   header.paths.assign(std::begin(kPathNames), std::end(kPathNames));
-  header.taken_path = kPathNames[kPathTaken];
+  header.sites.push_back(site);
   header.total_ctas = static_cast<std::uint64_t>(f.camera.tiles());
   return header;
 }
@@ -207,7 +210,7 @@ TEST(Recording, TracesHoldTheFrameAndTheValues) {
 
   SampledValues sample = choose_sample(f.lists, f.recording, 200'000);
   number_values(sample);
-  header.values = trace::ValueMode::kFp32;
+  header.values = trace::ValueMode::kOperands;
   header.sampling = "a test";
   const auto sampled = folder / "capture_ref_values.wft";
   {

@@ -49,15 +49,15 @@ TEST(TraceFile, MarksLoadsThatReadOn) {
       .waits = {{ResultClass::kGlobalLoad, 0, 5}, {ResultClass::kSfu, 0, 6}}};
   trace::Header header;
   header.paths = {"prologue", "taken"};
-  header.taken_path = "taken";
+  header.sites.push_back({.name = "site", .parameters = {}, .taken_path = "taken"});
   header.costs["sm_90"]["baseline"].paths = {load, load};
-  header.costs["sm_90"]["baseline"].reduce["plain"] = load;
+  header.costs["sm_90"]["baseline"].reduce = {{{"plain", load}}};
   mark_next_words(header);
   const trace::VariantCost& marked = header.costs["sm_90"]["baseline"];
   EXPECT_EQ(marked.paths[0], load);
   EXPECT_EQ(marked.paths[1].waits[0].kind, ResultClass::kNextWord);
   EXPECT_EQ(marked.paths[1].waits[1], load.waits[1]);
-  EXPECT_EQ(marked.reduce.at("plain").waits[0].kind, ResultClass::kNextWord);
+  EXPECT_EQ(marked.reduce.at(0).at("plain").waits[0].kind, ResultClass::kNextWord);
 }
 
 TEST(Log, ValuesAreByParameterThenByLane) {

@@ -45,13 +45,15 @@ class RegressTrace : public testing::TestWithParam<std::tuple<trace::ValueMode, 
     header.cuda = "none";
     header.grid[0] = kCtas;
     header.block[0] = kWarps * 32;
-    header.primitive_count = 100;
     header.registers_per_thread = 32;
     header.total_ctas = kCtas;
-    header.parameters = {
-        {"x", 0x7f0000001000, 8}, {"y", 0x7f0000001004, 8}, {"w", 0x7f0000008000, 4}};
+    header.sites = {{.name = "site",
+                     .primitive_count = 100,
+                     .parameters = {{"x", 0x7f0000001000, 8},
+                                    {"y", 0x7f0000001004, 8},
+                                    {"w", 0x7f0000008000, 4}},
+                     .taken_path = "taken"}};
     header.paths = {"skipped", "taken"};
-    header.taken_path = "taken";
     header.values = values();
     trace::Writer writer(path_, header);
     SplitMix64 random(test_seed());
@@ -78,7 +80,7 @@ class RegressTrace : public testing::TestWithParam<std::tuple<trace::ValueMode, 
             event.primitive = random.below(100);
           }
           const auto lanes = static_cast<std::uint64_t>(lane_count(event.mask)) * kParameters;
-          if (values() == trace::ValueMode::kFp32) {
+          if (values() == trace::ValueMode::kOperands) {
             event.values = warp.values.size();
             for (std::uint64_t i = 0; i < lanes; ++i) {
               warp.values.push_back(synthetic_value(c, w, e, 0, static_cast<std::uint32_t>(i)));
@@ -142,7 +144,7 @@ TEST_P(RegressTrace, WithoutStallsAllIsPlain) {
 
 INSTANTIATE_TEST_SUITE_P(
     Values, RegressTrace,
-    testing::Combine(testing::Values(trace::ValueMode::kNone, trace::ValueMode::kFp32),
+    testing::Combine(testing::Values(trace::ValueMode::kNone, trace::ValueMode::kOperands),
                      testing::ValuesIn(kUnitKinds)),
     [](const testing::TestParamInfo<RegressTrace::ParamType>& parameter) {
       const bool none = std::get<0>(parameter.param) == trace::ValueMode::kNone;

@@ -52,11 +52,11 @@ Replay replay(const RedCase& one, int sms) {
         }
         EXPECT_EQ(record.kind, trace::RecordKind::kEvent);
         EXPECT_EQ(record.mask, one.pattern.active);
-        found.reds += reader.header().parameters.size();
+        found.reds += reader.header().sites[0].parameters.size();
         if (c != 0 || w != 1) {
           continue;
         }
-        for (const trace::Parameter& p : reader.header().parameters) {
+        for (const trace::Parameter& p : reader.header().sites[0].parameters) {
           for (std::uint32_t l = 0; l < 32; ++l) {
             if ((record.mask >> l & 1U) != 0) {
               const std::uint32_t primitive =

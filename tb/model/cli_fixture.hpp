@@ -41,26 +41,26 @@ inline trace::Header small_trace_header() {
   header.costs.clear();
   for (const std::string arch : {"sm_86", "sm_89", "sm_90"}) {
     auto& variants = header.costs[arch];
-    variants["baseline"] = {.paths = paths, .reduce = {{"plain", cost}}, .registers = 48};
+    variants["baseline"] = {.paths = paths, .reduce = {{{"plain", cost}}}, .registers = 48};
     variants["sw-s"] = {.paths = paths,
-                        .reduce = {{"check", cost},
-                                   {"plain", cost},
-                                   {"setup", cost},
-                                   {"per_lane", butterfly},
-                                   {"leader", cost}},
+                        .reduce = {{{"check", cost},
+                                    {"plain", cost},
+                                    {"setup", cost},
+                                    {"per_lane", butterfly},
+                                    {"leader", cost}}},
                         .registers = 48};
     variants["sw-b"] = {.paths = paths,
-                        .reduce = {{"check", cost},
-                                   {"agree", cost},
-                                   {"plain", cost},
-                                   {"butterfly", butterfly},
-                                   {"leader", cost}},
+                        .reduce = {{{"check", cost},
+                                    {"agree", cost},
+                                    {"plain", cost},
+                                    {"butterfly", butterfly},
+                                    {"leader", cost}}},
                         .registers = 48};
     variants["skip"] = {.paths = paths,
-                        .reduce = {{"check", cost}, {"butterfly", butterfly}, {"leader", cost}},
+                        .reduce = {{{"check", cost}, {"butterfly", butterfly}, {"leader", cost}}},
                         .registers = 48};
     variants["cccl"] = {
-        .paths = paths, .reduce = {{"butterfly", butterfly}, {"leader", cost}}, .registers = 48};
+        .paths = paths, .reduce = {{{"butterfly", butterfly}, {"leader", cost}}}, .registers = 48};
   }
   return header;
 }

@@ -282,8 +282,11 @@ class FakeMemory : public MemoryBehind {
 
 trace::Header header() {
   trace::Header header;
-  header.primitive_count = 1U << 16U;
-  header.parameters.push_back({.name = "sum", .base = kBase, .stride_bytes = 4});
+  header.sites.push_back({.name = "site",
+                          .primitive_count = 1U << 16U,
+                          .parameters = {{.name = "sum", .base = kBase, .stride_bytes = 4}},
+                          .taken_path = ""});
+  header.values = trace::ValueMode::kOperands;
   return header;
 }
 
@@ -314,15 +317,13 @@ constexpr Cycle kMiss = 50;
 struct PortBench : Bench {
   explicit PortBench(std::uint32_t count, Cycle miss = kMiss) : Bench(count), behind(miss) {}
   void build(const ServiceOrderRule& order = l2_order_rules().find("in-turn")) {
-    port = std::make_unique<L2Port>("port", clock.partition(0),
-                                    L2Context{.config = gpu,
-                                              .additions = {.addresses = addresses,
-                                                            .memory = memory,
-                                                            .sums = sums,
-                                                            .tally = tally,
-                                                            .has_values = true},
-                                              .order = order,
-                                              .behind = behind});
+    port = std::make_unique<L2Port>(
+        "port", clock.partition(0),
+        L2Context{
+            .config = gpu,
+            .additions = {.addresses = addresses, .memory = memory, .sums = sums, .tally = tally},
+            .order = order,
+            .behind = behind});
     port->ingress.connect(*port, injectors());
   }
   void send(std::uint32_t sm, Cycle from, Transaction transaction) {

@@ -148,7 +148,7 @@ TEST(Machines, ARunEndsWithWhatItsUnitsAreBusyWith) {
 SmallTrace two_lanes(float first, float second) {
   SmallTrace trace(1, 1, 1, 4, 4);
   trace.event(0, 0, 0x3, 2);
-  trace.header.values = trace::ValueMode::kFp32;
+  trace.header.values = trace::ValueMode::kOperands;
   trace::WarpTrace& warp = trace.warp(0, 0);
   warp.values = {std::bit_cast<Fp32Bits>(first), std::bit_cast<Fp32Bits>(second)};
   warp.records.back().values = 0;

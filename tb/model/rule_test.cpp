@@ -285,7 +285,7 @@ TEST(Rule, TheBaselinesPartMayBeMissing) {
   trace.event(0, 0, 0xff, 5);
   const AsksFor rule({.name = "plain", .of_baseline = true});
   EXPECT_EQ(issue(trace, rule).slots, 10U + 100);
-  trace.header.costs["sm_90"]["baseline"].reduce.clear();
+  trace.header.costs["sm_90"]["baseline"].reduce[0].clear();
   EXPECT_EQ(issue(trace, rule).slots, 10U);
 }
 

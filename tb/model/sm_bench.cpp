@@ -51,7 +51,6 @@ const SmContext& SmBench::context(const std::string& policy) {
                                                    .buffer = buffer,
                                                    .sums = sums,
                                                    .tally = tally,
-                                                   .has_values = false,
                                                    .reference = reference_,
                                                    .index = 0,
                                                    .resident_ctas = 1,

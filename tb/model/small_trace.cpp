@@ -21,12 +21,13 @@ SmallTrace::SmallTrace(std::uint32_t cta_count, std::uint32_t warps, std::uint32
   header.block[0] = warps * kLanes;
   header.registers_per_thread = 32;
   header.shared_bytes_per_cta = 0;
-  header.primitive_count = primitives;
+  trace::Site site{
+      .name = "site", .primitive_count = primitives, .parameters = {}, .taken_path = "taken"};
   for (std::uint32_t p = 0; p < parameters; ++p) {
-    header.parameters.push_back({"p" + std::to_string(p), kBase + 4ULL * p, stride_bytes});
+    site.parameters.push_back({"p" + std::to_string(p), kBase + 4ULL * p, stride_bytes});
   }
+  header.sites.push_back(site);
   header.paths = {"work", "taken"};
-  header.taken_path = "taken";
   header.total_ctas = cta_count;
   const std::map<std::string, std::vector<std::string>> segments{
       {"baseline", {"plain"}},
@@ -39,8 +40,9 @@ SmallTrace::SmallTrace(std::uint32_t cta_count, std::uint32_t warps, std::uint32
       trace::VariantCost& cost = header.costs[arch][variant];
       cost.registers = 32;
       cost.paths.resize(header.paths.size());
+      cost.reduce.resize(1);
       for (const std::string& name : names) {
-        cost.reduce[name] = {};
+        cost.reduce[0][name] = {};
       }
     }
   }
@@ -97,8 +99,10 @@ void SmallTrace::path_cost(std::size_t path, const trace::InstructionCost& cost)
 void SmallTrace::reduce_cost(const std::string& segment, const trace::InstructionCost& cost) {
   for (auto& [arch, variants] : header.costs) {
     for (auto& [name, variant] : variants) {
-      if (variant.reduce.contains(segment)) {
-        variant.reduce[segment] = cost;
+      for (auto& site : variant.reduce) {
+        if (site.contains(segment)) {
+          site[segment] = cost;
+        }
       }
     }
   }
@@ -108,7 +112,7 @@ void SmallTrace::add_values(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<float> fraction(-2.0F, 2.0F);
   std::uniform_int_distribution<int> exponent(-20, 20);
-  header.values = trace::ValueMode::kFp32;
+  header.values = trace::ValueMode::kOperands;
   for (trace::CtaTrace& cta : ctas) {
     for (trace::WarpTrace& w : cta.warps) {
       for (trace::Record& record : w.records) {
@@ -116,8 +120,9 @@ void SmallTrace::add_values(std::uint64_t seed) {
           continue;
         }
         record.values = w.values.size();
-        const auto count =
-            header.parameters.size() * static_cast<std::size_t>(std::popcount(record.mask));
+        const trace::Site& site = header.sites[record.site];
+        const auto count = site.parameters.size() * words_of(site.type) *
+                           static_cast<std::size_t>(std::popcount(record.mask));
         for (std::size_t i = 0; i < count; ++i) {
           w.values.push_back(
               std::bit_cast<std::uint32_t>(std::ldexp(fraction(random), exponent(random))));

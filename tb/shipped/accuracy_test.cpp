@@ -178,7 +178,7 @@ class Accuracy {
 };
 
 void add_transactions(const trace::Reader& reader, Accuracy& accuracy) {
-  const std::size_t parameters = reader.header().parameters.size();
+  const std::size_t parameters = reader.header().sites[0].parameters.size();
   for (std::size_t c = 0; c < reader.cta_count(); ++c) {
     const trace::CtaTrace cta = reader.read_cta(c);
     for (const trace::WarpTrace& warp : cta.warps) {
@@ -224,7 +224,7 @@ TEST(ShippedValues, FusedSumIsNoFartherFromTheExactSumThanTheSerialChain) {
   std::uint64_t better = 0;
   for (const std::filesystem::path& file : files) {
     const trace::Reader reader(file);
-    if (reader.header().values != trace::ValueMode::kFp32) {
+    if (reader.header().values != trace::ValueMode::kOperands) {
       continue;
     }
     SCOPED_TRACE(file.filename().string());

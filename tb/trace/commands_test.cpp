@@ -138,7 +138,7 @@ TEST(Dump, PrintsEachRecord) {
 TEST(Dump, PrintsValues) {
   const TempFolder folder;
   Header header = small_header(1, 32);
-  header.values = ValueMode::kFp32;
+  header.values = ValueMode::kOperands;
   CtaTrace cta{.cta = 0, .warps = std::vector<WarpTrace>(1)};
   cta.warps[0].records = {event(0x3, 1)};
   cta.warps[0].values = {0x3fc00000, 0xbf800000, 0, 0x40000000};
@@ -154,7 +154,7 @@ TEST(Dump, PrintsValues) {
 TEST(Slice, KeepsTheChosenCtas) {
   const TempFolder folder;
   Header header = small_header(50, 96);
-  header.values = ValueMode::kFp32;
+  header.values = ValueMode::kOperands;
   const auto written = write_random(folder / "all.wft", header, 9, 8);
   std::ostringstream out;
   EXPECT_EQ(trace_slice(folder / "all.wft", folder / "part.wft",
@@ -236,7 +236,7 @@ TEST(Sample, KeepsTheMiddleOfEveryFew) {
 TEST(Slice, DropsValuesOnly) {
   const TempFolder folder;
   Header header = small_header(12, 96);
-  header.values = ValueMode::kFp32;
+  header.values = ValueMode::kOperands;
   auto written = write_random(folder / "all.wft", header, 10);
   std::ostringstream out;
   trace_slice(folder / "all.wft", folder / "none.wft", {.drop_values = true}, out);

@@ -37,8 +37,8 @@ TEST(RoundTrip, RandomTracesComeBackAsTheyWere) {
     const auto ctas = static_cast<std::uint32_t>(1 + random() % 30);
     const auto threads = static_cast<std::uint32_t>(1 + random() % 300);
     Header header = small_header(ctas, threads);
-    header.values = seed % 2 == 0 ? ValueMode::kFp32 : ValueMode::kNone;
-    header.primitive_count = seed % 5 == 0 ? std::uint64_t{1} << 32U : 1 + random() % 2000;
+    header.values = seed % 2 == 0 ? ValueMode::kOperands : ValueMode::kNone;
+    header.sites[0].primitive_count = seed % 5 == 0 ? std::uint64_t{1} << 32U : 1 + random() % 2000;
     const auto path = folder / "t.wft";
     const auto chunk = static_cast<std::uint32_t>(1 + random() % 9);
     const std::vector<CtaTrace> written = write_random(path, header, seed, chunk);
@@ -67,8 +67,8 @@ TEST(RoundTrip, RandomTracesComeBackAsTheyWere) {
 TEST(RoundTrip, ExtremesComeBack) {
   const TempFolder folder;
   Header header = small_header(2, 1024);
-  header.primitive_count = std::uint64_t{1} << 32U;
-  header.values = ValueMode::kFp32;
+  header.sites[0].primitive_count = std::uint64_t{1} << 32U;
+  header.values = ValueMode::kOperands;
   CtaTrace first{.cta = 0, .warps = std::vector<WarpTrace>(32)};
   WarpTrace& warp = first.warps[7];
   warp.records = {
@@ -94,7 +94,7 @@ TEST(RoundTrip, ExtremesComeBack) {
 TEST(RoundTrip, WorkRecordsAreMergedAndListsPacked) {
   const TempFolder folder;
   Header header = small_header(1, 32);
-  header.values = ValueMode::kFp32;
+  header.values = ValueMode::kOperands;
   CtaTrace cta{.cta = 0, .warps = std::vector<WarpTrace>(1)};
   WarpTrace& warp = cta.warps[0];
   warp.lane_primitives.assign(40, 999'999);  // of lanes that are not active: not looked at
@@ -179,7 +179,7 @@ class DamagedFile : public ::testing::Test {
  protected:
   void SetUp() override {
     Header header = small_header(5, 48);
-    header.values = ValueMode::kFp32;
+    header.values = ValueMode::kOperands;
     write_random(path_, header, 7, 2);
     bytes_ = read_bytes(path_);
     ASSERT_EQ(refusal(path_, true), "");
@@ -302,7 +302,7 @@ class HostileFile : public ::testing::Test {
     std::vector<Bytes> content(codec::kCounts + 3);
     content[codec::kCtas] = {0, 1};
     content[codec::kWarps] = {1};
-    content[codec::kOps] = {codec::kOpEvent};
+    content[codec::kOps] = {0};
     content[codec::kDictionary] = {6, 0, 0, 0};
     content[codec::kSteps] = {0};
     content[codec::kMasks] = {1, 0, 1, 0};
@@ -425,11 +425,11 @@ TEST_F(HostileFile, BadRecordsAreRefused) {
   write(columns(content));
   expect("lies outside the dictionary");
   content = one_event();
-  content[codec::kOps] = {codec::kOpWork + 3};
+  content[codec::kOps] = {3 + 3};
   write(columns(content));
   expect("path 3, the header has 3");
   content = one_event();
-  content[codec::kOps] = {codec::kOpWork};
+  content[codec::kOps] = {3};
   content[codec::kCounts] = {0};
   write(columns(content));
   expect("work record of 0 passes");

@@ -36,14 +36,14 @@ std::string refusal_of(const std::function<void(json&)>& change) {
 TEST(Header, ComesBackAsItWas) {
   Header header = small_header(6, 96);
   header.sampling = "every other CTA";
-  header.values = ValueMode::kFp32;
-  header.parameters[0].base = UINT64_MAX - 8191;
+  header.values = ValueMode::kOperands;
+  header.sites[0].parameters[0].base = UINT64_MAX - 8191;
   const Header read = header_from_json(header_to_json(header));
   EXPECT_EQ(header_to_json(read), header_to_json(header));
-  EXPECT_EQ(read.parameters[0].base, UINT64_MAX - 8191);
+  EXPECT_EQ(read.sites[0].parameters[0].base, UINT64_MAX - 8191);
   EXPECT_EQ(read.costs, header.costs);
   EXPECT_EQ(read.times[0].max_ms, 2.0625);
-  EXPECT_EQ(read.values, ValueMode::kFp32);
+  EXPECT_EQ(read.values, ValueMode::kOperands);
   EXPECT_EQ(read.provenance, header.provenance);
   EXPECT_EQ(header_to_json(header_from_json(header_to_json(header, 2))), header_to_json(header));
 }

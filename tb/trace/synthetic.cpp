@@ -41,11 +41,12 @@ Header small_header(std::uint32_t ctas, std::uint32_t threads) {
   header.block[0] = threads;
   header.registers_per_thread = 48;
   header.shared_bytes_per_cta = 1024;
-  header.primitive_count = 1000;
-  header.parameters = {{.name = "x", .base = 0x7f0000000000, .stride_bytes = 8},
-                       {.name = "y", .base = 0x7f0000000004, .stride_bytes = 8}};
+  header.sites = {{.name = "site",
+                   .primitive_count = 1000,
+                   .parameters = {{.name = "x", .base = 0x7f0000000000, .stride_bytes = 8},
+                                  {.name = "y", .base = 0x7f0000000004, .stride_bytes = 8}},
+                   .taken_path = "taken"}};
   header.paths = {"prologue", "skipped", "taken"};
-  header.taken_path = "taken";
   const InstructionCost cost{.alu = 11,
                              .integer = 4,
                              .sfu = 2,
@@ -54,10 +55,10 @@ Header small_header(std::uint32_t ctas, std::uint32_t threads) {
                              .branches = 1,
                              .waits = {{ResultClass::kSfu, 3, 9}, {ResultClass::kShared, 8, 9}}};
   header.costs["sm_89"]["baseline"] = {
-      .paths = {cost, cost, cost}, .reduce = {{"plain", cost}}, .registers = 48};
+      .paths = {cost, cost, cost}, .reduce = {{{"plain", cost}}}, .registers = 48};
   header.costs["sm_90"]["skip"] = {
       .paths = {cost, cost, cost},
-      .reduce = {{"check", cost}, {"butterfly", cost}, {"leader", cost}},
+      .reduce = {{{"check", cost}, {"butterfly", cost}, {"leader", cost}}},
       .registers = 50};
   header.times = {{.policy = "baseline",
                    .median_ms = 1.5,
@@ -98,22 +99,25 @@ CtaTrace random_cta(const Header& header, std::uint64_t cta, std::mt19937_64& ra
         continue;
       }
       Record event{.kind = RecordKind::kEvent};
+      event.site =
+          static_cast<std::uint16_t>(header.sites.size() == 1 ? 0 : below(header.sites.size()));
+      const Site& site = header.sites[event.site];
       while (event.mask == 0) {
         event.mask = static_cast<std::uint32_t>(random() >> (64 - lanes));
       }
       if (kind < 6) {
-        event.primitive = static_cast<std::uint32_t>(below(header.primitive_count));
+        event.primitive = static_cast<std::uint32_t>(below(site.primitive_count));
       } else {
         event.lane_primitives = static_cast<std::uint32_t>(warp.lane_primitives.size());
         for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
-          const auto primitive = static_cast<std::uint32_t>(below(header.primitive_count));
+          const auto primitive = static_cast<std::uint32_t>(below(site.primitive_count));
           warp.lane_primitives.push_back((event.mask >> lane & 1U) != 0 ? primitive : 0);
         }
       }
-      if (header.values == ValueMode::kFp32) {
+      if (header.values == ValueMode::kOperands) {
         event.values = warp.values.size();
-        const auto words =
-            static_cast<std::size_t>(std::popcount(event.mask)) * header.parameters.size();
+        const auto words = static_cast<std::size_t>(std::popcount(event.mask)) *
+                           site.parameters.size() * words_of(site.type);
         for (std::size_t i = 0; i < words; ++i) {
           warp.values.push_back(static_cast<std::uint32_t>(random()));
         }
@@ -131,7 +135,7 @@ Header SyntheticFrame::header() {
   header.grid[1] = kTilesY;
   header.total_ctas = kTilesX * kTilesY;
   header.block[0] = header.block[1] = kTileEdge;
-  header.primitive_count = kGaussians;
+  header.sites[0].primitive_count = kGaussians;
   header.paths = {"prologue", "fetch", "skip_done", "skip_alpha", "taken", "epilogue"};
   header.costs.clear();
   return header;

@@ -177,7 +177,7 @@ TEST(Writer, RecordsThatDoNotFitTheHeaderAreRefused) {
   cta = with(event);
   cta.warps[0].values = {1, 2};
   EXPECT_EQ(refused(cta), "CTA 0, warp 0: values, but the header says none");
-  header.values = ValueMode::kFp32;
+  header.values = ValueMode::kOperands;
   EXPECT_EQ(refused(cta), "");
   cta.warps[0].records[0].values = 1;
   EXPECT_EQ(refused(cta), "CTA 0, warp 0, record 0: its 2 values lie outside the list of its warp");
@@ -243,7 +243,7 @@ TEST(Writer, BadOptionsAndHeadersAreRefused) {
   Header header = small_header(1, 32);
   EXPECT_NE(failure(path, [&] { Writer(path, header, {.zstd_level = 23}); }), "");
   EXPECT_NE(failure(path, [&] { Writer(path, header, {.ctas_per_chunk = 0}); }), "");
-  header.parameters[1].stride_bytes = 0;
+  header.sites[0].parameters[1].stride_bytes = 0;
   EXPECT_EQ(failure(path, [&] { Writer(path, header); }),
             "header: parameters[1].stride_bytes: 0 is not a multiple of 4 above 0");
   header = small_header(1, 32);

@@ -65,30 +65,30 @@ std::string today() {
   return text.data();
 }
 
-// Costs and times come as JSON in the header's own form: its parser takes and checks them.
+// The trace library takes and checks what the files hold.
 trace::Header with_costs_and_times(const trace::Header& header,
                                    const std::filesystem::path& costs_path,
                                    const std::filesystem::path& times_path,
                                    const std::string& kernel) {
-  auto json = nlohmann::json::parse(trace::header_to_json(header));
+  trace::Header changed = header;
   if (!costs_path.empty()) {
     const auto costs = read_json(costs_path, trace::kCostsSchema);
-    if (costs.value("paths", nlohmann::json()) != json.at("paths") ||
+    if (costs.value("paths", nlohmann::json()) != nlohmann::json(header.paths) ||
         costs.value("kernel", "") != kernel) {
       throw InputError(costs_path.string() + ": its paths are not those of this program");
     }
-    json["costs"] = costs.value("costs", nlohmann::json());
-    json["provenance"]["compiler"] = costs.value("compiler", "unknown");
+    trace::replace_costs(changed, costs.dump());
   }
   if (!times_path.empty()) {
-    const auto times = read_json(times_path, "warpfold.times/1");
+    const auto times = read_json(times_path, trace::kTimesSchema);
     if (times.value("gpu", "") != header.gpu || times.value("scene", "") != header.scene ||
         times.value("kernel", "") != kernel) {
       throw InputError(times_path.string() + ": is of another GPU or scene");
     }
-    json["times"] = times.value("times", nlohmann::json());
+    trace::replace_times(changed, times.dump());
   }
-  return trace::header_from_json(json.dump());
+  trace::validate_header(changed);
+  return changed;
 }
 
 void mark_next_words(trace::Header& header) {
@@ -100,12 +100,12 @@ void mark_next_words(trace::Header& header) {
     }
   };
   const auto taken = static_cast<std::size_t>(
-      std::find(header.paths.begin(), header.paths.end(), header.taken_path) -
+      std::find(header.paths.begin(), header.paths.end(), header.sites.at(0).taken_path) -
       header.paths.begin());
   for (auto& [arch, variants] : header.costs) {
     for (auto& [name, variant] : variants) {
       mark(variant.paths.at(taken));
-      for (auto& [segment, cost] : variant.reduce) {
+      for (auto& [segment, cost] : variant.reduce.at(0)) {
         mark(cost);
       }
     }

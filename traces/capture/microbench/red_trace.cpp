@@ -43,7 +43,7 @@ trace::VariantCost loop_cost(bool one_array) {
   look.alu = 1;
   look.stall_cycles = kLookCycles;
   cost.paths = {turn, look};
-  cost.reduce["plain"] = {};
+  cost.reduce = {{{"plain", {}}}};
   cost.registers = 32;
   return cost;
 }
@@ -65,14 +65,17 @@ trace::Header red_trace_header(const RedCase& one, int sms) {
   header.total_ctas = header.grid[0];
   const RedPattern& pattern = one.pattern;
   const bool array = one_array(pattern);
-  header.primitive_count =
-      std::uint64_t{pattern.mask} + 1 + *std::max_element(pattern.lane, pattern.lane + 32);
+  trace::Site site{.name = header.kernel,
+                   .primitive_count = std::uint64_t{pattern.mask} + 1 +
+                                      *std::max_element(pattern.lane, pattern.lane + 32),
+                   .parameters = {},
+                   .taken_path = "iteration"};
   for (int a = 0; a < (array ? 1 : kReds); ++a) {
-    header.parameters.push_back(
+    site.parameters.push_back(
         {"array " + std::to_string(a), kBase + pattern.offset[a], pattern.scale[a]});
   }
+  header.sites.push_back(std::move(site));
   header.paths = {"iteration", "look"};
-  header.taken_path = "iteration";
   for (const char* arch : {"sm_86", "sm_89", "sm_90"}) {
     header.costs[arch]["baseline"] = loop_cost(array);
   }

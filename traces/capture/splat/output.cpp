@@ -53,14 +53,17 @@ trace::Header make_header(const OutputOptions& options, const Recorder& recorder
   header.block[1] = kTileSize;
   header.registers_per_thread = std::max(1U, recorder.registers);
   header.shared_bytes_per_cta = recorder.shared_bytes;
-  header.primitive_count = frame.gaussians;
+  trace::Site site{.name = header.kernel,
+                   .primitive_count = frame.gaussians,
+                   .parameters = {},
+                   .taken_path = kPathNames[kPathTaken]};
   for (std::size_t p = 0; p < kParameters; ++p) {
     const std::uint32_t floats = kGradientFloats[kGradientSlots[p].array];
-    header.parameters.push_back({kGradientSlots[p].name, recorder.addresses[p],
-                                 floats * static_cast<std::uint32_t>(sizeof(float))});
+    site.parameters.push_back({kGradientSlots[p].name, recorder.addresses[p],
+                               floats * static_cast<std::uint32_t>(sizeof(float))});
   }
+  header.sites.push_back(std::move(site));
   header.paths.assign(std::begin(kPathNames), std::end(kPathNames));
-  header.taken_path = kPathNames[kPathTaken];
   header.total_ctas = frame.lists.ranges.size();
   header.provenance = recorder.provenance;
   header.provenance["program"] = recorder.program;
@@ -155,7 +158,7 @@ bool write_output(const OutputOptions& options, const Recorder& recorder, const 
   }
   SampledValues sample = choose_sample(frame.lists, frame.recording, options.value_bytes);
   frame.values(sample);
-  header.values = trace::ValueMode::kFp32;
+  header.values = trace::ValueMode::kOperands;
   header.sampling = describe_sampling(sample.tiles.size(), frame.lists.ranges.size());
   {
     trace::Writer writer(file("-values.wft"), header);

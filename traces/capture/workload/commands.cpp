@@ -362,10 +362,11 @@ trace::Header make_header(const Workload& workload, const RecordOptions& options
   std::copy(std::begin(launch.block), std::end(launch.block), std::begin(header.block));
   header.registers_per_thread = kernel.registers;
   header.shared_bytes_per_cta = kernel.shared_bytes;
-  header.primitive_count = workload.primitive_count();
-  header.parameters = workload.parameters();
+  header.sites.push_back({.name = header.kernel,
+                          .primitive_count = workload.primitive_count(),
+                          .parameters = workload.parameters(),
+                          .taken_path = workload.taken_path()});
   header.paths = workload.paths();
-  header.taken_path = workload.taken_path();
   header.total_ctas = product(launch.grid);
   header.provenance = workload.provenance();
   header.provenance["program"] = "warpfold_capture_workloads " + workload.name();
@@ -537,11 +538,11 @@ bool record_command(Workload& workload, const RecordOptions& options) {
 
   std::vector<std::uint64_t> bytes = stats.cta_lanes;
   for (std::uint64_t& lanes : bytes) {
-    lanes *= header.parameters.size() * sizeof(float);
+    lanes *= log.parameters * sizeof(float);
   }
   const auto sample = choose_ctas(stats.cta_events, bytes, options.value_bytes);
   header.sampling = describe_sampling(sample.size(), log.ctas.size());
-  header.values = trace::ValueMode::kFp32;
+  header.values = trace::ValueMode::kOperands;
   {
     trace::Writer writer(file("-values.wft"), header);
     record_with_values(workload, log, sample, [&](const LaunchLog& part) {
