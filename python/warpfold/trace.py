@@ -119,7 +119,8 @@ class Trace:
     """A trace file, open for reading. It refuses what `warpfold trace verify` would refuse of its structure.
 
     header   dict: the header as in the file (traces/FORMAT.md)
-    sites    list of dicts, places of the kernel that add: name, type, primitive_count, parameters, taken_path
+    sites    list of dicts, places of the kernel that add: name, type, primitives (how many), parameters
+             (name, base: byte address of primitive 0, stride_bytes), taken_path (may be empty)
     arrays   list of dicts, allocations that are added to: name, base (byte address), bytes
     ctas     int64 array of the linear indices of the CTAs in the file, increasing; a sample has not all of the launch
     len(trace) is the number of these CTAs, and iterating gives the Events of one after the other.
