@@ -110,13 +110,15 @@ for color, (counts, names) in zip(COLORS, alike.items()):
     heat_axis.plot(np.arange(1, len(counts) + 1), counts, color=color, linewidth=2, label=label)
 heat_axis.set(title="Additions to each address", xscale="log", yscale="log", xlabel="address, from the hottest on",
               ylabel="additions")
-heat_axis.legend(loc="lower left", edgecolor="none", framealpha=0.9)
+heat_axis.set_ylim(bottom=0.2)  # room for the names
+heat_axis.legend(frameon=False, loc="lower left")
 
 shown = sorted(arrays, key=lambda name: -arrays[name][1].sum())[:12]
 bars = array_axis.barh(shown, [len(arrays[name][0]) for name in shown], color=BLUE)
 array_axis.bar_label(bars, [f"{arrays[name][1].mean():,.1f} additions each" for name in shown], padding=3, fontsize=8)
 array_axis.margins(x=0.5)
-array_axis.invert_yaxis()
+array_axis.locator_params(axis="x", nbins=5)
+array_axis.set_ylim(max(len(shown), 4) - 0.5, -0.5)
 array_axis.set(title="Addresses that are added to, by array", xlabel="addresses")
 
 labels = runs["policy"] if len(set(runs["gpu"])) == 1 else [f"{p}, {g}" for p, g in zip(runs["policy"], runs["gpu"])]
