@@ -15,7 +15,7 @@ if (($# > 1)) || [[ $# == 1 && $1 != --fix ]]; then
   exit 2
 fi
 
-mapfile -t sources < <(find model traces tb examples -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort)
+mapfile -t sources < <(find model traces python tb examples -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort)
 formatter=$(command -v clang-format-14 || command -v clang-format) || {
   echo "check_format.sh: no clang-format; Debian package clang-format-14" >&2
   exit 2
@@ -28,7 +28,7 @@ failed=0
 "$formatter" --dry-run -Werror "${sources[@]}" || failed=1
 if grep -rnE '[[:blank:]]+$' --include='*.sv' --include='*.svh' --include='*.[ch]pp' --include='*.sh' \
   --include='*.py' --include='*.md' --include='*.toml' --include='CMakeLists.txt' \
-  rtl model traces tb examples cmake synth scripts docs ./*.md CMakeLists.txt; then
+  rtl model traces python tb examples cmake synth scripts docs ./*.md CMakeLists.txt; then
   echo "trailing blanks" >&2
   failed=1
 fi

@@ -29,6 +29,8 @@ def copy_programs(build, target):
             folder = target / path.parent.relative_to(build)
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, folder)
+    if (build / "python").is_dir():
+        shutil.copytree(build / "python/warpfold", target / "python/warpfold")
 
 
 def end_group(process):
@@ -42,7 +44,7 @@ def end_group(process):
 class Scratch:
     """Folders are the scratch's, files are links into the tree: nothing that a command writes lands there.
 
-    build/release has copies of the programs, so that a page may use them, or build for itself.
+    build/release has copies of the programs and of the Python package, so that a page may use them, or build for itself.
     """
 
     def __init__(self, root, build):

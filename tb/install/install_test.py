@@ -103,6 +103,16 @@ class Install(unittest.TestCase):
         self.output(self.prefix / "bin/warpfold", "sim", ROOT / "traces/data/truck-values.wft", "--gpu",
                     share / "warpfold/gpus/h100.toml", "--policy", "baseline")
 
+    def test_python_package(self):
+        package = self.prefix / "lib/python3/dist-packages/warpfold"
+        self.assertEqual({path.name for path in package.iterdir()},
+                         {path.name for path in ROOT.glob("python/warpfold/*.py")} | {"libwarpfold_trace.so"})
+        if "sanitize" in ARGS.flags:
+            return  # which Python alone cannot load
+        # Without NumPy, which not every Python that runs this has.
+        self.output(sys.executable, "-B", "-c", "import ctypes, sys; library = ctypes.CDLL(sys.argv[1]); "
+                    "assert library.warpfold_open(b'nowhere') == 0", package / "libwarpfold_trace.so")
+
     def test_man_page_names_every_subcommand(self):
         page = (self.prefix / "share/man/man1/warpfold.1").read_text(encoding="utf-8")
         listed = self.output(self.prefix / "bin/warpfold", "--help").split("Subcommands:\n")[1].split("\n\n")[0]
