@@ -294,15 +294,39 @@ TEST(Types, AloneTakeTheBaselinesTimeUnderTheUnit) {
   EXPECT_EQ(unit.passed_on, unit.lane_atomics);
 }
 
+// They take as much of the load-store pipe as under the baseline, also where a buffer lies beside
+// it.
+TEST(Types, GoByOnTheLoadStorePipe) {
+  SmallTrace trace(4, 4, 2, 64, 8);
+  trace.header.sites[0].type = ValueType::kF16x2;
+  for (std::size_t cta = 0; cta < 4; ++cta) {
+    for (std::size_t w = 0; w < 4; ++w) {
+      for (std::uint32_t e = 0; e < 10; ++e) {
+        trace.event(cta, w, 0xffff, e);
+      }
+    }
+  }
+  const trace::Reader reader = trace.read();
+  const auto lsu = [&](const char* policy) {
+    return counter(run_apart(reader, small_h200(2), policy).even_bounds, "lsu");
+  };
+  const std::uint64_t baseline = lsu("baseline");
+  EXPECT_GT(baseline, 1000U);
+  for (const char* const policy : kHardware) {
+    EXPECT_EQ(lsu(policy), baseline) << policy;
+  }
+}
+
 // An FP64 is two words: a head and a sector where a lone word is one flit, and 16 lanes fill a
 // line.
 TEST(Types, Fp64TakesTwoWords) {
-  const auto flits = [](ValueType type, std::uint32_t lanes, bool uniform) {
+  constexpr std::uint32_t kAll = 0;  // on one primitive, each lane with its own entry
+  const auto flits = [](ValueType type, std::uint32_t lanes, bool uniform, std::uint32_t step = 1) {
     SmallTrace trace(1, 1, 1, 64, bytes_of(type));
     trace.header.sites[0].type = type;
     std::vector<std::uint32_t> own(kLanes);
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-      own[lane] = lane;
+      own[lane] = lane * step;
     }
     const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << lanes) - 1);
     if (uniform) {
@@ -312,6 +336,9 @@ TEST(Types, Fp64TakesTwoWords) {
     }
     const RunResult result = run_apart(trace.read(), small_h200(1), "baseline");
     expect_right(result);
+    if (type == ValueType::kF64) {
+      EXPECT_EQ(counter(result.activity, "noc_lone_words"), 0U);
+    }
     return counter(result.activity, "noc_flits");
   };
   EXPECT_EQ(flits(ValueType::kF32, 3, true), 3U);
@@ -321,6 +348,8 @@ TEST(Types, Fp64TakesTwoWords) {
   EXPECT_EQ(flits(ValueType::kF64, 16, false), 5U);
   EXPECT_EQ(flits(ValueType::kF64, 32, false), 10U);
   EXPECT_EQ(flits(ValueType::kF64, 1, false), 2U);
+  EXPECT_EQ(flits(ValueType::kF32, 3, false, kAll), 3U);
+  EXPECT_EQ(flits(ValueType::kF64, 3, false, kAll), 6U);
 }
 
 // Software that has code for them sums them; the sum of each primitive is two words as well.
