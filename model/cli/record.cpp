@@ -82,7 +82,7 @@ void add_record(CLI::App& app, Command& command) {
       ->check(CLI::Range(0U, 1000U))
       ->capture_default_str();
   record_app->add_flag("!--no-profile", options->profile,
-                       "Leave costs that are estimates as they are, in place of a run under ncu that settles them");
+                       "Do not run the program under ncu, which counts instructions, to settle the costs");
   record_app->add_flag("--keep-code", options->keep_code,
                        "Leave NAME.cubin and NAME.ways.json beside each trace, to be held against ncu");
   record_app->add_option("--workload", options->workload, "Name for the traces' headers; else the program's")

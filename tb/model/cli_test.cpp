@@ -23,12 +23,13 @@ TEST_F(Cli, VersionAndHelpAreNoErrors) {
   const Outcome version = run({"--version"});
   EXPECT_EQ(version.code, 0);
   EXPECT_TRUE(version.out.starts_with("warpfold "));
-  for (const Words& words : {Words{"--help"}, Words{"sim", "--help"}, Words{"trace", "--help"},
-                             Words{"trace", "info", "--help"}, Words{"trace", "verify", "--help"},
-                             Words{"trace", "dump", "--help"}, Words{"trace", "slice", "--help"},
-                             Words{"trace", "recost", "--help"}, Words{"trace", "retime", "--help"},
-                             Words{"regress", "--help"}, Words{"gpus", "--help"},
-                             Words{"policies", "--help"}, Words{"rules", "--help"}}) {
+  for (const Words& words :
+       {Words{"--help"}, Words{"sim", "--help"}, Words{"trace", "--help"},
+        Words{"trace", "info", "--help"}, Words{"trace", "verify", "--help"},
+        Words{"trace", "dump", "--help"}, Words{"trace", "slice", "--help"},
+        Words{"trace", "recost", "--help"}, Words{"trace", "retime", "--help"},
+        Words{"trace", "upgrade", "--help"}, Words{"regress", "--help"}, Words{"gpus", "--help"},
+        Words{"policies", "--help"}, Words{"rules", "--help"}}) {
     const Outcome help = run(words);
     EXPECT_EQ(help.code, 0);
     EXPECT_EQ(help.err, "");
@@ -443,6 +444,23 @@ TEST_F(Cli, TimelinesAndEnergiesAreWritten) {
             "--timeline t.wft: is an input of this simulation");
   EXPECT_EQ(refusal({"sim", "t.wft", "--json", "a", "--timeline", "a"}),
             "--timeline a: is the file of --json");
+}
+
+TEST_F(Cli, UpgradesTracesOfVersion3Alone) {
+  write_trace("t.wft");
+  EXPECT_EQ(refusal({"trace", "upgrade", "t.wft", "new.wft"}),
+            "t.wft: format version 4, what is upgraded is of version 3");
+  EXPECT_EQ(refusal({"trace", "upgrade", "t.wft", "t.wft"}), "t.wft: is the trace to read");
+}
+
+TEST_F(Cli, APolicyWithoutCodeForAnySiteIsLeftOut) {
+  trace::Header header = small_trace_header();
+  header.costs["sm_89"]["skip"].reduce = {{}};
+  write_trace("t.wft", header);
+  const Outcome outcome = run({"sim", "t.wft", "--policy", "all"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err,
+            "warpfold: t.wft: left out skip: the trace has no sm_89 code of variant skip\n");
 }
 
 TEST_F(Cli, CostsOfTheNearestArchitectureStandIn) {

@@ -105,17 +105,22 @@ TEST(Sites, ThousandsOfPathsComeBackInAnyOrder) {
   const TempFolder folder;
   Header header = small_header(40, 32);
   header.costs.clear();
-  header.paths.clear();
-  for (int p = 0; p < 65535; ++p) {
-    header.paths.push_back(fmt::format("p{}", p));
+  const auto set_paths = [&](int count) {
+    header.paths.clear();
+    for (int p = 0; p < count; ++p) {
+      header.paths.push_back(fmt::format("p{}", p));
+    }
+    header.sites[0].taken_path = header.paths.back();
+  };
+  for (const int count : {1000, 65535}) {
+    set_paths(count);
+    const std::vector<CtaTrace> written = write_random(folder / "t.wft", header, 7, 40);
+    const Reader reader(folder / "t.wft");
+    for (const std::size_t i : {0U, 39U, 3U, 17U, 16U, 38U, 39U, 0U}) {
+      EXPECT_EQ(reader.read_cta(i), written[i]) << i;
+    }
+    reader.verify();
   }
-  header.sites[0].taken_path = "p65534";
-  const std::vector<CtaTrace> written = write_random(folder / "t.wft", header, 7, 40);
-  const Reader reader(folder / "t.wft");
-  for (const std::size_t i : {0U, 39U, 3U, 17U, 16U, 38U, 39U, 0U}) {
-    EXPECT_EQ(reader.read_cta(i), written[i]) << i;
-  }
-  reader.verify();
   header.paths.emplace_back("one more");
   EXPECT_THROW(validate_header(header), TraceError);
 }
@@ -305,6 +310,7 @@ TEST(Sites, OnlyParametersOfOneSiteMayNotShareAddresses) {
   EXPECT_TRUE(may_share_address(wide, {"", 0, 16}, narrow, {"", 4, 16}));
   EXPECT_FALSE(may_share_address(wide, {"", 0, 16}, narrow, {"", 8, 16}));
   EXPECT_TRUE(may_share_address(wide, {"", 12, 16}, narrow, {"", 16, 16}));
+  EXPECT_TRUE(may_share_address(narrow, {"", 4, 16}, wide, {"", 16, 16}));  // its next one
   EXPECT_FALSE(may_share_address(narrow, {"", 0, 4}, wide, {"", 4000, 8}));
   EXPECT_TRUE(may_share_address(narrow, {"", 0, 4}, wide, {"", 3996, 8}));
 }

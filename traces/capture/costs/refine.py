@@ -53,11 +53,10 @@ class Refinement:
     def _follow(self):
         for way, passes in zip(self.ways, self.passes):
             found = self.kernel.steps(way)
-            if found is None:
-                continue
-            for start, end, nodes in zip(way, way[1:], found[0]):
-                self.gone[start, end] += passes
-                self.predicted.setdefault((start, end), Counter(nodes))
+            if found is not None:
+                for start, end, nodes in zip(way, way[1:], found[0]):
+                    self.gone[start, end] += passes
+                    self.predicted.setdefault((start, end), Counter(nodes))
 
     def _share_out(self):
         kernel = self.kernel

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kNotUnderstood = 3;
 // Those that the patches report (device/patches.cu).
-constexpr const char* kMarkerKinds = "global,shared,local,barrier,shuffle,async,exit";
+constexpr const char* kMarkerKinds = "global,shared,barrier,shuffle,async,exit";
 
 std::optional<trace::ValueType> value_type(const std::string& name) {
   static const std::map<std::string, trace::ValueType> kTypes = {

@@ -26,15 +26,12 @@ void check_folder(const fs::path& out) {
 void refine_all(Recording& recording, const RecordOptions& options, const CodeReader& reader,
                 const fs::path& scratch, const Say& say) {
   for (RecordedTrace& trace : recording.traces) {
-    if (!trace.estimated) {
-      continue;
-    }
     try {
       refine(trace, options.command, reader, scratch);
       say(fmt::format("{}: held to ncu's counts: {} warp instructions", trace.path.string(),
                       trace.warp_instructions()));
     } catch (const trace::TraceError& error) {
-      say(fmt::format("estimates stay as they are, unconfirmed: {}", error.what()));
+      say(fmt::format("costs stay as the machine code has them, unconfirmed: {}", error.what()));
       return;
     }
   }

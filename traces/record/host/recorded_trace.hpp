@@ -20,7 +20,6 @@ struct RecordedTrace {
   WayPasses ways;
   nlohmann::json costs;         // of each way
   std::uint64_t beside = 0;     // warp instructions that are in no cost: atomics and barriers
-  bool estimated = false;
 
   // Warp instructions by the costs.
   [[nodiscard]] std::uint64_t warp_instructions() const;

@@ -276,8 +276,7 @@ void Recording::finish(Process& process) {
                     .every = options_.every,
                     .ways = std::move(ways),
                     .costs = std::move(costs),
-                    .beside = built.instructions_beside,
-                    .estimated = built.estimated > kLittle || built.lost_passes > 0});
+                    .beside = built.instructions_beside});
 }
 
 }  // namespace warpfold::record
