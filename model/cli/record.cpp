@@ -11,6 +11,8 @@
 #include <string>
 
 #include "model/cli/command.hpp"
+#include "traces/record/host/header_log.hpp"
+#include "traces/record/host/variant_costs.hpp"
 
 namespace warpfold::cli {
 namespace {
@@ -31,6 +33,17 @@ std::string refuse_no_expression(const std::string& text) {
   }
 }
 
+void say(const std::string& line) { std::cout << line << std::endl; }
+
+// Files of programs that include <warpfold/record.cuh>.
+int run_from(const record::RecordOptions& options, const std::vector<std::filesystem::path>& files) {
+  record::check_folder(options.out);
+  record::traces_of_logs(
+      {.files = files, .out = options.out, .workload = options.workload, .scene = options.scene},
+      record::read_reductions(record::tools_here().reductions), say);
+  return kDone;
+}
+
 int run_record(const record::RecordOptions& options) {
   std::string missing;
   const std::optional<record::RecordTools> tools = record::find_tools(missing);
@@ -40,8 +53,7 @@ int run_record(const record::RecordOptions& options) {
                          missing));
     return kBadInput;
   }
-  const record::RecordOutcome outcome =
-      record::record(options, *tools, [](const std::string& line) { std::cout << line << std::endl; });
+  const record::RecordOutcome outcome = record::record(options, *tools, say);
   if (outcome.interrupted) {
     complain(fmt::format("record: interrupted; {} traces were finished before", outcome.traces));
     return kCheckFailed;
@@ -64,6 +76,7 @@ int run_record(const record::RecordOptions& options) {
 void add_record(CLI::App& app, Command& command) {
   auto options = std::make_shared<record::RecordOptions>();
   auto launch = std::make_shared<std::string>("1");
+  auto files = std::make_shared<std::vector<std::filesystem::path>>();
   CLI::App* record_app =
       app.add_subcommand("record", "Record the atomic additions of a CUDA program, unchanged, as traces");
   record_app->add_option("--kernel", options->kernel, "Kernels whose name matches this regular expression; else all that add")
@@ -91,14 +104,25 @@ void add_record(CLI::App& app, Command& command) {
       ->type_name("NAME");
   record_app->add_option("--out", options->out, "Folder for the traces")->type_name("DIR")->capture_default_str();
   record_app->add_option("program", options->command, "The program and its arguments, behind --")
-      ->type_name("PROGRAM ARGS")
-      ->required();
+      ->type_name("PROGRAM ARGS");
+  CLI::Option* from = record_app->add_option("--from", *files, "Make traces of what a program recorded with "
+                                             "<warpfold/record.cuh>, and run none")
+      ->type_name("FILE...");
+  for (const char* other : {"--kernel", "--launch", "--every", "--time-runs", "--no-profile", "--keep-code", "program"}) {
+    from->excludes(record_app->get_option(other));
+  }
   record_app->footer(
       "Example: the backward kernels of a training step\n"
       "  warpfold record --kernel backward --out traces -- python3 train.py\n"
       "  warpfold sim traces/*.wft --gpu h100");
-  record_app->callback([options, launch, &command] {
-    command = [options, launch] {
+  record_app->callback([options, launch, files, &command] {
+    if (files->empty() && options->command.empty()) {
+      throw CLI::ValidationError("record", "there is neither a program to record, behind --, nor --from");
+    }
+    command = [options, launch, files] {
+      if (!files->empty()) {
+        return run_from(*options, *files);
+      }
       options->launch = *launch == "all" ? 0 : static_cast<std::uint32_t>(std::stoul(*launch));
       return run_record(*options);
     };

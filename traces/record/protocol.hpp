@@ -32,16 +32,27 @@ enum class Marker : std::uint32_t {
 //   word 2   linear index of the CTA, plus 1
 //   word 3   active lanes
 // A record of an addition goes on with the byte addresses, 8 bytes each, with kAddressTag: one with
-// kUniform, else one for each active lane from the lowest.
+// kUniform, else one for each active lane from the lowest. With kOperands, which only the header for
+// a program's own kernels sets (header/), the lanes' operands are next: for each word of 32 bits 8
+// bytes, with kAddressTag.
 inline constexpr std::uint32_t kMarkerBits = 0xfU;
 inline constexpr std::uint32_t kWarpShift = 4;
 inline constexpr std::uint32_t kWarpBits = 0x1fU;
 inline constexpr std::uint32_t kUniform = 1U << 9U;       // all lanes add to one address
 inline constexpr std::uint32_t kAddresses = 1U << 10U;    // addresses follow
 inline constexpr std::uint32_t kWholeBarrier = 1U << 11U; // barrier 0, of all threads of the CTA
+inline constexpr std::uint32_t kOperands = 1U << 12U;
+inline constexpr std::uint32_t kTypeShift = 13;  // of a trace::ValueType, in records of the header
+inline constexpr std::uint32_t kTypeBits = 3;
 inline constexpr std::uint64_t kAddressTag = std::uint64_t{1} << 63U;
 inline constexpr std::uint32_t kHeadWords = 4;
 inline constexpr std::uint32_t kInstructionBytes = 16;
+
+// Words of 32 bits that a lane's operand has.
+constexpr std::uint32_t operand_words(std::uint32_t first) {
+  constexpr std::uint32_t f64 = 3;
+  return (first & kOperands) == 0 ? 0 : ((first >> kTypeShift & kTypeBits) == f64 ? 2 : 1);
+}
 
 // Words of a record with this first word and mask.
 constexpr std::uint32_t record_words(std::uint32_t first, std::uint32_t lanes) {
@@ -49,7 +60,7 @@ constexpr std::uint32_t record_words(std::uint32_t first, std::uint32_t lanes) {
     return kHeadWords;
   }
   const std::uint32_t addresses = (first & kUniform) != 0 ? 1 : lanes;
-  return kHeadWords + (2 * addresses + 3) / 4 * 4;
+  return kHeadWords + (2 * (addresses + operand_words(first) * lanes) + 3) / 4 * 4;
 }
 
 // What a launch's callbacks work on; in device memory.

@@ -60,6 +60,14 @@ nlohmann::json WayPasses::to_json() const {
   return {{"ways", std::move(listed)}, {"passes", passes}};
 }
 
+std::string KernelCode::place(InstructionNumber at) const {
+  if (at == kEntry) {
+    return "entry";
+  }
+  const std::string& name = instructions[static_cast<std::size_t>(at)].name;
+  return name.empty() ? fmt::format("{:#x}", at * static_cast<int>(kInstructionBytes)) : name;
+}
+
 bool KernelCode::has_additions() const {
   return std::any_of(instructions.begin(), instructions.end(), [](const Instruction& i) {
     return i.atomic.has_value() && i.atomic->is_addition();

@@ -28,6 +28,7 @@ struct Atomic {
 struct Instruction {
   std::uint32_t block = 0;  // of the control-flow graph
   std::optional<Atomic> atomic;
+  std::string name = {};  // what its user calls it; empty for machine code
 };
 
 struct KernelCode {
@@ -35,6 +36,8 @@ struct KernelCode {
   std::string function;
   std::vector<Instruction> instructions;
   [[nodiscard]] bool has_additions() const;
+  // What an instruction is called: by its byte offset where it has no name, "entry" for kEntry.
+  [[nodiscard]] std::string place(InstructionNumber at) const;
 };
 
 // Ways that warps went, each a list of markers as WayTree::markers() gives it, and how often each.

@@ -51,7 +51,7 @@ void LaunchTracker::add(std::span<const std::uint32_t> words) {
            {.first = words[0],
             .lanes = lanes,
             .at = at,
-            .addresses = words.subspan(kHeadWords, length - kHeadWords)});
+            .payload = words.subspan(kHeadWords, length - kHeadWords)});
     words = words.subspan(length);
   }
 }
@@ -152,8 +152,13 @@ void LaunchTracker::add_to_run(Group& group, const Event& event) {
   const auto lanes = static_cast<std::size_t>(std::popcount(event.lanes));
   const std::size_t count = group.run_uniform.back() ? 1 : lanes;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t word = event.addresses[2 * i] | std::uint64_t{event.addresses[2 * i + 1]} << 32U;
+    const std::uint64_t word = event.payload[2 * i] | std::uint64_t{event.payload[2 * i + 1]} << 32U;
     group.run_addresses.push_back(word & ~kAddressTag);
+  }
+  const std::size_t operands = operand_words(event.first) * lanes;
+  group.lacks_operands = group.lacks_operands || operands == 0;
+  for (std::size_t i = count; i < count + operands; ++i) {
+    group.run_operands.push_back(event.payload[2 * i]);
   }
 }
 
@@ -175,6 +180,11 @@ void LaunchTracker::close_run(Warp& warp, Group& group) {
                       .index = found->second,
                       .count = group.lanes,
                       .addresses = addresses_.size()});
+  ++events_;
+  if (!group.lacks_operands) {
+    operand_places_.emplace_back(addresses_.size(), operands_.size());
+    operands_.insert(operands_.end(), group.run_operands.begin(), group.run_operands.end());
+  }
   const auto lanes = static_cast<std::size_t>(std::popcount(group.lanes));
   std::size_t next = 0;
   for (const bool one : group.run_uniform) {
@@ -190,7 +200,15 @@ void LaunchTracker::close_run(Warp& warp, Group& group) {
   group.run.clear();
   group.run_addresses.clear();
   group.run_uniform.clear();
+  group.run_operands.clear();
+  group.lacks_operands = false;
   group.behind.clear();
+}
+
+std::span<const std::uint32_t> LaunchTracker::operands(const LogRecord& event) const {
+  const auto found = std::lower_bound(operand_places_.begin(), operand_places_.end(),
+                                      std::pair<std::uint64_t, std::uint64_t>{event.addresses, 0});
+  return std::span(operands_).subspan(found->second);
 }
 
 void LaunchTracker::end_way(Warp& warp, Group& group) {

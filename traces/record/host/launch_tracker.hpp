@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "traces/record/host/kernel_code.hpp"
@@ -61,6 +62,12 @@ class LaunchTracker {
     return warps_[place * shape_.warps_per_cta + warp].log;
   }
   [[nodiscard]] std::span<const std::uint64_t> addresses() const { return addresses_; }
+  // Whether there are events and all of them came with their operands. Then those of an event, from
+  // its first on, by instruction, then by lane.
+  [[nodiscard]] bool has_operands() const {
+    return !operand_places_.empty() && operand_places_.size() == events_;
+  }
+  [[nodiscard]] std::span<const std::uint32_t> operands(const LogRecord& event) const;
   [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
   [[nodiscard]] const WayTree& ways() const { return ways_; }
   // Of the ways, those that warps have gone to their end, in increasing order.
@@ -83,6 +90,8 @@ class LaunchTracker {
     Run run = {};
     std::vector<std::uint64_t> run_addresses = {};
     std::vector<bool> run_uniform = {};  // by addition
+    std::vector<std::uint32_t> run_operands = {};
+    bool lacks_operands = false;  // some addition of the run came without
     WayIndex run_way = 0;
     std::vector<InstructionNumber> behind = {};
   };
@@ -96,7 +105,7 @@ class LaunchTracker {
   struct Event {
     std::uint32_t first, lanes;
     InstructionNumber at;
-    std::span<const std::uint32_t> addresses;
+    std::span<const std::uint32_t> payload;
   };
 
   void follow(Warp& warp, const Event& event);
@@ -117,6 +126,10 @@ class LaunchTracker {
   WayTree ways_;
   std::set<WayIndex> ways_gone_;
   std::vector<std::uint64_t> addresses_;
+  std::vector<std::uint32_t> operands_;
+  // For events with operands: LogRecord::addresses, which increases, and where they begin.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> operand_places_;
+  std::uint64_t events_ = 0;
   std::vector<Run> runs_;
   std::map<Run, std::uint32_t> run_index_;
   std::map<InstructionNumber, std::uint64_t> other_atomics_;

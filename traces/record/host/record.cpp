@@ -14,14 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void check_folder(const fs::path& out) {
-  std::error_code failed;
-  fs::create_directories(out, failed);
-  if (failed || access(out.c_str(), W_OK) != 0) {
-    throw trace::TraceError(out.string() + ": is no folder that can be written to");
-  }
-}
-
 // Once it is clear that ncu cannot count, it is not asked again.
 void refine_all(Recording& recording, const RecordOptions& options, const CodeReader& reader,
                 const fs::path& scratch, const Say& say) {
@@ -38,6 +30,14 @@ void refine_all(Recording& recording, const RecordOptions& options, const CodeRe
 }
 
 }  // namespace
+
+void check_folder(const fs::path& out) {
+  std::error_code failed;
+  fs::create_directories(out, failed);
+  if (failed || access(out.c_str(), W_OK) != 0) {
+    throw trace::TraceError(out.string() + ": is no folder that can be written to");
+  }
+}
 
 RecordOutcome record(const RecordOptions& options, const RecordTools& tools,
                      const std::function<void(const std::string&)>& say) {
@@ -68,15 +68,19 @@ RecordOutcome record(const RecordOptions& options, const RecordTools& tools,
   return recording.outcome;
 }
 
-std::optional<RecordTools> find_tools(std::string& missing) {
+RecordTools tools_here() {
   const fs::path program = fs::read_symlink("/proc/self/exe");
   // It lies alike in a build and in an installation.
   const fs::path root = program.parent_path().parent_path() / "lib/warpfold";
-  const RecordTools tools{.record_library = root / "libwarpfold_record.so",
-                          .time_library = root / "libwarpfold_time.so",
-                          .patches = root / "patches.fatbin",
-                          .costs = root / "costs",
-                          .reductions = root / "reduction_costs.json"};
+  return {.record_library = root / "libwarpfold_record.so",
+          .time_library = root / "libwarpfold_time.so",
+          .patches = root / "patches.fatbin",
+          .costs = root / "costs",
+          .reductions = root / "reduction_costs.json"};
+}
+
+std::optional<RecordTools> find_tools(std::string& missing) {
+  RecordTools tools = tools_here();
   for (const fs::path& file : {tools.record_library, tools.time_library, tools.patches,
                                tools.costs / "kernel_code.py", tools.reductions}) {
     if (!fs::exists(file)) {

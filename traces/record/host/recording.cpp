@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
-#include <fstream>
-
 #include "traces/format/whole_file.hpp"
+#include "traces/record/host/date.hpp"
 #include "traces/record/host/names.hpp"
+#include "traces/record/host/variant_costs.hpp"
 
 namespace warpfold::record {
 
@@ -16,13 +15,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double kLittle = 0.001;  // of estimated instructions nothing is said
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
-}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -41,12 +33,7 @@ Recording::Recording(const RecordOptions& options, const RecordTools& tools, con
       say_(say),
       reader_(tools.costs, scratch),
       wanted_(options.kernel.empty() ? ".*" : options.kernel) {
-  std::ifstream file(tools.reductions);
-  const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
-  if (!json.is_object()) {
-    throw trace::TraceError(tools.reductions.string() + ": is no table of costs");
-  }
-  reductions_ = json.value("costs", nlohmann::json::object());
+  reductions_ = read_reductions(tools.reductions);
 }
 
 void Recording::on_message(Peer peer, Message kind, const std::string& bytes) {

@@ -121,7 +121,7 @@ class SiteFinder {
       }
       if (!is_sound(site)) {
         throw trace::TraceError(fmt::format(
-            "the additions of {} at {:#x} lie too far apart", code_.function, offset(lead)));
+            "the additions of {} at {} lie too far apart", code_.function, name(lead)));
       }
       for (const std::size_t i : place.instructions) {
         done[i] = true;
@@ -136,9 +136,7 @@ class SiteFinder {
   }
 
  private:
-  [[nodiscard]] std::uint64_t offset(std::size_t place) const {
-    return static_cast<std::uint64_t>(run_[place]) * kInstructionBytes;
-  }
+  [[nodiscard]] std::string name(std::size_t place) const { return code_.place(run_[place]); }
   [[nodiscard]] const Atomic& atomic(std::size_t place) const {
     return *code_.instructions[static_cast<std::size_t>(run_[place])].atomic;
   }
@@ -180,12 +178,12 @@ class SiteFinder {
       }
       for (std::uint32_t word = 0; word < atomic(i).words; ++word) {
         site.parameters.push_back(
-            {.name = fmt::format("{:#x}{}", offset(i), word > 0 ? fmt::format("+{}", word) : ""),
+            {.name = fmt::format("{}{}", name(i), word > 0 ? fmt::format("+{}", word) : ""),
              .base = spreads_[i].lowest + word * bytes,
              .stride_bytes = static_cast<std::uint32_t>(stride)});
       }
     }
-    site.name = fmt::format("{:#x} {}", offset(lead), atomic(lead).name);
+    site.name = atomic(lead).name.empty() ? name(lead) : fmt::format("{} {}", name(lead), atomic(lead).name);
     return site;
   }
 

@@ -15,10 +15,6 @@ namespace warpfold::record {
 
 namespace {
 
-std::string code_place(InstructionNumber at) {
-  return at == kEntry ? "entry" : fmt::format("{:#x}", at * static_cast<int>(kInstructionBytes));
-}
-
 // The allocations that parameters lie in. Without those of all parameters there are none.
 std::vector<trace::Array> arrays_of(const LaunchInfo& launch, const std::vector<trace::Site>& sites) {
   std::map<std::uint64_t, trace::Array> found;
@@ -34,7 +30,11 @@ std::vector<trace::Array> arrays_of(const LaunchInfo& launch, const std::vector<
       if (end > base + bytes) {
         return {};
       }
-      found[base] = {.name = fmt::format("allocation at {:#x}", base), .base = base, .bytes = bytes};
+      const auto name = launch.array_names.find(base);
+      found[base] = {.name = name != launch.array_names.end() ? name->second
+                                                              : fmt::format("allocation at {:#x}", base),
+                     .base = base,
+                     .bytes = bytes};
     }
   }
   std::vector<trace::Array> result;
@@ -106,10 +106,11 @@ class Builder {
     std::uint32_t number = 0;
     for (const WayIndex way : in_.tracker.ways_gone()) {
       const auto markers = in_.tracker.ways().markers(way);
-      header.paths.push_back(fmt::format("{}: {} to {}", number++, code_place(markers.front()),
-                                         code_place(markers.back())));
+      header.paths.push_back(fmt::format("{}: {} to {}", number++, in_.code.place(markers.front()),
+                                         in_.code.place(markers.back())));
     }
     header.times = in_.times;
+    header.values = in_.tracker.has_operands() ? trace::ValueMode::kOperands : trace::ValueMode::kNone;
     header.total_ctas = shape_.ctas;
     header.sample_every = shape_.every;
     if (shape_.every > 1) {
@@ -128,7 +129,7 @@ class Builder {
       const Atomic& atomic = *in_.code.instructions[static_cast<std::size_t>(at)].atomic;
       const char* why = !atomic.type ? "no addition of floats" : "its result is used";
       result.push_back(
-          {.what = fmt::format("{} at {}: {}", atomic.name, code_place(at), why), .count = count});
+          {.what = fmt::format("{} at {}: {}", atomic.name, in_.code.place(at), why), .count = count});
       instructions_beside_ += count;
     }
     if (in_.tracker.partial_barriers() > 0) {
@@ -183,6 +184,15 @@ class Builder {
         std::uint32_t* primitives = &warp.lane_primitives[event.lane_primitives];
         for (std::uint32_t rest = record.count; rest != 0; rest &= rest - 1) {
           primitives[std::countr_zero(rest)] = place.primitive(*addresses++);
+        }
+      }
+      if (in_.tracker.has_operands()) {
+        event.values = warp.values.size();
+        const std::size_t words = lanes * trace::words_of(sites_.sites[place.site].type);
+        const std::span<const std::uint32_t> operands = in_.tracker.operands(record);
+        for (const std::size_t i : place.instructions) {
+          const auto of_one = operands.subspan(i * words, words);
+          warp.values.insert(warp.values.end(), of_one.begin(), of_one.end());
         }
       }
       warp.records.push_back(event);

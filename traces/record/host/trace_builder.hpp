@@ -26,6 +26,7 @@ struct LaunchInfo {
   std::uint32_t shared_bytes = 0;  // static and dynamic
   std::string gpu, driver, cuda;
   std::map<std::uint64_t, std::uint64_t> allocations;  // address -> bytes
+  std::map<std::uint64_t, std::string> array_names;    // of those that have one
 
   [[nodiscard]] LaunchShape shape(std::uint32_t every) const;
 };

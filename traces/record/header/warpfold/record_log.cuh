@@ -35,7 +35,7 @@ namespace layout {
 
 inline constexpr const char* kMagic = "warpfold.record/1";
 inline constexpr std::size_t kMagicBytes = 32;  // with line feeds behind it
-enum Marker : std::uint32_t { kEnter = 1, kExit = 2, kAddition = 3, kBarrier = 6 };
+enum Marker : std::uint32_t { kEnter = 1, kExit = 2, kAddition = 3, kBarrier = 5 };
 enum Type : std::uint32_t { kF32 = 0, kF16x2 = 1, kBf16x2 = 2, kF64 = 3 };
 inline constexpr std::uint32_t kWarpShift = 4;
 inline constexpr std::uint32_t kUniform = 1U << 9U;
