@@ -115,7 +115,7 @@ void run_sums(const std::string& folder) {
 }
 
 void run_splat(const std::string& folder) {
-  constexpr unsigned kCount = 500, kTiles = 20;
+  constexpr unsigned kCount = 400, kTiles = 12;
   const dim3 threads(16, 12);
   const std::size_t shared = threads.x * threads.y * sizeof(float);
   const Buffer<float> color(3 * kCount), opacity(kCount), unused(4 * kCount);

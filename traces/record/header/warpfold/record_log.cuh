@@ -289,13 +289,24 @@ class Log {
     mark(layout::kEnter, 0);
   }
 
+  // Lanes that sleep let those go on that wait to go with them, and a warp would part that does not
+  // without a recorder. So they sleep only after some seconds, lest one waits for another for ever.
+  static __device__ void wait(std::uint32_t before) {
+    if (before < kPatience) {
+      for (const long long begin = clock64(); clock64() - begin < kWaitCycles;) {
+      }
+    } else {
+      __nanosleep(2000);
+    }
+  }
+
   // Room for so many words; waits until they have been read.
   __device__ unsigned long long reserve(std::uint32_t words) const {
     const unsigned long long at = atomicAdd(&state_->reserved, static_cast<unsigned long long>(words));
     if (at + words > *static_cast<volatile unsigned long long*>(&state_->limit)) {
       unsigned long long limit = *tail_ + capacity_;
-      while (at + words > limit) {
-        __nanosleep(2000);
+      for (std::uint32_t waits = 0; at + words > limit; ++waits) {
+        wait(waits);
         limit = *tail_ + capacity_;
       }
       atomicMax(&state_->limit, limit);
@@ -376,6 +387,9 @@ class Log {
       at += layout::record_words(first[k], lanes);
     }
   }
+
+  static constexpr long long kWaitCycles = 4000;
+  static constexpr std::uint32_t kPatience = 1U << 21U;
 
   State* state_ = nullptr;
   const volatile unsigned long long* tail_ = nullptr;
