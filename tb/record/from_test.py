@@ -59,8 +59,7 @@ class From(unittest.TestCase):
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         runs = json.loads((self.folder / "out.json").read_text())["runs"]
-        self.assertEqual([run["policy"]["name"] for run in runs], ["baseline", "arc-hw", "sw-s"])
-        self.assertEqual([run["workload"] for run in runs], ["mine"] * len(runs))
+        self.assertEqual([run["policy"] for run in runs], ["baseline", "arc-hw", "sw-s:8"])
 
     def test_what_is_refused(self):
         self.refused("nowhere.wfrec: cannot be opened", "--from", "nowhere.wfrec")

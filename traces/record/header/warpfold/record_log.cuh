@@ -289,15 +289,23 @@ class Log {
     mark(layout::kEnter, 0);
   }
 
-  // Lanes that sleep let those go on that wait to go with them, and a warp would part that does not
-  // without a recorder. So they sleep only after some seconds, lest one waits for another for ever.
-  static __device__ void wait(std::uint32_t before) {
-    if (before < kPatience) {
-      for (const long long begin = clock64(); clock64() - begin < kWaitCycles;) {
+  // Waits, some seconds at most, for the ring to be free up to `end`; up to where it is.
+  //
+  // A lane that sleeps or yields lets the others of its warp go on past the point where they meet
+  // again, and the warp would part as it does not without a recorder. The compiler yields in every
+  // loop that reads memory, and where a function begins. So there is neither: the host is asked a
+  // fixed number of times, after pauses that double.
+  __device__ __forceinline__ unsigned long long wait(unsigned long long end) const {
+    unsigned long long limit = 0;
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      if (end > limit) {
+        for (const long long begin = clock64(); clock64() - begin < kPause << turn;) {
+        }
+        limit = *tail_ + capacity_;
       }
-    } else {
-      __nanosleep(2000);
     }
+    return limit;
   }
 
   // Room for so many words; waits until they have been read.
@@ -305,8 +313,11 @@ class Log {
     const unsigned long long at = atomicAdd(&state_->reserved, static_cast<unsigned long long>(words));
     if (at + words > *static_cast<volatile unsigned long long*>(&state_->limit)) {
       unsigned long long limit = *tail_ + capacity_;
-      for (std::uint32_t waits = 0; at + words > limit; ++waits) {
-        wait(waits);
+      if (at + words > limit) {
+        limit = wait(at + words);
+      }
+      while (at + words > limit) {  // lest lanes of a warp wait for each other for ever
+        __nanosleep(2000);
         limit = *tail_ + capacity_;
       }
       atomicMax(&state_->limit, limit);
@@ -388,8 +399,8 @@ class Log {
     }
   }
 
-  static constexpr long long kWaitCycles = 4000;
-  static constexpr std::uint32_t kPatience = 1U << 21U;
+  static constexpr long long kPause = 4000;  // cycles
+  static constexpr int kTurns = 22;
 
   State* state_ = nullptr;
   const volatile unsigned long long* tail_ = nullptr;
