@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
-
 #include <warpfold/record.cuh>
 
 namespace {
@@ -127,7 +126,8 @@ void run_splat(const std::string& folder) {
   session.array("color", color.data(), color.bytes());
   session.array("opacity", opacity.data(), opacity.bytes());
   session.time(5, [&] {
-    splat<<<kTiles, threads, shared>>>(unused.data(), unused.data() + 3 * kCount, kCount, record::NoLog());
+    splat<<<kTiles, threads, shared>>>(unused.data(), unused.data() + 3 * kCount, kCount,
+                                       record::NoLog());
   });
   const std::string path = session.launch([&](record::Log log) {
     splat<<<kTiles, threads, shared>>>(color.data(), opacity.data(), kCount, log);

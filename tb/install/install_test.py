@@ -71,6 +71,14 @@ class Install(unittest.TestCase):
             self.assertIn(f'"cycles": {line.split()[0]},', cycles)
         self.assertEqual(self.output(programs / "use_systemc").split("\n")[-2], "golden 1, rtl 1")
 
+    def test_recorder_header(self):
+        folder = self.prefix / "include/warpfold"
+        self.assertIn('#include "record_log.cuh"', (folder / "record.cuh").read_text(encoding="utf-8"))
+        # What of it is not for a GPU compiles alone.
+        done = run(ARGS.compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++",
+                   "-include", folder / "record_log.cuh", os.devnull)
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+
     def test_example_outside(self):
         programs = self.build(ROOT / "examples/systemc_testbench", "testbench")
         golden, rtl = (self.output(programs / "subcore_testbench", body, "waves") for body in ("golden", "rtl"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What <warpfold/record.cuh> leaves becomes a trace, lane by lane, or is refused: files made by hand,
-// and the ring that a program empties into them.
+// What <warpfold/record.cuh> leaves becomes a trace, lane by lane, or is refused: files made by
+// hand, and the ring that a program empties into them.
 #include "traces/record/host/header_log.hpp"
 
 #include <gtest/gtest.h>
@@ -29,8 +29,10 @@ struct Words {
   std::vector<std::uint32_t> words;
   std::uint32_t cta = 0, warp = 0;
 
-  void mark(std::uint32_t marker, std::uint32_t lanes, std::uint32_t flags = 0, std::uint32_t number = 0) {
-    words.insert(words.end(), {marker | flags | warp << layout::kWarpShift, number + 1, cta + 1, lanes});
+  void mark(std::uint32_t marker, std::uint32_t lanes, std::uint32_t flags = 0,
+            std::uint32_t number = 0) {
+    words.insert(words.end(),
+                 {marker | flags | warp << layout::kWarpShift, number + 1, cta + 1, lanes});
   }
   void pair(std::uint64_t value) {
     words.push_back(static_cast<std::uint32_t>(value));
@@ -40,9 +42,9 @@ struct Words {
            const std::vector<std::uint64_t>& addresses, layout::Type type = layout::kF32,
            const std::vector<std::uint32_t>& operands = {}) {
     const std::size_t begin = words.size();
-    const std::uint32_t flags = layout::kAddresses | static_cast<std::uint32_t>(type) << layout::kTypeShift |
-                                (addresses.size() == 1 ? layout::kUniform : 0) |
-                                (operands.empty() ? 0 : layout::kOperands);
+    const std::uint32_t flags =
+        layout::kAddresses | static_cast<std::uint32_t>(type) << layout::kTypeShift |
+        (addresses.size() == 1 ? layout::kUniform : 0) | (operands.empty() ? 0 : layout::kOperands);
     mark(layout::kAddition, lanes, flags, site << layout::kParameterShift | parameter);
     for (const std::uint64_t address : addresses) {
       pair(address);
@@ -60,10 +62,20 @@ class HeaderLog : public testing::Test {
     folder_ = fs::temp_directory_path() / ("header-log-" + std::to_string(getpid()));
     fs::remove_all(folder_);
     fs::create_directories(folder_);
-    text_ = {{"kernel", "ns::adds<float>"}, {"launch", 3},     {"grid", {2, 1, 1}},  {"block", {20, 2, 1}},
-             {"registers", 24},             {"shared", 512},   {"arch", "sm_90"},    {"gpu", "a GPU"},
-             {"driver", "a driver"},        {"cuda", "13.0"},  {"every", 1},         {"sites", {{7, "colour"}}},
-             {"arrays", {{"sums", 0x1000, 0x100}}},            {"milliseconds", {3.0, 1.0, 2.0}}};
+    text_ = {{"kernel", "ns::adds<float>"},
+             {"launch", 3},
+             {"grid", {2, 1, 1}},
+             {"block", {20, 2, 1}},
+             {"registers", 24},
+             {"shared", 512},
+             {"arch", "sm_90"},
+             {"gpu", "a GPU"},
+             {"driver", "a driver"},
+             {"cuda", "13.0"},
+             {"every", 1},
+             {"sites", {{7, "colour"}}},
+             {"arrays", {{"sums", 0x1000, 0x100}}},
+             {"milliseconds", {3.0, 1.0, 2.0}}};
   }
   void TearDown() override { fs::remove_all(folder_); }
 
@@ -75,13 +87,16 @@ class HeaderLog : public testing::Test {
     std::vector<std::uint32_t> words = all.words;
     words.insert(words.end(), {0, static_cast<std::uint32_t>(text.size()),
                                static_cast<std::uint32_t>(all.words.size()), 0});
-    return bytes.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]) + text;
+    return bytes.append(reinterpret_cast<const char*>(words.data()),
+                        words.size() * sizeof words[0]) +
+           text;
   }
   void convert(const std::string& bytes) {
     std::ofstream(folder_ / "adds.wfrec", std::ios::binary) << bytes;
     said_.clear();
     traces_of_logs({.files = {folder_ / "adds.wfrec"}, .out = folder_, .workload = {}, .scene = {}},
-                   nlohmann::json::object(), [this](const std::string& line) { said_ += line + "\n"; });
+                   nlohmann::json::object(),
+                   [this](const std::string& line) { said_ += line + "\n"; });
   }
   [[nodiscard]] trace::Reader traced(const std::string& bytes) {
     convert(bytes);
@@ -151,8 +166,10 @@ TEST_F(HeaderLog, BecomesATrace) {
     EXPECT_EQ(cost.issue_slots(), 0U);
     EXPECT_TRUE(cost.estimated);
   }
-  EXPECT_NE(said_.find("ns::adds<float>, launch 3: 4 events at 2 sites, 16 lane additions, without operands"),
-            std::string::npos)
+  EXPECT_NE(
+      said_.find(
+          "ns::adds<float>, launch 3: 4 events at 2 sites, 16 lane additions, without operands"),
+      std::string::npos)
       << said_;
   EXPECT_NE(said_.find("the work between them is not known"), std::string::npos);
 
@@ -229,7 +246,8 @@ TEST_F(HeaderLog, CutOffAnywhereItIsRefused) {
   const std::string bytes = file_of(whole_launch());
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     const std::string why = refusal(bytes.substr(0, length));
-    ASSERT_NE(why.find(length < layout::kMagicBytes ? "no recording" : "cut off"), std::string::npos)
+    ASSERT_NE(why.find(length < layout::kMagicBytes ? "no recording" : "cut off"),
+              std::string::npos)
         << length << ": " << why;
   }
   EXPECT_NE(refusal(bytes + " ").find("goes on behind its end"), std::string::npos);
@@ -243,10 +261,14 @@ TEST_F(HeaderLog, WhatMakesNoSenseIsRefused) {
     change(all);
     return refusal(file_of(all));
   };
-  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
-  EXPECT_TRUE(has(refused([](Words& all) { all.mark(layout::kEnter, 1); }), "did not come to its end"));
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(
+      has(refused([](Words& all) { all.mark(layout::kEnter, 1); }), "did not come to its end"));
   EXPECT_TRUE(has(refused([](Words& all) { all.add(7, 0, 1, {0x1000}); }), "before they begin"));
-  EXPECT_TRUE(has(refused([](Words& all) { all.add(7, 0, 1, {0x1000}, layout::kF64); }), "two types"));
+  EXPECT_TRUE(
+      has(refused([](Words& all) { all.add(7, 0, 1, {0x1000}, layout::kF64); }), "two types"));
   EXPECT_TRUE(has(refused([](Words& all) { all.mark(4, 1); }), "makes no sense"));
   EXPECT_TRUE(has(refused([](Words& all) { all.mark(layout::kEnter, 0); }), "makes no sense"));
   EXPECT_TRUE(has(refused([](Words& all) { all.words[2] = 4; }), "makes no sense"));  // CTA 3 of 2
@@ -267,7 +289,9 @@ TEST_F(HeaderLog, TwoFilesOfOneNameAreRefused) {
     std::ofstream(folder_ / name, std::ios::binary) << bytes;
   }
   EXPECT_THROW(traces_of_logs({.files = {folder_ / "adds.wfrec", folder_ / "other/adds.wfrec"},
-                               .out = folder_, .workload = {}, .scene = {}},
+                               .out = folder_,
+                               .workload = {},
+                               .scene = {}},
                               nlohmann::json::object(), [](const std::string&) {}),
                trace::TraceError);
 }
@@ -275,7 +299,8 @@ TEST_F(HeaderLog, TwoFilesOfOneNameAreRefused) {
 constexpr std::uint64_t kCapacity = 1U << 12U;
 
 // Fills a ring as a kernel does, waiting where it is full; the words in their order.
-std::vector<std::uint32_t> fill(std::vector<std::uint32_t>& ring, const volatile unsigned long long& tail) {
+std::vector<std::uint32_t> fill(std::vector<std::uint32_t>& ring,
+                                const volatile unsigned long long& tail) {
   std::mt19937 random(7);
   Words all;
   for (std::uint32_t i = 0; i < 5000; ++i) {
@@ -314,7 +339,8 @@ TEST_F(HeaderLog, ARingComesIntoTheFileWholeAndInOrder) {
   EXPECT_GT(written.size(), 20 * kCapacity);
   std::vector<std::uint32_t> read(written.size());
   std::ifstream in(folder_ / "ring", std::ios::binary);
-  in.read(reinterpret_cast<char*>(read.data()), static_cast<std::streamsize>(read.size() * sizeof read[0]));
+  in.read(reinterpret_cast<char*>(read.data()),
+          static_cast<std::streamsize>(read.size() * sizeof read[0]));
   EXPECT_TRUE(in.good() && in.peek() == EOF);
   EXPECT_EQ(read, written);
 }

@@ -51,7 +51,9 @@ class LogFile {
   [[nodiscard]] const nlohmann::json& text() const { return text_; }
   [[nodiscard]] std::uint64_t words() const { return end_; }
   // Parameters of sites, as word 1 of records has them less 1, with their types.
-  [[nodiscard]] const std::map<std::uint32_t, trace::ValueType>& additions() const { return additions_; }
+  [[nodiscard]] const std::map<std::uint32_t, trace::ValueType>& additions() const {
+    return additions_;
+  }
 
   // visit(words of a record); returns how many words all have.
   template <typename Visit>
@@ -77,7 +79,8 @@ class LogFile {
         read_text(file, words[1]);
         return before;
       }
-      const std::uint32_t length = record_words(words[0], static_cast<std::uint32_t>(std::popcount(words[3])));
+      const std::uint32_t length =
+          record_words(words[0], static_cast<std::uint32_t>(std::popcount(words[3])));
       read(file, words, kHeadWords, length - kHeadWords);
       visit(std::span<const std::uint32_t>(words));
     }
@@ -88,9 +91,11 @@ class LogFile {
   }
 
  private:
-  void read(std::ifstream& file, std::vector<std::uint32_t>& words, std::size_t at, std::size_t count) const {
+  void read(std::ifstream& file, std::vector<std::uint32_t>& words, std::size_t at,
+            std::size_t count) const {
     words.resize(at + count);
-    file.read(reinterpret_cast<char*>(words.data() + at), static_cast<std::streamsize>(count * sizeof words[0]));
+    file.read(reinterpret_cast<char*>(words.data() + at),
+              static_cast<std::streamsize>(count * sizeof words[0]));
     if (!file) {
       refuse("is cut off");
     }
@@ -110,9 +115,11 @@ class LogFile {
   void look_at(std::span<const std::uint32_t> record) {
     const std::uint32_t marker = record[0] & kMarkerBits;
     const bool addition = marker == layout::kAddition;
-    const bool known = addition || marker == layout::kEnter || marker == layout::kExit || marker == layout::kBarrier;
-    if (!known || (record[0] & ~kFirstBits) != 0 || record[1] == 0 || record[2] == 0 || record[3] == 0 ||
-        addition != ((record[0] & kAddresses) != 0) || (!addition && (record[0] & kOperands) != 0)) {
+    const bool known = addition || marker == layout::kEnter || marker == layout::kExit ||
+                       marker == layout::kBarrier;
+    if (!known || (record[0] & ~kFirstBits) != 0 || record[1] == 0 || record[2] == 0 ||
+        record[3] == 0 || addition != ((record[0] & kAddresses) != 0) ||
+        (!addition && (record[0] & kOperands) != 0)) {
       refuse("has a record that makes no sense");
     }
     if (addition) {
@@ -159,7 +166,8 @@ std::vector<trace::VariantTime> times_of(const nlohmann::json& text) {
   std::sort(sorted.begin(), sorted.end());
   const std::size_t middle = sorted.size() / 2;
   return {{.policy = "baseline",
-           .median_ms = sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2,
+           .median_ms =
+               sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2,
            .min_ms = sorted.front(),
            .max_ms = sorted.back(),
            .runs = static_cast<std::uint32_t>(sorted.size())}};
@@ -184,12 +192,14 @@ class Places {
         name += fmt::format("[{}]", parameter);
       }
       numbers_[number] = static_cast<std::uint32_t>(code_.instructions.size());
-      code_.instructions.push_back({.block = site,
-                                    .atomic = Atomic{.name = {}, .type = type, .words = 1, .reduces = true},
-                                    .name = std::move(name)});
+      code_.instructions.push_back(
+          {.block = site,
+           .atomic = Atomic{.name = {}, .type = type, .words = 1, .reduces = true},
+           .name = std::move(name)});
     }
     for (const char* name : {"barrier", "end"}) {
-      code_.instructions.push_back({.block = layout::kMostSites, .atomic = std::nullopt, .name = name});
+      code_.instructions.push_back(
+          {.block = layout::kMostSites, .atomic = std::nullopt, .name = name});
     }
   }
 
@@ -221,8 +231,8 @@ LaunchShape shape_of(const LogFile& file, const LaunchInfo& launch) {
     file.refuse("tells of a launch that no GPU makes");
   }
   const LaunchShape shape = launch.shape(every);
-  if (shape.ctas > 0xffffffffU ||
-      shape.recorded_ctas() * shape.warps_per_cta > file.words() / kHeadWords + kWarpsWithoutRecords) {
+  if (shape.ctas > 0xffffffffU || shape.recorded_ctas() * shape.warps_per_cta >
+                                      file.words() / kHeadWords + kWarpsWithoutRecords) {
     file.refuse("tells of a launch with far more warps than it has records");
   }
   return shape;
@@ -250,23 +260,23 @@ void make_trace(LogFile& file, const HeaderLogOptions& options, const nlohmann::
   hand_on();
   tracker.finish();
   const nlohmann::json unknown = std::vector<nlohmann::json>(tracker.ways_gone().size());
-  const BuiltTrace built =
-      build_trace({.launch = launch,
-                   .code = places.code(),
-                   .tracker = tracker,
-                   .way_costs = unknown,
-                   .reductions = reductions,
-                   .times = times_of(file.text()),
-                   .provenance = {{"date", today()},
-                                  {"kernel", launch.function},
-                                  {"launch", std::to_string(launch.ordinal)},
-                                  {"recorder", "warpfold/record.cuh"},
-                                  {"costs", "none: the work between events is not known"}},
-                   .workload = options.workload.empty() ? short_name(launch.function) : options.workload,
-                   .scene = options.scene},
-                  shape, path);
-  say(fmt::format("{}, launch {}: {} events at {} sites, {} lane additions, {}", launch.function, launch.ordinal,
-                  built.events, built.sites, built.lane_additions,
+  const BuiltTrace built = build_trace(
+      {.launch = launch,
+       .code = places.code(),
+       .tracker = tracker,
+       .way_costs = unknown,
+       .reductions = reductions,
+       .times = times_of(file.text()),
+       .provenance = {{"date", today()},
+                      {"kernel", launch.function},
+                      {"launch", std::to_string(launch.ordinal)},
+                      {"recorder", "warpfold/record.cuh"},
+                      {"costs", "none: the work between events is not known"}},
+       .workload = options.workload.empty() ? short_name(launch.function) : options.workload,
+       .scene = options.scene},
+      shape, path);
+  say(fmt::format("{}, launch {}: {} events at {} sites, {} lane additions, {}", launch.function,
+                  launch.ordinal, built.events, built.sites, built.lane_additions,
                   tracker.has_operands() ? "with their operands" : "without operands"));
   say("  the work between them is not known: it counts as nothing, and is marked as estimated");
   say("  " + path.string());

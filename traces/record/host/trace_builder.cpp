@@ -16,7 +16,8 @@ namespace warpfold::record {
 namespace {
 
 // The allocations that parameters lie in. Without those of all parameters there are none.
-std::vector<trace::Array> arrays_of(const LaunchInfo& launch, const std::vector<trace::Site>& sites) {
+std::vector<trace::Array> arrays_of(const LaunchInfo& launch,
+                                    const std::vector<trace::Site>& sites) {
   std::map<std::uint64_t, trace::Array> found;
   for (const trace::Site& site : sites) {
     for (const trace::Parameter& parameter : site.parameters) {
@@ -25,14 +26,16 @@ std::vector<trace::Array> arrays_of(const LaunchInfo& launch, const std::vector<
         return {};
       }
       const auto& [base, bytes] = *std::prev(next);
-      const std::uint64_t end = parameter.base + (site.primitive_count - 1) * parameter.stride_bytes +
+      const std::uint64_t end = parameter.base +
+                                (site.primitive_count - 1) * parameter.stride_bytes +
                                 trace::bytes_of(site.type);
       if (end > base + bytes) {
         return {};
       }
       const auto name = launch.array_names.find(base);
-      found[base] = {.name = name != launch.array_names.end() ? name->second
-                                                              : fmt::format("allocation at {:#x}", base),
+      found[base] = {.name = name != launch.array_names.end()
+                                 ? name->second
+                                 : fmt::format("allocation at {:#x}", base),
                      .base = base,
                      .bytes = bytes};
     }
@@ -110,7 +113,8 @@ class Builder {
                                          in_.code.place(markers.back())));
     }
     header.times = in_.times;
-    header.values = in_.tracker.has_operands() ? trace::ValueMode::kOperands : trace::ValueMode::kNone;
+    header.values =
+        in_.tracker.has_operands() ? trace::ValueMode::kOperands : trace::ValueMode::kNone;
     header.total_ctas = shape_.ctas;
     header.sample_every = shape_.every;
     if (shape_.every > 1) {
@@ -118,7 +122,8 @@ class Builder {
     }
     header.provenance = in_.provenance;
     nlohmann::json json = nlohmann::json::parse(trace::header_to_json(header));
-    json["costs"] = {{in_.code.arch, variant_costs(header, in_.way_costs, in_.reductions.value(
+    json["costs"] = {{in_.code.arch, variant_costs(header, in_.way_costs,
+                                                   in_.reductions.value(
                                                        in_.code.arch, nlohmann::json::object()))}};
     return trace::header_from_json(json.dump());
   }
@@ -128,12 +133,13 @@ class Builder {
     for (const auto& [at, count] : in_.tracker.other_atomics()) {
       const Atomic& atomic = *in_.code.instructions[static_cast<std::size_t>(at)].atomic;
       const char* why = !atomic.type ? "no addition of floats" : "its result is used";
-      result.push_back(
-          {.what = fmt::format("{} at {}: {}", atomic.name, in_.code.place(at), why), .count = count});
+      result.push_back({.what = fmt::format("{} at {}: {}", atomic.name, in_.code.place(at), why),
+                        .count = count});
       instructions_beside_ += count;
     }
     if (in_.tracker.partial_barriers() > 0) {
-      result.push_back({.what = "barriers of a part of the CTA", .count = in_.tracker.partial_barriers()});
+      result.push_back(
+          {.what = "barriers of a part of the CTA", .count = in_.tracker.partial_barriers()});
     }
     for (const nlohmann::json& cost : in_.way_costs) {
       lost_.push_back(cost.is_null());
@@ -230,9 +236,10 @@ class Builder {
 }  // namespace
 
 LaunchShape LaunchInfo::shape(std::uint32_t every) const {
-  return {.ctas = std::uint64_t{grid[0]} * grid[1] * grid[2],
-          .warps_per_cta = (block[0] * block[1] * block[2] + trace::kWarpLanes - 1) / trace::kWarpLanes,
-          .every = every};
+  return {
+      .ctas = std::uint64_t{grid[0]} * grid[1] * grid[2],
+      .warps_per_cta = (block[0] * block[1] * block[2] + trace::kWarpLanes - 1) / trace::kWarpLanes,
+      .every = every};
 }
 
 BuiltTrace build_trace(const BuildInputs& inputs, const LaunchShape& shape,

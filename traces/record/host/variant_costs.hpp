@@ -10,10 +10,12 @@
 namespace warpfold::record {
 
 // Keys of a cost that count issue slots.
-inline constexpr const char* kIssued[] = {"alu",         "integer", "sfu",           "shared", "shared_wide",
-                                          "global_load", "shuffle", "shuffle_index", "match",  "redux"};
+inline constexpr const char* kIssued[] = {"alu",         "integer",     "sfu",     "shared",
+                                          "shared_wide", "global_load", "shuffle", "shuffle_index",
+                                          "match",       "redux"};
 
-// The costs by architecture of a file as traces/data/reduction_costs.json. Throws trace::TraceError.
+// The costs by architecture of a file as traces/data/reduction_costs.json. Throws
+// trace::TraceError.
 [[nodiscard]] nlohmann::json read_reductions(const std::filesystem::path& path);
 
 // The costs of ways as a variant's "paths": nothing, as an estimate, for null.

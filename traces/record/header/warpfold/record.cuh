@@ -81,7 +81,8 @@ class Session {
   // An allocation that is added to.
   void array(const std::string& name, const void* base, std::size_t bytes) {
     arrays_ += (arrays_.empty() ? "[" : ",[") + quoted(name) + "," +
-               std::to_string(reinterpret_cast<std::uintptr_t>(base)) + "," + std::to_string(bytes) + "]";
+               std::to_string(reinterpret_cast<std::uintptr_t>(base)) + "," +
+               std::to_string(bytes) + "]";
   }
   // Of each so many CTAs the middle one is recorded.
   void every(std::uint32_t ctas) { every_ = ctas > 0 ? ctas : 1; }
@@ -115,7 +116,8 @@ class Session {
     if (name_.empty()) {
       throw std::runtime_error("warpfold: launch() comes ahead of kernel()");
     }
-    const std::string path = stem_ + (++launches_ > 1 ? "-" + std::to_string(launches_) : "") + ".wfrec";
+    const std::string path =
+        stem_ + (++launches_ > 1 ? "-" + std::to_string(launches_) : "") + ".wfrec";
     Part part(path);
     Log log;
     Log::State state{};
@@ -146,7 +148,8 @@ class Session {
  private:
   // A file that is there under another name, and goes if it is not finished.
   struct Part {
-    explicit Part(const std::string& path) : name(path + ".part"), file(std::fopen(name.c_str(), "wb")) {
+    explicit Part(const std::string& path)
+        : name(path + ".part"), file(std::fopen(name.c_str(), "wb")) {
       std::string magic = layout::kMagic;
       magic.resize(layout::kMagicBytes, '\n');
       if (file == nullptr || std::fwrite(magic.data(), 1, magic.size(), file) != magic.size()) {
@@ -195,14 +198,17 @@ class Session {
     return result + "\"";
   }
   static std::string triple(const unsigned (&of)[3]) {
-    return "[" + std::to_string(of[0]) + "," + std::to_string(of[1]) + "," + std::to_string(of[2]) + "]";
+    return "[" + std::to_string(of[0]) + "," + std::to_string(of[1]) + "," + std::to_string(of[2]) +
+           "]";
   }
   static std::string version(int number) {
     return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
   }
 
   void finish(Part& part, const std::string& path, const Log::State& state) const {
-    const auto product = [](const unsigned (&of)[3]) { return std::uint64_t{of[0]} * of[1] * of[2]; };
+    const auto product = [](const unsigned(&of)[3]) {
+      return std::uint64_t{of[0]} * of[1] * of[2];
+    };
     const std::uint64_t ctas = product(state.grid);
     if (state.begun == 0) {
       throw std::runtime_error("warpfold: " + path + ": no warp of the launch called log.warp()");
@@ -234,11 +240,12 @@ class Session {
     return "{\"kernel\":" + quoted(name_) + ",\"launch\":" + std::to_string(launches_) +
            ",\"grid\":" + triple(state.grid) + ",\"block\":" + triple(state.block) +
            ",\"registers\":" + std::to_string(registers_) +
-           ",\"shared\":" + std::to_string(static_shared_ + state.dynamic_shared) + ",\"arch\":\"sm_" +
-           std::to_string(gpu.major) + std::to_string(gpu.minor) + "\",\"gpu\":" + quoted(gpu.name) +
-           ",\"driver\":\"CUDA " + version(driver) + "\",\"cuda\":\"" + version(runtime) +
-           "\",\"every\":" + std::to_string(every_) + ",\"sites\":[" + sites_ + "],\"arrays\":[" + arrays_ +
-           "],\"milliseconds\":[" + milliseconds_ + "]}\n";
+           ",\"shared\":" + std::to_string(static_shared_ + state.dynamic_shared) +
+           ",\"arch\":\"sm_" + std::to_string(gpu.major) + std::to_string(gpu.minor) +
+           "\",\"gpu\":" + quoted(gpu.name) + ",\"driver\":\"CUDA " + version(driver) +
+           "\",\"cuda\":\"" + version(runtime) + "\",\"every\":" + std::to_string(every_) +
+           ",\"sites\":[" + sites_ + "],\"arrays\":[" + arrays_ + "],\"milliseconds\":[" +
+           milliseconds_ + "]}\n";
   }
 
   const std::string stem_;

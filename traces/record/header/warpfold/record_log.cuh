@@ -22,8 +22,8 @@ namespace warpfold::record {
 
 // A file of one launch: kMagic; records; four words, of which the first is 0, the second the bytes
 // of the text behind them, the others the number of words before them, lower half first; a text in
-// JSON. Each record has a multiple of four words. Neither the words of its head nor the upper halves
-// of what follows are 0 once they are written.
+// JSON. Each record has a multiple of four words. Neither the words of its head nor the upper
+// halves of what follows are 0 once they are written.
 //   word 0   marker | warp << 4 | flags | type << 13
 //   word 1   parameter | site << 8, plus 1
 //   word 2   linear index of the CTA, plus 1
@@ -63,7 +63,8 @@ WARPFOLD_RECORD_BOTH constexpr std::uint32_t payload(std::uint32_t first, std::u
   const std::uint32_t each = (first >> kTypeShift & kTypeBits) == kF64 ? 2 : 1;
   return addresses + ((first & kOperands) != 0 ? each * lanes : 0);
 }
-WARPFOLD_RECORD_BOTH constexpr std::uint32_t record_words(std::uint32_t first, std::uint32_t lanes) {
+WARPFOLD_RECORD_BOTH constexpr std::uint32_t record_words(std::uint32_t first,
+                                                          std::uint32_t lanes) {
   return kHeadWords + (2 * payload(first, lanes) + 3) / 4 * 4;
 }
 #undef WARPFOLD_RECORD_BOTH
@@ -101,7 +102,8 @@ class RingFile {
 
  private:
   static constexpr std::size_t kBatchWords = std::size_t{1} << 18U;
-  static constexpr int kPatience = 20'000;  // looks at the end of a ring that has an end, 50 us each
+  static constexpr int kPatience =
+      20'000;  // looks at the end of a ring that has an end, 50 us each
 
   void run() {
     int idle = 0;
@@ -212,8 +214,8 @@ class Log {
   };
   __device__ Warp warp() const { return Warp(*this); }
 
-  // Beside one atomicAdd, or several in a row by the same lanes: where each adds. `site` is a number
-  // for this place of the kernel, below 2^23.
+  // Beside one atomicAdd, or several in a row by the same lanes: where each adds. `site` is a
+  // number for this place of the kernel, below 2^23.
   template <typename T, typename... More>
   __device__ void event(std::uint32_t site, T* first, More*... more) const {
     static_assert((std::is_same<T, More>::value && ...), "a site adds values of one type");
@@ -223,7 +225,8 @@ class Log {
   }
   // The same with what each adds.
   template <typename T, typename... More>
-  __device__ void event(std::uint32_t site, const Operand<T>& first, const Operand<More>&... more) const {
+  __device__ void event(std::uint32_t site, const Operand<T>& first,
+                        const Operand<More>&... more) const {
     static_assert((std::is_same<T, More>::value && ...), "a site adds values of one type");
     const std::uint64_t addresses[] = {reinterpret_cast<std::uint64_t>(first.pointer),
                                        reinterpret_cast<std::uint64_t>(more.pointer)...};
@@ -278,7 +281,8 @@ class Log {
     if (lane() == static_cast<std::uint32_t>(__ffs(static_cast<int>(mask)) - 1)) {
       atomicAdd(&state_->begun, static_cast<unsigned long long>(__popc(mask)));
       if (*static_cast<volatile unsigned*>(state_->block) == 0) {
-        const unsigned shape[] = {gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y, blockDim.z};
+        const unsigned shape[] = {gridDim.x,  gridDim.y,  gridDim.z,
+                                  blockDim.x, blockDim.y, blockDim.z};
         for (int i = 0; i < 3; ++i) {
           state_->grid[i] = shape[i];
           state_->block[i] = shape[3 + i];
@@ -310,7 +314,8 @@ class Log {
 
   // Room for so many words; waits until they have been read.
   __device__ unsigned long long reserve(std::uint32_t words) const {
-    const unsigned long long at = atomicAdd(&state_->reserved, static_cast<unsigned long long>(words));
+    const unsigned long long at =
+        atomicAdd(&state_->reserved, static_cast<unsigned long long>(words));
     if (at + words > *static_cast<volatile unsigned long long*>(&state_->limit)) {
       unsigned long long limit = *tail_ + capacity_;
       if (at + words > limit) {
@@ -327,11 +332,13 @@ class Log {
 
   __device__ void put_head(unsigned long long at, std::uint32_t first, std::uint32_t number,
                            std::uint32_t mask) const {
-    const std::uint32_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-    asm volatile("st.volatile.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(words_ + (at & (capacity_ - 1))),
-                 "r"(first | thread / 32U << layout::kWarpShift), "r"(number + 1U), "r"(cta() + 1U),
-                 "r"(mask)
-                 : "memory");
+    const std::uint32_t thread =
+        threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    asm volatile(
+        "st.volatile.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(words_ + (at & (capacity_ - 1))),
+        "r"(first | thread / 32U << layout::kWarpShift), "r"(number + 1U), "r"(cta() + 1U),
+        "r"(mask)
+        : "memory");
   }
   __device__ void put(unsigned long long at, std::uint64_t value) const {
     *reinterpret_cast<volatile unsigned long long*>(words_ + (at & (capacity_ - 1))) =
@@ -354,7 +361,8 @@ class Log {
                       const std::uint64_t* operands) const {
     static_assert(kCount <= layout::kMostParameters, "too many additions for one event");
     constexpr std::uint32_t kFirst = layout::kAddition | layout::kAddresses |
-                                     static_cast<std::uint32_t>(type_of<T>()) << layout::kTypeShift |
+                                     static_cast<std::uint32_t>(type_of<T>())
+                                         << layout::kTypeShift |
                                      (kWithOperands ? layout::kOperands : 0);
     if (!recorded()) {
       return;
