@@ -81,6 +81,10 @@ void add_record(CLI::App& app, Command& command) {
       ->type_name("N")
       ->check(CLI::Range(0U, 1000U))
       ->capture_default_str();
+  record_app->add_flag("!--no-profile", options->profile,
+                       "Do not run the program under ncu, which counts instructions, to settle the costs");
+  record_app->add_flag("--keep-code", options->keep_code,
+                       "Leave NAME.cubin and NAME.ways.json beside each trace, to be held against ncu");
   record_app->add_option("--workload", options->workload, "Name for the traces' headers; else the program's")
       ->type_name("NAME");
   record_app->add_option("--scene", options->scene, "Input of the program, for the traces' headers")
@@ -89,14 +93,12 @@ void add_record(CLI::App& app, Command& command) {
   record_app->add_option("program", options->command, "The program and its arguments, behind --")
       ->type_name("PROGRAM ARGS")
       ->required();
-  record_app->prefix_command();
   record_app->footer(
       "Example: the backward kernels of a training step\n"
       "  warpfold record --kernel backward --out traces -- python3 train.py\n"
       "  warpfold sim traces/*.wft --gpu h100");
-  record_app->callback([options, launch, record_app, &command] {
-    command = [options, launch, rest = record_app->remaining()] {
-      options->command.insert(options->command.end(), rest.begin(), rest.end());
+  record_app->callback([options, launch, &command] {
+    command = [options, launch] {
       options->launch = *launch == "all" ? 0 : static_cast<std::uint32_t>(std::stoul(*launch));
       return run_record(*options);
     };

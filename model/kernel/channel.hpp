@@ -96,7 +96,7 @@ class Fifo : public Channel {
       writer_waits_ = false;
       writer_->wake_next();
     }
-    if (level_ != nullptr) {
+    if (level_ != nullptr) [[unlikely]] {
       level_->change(domain().now() + 1,
                      static_cast<std::int64_t>(pushed_) - static_cast<std::int64_t>(popped_));
     }

@@ -19,8 +19,9 @@ Block::Block(const sc_core::sc_module_name& name, Domain& domain)
   ARC_CHECK(!domain.begun_, "a block that comes after the first cycle");
   domain.blocks_.push_back(this);
   if (domain.steps() != nullptr) {
+    again_ = std::make_unique<sc_core::sc_event>();
     SC_METHOD(step);
-    sensitive << domain.steps()->edge() << again_;
+    sensitive << domain.steps()->edge() << *again_;
     dont_initialize();
   }
 }
@@ -137,37 +138,41 @@ Partition::Partition(std::size_t index, std::size_t count, StepClock* steps)
   }
 }
 
-// What others have written for it in the half before. They make room for more themselves.
-void Partition::take_notices(const All& all, Half half) {
+// Takes what others have written for it in the half before, and makes room for what it writes in
+// this one. They make room for more themselves.
+void Partition::turn_notices(const All& all, Half half) {
   for (const auto& from : all) {
-    for (const Notice& notice : from->notices_[half][index_].list) {
+    for (const Notice& notice :
+         from->notices_[half == kEvaluate ? kUpdate : kEvaluate][index_].list) {
       notice.give(notice.target, notice.what);
     }
+  }
+  half_ = half;
+  for (Notices& notices : notices_[half_]) {
+    notices.list.clear();
   }
 }
 
 void Partition::run(const All& all, Half half) {
   try {
-    take_notices(all, half == kEvaluate ? kUpdate : kEvaluate);
-    half_ = half;
-    for (Notices& notices : notices_[half_]) {
-      notices.list.clear();
+    if (all.size() > 1) {
+      turn_notices(all, half);
     }
     if (half == kEvaluate) {
       evaluate(now() + 1);
-    } else {
-      update();
+      return;
     }
+    update();
+    next_due_ = find_next_due();
   } catch (...) {
     failure_ = failure_ ? failure_ : std::current_exception();
   }
-  goes_on_ = failure_ || busy();
 }
 
-bool Partition::busy() const {
-  return next() != kNever ||
-         std::any_of(notices_[kUpdate].begin(), notices_[kUpdate].end(),
-                     [](const Notices& notices) { return !notices.list.empty(); });
+Cycle Partition::find_next_due() const {
+  const bool tells = std::any_of(notices_[kUpdate].begin(), notices_[kUpdate].end(),
+                                 [](const Notices& notices) { return !notices.list.empty(); });
+  return tells ? now() + 1 : next();
 }
 
 Clock::Clock(const sc_core::sc_module_name& name, double period_ns, std::size_t threads,
@@ -226,7 +231,8 @@ void Clock::sample_every(Cycle interval, std::function<void(Cycle)> sample) {
   next_sample_ = interval;
 }
 
-// One activation a cycle. The other threads rest between two of them.
+// One activation a cycle, and one for several in a row in which nobody has anything to do. The
+// other threads rest between two of them.
 void Clock::advance() {
   if (outside_) {
     partitions_.front()->look_again();
@@ -235,16 +241,21 @@ void Clock::advance() {
     for (std::size_t i = 1; i < partitions_.size(); ++i) {
       threads_.emplace_back([this, i] { work(*partitions_[i]); });
     }
-  } else if (std::none_of(partitions_.begin(), partitions_.end(),
-                          [](const auto& partition) { return partition->goes_on_; }) &&
-             !(outside_ && outside_())) {
-    end();
-    sc_core::sc_stop();  // nobody has anything left to do
-    return;
-  }
-  for (const auto& partition : partitions_) {
-    if (partition->goes_on_ && partition->failure_) {
-      fail(partition->failure_);
+  } else {
+    Cycle due = kNever;
+    for (const auto& partition : partitions_) {
+      if (partition->failure_) {
+        fail(partition->failure_);
+        return;
+      }
+      due = std::min(due, partition->next_due_);
+    }
+    if (due == kNever && !(outside_ && outside_())) {
+      end();
+      sc_core::sc_stop();  // nobody has anything left to do
+      return;
+    }
+    if (!outside_ && skip_before(std::min({due, next_sample_, next_watch_}))) {
       return;
     }
   }
@@ -257,6 +268,19 @@ void Clock::advance() {
   run(Partition::kEvaluate);
   edge_.request();
   next_trigger(period_);
+}
+
+// The cycles before that one, in which nothing comes about, are over. False if there are none.
+bool Clock::skip_before(Cycle cycle) {
+  const Cycle now = partitions_.front()->now();
+  if (cycle == now + 1) {
+    return false;
+  }
+  for (const auto& partition : partitions_) {
+    partition->skip_to(cycle - 1);
+  }
+  next_trigger(sc_core::sc_time::from_value(period_.value() * (cycle - 1 - now)));
+  return true;
 }
 
 // SystemC would put what leaves a process into words of its own.
@@ -288,11 +312,15 @@ bool spin(int times, Done&& done) {
 }  // namespace
 
 // Half a cycle of every partition, together with the other threads.
-void Clock::run(Partition::Half half) {
+inline void Clock::run(Partition::Half half) {
   if (threads_.empty()) {
     partitions_.front()->run(partitions_, half);
-    return;
+  } else {
+    run_all(half);
   }
+}
+
+void Clock::run_all(Partition::Half half) {
   const std::uint64_t number = open_.load(std::memory_order_relaxed) + 1;
   open_.store(number, std::memory_order_release);
   partitions_.front()->run(partitions_, half);

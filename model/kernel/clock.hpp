@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gated clock of the simulated GPU. Every block is an sc_module that the clock's SC_METHOD
-// ticks in the cycles for which somebody asked for it; a block that nobody wakes costs nothing. All
-// blocks of a cycle run in one delta cycle of SystemC and talk through channels that change in its
-// update phase, or through what shows only from the next cycle on what it was told in one, so their
-// order within the cycle cannot show.
+// ticks in the cycles for which somebody asked for it; a block that nobody wakes costs nothing, nor
+// do cycles for which nobody asked. All blocks of a cycle run in one delta cycle of SystemC and
+// talk through channels that change in its update phase, or through what shows only from the next
+// cycle on what it was told in one, so their order within the cycle cannot show.
 //
 // Blocks and channels lie in domains, each with a current cycle of its own. Those of the GPU as a
 // whole lie in the clock's partitions, which are all in the same cycle; what lies within an SM in
@@ -80,7 +80,7 @@ class alignas(64) Block : public Ticked, public sc_core::sc_module {
   // The same, for a message that has come into one of its mailboxes.
   void wake_for_mail();
   // In the reference alone: ticks once more in this cycle, whose channels change.
-  void tick_again() { again_.notify(sc_core::SC_ZERO_TIME); }
+  void tick_again() { again_->notify(sc_core::SC_ZERO_TIME); }
   [[nodiscard]] Domain& domain() const { return domain_; }
 
  protected:
@@ -91,7 +91,7 @@ class alignas(64) Block : public Ticked, public sc_core::sc_module {
 
  private:
   void step();
-  sc_core::sc_event again_;
+  std::unique_ptr<sc_core::sc_event> again_;  // in the reference alone
 };
 
 // What blocks of one domain talk through. Changes only in update(), which its domain calls at the
@@ -208,11 +208,11 @@ class alignas(64) Partition : public Domain {
 
   // Half a cycle; one that fails leaves an exception in failure_.
   void run(const All& all, Half half);
-  void take_notices(const All& all, Half half);
-  // Whether anybody in it, or told by it, has something left to do.
-  [[nodiscard]] bool busy() const;
-  // The same, after something outside has woken one of its blocks since the last half.
-  void look_again() { goes_on_ = goes_on_ || busy(); }
+  void turn_notices(const All& all, Half half);
+  // The next cycle in which anybody in it, or told by it, has something to do, or kNever.
+  [[nodiscard]] Cycle find_next_due() const;
+  // After something outside has woken one of its blocks since the last half.
+  void look_again() { next_due_ = find_next_due(); }
 
   static constexpr std::size_t kAhead = 1024;
   // By the half in which they were written and the partition that they are for.
@@ -224,8 +224,7 @@ class alignas(64) Partition : public Domain {
   // Of the halves of cycles, in one row, those that somebody has begun and those that are over.
   alignas(64) std::atomic<std::uint64_t> begun_halves_ = 0;
   alignas(64) std::atomic<std::uint64_t> ended_halves_ = 0;
-  // As of the last half, with failure_ one that goes on.
-  bool goes_on_ = false;
+  Cycle next_due_ = kNever;  // as of the end of the last cycle
   // How long the first thread waits for the partition's own before it takes its place: not at all
   // once it had to, until that thread is seen at work again.
   static constexpr int kSpins = 512;
@@ -282,11 +281,13 @@ class Clock : public sc_core::sc_module {
   };
 
   void advance();
+  bool skip_before(Cycle cycle);
   void look(Cycle cycle);
   void step(Cycle cycle);
   void update_channels();
   void fail(std::exception_ptr failure);
   void run(Partition::Half half);
+  void run_all(Partition::Half half);
   bool begin(Partition& partition, std::uint64_t number);
   void work(Partition& partition);
   void end();

@@ -47,12 +47,11 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
   const bool gather = pending != 0 && lane_count(group_) == 1 && group_ != left;
   const bool scattered = lane_count(lone_ | (gather ? group_ : 0)) > 1;
   const bool offered = !gather && (pending != 0 || !scattered);
-  const bool red_free =
-      inputs.lsu_room && !result_valid &&
-      passes_on_({.lanes = group_, .reduce_ready = reduce_ready, .scattered = scattered});
+  const bool red_free = inputs.lsu_room && !result_valid;
   const Tag tag = inputs.req_tag & kTagMask;
   LaneMask sent = 0;
-  if (red_free && (offered || scattered)) {
+  if (red_free && (offered || scattered) &&
+      passes_on_({.lanes = group_, .reduce_ready = reduce_ready, .scattered = scattered})) {
     sent = scattered ? left : group_;
     outputs.lsu_valid = true;
     outputs.lsu_addr = scattered ? 0 : address;

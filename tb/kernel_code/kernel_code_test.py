@@ -84,6 +84,11 @@ class Costs(unittest.TestCase):
         waits = ways_of("unrolled").cost((0xD0, 0x1A0))["waits"]
         self.assertEqual([(kind, asked) for kind, asked, _ in waits if kind == "global_load"], [("global_load", 0)])
 
+    def test_no_more_waits_than_the_format_holds(self):
+        for pairs, estimated in ((4096, False), (4097, True)):
+            cost = KernelWays(code_of(*["MUFU.RCP R1, R2 #0", "FADD R2, R1, R1 ?0"] * pairs, "EXIT")).cost((-1, 32 * pairs))
+            self.assertEqual((len(cost["waits"]), cost.get("estimated", False)), (4096, estimated))
+
     def test_atomics_and_barriers_have_no_slot(self):
         kernel = ways_of("unrolled")
         cost = kernel.cost((0x1A0, 0x1C0, 0x1E0, 0x200))
@@ -163,6 +168,9 @@ class Costs(unittest.TestCase):
     def test_kinds_that_were_not_recorded(self):
         code = load("unrolled").instructions
         self.costs(KernelWays(code, kinds={"global"}), {(-1, 0xD0): 14, (0x200, 0x2B0): 10})
+        # Whether a WARPSYNC reports or not, the cost is the same.
+        self.costs(KernelWays(code_of("LDG.E R1, [R2.64]", "WARPSYNC.ALL", "SHFL.BFLY PT, R1, R0, 0x1, 0x1f", "EXIT")),
+                   {(0, 0x20): 2, (0, 0x10, 0x20): 2})
         with self.assertRaisesRegex(SassError, "EXIT at 0x2e0 is no marker"):
             KernelWays(code, kinds={"global"}).cost((0x2B0, 0x2E0))
 
@@ -227,6 +235,11 @@ class Additions(unittest.TestCase):
             kernel = KernelFlow(code_of(*code[:4], last, "EXIT"))
             live = Liveness(kernel)
             self.assertEqual(live.is_read(0, "R4") or live.is_read(0, "R5"), read, last)
+
+        kernel = KernelFlow(code_of("ATOMG.E.ADD.F32 PT, R5, desc[UR6][R2.64], R8", "STG.E desc[UR6][R4.64], R9", "EXIT"))
+        self.assertTrue(Liveness(kernel).is_read(0, "R5"))  # the upper half of an address
+        self.assertFalse(Liveness(kernel).is_read(0, "R6"))
+        self.assertTrue(Liveness(None).is_read(0, "R6"))
 
     def test_what_a_kernel_is_made_of(self):
         data = self.described("vectors")
@@ -330,12 +343,14 @@ class Commands(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("cuobjdump is not installed", err)
 
-    def check(self, measured, kernel="unrolled(float *, const float *, int, float)", passes=(1, 2, 3)):
+    def check(self, measured, kernel="unrolled(float *, const float *, int, float)", passes=(1, 2, 3), options=()):
         counts = self.write("counts.json", json.dumps(
             {"ways": [[-1, 0xD0, 0x1A0], [0x1A0, 0x1C0, 0x1E0, 0x200], [0x200, 0x1A0]], "passes": list(passes)}))
         ncu = self.write("ncu.csv", '==PROF== connected\n"ID","Kernel Name","CC","Metric Name","Metric Value"\n'
-                         f'"0","{kernel}","9.0","smsp__inst_executed.sum","{measured}"\n')
-        return run_main("check", "--text", path_of("unrolled"), "--function", "unrolled", "--counts", counts, "--ncu", ncu)
+                         '"0","unrolled(float *, const float *, int, float)","9.0","smsp__inst_executed.sum","1"\n'
+                         f'"1","{kernel}","9.0","smsp__inst_executed.sum","{measured}"\n')
+        return run_main("check", "--text", path_of("unrolled"), "--function", "unrolled", "--counts", counts, "--ncu", ncu,
+                        *options)
 
     def test_a_check_against_ncu(self):
         predicted = (14 + 12 + 1) + 2 * (3 + 3) + 3 * (7 + 1)
@@ -349,7 +364,10 @@ class Commands(unittest.TestCase):
         code, out, err = self.check(predicted * 2)
         self.assertEqual(code, 1)
         self.assertRegex(err, "50% fewer warp instructions than ncu counted: warps issued code that the costs do not")
-        for bad, message in ((self.check(10, "other"), "has no instructions of unrolled"),
+        named = "void add<(int)4, float>"
+        self.assertEqual(self.check(predicted, named + "(float *)", options=("--kernel", named))[0], 0)
+        self.assertEqual([self.check(predicted, options=("--launch", n))[0] for n in "012"], [1, 0, 2])
+        for bad, message in ((self.check(10, "other", options=("--kernel", "another")), "has no instructions of another"),
                              (self.check(10, passes=[1]), 'needs "passes"'), (self.check("x"), "is no number"),
                              (self.check(10, passes=[0, 0, 0]), "has no pass")):
             self.assertEqual((bad[0], bad[2].count("\n")), (2, 1))

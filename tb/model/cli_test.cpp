@@ -23,12 +23,13 @@ TEST_F(Cli, VersionAndHelpAreNoErrors) {
   const Outcome version = run({"--version"});
   EXPECT_EQ(version.code, 0);
   EXPECT_TRUE(version.out.starts_with("warpfold "));
-  for (const Words& words : {Words{"--help"}, Words{"sim", "--help"}, Words{"trace", "--help"},
-                             Words{"trace", "info", "--help"}, Words{"trace", "verify", "--help"},
-                             Words{"trace", "dump", "--help"}, Words{"trace", "slice", "--help"},
-                             Words{"trace", "recost", "--help"}, Words{"trace", "retime", "--help"},
-                             Words{"regress", "--help"}, Words{"gpus", "--help"},
-                             Words{"policies", "--help"}, Words{"rules", "--help"}}) {
+  for (const Words& words :
+       {Words{"--help"}, Words{"sim", "--help"}, Words{"trace", "--help"},
+        Words{"trace", "info", "--help"}, Words{"trace", "verify", "--help"},
+        Words{"trace", "dump", "--help"}, Words{"trace", "slice", "--help"},
+        Words{"trace", "recost", "--help"}, Words{"trace", "retime", "--help"},
+        Words{"trace", "upgrade", "--help"}, Words{"regress", "--help"}, Words{"gpus", "--help"},
+        Words{"policies", "--help"}, Words{"rules", "--help"}}) {
     const Outcome help = run(words);
     EXPECT_EQ(help.code, 0);
     EXPECT_EQ(help.err, "");
@@ -445,14 +446,45 @@ TEST_F(Cli, TimelinesAndEnergiesAreWritten) {
             "--timeline a: is the file of --json");
 }
 
-TEST_F(Cli, TraceWithoutCostsForTheGpuIsRefused) {
+TEST_F(Cli, UpgradesTracesOfVersion3Alone) {
+  write_trace("t.wft");
+  EXPECT_EQ(refusal({"trace", "upgrade", "t.wft", "new.wft"}),
+            "t.wft: format version 4, what is upgraded is of version 3");
+  EXPECT_EQ(refusal({"trace", "upgrade", "t.wft", "t.wft"}), "t.wft: is the trace to read");
+}
+
+TEST_F(Cli, APolicyWithoutCodeForAnySiteIsLeftOut) {
+  trace::Header header = small_trace_header();
+  header.costs["sm_89"]["skip"].reduce = {{}};
+  write_trace("t.wft", header);
+  const Outcome outcome = run({"sim", "t.wft", "--policy", "all"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err,
+            "warpfold: t.wft: left out skip: the trace has no sm_89 code of variant skip\n");
+}
+
+TEST_F(Cli, CostsOfTheNearestArchitectureStandIn) {
   write_trace("t.wft");
   std::string toml(builtin_gpus().front().toml);
   toml.replace(toml.find("\"sm_89\""), 7, "\"sm_12\"");
   write_file("old.toml", toml);
-  const std::string why = refusal({"sim", "t.wft", "--gpu", "old.toml", "--json", "o.json"});
+  const Outcome outcome =
+      run({"sim", "t.wft", "--gpu", "old.toml", "--policy", "baseline", "--json", "o.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("\ncosts of sm_86 code stand in for sm_12\n"), std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(nlohmann::json::parse(text_of(folder_ / "o.json"))["runs"][0].at("costs_of"), "sm_86");
+  EXPECT_EQ(run({"sim", "t.wft", "--policy", "baseline", "--json", "o.json"}).code, 0);
+  EXPECT_FALSE(nlohmann::json::parse(text_of(folder_ / "o.json"))["runs"][0].contains("costs_of"));
+}
+
+TEST_F(Cli, TraceWithoutCostsIsRefused) {
+  trace::Header header = small_trace_header();
+  header.costs.clear();
+  write_trace("t.wft", header);
+  const std::string why = refusal({"sim", "t.wft", "--json", "o.json"});
   EXPECT_TRUE(why.starts_with("t.wft: ")) << why;
-  EXPECT_NE(why.find("sm_12"), std::string::npos) << why;
+  EXPECT_NE(why.find("sm_89"), std::string::npos) << why;
 }
 
 // --- Output --------------------------------------------------------------------------------------

@@ -23,19 +23,29 @@ int sc_main(int, char**) {
 namespace warpfold {
 namespace {
 
-// Hands a token on in the cycle in which it comes, until it has been handed on so often.
+struct Ring {
+  std::size_t threads = 1;
+  std::uint64_t stations = 7;
+  std::uint64_t hops = 5000;
+  std::uint64_t fails_at = ~std::uint64_t{0};
+  bool reference = false;
+  Cycle first = 1;  // that anything happens
+  Cycle rest = 0;   // that a station keeps the token
+
+  [[nodiscard]] Cycle last() const { return first + hops * (1 + rest); }
+};
+
+// Hands a token on, until it has been handed on so often.
 class Station : public Block {
  public:
-  Station(const sc_core::sc_module_name& name, Partition& partition, std::uint64_t fails_at)
-      : Block(name, partition), partition_(partition), fails_at_(fails_at) {
+  Station(const sc_core::sc_module_name& name, Partition& partition, const Ring& ring)
+      : Block(name, partition), partition_(partition), ring_(ring) {
     tokens.bind(*this);
   }
-  void begin(Station& next, std::uint64_t hops, bool holds_it) {
+  void begin(Station& next, bool holds_it) {
     next_ = &next;
-    hops_ = hops;
     if (holds_it) {
-      wake_at(1);
-      starts_ = true;
+      keep(0, ring_.first);
     }
   }
   [[nodiscard]] Cycle last() const { return last_; }
@@ -44,36 +54,34 @@ class Station : public Block {
 
  private:
   void tick() override {
-    if (starts_) {
-      starts_ = false;
-      pass(0);
-    }
-    tokens.take([this](std::uint64_t hops) { pass(hops); });
+    tokens.take([this](std::uint64_t hops) { keep(hops, now() + ring_.rest); });
     mail_taken();
+    if (pass_at_ == now()) {
+      pass(kept_);
+    }
+  }
+  void keep(std::uint64_t hops, Cycle until) {
+    kept_ = hops;
+    pass_at_ = until;
+    if (until > now()) {
+      wake_at(until);
+    }
   }
   void pass(std::uint64_t hops) {
     last_ = now();
-    ARC_CHECK(hops != fails_at_, fmt::format("the token broke in cycle {}", now()));
-    if (hops < hops_) {
+    ARC_CHECK(hops != ring_.fails_at, fmt::format("the token broke in cycle {}", now()));
+    if (hops < ring_.hops) {
       partition_.tell(next_->partition_, *next_, hops + 1,
                       [](Station& next, std::uint64_t done) { next.tokens.post(done); });
     }
   }
 
   Partition& partition_;
-  const std::uint64_t fails_at_;
+  const Ring& ring_;
   Station* next_ = nullptr;
-  std::uint64_t hops_ = 0;
-  bool starts_ = false;
+  std::uint64_t kept_ = 0;
+  Cycle pass_at_ = kNever;
   Cycle last_ = 0;
-};
-
-struct Ring {
-  std::size_t threads = 1;
-  std::uint64_t stations = 7;
-  std::uint64_t hops = 5000;
-  std::uint64_t fails_at = ~std::uint64_t{0};
-  bool reference = false;
 };
 
 // Cycle in which the token came to rest; in `events` the samples that were taken on the way.
@@ -83,11 +91,10 @@ RunResult run(const Ring& ring) {
   std::vector<std::unique_ptr<Station>> stations;
   for (std::uint64_t i = 0; i < ring.stations; ++i) {
     stations.push_back(std::make_unique<Station>(fmt::format("station{}", i).c_str(),
-                                                 clock.partition(i % clock.partitions()),
-                                                 ring.fails_at));
+                                                 clock.partition(i % clock.partitions()), ring));
   }
   for (std::uint64_t i = 0; i < ring.stations; ++i) {
-    stations[i]->begin(*stations[(i + 1) % ring.stations], ring.hops, i == 0);
+    stations[i]->begin(*stations[(i + 1) % ring.stations], i == 0);
   }
   RunResult result;
   clock.sample_every(100, [&](Cycle cycle) {
@@ -100,13 +107,17 @@ RunResult run(const Ring& ring) {
   });
   clock.stop_when([&] {
     return std::any_of(stations.begin(), stations.end(),
-                       [&](const auto& station) { return station->last() > ring.hops; });
+                       [&](const auto& station) { return station->last() == ring.last(); });
   });
   sc_core::sc_start();
   clock.rethrow_failure();
   for (const auto& station : stations) {
     result.cycles = std::max<std::uint64_t>(result.cycles, station->last());
   }
+  ARC_CHECK(
+      ring.reference || sc_core::sc_time_stamp() ==
+                            sc_core::sc_time(static_cast<double>(result.cycles), sc_core::SC_NS),
+      "SystemC's time is another than the cycles'");
   return result;
 }
 
@@ -126,6 +137,16 @@ TEST(Clock, AHopTakesOneCycleWithinAPartitionAndAcross) {
       EXPECT_EQ(outcome.result->cycles, 5001U) << threads;
       EXPECT_EQ(outcome.result->events, 50U) << threads;
     }
+  }
+}
+
+TEST(Clock, CyclesInWhichNobodyHasAnythingToDoPassAllTheSame) {
+  for (const std::size_t threads : {1U, 2U, 3U, 7U}) {
+    const PoolOutcome outcome =
+        outcome_of({.threads = threads, .hops = 50, .first = 99, .rest = 99});
+    ASSERT_TRUE(outcome.result) << outcome.error;
+    EXPECT_EQ(outcome.result->cycles, 5099U) << threads;
+    EXPECT_EQ(outcome.result->events, 50U) << threads;
   }
 }
 

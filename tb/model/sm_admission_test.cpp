@@ -83,6 +83,7 @@ TEST(RoundRobin, AdmitsAll) {
   bench.enter(11, 1);
   bench.expect(12, 0b101, 0b101);
   bench.script.at(12, [&] {
+    EXPECT_TRUE(bench.rule().admits_all());
     EXPECT_EQ(bench.rule().decided(true, 12), kNever);
     EXPECT_FALSE(bench.rule().depends_on_time());
     EXPECT_FALSE(bench.rule().looks_at_way_out(false));
@@ -94,6 +95,7 @@ TEST(RoundRobin, AdmitsAll) {
 TEST(Sleepers, OfThoseAwakeTheOldestCtaGoes) {
   AdmissionBench bench;
   bench.build("sleepers", {3, 1, 2, 1});
+  EXPECT_FALSE(bench.rule().admits_all());
   bench.want(10, {0, 1, 2, 3});
   bench.expect(11, 0b1111, 0b1010);
   bench.enter(11, 1);

@@ -73,6 +73,15 @@ class BufferBench : public SmBench {
     transaction.event = {.cta = CtaHold::of(*whole)};
     lsu.hand(from, std::move(transaction));
   }
+  // One that it cannot sum.
+  void hand_passing(Cycle from) {
+    Transaction transaction;
+    transaction.passes = true;
+    transaction.mask = 1;
+    transaction.address = kSector;
+    transaction.event = {.cta = CtaHold::of(*whole)};
+    lsu.hand(from, std::move(transaction));
+  }
   void hand_flush(Cycle from) {
     Transaction transaction;
     transaction.flush = true;
@@ -246,6 +255,48 @@ TEST_P(BufferOnEitherClock, ALostSectorIsGone) {
   EXPECT_EQ(bench.block->stats().flushed, 2U);
   EXPECT_EQ(bench.tally.buffer_sums_begun, 2U);
   EXPECT_EQ(bench.tally.buffer_reduced, 1U);
+}
+
+TEST_P(BufferOnEitherClock, WhatItCannotSumGoesByInItsTurn) {
+  BufferBench bench(GetParam());
+  bench.build(on_pipe());
+  bench.hand(10, 4);
+  bench.hand_passing(10);
+  bench.hand_passing(10);
+  bench.hand_flush(40);
+  bench.run();
+  // The sum's look-up is over in 12.
+  EXPECT_EQ(bench.sent, (Cycles{12, 13, 42}));
+  EXPECT_TRUE(bench.port->taken[0].what.passes);
+  EXPECT_TRUE(bench.port->taken[0].what.event.cta);
+  EXPECT_FALSE(bench.port->taken[2].what.passes);
+  EXPECT_EQ(bench.tally.lanes_buffered, 4U);
+  EXPECT_EQ(bench.block->stats().hits + bench.block->stats().misses, 1U);
+}
+
+TEST_P(BufferOnEitherClock, WhatGoesByWaitsForRoomInTheOutlet) {
+  BufferBench bench(GetParam());
+  bench.gpu.noc.injection_depth = 1;
+  bench.build(on_pipe());
+  bench.port->only_in({50, 60, 70});
+  for (int i = 0; i < 3; ++i) {
+    bench.hand_passing(10);
+  }
+  bench.run();
+  EXPECT_EQ(bench.sent, (Cycles{11, 51, 61}));
+}
+
+TEST_P(BufferOnEitherClock, OneGoesIntoTheOutletInACycle) {
+  BufferBench bench(GetParam());
+  BufferShape shape = on_pipe(32);
+  shape.access = 0;
+  bench.build(shape);
+  bench.hand(10, 1);
+  bench.hand(10, 1, kSector + 32);  // sends the sum before it away
+  bench.hand_passing(10);
+  bench.run();
+  EXPECT_EQ(bench.sent, (Cycles{13, 14}));
+  EXPECT_TRUE(bench.port->taken[1].what.passes);
 }
 
 TEST_P(BufferOnEitherClock, SaysForWhatItWaits) {

@@ -18,10 +18,12 @@ class Doorman : public QueueAdmission {
  public:
   using Notes = std::vector<std::pair<std::uint32_t, Cycle>>;
   struct Log {
+    bool says_it_admits_all = false;
     Notes wants, enters;
   };
   Doorman(const Domain& domain, std::uint32_t slot, Cycle until, Log& log)
       : domain_(domain), slot_(slot), until_(until), log_(log) {}
+  [[nodiscard]] bool admits_all() const override { return log_.says_it_admits_all; }
   void wants(std::uint32_t slot, Cycle cycle) override { log_.wants.emplace_back(slot, cycle); }
   void enters(std::uint32_t slot, Cycle cycle) override { log_.enters.emplace_back(slot, cycle); }
   SlotMask admitted(SlotMask wanting) override {
@@ -196,6 +198,19 @@ TEST_P(SubcoreOnEitherClock, TheAdmissionRuleSaysWhoGetsIn) {
   EXPECT_EQ(bench.door.enters, (Doorman::Notes{{1, 10}, {1, 11}, {0, 30}, {0, 31}}));
   bench.subcore->finish(2000);
   EXPECT_EQ(bench.cycles(CycleCause::kMemoryQueue), 30U - 12);
+}
+
+TEST_P(SubcoreOnEitherClock, AnAdmissionRuleThatAdmitsAllIsNotAsked) {
+  SubcoreBench bench(GetParam(), a_red_each(2, 2));
+  bench.refused = 0;
+  bench.refused_until = 30;
+  bench.door.says_it_admits_all = true;
+  bench.build();
+  bench.run();
+  EXPECT_EQ(bench.slots(), (Slots{0, 1, 0, 1}));
+  EXPECT_EQ(bench.put, (Cycles{10, 11, 12, 13}));
+  EXPECT_TRUE(bench.door.wants.empty());
+  EXPECT_TRUE(bench.door.enters.empty());
 }
 
 TEST_P(SubcoreOnEitherClock, ABarrierIsOpenALatencyAfterTheLastArrival) {

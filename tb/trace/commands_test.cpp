@@ -462,28 +462,6 @@ TEST(Recost, ChangesTheCostsAlone) {
   EXPECT_EQ(header_to_json(reader.header()), header_to_json(expected));
 }
 
-TEST(Recost, ReadsOlderVersionsWhichNothingElseDoes) {
-  const TempFolder folder;
-  write_counted(folder / "t.wft");
-  const Reader original(folder / "t.wft");
-  Bytes bytes = read_bytes(folder / "t.wft");
-  write_costs(folder / "costs.json", [](json&) {});
-  std::ostringstream out;
-  for (const std::uint8_t version : {std::uint8_t{1}, std::uint8_t{2}}) {
-    bytes[8] = version;
-    write_bytes(folder / "t.wft", bytes);
-    EXPECT_EQ(refusal(folder / "t.wft"),
-              fmt::format("format version {}, this build reads version 3", version));
-    const fs::path recosted = folder / fmt::format("new{}.wft", version);
-    trace_recost(folder / "t.wft", folder / "costs.json", recosted, {}, out);
-    EXPECT_EQ(Reader(recosted).read_cta(1), original.read_cta(1));
-  }
-  bytes[8] = 4;
-  write_bytes(folder / "t.wft", bytes);
-  EXPECT_THROW(trace_recost(folder / "t.wft", folder / "costs.json", folder / "new.wft", {}, out),
-               TraceError);
-}
-
 TEST(Recost, RefusesCostsOfOtherKernels) {
   EXPECT_EQ(recost_refusal([](json& costs) { costs["schema"] = "warpfold.costs/1"; }),
             "is not warpfold.costs/3");

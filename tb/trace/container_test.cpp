@@ -232,7 +232,7 @@ TEST_F(DamagedFile, TheLineSaysWhichChunk) {
 TEST_F(DamagedFile, OtherVersionsAreRefused) {
   bytes_[8] = 7;
   write_bytes(path_, bytes_);
-  EXPECT_EQ(refusal(path_), "format version 7, this build reads version 3");
+  EXPECT_EQ(refusal(path_), "format version 7, this build reads version 4");
 }
 
 TEST_F(DamagedFile, SwappedChunksAreRefused) {

@@ -26,9 +26,17 @@ std::string refusal_of_text(const std::string& text) {
   return "";
 }
 
-// What is said of the small header after `change`.
+// With something in every list.
+Header full_header() {
+  Header header = small_header(6, 96);
+  header.arrays = {{.name = "gradients", .base = 0x7f0000000000, .bytes = 8000}};
+  header.omissions = {{.what = "ATOM.CAS", .count = 3}};
+  return header;
+}
+
+// What is said of it after `change`.
 std::string refusal_of(const std::function<void(json&)>& change) {
-  json header = json::parse(header_to_json(small_header(6, 96)));
+  json header = json::parse(header_to_json(full_header()));
   change(header);
   return refusal_of_text(header.dump());
 }
@@ -38,10 +46,21 @@ TEST(Header, ComesBackAsItWas) {
   header.sampling = "every other CTA";
   header.values = ValueMode::kOperands;
   header.sites[0].parameters[0].base = UINT64_MAX - 8191;
+  header.sites.push_back({.name = "second",
+                          .type = ValueType::kF64,
+                          .primitive_count = 3,
+                          .parameters = {{.name = "z", .base = 64, .stride_bytes = 16}},
+                          .taken_path = ""});
+  header.omissions = {{.what = "ATOM.CAS", .count = UINT64_MAX}};
+  header.costs["sm_89"]["baseline"].reduce.emplace_back();
+  header.costs["sm_90"]["skip"].reduce.emplace_back();
+  header.costs["sm_90"]["skip"].paths[1].estimated = true;
   const Header read = header_from_json(header_to_json(header));
   EXPECT_EQ(header_to_json(read), header_to_json(header));
   EXPECT_EQ(read.sites[0].parameters[0].base, UINT64_MAX - 8191);
   EXPECT_EQ(read.costs, header.costs);
+  EXPECT_EQ(read.sites[1].type, ValueType::kF64);
+  EXPECT_EQ(read.sites[1].taken_path, "");
   EXPECT_EQ(read.times[0].max_ms, 2.0625);
   EXPECT_EQ(read.values, ValueMode::kOperands);
   EXPECT_EQ(read.provenance, header.provenance);
@@ -50,10 +69,13 @@ TEST(Header, ComesBackAsItWas) {
 
 // Each object of the header, by JSON pointer.
 const char* const kObjects[] = {"",
-                                "/parameters/0",
+                                "/sites/0",
+                                "/sites/0/parameters/0",
+                                "/arrays/0",
+                                "/omissions/0",
                                 "/costs/sm_89/baseline",
                                 "/costs/sm_89/baseline/paths/1",
-                                "/costs/sm_90/skip/reduce/leader",
+                                "/costs/sm_90/skip/reduce/0/leader",
                                 "/times/0"};
 
 TEST(Header, UnknownKeysAreRefused) {
@@ -65,7 +87,7 @@ TEST(Header, UnknownKeysAreRefused) {
 }
 
 TEST(Header, EveryKeyIsNeededAndSpeltRight) {
-  const json good = json::parse(header_to_json(small_header(6, 96)));
+  const json good = json::parse(header_to_json(full_header()));
   for (const char* where : kObjects) {
     for (const auto& item : good[json::json_pointer(where)].items()) {
       const std::string missing =
@@ -83,7 +105,7 @@ TEST(Header, EveryKeyIsNeededAndSpeltRight) {
 }
 
 TEST(Header, EveryTypeIsChecked) {
-  const json good = json::parse(header_to_json(small_header(6, 96)));
+  const json good = json::parse(header_to_json(full_header()));
   const json others[] = {nullptr, true, -1, 1.5, "x", json::array({1}), json{{"a", 1}}};
   const json leaves = good.flatten();
   for (const auto& item : leaves.items()) {
@@ -129,24 +151,41 @@ TEST(Header, AbsurdValuesAreRefused) {
   refused("/registers_per_thread", 256, "256 is not in 1..255");
   refused("/registers_per_thread", 4294967296, "is not an integer in 0..4294967295");
   refused("/shared_bytes_per_cta", 1000000, "shared_bytes_per_cta");
-  refused("/primitive_count", 0, "primitive_count: 0 is not in");
-  refused("/primitive_count", 4294967297, "primitive_count: 4294967297 is not in");
-  refused("/parameters", json::array(), "parameters: 0 is not in 1..256");
-  refused("/parameters/0/stride_bytes", 0, "parameters[0].stride_bytes: 0 is not a multiple");
-  refused("/parameters/0/stride_bytes", 6, "parameters[0].stride_bytes: 6 is not a multiple");
-  refused("/parameters/0/base", 2, "parameters[0].base: 0x2 is not a multiple of 4");
-  refused("/parameters/0/base", UINT64_MAX - 7, "beyond the address space");
-  refused("/parameters/0/base", 18446744073709551616.0, "is not an integer");
-  refused("/parameters/1/name", "x", "parameters[1].name: \"x\" comes twice");
-  refused("/parameters/1/name", "", "parameters[1].name: is empty");
-  refused("/paths", json::array(), "paths: 0 is not in 1..256");
+  refused("/sites", json::array(), "sites: 0 is not in 1..4096");
+  refused("/sites/0/name", "", "sites[0].name: is empty");
+  refused("/sites/0/type", "f16", "sites[0].type: \"f16\" is none of f32, f16x2, bf16x2, f64");
+  refused("/sites/0/primitives", 0, "sites[0].primitives: 0 is not in");
+  refused("/sites/0/primitives", 4294967297, "sites[0].primitives: 4294967297 is not in");
+  refused("/sites/0/parameters", json::array(), "parameters: 0 is not in 1..256");
+  const std::string parameters = "sites[0].parameters";
+  const auto of_parameter = [&](const char* field, const json& value, const std::string& part) {
+    refused((std::string("/sites/0/parameters/") + field).c_str(), value, parameters + part);
+  };
+  of_parameter("0/stride_bytes", 0, "[0].stride_bytes: 0 is not a multiple");
+  of_parameter("0/stride_bytes", 6, "[0].stride_bytes: 6 is not a multiple");
+  of_parameter("0/base", 2, "[0].base: 0x2 is not a multiple of 4");
+  of_parameter("0/base", UINT64_MAX - 7, "[0].base: 0xfffffffffffffff8: the last primitive");
+  of_parameter("0/base", 18446744073709551616.0, "[0].base: ");
+  of_parameter("1/name", "x", "[1].name: \"x\" comes twice");
+  of_parameter("1/name", "", "[1].name: is empty");
+  of_parameter("1/base", 0x7f0000000000, "[1]: \"y\" overlaps \"x\" in memory");
+  refused("/sites/0/type", "f64", "sites[0].parameters[1].base: 0x7f0000000004 is not a multiple");
+  refused("/arrays/0/bytes", 7996, "sites[0].parameters[1]: \"y\" lies within none of the arrays");
+  refused("/arrays/0/base", 0x7f0000000004, "\"x\" lies within none of the arrays");
+  refused("/arrays/0/bytes", 0, "arrays[0].bytes: 0 bytes at 0x7f0000000000 are none");
+  refused("/arrays/0/bytes", UINT64_MAX, "or lie beyond the address space");
+  refused("/omissions/0/count", 0, "omissions[0].count: 0 is not in 1..");
+  refused("/omissions/0/what", "", "omissions[0].what: is empty");
+  refused("/paths", json::array(), "paths: 0 is not in 1..65535");
   refused("/paths/1", "taken", "paths[2]: \"taken\" comes twice");
   refused("/paths/1", 4, "paths[1]: is number, not a text");
-  refused("/taken_path", "takn", "taken_path: \"takn\" is not one of the paths");
+  refused("/sites/0/taken_path", "takn", "sites[0].taken_path: \"takn\" is not one of the paths");
   refused("/costs/sm_89/baseline/paths", json::array(), "0 entries for 3 paths");
   refused("/costs/sm_89/baseline/registers", 0, "registers: 0 is not in 1..255");
   refused("/costs/sm_89/baseline/paths/2/alu", 1000001, "paths[2].alu: 1000001 is not in");
-  refused("/costs/sm_89/baseline/reduce", json::object(), "segment \"plain\" is missing");
+  refused("/costs/sm_89/baseline/reduce", json::object(), "is object, not an array");
+  refused("/costs/sm_89/baseline/reduce", json::array(), "0 entries for 1 sites");
+  refused("/costs/sm_89/baseline/paths/2/estimated", false, "estimated: is not true");
   const char* const waits = "/costs/sm_89/baseline/paths/2/waits";
   const char* const wait = "/costs/sm_89/baseline/paths/2/waits/1";
   refused(wait, json::array({"shared", 8}), "paths[2].waits[1]: is not [class, asked, wanted]");
@@ -165,6 +204,7 @@ TEST(Header, AbsurdValuesAreRefused) {
   refused("/times/0/policy", "", "times[0].policy: is empty");
   refused("/times/0/sm_clock_mhz", -1, "sm_clock_mhz: -1 is not in");
   refused("/values", "fp16", "values: \"fp16\" is neither");
+  refused("/values", "fp32", "values: \"fp32\" is neither");
   refused("/workload", "two\nlines", "workload: holds a control character");
 
   const auto moved = [](const char* where, const char* from, const char* to) {
@@ -176,14 +216,30 @@ TEST(Header, AbsurdValuesAreRefused) {
   };
   EXPECT_NE(moved("/costs", "sm_89", "sm89").find("is not an architecture"), std::string::npos);
   EXPECT_NE(moved("/costs/sm_89", "baseline", "base").find("unknown variant"), std::string::npos);
-  EXPECT_NE(moved("/costs/sm_90/skip/reduce", "butterfly", "buterfly")
-                .find("segment \"butterfly\" is missing"),
+  EXPECT_NE(moved("/costs/sm_90/skip/reduce/0", "butterfly", "buterfly")
+                .find("unknown segment \"buterfly\""),
             std::string::npos);
   EXPECT_NE(refusal_of([](json& header) {
-              json& reduce = header["/costs/sm_89/baseline/reduce"_json_pointer];
+              json& reduce = header["/costs/sm_89/baseline/reduce/0"_json_pointer];
               reduce["leader"] = reduce["plain"];
             }).find("unknown segment \"leader\""),
             std::string::npos);
+  // All segments may be missing, but not some of them.
+  EXPECT_EQ(refusal_of([](json& header) {
+              header["/costs/sm_90/skip/reduce/0"_json_pointer] = json::object();
+            }),
+            "");
+  EXPECT_NE(refusal_of([](json& header) {
+              header["/costs/sm_90/skip/reduce/0"_json_pointer].erase("leader");
+            }).find("segment \"leader\" is missing"),
+            std::string::npos);
+  for (const char* const list : {"sites", "arrays", "omissions"}) {
+    EXPECT_NE(refusal_of([&](json& header) {
+                header[list].push_back(header[list][0]);
+              }).find("comes twice"),
+              std::string::npos)
+        << list;
+  }
   EXPECT_NE(refusal_of([](json& header) {
               header["times"].push_back(header["times"][0]);
             }).find("times[1].policy: \"baseline\" comes twice"),

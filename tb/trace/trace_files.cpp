@@ -81,8 +81,9 @@ std::string refusal(const fs::path& path, bool verify) {
   return "";
 }
 
-FileBuilder::FileBuilder() : bytes_(container::kMagic.begin(), container::kMagic.end()) {
-  put_u32(bytes_, kFormatVersion);
+FileBuilder::FileBuilder(std::uint32_t version)
+    : bytes_(container::kMagic.begin(), container::kMagic.end()) {
+  put_u32(bytes_, version);
   put_u32(bytes_, 0);
 }
 

@@ -46,7 +46,7 @@ std::vector<CtaTrace> write_random(const std::filesystem::path& path, const Head
 // A container with sound checksums, whatever is in it.
 class FileBuilder {
  public:
-  FileBuilder();
+  explicit FileBuilder(std::uint32_t version = kFormatVersion);
   // A chunk with `raw` compressed. `claimed_raw`, if not 0, is the size that the chunk's head
   // claims.
   FileBuilder& chunk(std::uint32_t kind, const Bytes& raw, std::uint64_t first_cta = 0,

@@ -245,7 +245,7 @@ TEST(Writer, BadOptionsAndHeadersAreRefused) {
   EXPECT_NE(failure(path, [&] { Writer(path, header, {.ctas_per_chunk = 0}); }), "");
   header.sites[0].parameters[1].stride_bytes = 0;
   EXPECT_EQ(failure(path, [&] { Writer(path, header); }),
-            "header: parameters[1].stride_bytes: 0 is not a multiple of 4 above 0");
+            "header: sites[0].parameters[1].stride_bytes: 0 is not a multiple of 4 above 0");
   header = small_header(1, 32);
   header.scene = "\xff";
   EXPECT_EQ(failure(path, [&] { Writer(path, header); }), "header: a text is not UTF-8");

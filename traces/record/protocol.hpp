@@ -12,13 +12,13 @@ namespace warpfold::record {
 
 // ---- between the device and the injected library ------------------------------------------------
 
-// A marker: an instruction that the patches report. In the order of the names of marker_name().
+// A marker: an instruction that the patches report. Accesses to local memory are none: what the
+// compiler spills is not reported reliably.
 enum class Marker : std::uint32_t {
   kEnter = 1,  // a warp begins; its offset is 0
   kExit,
   kGlobal,
   kShared,
-  kLocal,
   kBarrier,
   kShuffle,
   kAsync,  // LDGSTS

@@ -82,7 +82,7 @@ void SliceIngress::update() {
     }
     let_in(sm);
   }
-  if (level_ != nullptr) {
+  if (level_ != nullptr) [[unlikely]] {
     level_->change(partition_.now() + 1, std::int64_t{room_before} - std::int64_t{room_});
   }
 }

@@ -42,8 +42,7 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const 
             context.config.l2.line_bytes),
       adder_(context.additions),
       queues_(order_->queues()),
-      rounds_(context.config),
-      recorded_(context.config.l2.slices_per_port) {}
+      rounds_(context.config) {}
 
 bool L2Port::empty() const {
   return ingress.empty() && waiting_.empty() && rounds_.empty();
@@ -59,8 +58,8 @@ std::string L2Port::waits() const {
 }
 
 void L2Port::record(const std::vector<SliceRecorder*>& of_slices) {
-  for (std::size_t i = 0; i < recorded_.size(); ++i) {
-    recorded_[i].recorder = of_slices.at(i);
+  for (SliceRecorder* of_slice : of_slices) {
+    recorded_.push_back({.recorder = of_slice});
   }
 }
 
@@ -149,8 +148,8 @@ void L2Port::begin(std::uint32_t queue, Fine time) {
   const Transaction& transaction = queues_.front(queue);
   rounds_.begin(queue, work_of(transaction, queues_.sm(queue)), time);
   adder_.prefetch(transaction);
-  if (Recorded& slice = recorded_[transaction.slice]; rounds_.streams_in(transaction.slice) == 1) {
-    slice.since = time;
+  if (!recorded_.empty() && rounds_.streams_in(transaction.slice) == 1) [[unlikely]] {
+    recorded_.at(transaction.slice).since = time;
   }
 }
 
@@ -164,8 +163,8 @@ void L2Port::serve(Fine until) {
 void L2Port::finish() {
   const RoundModel::End end = rounds_.next_end();
   rounds_.end_next();
-  if (const Recorded& slice = recorded_[end.slice];
-      slice.recorder != nullptr && rounds_.streams_in(end.slice) == 0) {
+  if (!recorded_.empty() && rounds_.streams_in(end.slice) == 0) [[unlikely]] {
+    const Recorded& slice = recorded_.at(end.slice);
     constexpr Fine kPerTick = kFineCycle / kTicksPerCycle;
     slice.recorder->add(slice.since / kPerTick, end.time / kPerTick, 0);
   }

@@ -93,7 +93,7 @@ class L2Port : public Block {
   RoundModel rounds_;
   std::unordered_map<std::uint64_t, Cycle> filling_;  // line -> cycle in which it is there
   std::multimap<Cycle, Arrival> waiting_;             // for their line
-  std::vector<Recorded> recorded_;                    // by slice
+  std::vector<Recorded> recorded_;                    // by slice, if any
   L2Stats stats_;
 };
 

@@ -50,7 +50,7 @@ void RopAdder::add_partial(const Transaction& transaction) {
   for (std::uint32_t rest = transaction.mask; rest != 0; rest &= rest - 1) {
     const auto word = static_cast<std::uint32_t>(std::countr_zero(rest));
     const Address address = line + word * sizeof(Fp32Bits);
-    Fp32Bits& cell = context_.memory[context_.addresses.element_at(address, 0)];
+    Fp32Bits& cell = context_.memory[context_.addresses.element_at(address, transaction.parameter)];
     cell = fp32_add(cell, sums[word]);
     ++context_.tally.sums_added;
   }

@@ -39,8 +39,7 @@ RoundLimits::RoundLimits(const GpuConfig& config)
       slices_(config.l2.slices_per_port),
       inputs_((config.sm.count + config.l2.input_sms - 1) / config.l2.input_sms) {
   for (Slice& slice : slices_) {
-    slice.turns_of.resize(inputs_.size());
-    slice.times_of.resize(inputs_.size());
+    slice.shares.resize(inputs_.size());
     slice.waits_of.resize(inputs_.size() * inputs_.size());
   }
 }
@@ -55,8 +54,9 @@ void RoundLimits::count(const RoundStream& stream, Change change) {
   change_by(stream_turns_, stream.weight, change);
   Slice& slice = slices_[stream.slice];
   change_by(slice.streams, std::uint32_t{1}, change);
-  change_by(slice.turns_of[stream.input], stream.weight, change);
-  change_by(slice.times_of[stream.input], stream.time, change);
+  Slice::Share& share = slice.shares[stream.input];
+  change_by(share.turns, stream.weight, change);
+  change_by(share.time, stream.time, change);
 }
 
 // Each of the two has the other wait where it comes first.
@@ -142,8 +142,8 @@ Fine RoundLimits::round_at_rates() const {
     Portion turns = 0;
     std::uint64_t time = 0;  // with the fractions of the rates
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      turns += part(slice.turns_of[i], inputs_[i].rate);
-      time += inputs_[i].rate * slice.times_of[i];
+      turns += part(slice.shares[i].turns, inputs_[i].rate);
+      time += inputs_[i].rate * slice.shares[i].time;
     }
     const std::uint64_t intake = even_intake + times_.own * part(times_.rop, turns);
     const std::uint64_t additions = even_time + times_.own * (time >> kShareBits);

@@ -63,12 +63,15 @@ class RoundLimits {
     bool has_share = false;  // in share_among_inputs
   };
   struct Slice {
+    struct Share {
+      Portion turns = 0;
+      Fine time = 0;
+    };
     std::uint32_t streams = 0;
-    Fine waits = 0;                 // over the ordered pairs of streams on one sector
-    Portion pairs = 0;              // their number
-    std::vector<Portion> turns_of;  // of the streams of each input, in a round
-    std::vector<Fine> times_of;     // theirs
-    std::vector<Fine> waits_of;     // a row for each input of one, with each input of the other
+    Fine waits = 0;              // over the ordered pairs of streams on one sector
+    Portion pairs = 0;           // their number
+    std::vector<Share> shares;   // of the streams of each input, in a round
+    std::vector<Fine> waits_of;  // a row for each input of one, with each input of the other
   };
 
   [[nodiscard]] Fine floor_of(std::span<const RoundStream> streams) const;

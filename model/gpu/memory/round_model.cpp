@@ -23,9 +23,10 @@ void RoundModel::begin(std::uint32_t queue, const RoundWork& work, Fine time) {
   const RoundStream stream = stream_of(queue, work);
   count(stream, work.pair, RoundLimits::Change::kBegins);
   streams_.push_back(stream);
+  totals_.push_back(totals_of(work));
   pairs_.push_back(work.pair);
   ends_.push_back(served_[stream.input] + stream.rounds);
-  round_known_ = false;
+  round_known_ = end_known_ = false;
 }
 
 RoundStream RoundModel::stream_of(std::uint32_t queue, const RoundWork& work) {
@@ -37,16 +38,20 @@ RoundStream RoundModel::stream_of(std::uint32_t queue, const RoundWork& work) {
   stream.sectors = work.sectors;
   stream.rounds = spread_.draw(work.sm, work.turns);
   stream.weight = work.turns * kOneRound * kWhole / stream.rounds;
-  stream.all_port = times.port_time(work);
-  stream.port = part(stream.all_port / work.turns, stream.weight);
+  stream.port = part(times.port_time(work) / work.turns, stream.weight);
   const Fine time = times.rop_time(work);
   stream.time = part(time, stream.weight);
   const bool reread = !work.whole && work.packets > 2 * work.turns;
   stream.wait_beside = reread ? times.line : 0;
   stream.wait = std::max(times.sector, time + stream.wait_beside) - time;
-  stream.all_intake = times.rop * work.turns;
-  stream.all_addition = time * work.turns;
   return stream;
+}
+
+RoundTotals RoundModel::totals_of(const RoundWork& work) const {
+  const RoundTimes& times = limits_.times();
+  return {.port = times.port_time(work),
+          .intake = times.rop * work.turns,
+          .additions = times.rop_time(work) * work.turns};
 }
 
 void RoundModel::count(const RoundStream& stream, std::uint64_t pair, RoundLimits::Change change) {
@@ -67,7 +72,7 @@ void RoundModel::settle() {
   }
 }
 
-RoundModel::End RoundModel::next_end() {
+void RoundModel::find_end() {
   settle();
   if (next_ == kUnknown) {
     next_ = find_next();
@@ -75,9 +80,10 @@ RoundModel::End RoundModel::next_end() {
   const RoundStream& stream = streams_[next_];
   constexpr Rounds kRoundUp = kOneRound - 1;
   const Wide rest = Wide{rounds_to_end(next_)} * round_ + kRoundUp;
-  return {.queue = stream.queue,
+  end_ = {.queue = stream.queue,
           .slice = stream.slice,
           .time = time_ + static_cast<Fine>(rest >> kRoundBits)};
+  end_known_ = true;
 }
 
 void RoundModel::end_next() {
@@ -85,6 +91,7 @@ void RoundModel::end_next() {
   const std::size_t ended = next_;
   const RoundStream stream = streams_[ended];
   const std::uint64_t pair = pairs_[ended];
+  busy_.done(stream.slice, totals_[ended]);
   pass(rounds_to_end(ended));
   served_[stream.input] = ends_[ended];
   const auto take_out = [ended](auto& list) {
@@ -92,11 +99,11 @@ void RoundModel::end_next() {
     list.pop_back();
   };
   take_out(streams_);
+  take_out(totals_);
   take_out(pairs_);
   take_out(ends_);
   count(stream, pair, RoundLimits::Change::kEnds);
-  busy_.done(stream);
-  round_known_ = false;
+  round_known_ = end_known_ = false;
 }
 
 // From time_ to that one, of these streams.
@@ -159,8 +166,8 @@ Ticks RoundModel::rop_busy_before(Fine time) const {
     const Rounds served = served_[stream.input] + part(rounds, limits_.rate(stream.input));
     const Rounds rest = ends_[i] > served ? ends_[i] - served : 0;
     const auto done = [&](Ticks all) { return all - all * rest / stream.rounds; };
-    slices[stream.slice].intake += done(SliceBusy::intake_of(stream));
-    slices[stream.slice].additions += done(SliceBusy::additions_of(stream));
+    slices[stream.slice].intake += done(SliceBusy::intake_of(totals_[i]));
+    slices[stream.slice].additions += done(SliceBusy::additions_of(totals_[i]));
   }
   Ticks busy = 0;
   for (const SliceBusy::Part& slice : slices) {

@@ -82,7 +82,12 @@ class RoundModel {
     std::uint32_t slice = 0;
     Fine time = 0;
   };
-  [[nodiscard]] End next_end();
+  [[nodiscard]] const End& next_end() {
+    if (!end_known_) {
+      find_end();
+    }
+    return end_;
+  }
   // That one is over.
   void end_next();
 
@@ -101,8 +106,10 @@ class RoundModel {
   static constexpr std::size_t kUnknown = ~std::size_t{0};
 
   [[nodiscard]] RoundStream stream_of(std::uint32_t queue, const RoundWork& work);
+  [[nodiscard]] RoundTotals totals_of(const RoundWork& work) const;
   void count(const RoundStream& stream, std::uint64_t pair, RoundLimits::Change change);
   void settle();
+  void find_end();
   void pass(Rounds rounds);
   [[nodiscard]] Rounds rounds_until(Fine time) const;
   [[nodiscard]] std::size_t find_next() const;
@@ -116,11 +123,14 @@ class RoundModel {
   // Of each stream, apart since they are looked through often.
   std::vector<Rounds> ends_;          // in turns of each stream of its input
   std::vector<std::uint64_t> pairs_;  // of lines, that it adds to
-  std::vector<Rounds> served_;        // of each input, turns of each of its streams by time_
-  Fine round_ = 0;                    // what a round takes, where that is known
-  bool round_known_ = false;          // of these streams
-  std::size_t next_ = kUnknown;       // to end
-  Rounds rounds_ = 0;                 // that have passed by time_
+  std::vector<RoundTotals> totals_;
+  std::vector<Rounds> served_;   // of each input, turns of each of its streams by time_
+  Fine round_ = 0;               // what a round takes, where that is known
+  bool round_known_ = false;     // of these streams
+  std::size_t next_ = kUnknown;  // to end
+  End end_;                      // of that one
+  bool end_known_ = false;       // as of these streams and time_
+  Rounds rounds_ = 0;            // that have passed by time_
   Fine time_ = 0;
 };
 

@@ -22,21 +22,25 @@ struct RoundWork {
   std::uint16_t flits = 0;       // of all packets
 };
 
-// The same while it is being served.
-struct RoundStream {
+// The same while it is being served: a line of the host's cache.
+struct alignas(64) RoundStream {
   std::uint32_t queue = 0;
   std::uint32_t input = 0;
   std::uint32_t slice = 0;
   std::uint8_t sectors = 0;
-  Portion weight = 0;     // its turns in a round
-  Rounds rounds = 0;      // that it takes
-  Fine port = 0;          // what each of its turns takes of the port, times its turns in a round
-  Fine time = 0;          // and of its slice's ROP
-  Fine wait = 0;          // what a turn on one of its sectors that follows it has to wait
-  Fine wait_beside = 0;   // and one on others of the pair of lines
-  Fine all_port = 0;      // what all its turns take of the port,
-  Fine all_intake = 0;    // of its slice to be taken in,
-  Fine all_addition = 0;  // and of the ROP
+  Portion weight = 0;    // its turns in a round
+  Rounds rounds = 0;     // that it takes
+  Fine port = 0;         // what each of its turns takes of the port, times its turns in a round
+  Fine time = 0;         // and of its slice's ROP
+  Fine wait = 0;         // what a turn on one of its sectors that follows it has to wait
+  Fine wait_beside = 0;  // and one on others of the pair of lines
+};
+
+// And what all its turns take: of the port, of its slice to be taken in, and of the ROP.
+struct RoundTotals {
+  Fine port = 0;
+  Fine intake = 0;
+  Fine additions = 0;
 };
 
 }  // namespace warpfold

@@ -24,20 +24,20 @@ class SliceBusy {
 
   explicit SliceBusy(std::uint32_t slices) : slices_(slices) {}
   // All turns of a stream are done.
-  void done(const RoundStream& stream) {
-    Part& slice = slices_[stream.slice];
+  void done(std::uint32_t of_slice, const RoundTotals& stream) {
+    Part& slice = slices_[of_slice];
     all_ -= slice.busy();
     slice.intake += intake_of(stream);
     slice.additions += additions_of(stream);
     all_ += slice.busy();
-    port_ += stream.all_port;
+    port_ += stream.port;
   }
   // Of a stream, rounded down.
-  [[nodiscard]] static Ticks intake_of(const RoundStream& stream) {
-    return stream.all_intake * kTicksPerCycle >> kFineBits;
+  [[nodiscard]] static Ticks intake_of(const RoundTotals& stream) {
+    return stream.intake * kTicksPerCycle >> kFineBits;
   }
-  [[nodiscard]] static Ticks additions_of(const RoundStream& stream) {
-    return stream.all_addition * kTicksPerCycle >> kFineBits;
+  [[nodiscard]] static Ticks additions_of(const RoundTotals& stream) {
+    return stream.additions * kTicksPerCycle >> kFineBits;
   }
 
   [[nodiscard]] Ticks port() const { return port_ * kTicksPerCycle >> kFineBits; }

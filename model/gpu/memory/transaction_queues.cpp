@@ -5,7 +5,7 @@
 
 namespace warpfold {
 
-void TransactionQueues::push(std::uint32_t queue, std::uint32_t sm, Transaction transaction) {
+void TransactionQueues::push(std::uint32_t queue, std::uint32_t sm, Transaction&& transaction) {
   if (free_ == kNone) {
     free_ = static_cast<Index>(store_.size());
     store_.emplace_back();

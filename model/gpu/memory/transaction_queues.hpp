@@ -15,7 +15,7 @@ class TransactionQueues {
  public:
   explicit TransactionQueues(std::size_t queues) : queues_(queues) {}
   // Of that SM.
-  void push(std::uint32_t queue, std::uint32_t sm, Transaction transaction);
+  void push(std::uint32_t queue, std::uint32_t sm, Transaction&& transaction);
   void pop(std::uint32_t queue);
   [[nodiscard]] Transaction& front(std::uint32_t queue) {
     return store_[queues_[queue].first].transaction;
@@ -35,7 +35,8 @@ class TransactionQueues {
  private:
   using Index = std::uint32_t;
   static constexpr Index kNone = ~Index{0};
-  struct Entry {
+  // One line of the host's cache.
+  struct alignas(64) Entry {
     Transaction transaction;
     std::uint32_t sm = 0;
     Index next = kNone;  // in its queue, or free

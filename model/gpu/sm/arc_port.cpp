@@ -58,7 +58,7 @@ void ArcPort::clock(Cycle cycle) {
   request_.lsu_room = has_room();
   request_.rf_ready = true;
   const UnitOutputs out = unit_->tick(request_);
-  if ((slices_ != nullptr) | (probe_ != nullptr)) {
+  if ((slices_ != nullptr) | (probe_ != nullptr)) [[unlikely]] {
     record_work(cycle, out);
   }
   if (out.lsu_valid && request_.lsu_room) {
@@ -102,7 +102,7 @@ void ArcPort::send(const UnitOutputs& out) {
 }
 
 // The register file grants every read.
-void ArcPort::read(const UnitOutputs& out) {
+inline void ArcPort::read(const UnitOutputs& out) {
   Operand& operand = operands_[out.rf_tag];
   ARC_CHECK(out.rf_mask != 0 && (operand.lanes_left & out.rf_mask) == out.rf_mask,
             "the ARC unit read a lane twice or one that was not asked for");
@@ -115,30 +115,31 @@ void ArcPort::read(const UnitOutputs& out) {
 // Puts what the register file delivers onto the unit's ports. Values of lanes that are not read
 // matter to no unit, but for the exponents of the whole operand where it sees these: all its values
 // are fetched with the first read then, and stay at hand until another operand is read.
-void ArcPort::answer(const Operand& operand, LaneMask lanes) {
-  const auto value_of = [&](std::uint32_t lane) {
-    return operand.values.of(operand.parameter, lane);
-  };
+inline void ArcPort::answer(const Operand& operand, LaneMask lanes) {
   if (!ports_.sees_exponents) {
     for_each_bit(lanes, [&](std::uint32_t lane) {
-      request_.rf_data[lane & (ports_.read_lanes - 1)] = value_of(lane);
+      request_.rf_data[lane & (ports_.read_lanes - 1)] = operand.values.of(operand.parameter, lane);
     });
     return;
   }
   if (answered_ != &operand) {
-    answered_ = &operand;
-    for_each_bit(operand.event.event().mask, [&](std::uint32_t lane) {
-      values_[lane] = value_of(lane);
-      request_.rf_bins[lane] = exponent_bin(values_[lane]);
-    });
+    fetch(operand);
   }
   for_each_bit(lanes, [&](std::uint32_t lane) {
     request_.rf_data[lane & (ports_.read_lanes - 1)] = values_[lane];
   });
 }
 
+void ArcPort::fetch(const Operand& operand) {
+  answered_ = &operand;
+  for_each_bit(operand.event.event().mask, [&](std::uint32_t lane) {
+    values_[lane] = operand.values.of(operand.parameter, lane);
+    request_.rf_bins[lane] = exponent_bin(values_[lane]);
+  });
+}
+
 // After a cycle: is clocked in the next one, rests, or is done.
-void ArcPort::come_to_rest(Cycle cycle, const UnitOutputs& out) {
+inline void ArcPort::come_to_rest(Cycle cycle, const UnitOutputs& out) {
   const bool still = !request_.lsu_room && !out.req_ready && !out.rf_valid;
   still_ = !still ? 0 : out.lsu_valid == sum_waits_ ? still_ + 1 : 1;
   sum_waits_ = out.lsu_valid;
@@ -164,7 +165,7 @@ void ArcPort::end_rest(Cycle cycle) {
     return;
   }
   const std::uint64_t rested = cycle - resting_since_;
-  if (slices_ != nullptr) {
+  if (slices_ != nullptr) [[unlikely]] {
     slices_->add(at_cycle(resting_since_), at_cycle(cycle),
                  static_cast<std::uint32_t>(sum_waits_ ? UnitWork::kWaits : UnitWork::kHolds));
   }
@@ -211,7 +212,7 @@ void ArcPort::show_resting(Cycle cycle, bool resting) {
 
 // What the unit, which has been clocked, shows and does in this cycle.
 void ArcPort::record_work(Cycle cycle, const UnitOutputs& out) {
-  if (slices_ != nullptr) {
+  if (slices_ != nullptr) [[unlikely]] {
     const UnitWork work = out.rf_valid        ? UnitWork::kReads
                           : !out.lsu_valid    ? UnitWork::kHolds
                           : request_.lsu_room ? UnitWork::kSends

@@ -69,6 +69,7 @@ class ArcPort {
   void send(const UnitOutputs& out);
   void read(const UnitOutputs& out);
   void answer(const Operand& operand, LaneMask lanes);
+  void fetch(const Operand& operand);
   void come_to_rest(Cycle cycle, const UnitOutputs& out);
   void end_rest(Cycle cycle);
   void release_operands();

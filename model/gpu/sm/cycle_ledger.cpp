@@ -34,7 +34,7 @@ void CycleLedger::account(Cycle cycle) {
     return;
   }
   const std::uint64_t span = cycle - accounted_;
-  if (slices_ != nullptr) {
+  if (slices_ != nullptr) [[unlikely]] {
     slices_->add(at_cycle(accounted_), at_cycle(cycle),
                  static_cast<std::uint32_t>(standing_.cause));
   }

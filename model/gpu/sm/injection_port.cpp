@@ -56,7 +56,7 @@ void InjectionPort::tick() {
       owner_.answer_load(*head_, std::max(granted_in_ + load_latency_, now() + 1));
     }
     const Ticks occupancy = flit_ticks_ * (head_->load ? 1U : head_->flits);
-    if (slices_ != nullptr) {
+    if (slices_ != nullptr) [[unlikely]] {
       const Ticks begin = std::max(free_at_, at_cycle(granted_in_));
       slices_->add(std::max(free_at_, at_cycle(waiting_since_)), begin,
                    static_cast<std::uint32_t>(PortWork::kWaits));

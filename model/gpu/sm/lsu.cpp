@@ -71,7 +71,7 @@ void Lsu::tick() {
 void Lsu::send_next() {
   if (blocked_since_ != kNever) {
     blocked_cycles_ += now() - blocked_since_;
-    if (blocked_ != nullptr) {
+    if (blocked_ != nullptr) [[unlikely]] {
       blocked_->add(at_cycle(blocked_since_), at_cycle(now()), 0);
     }
     blocked_since_ = kNever;
@@ -85,7 +85,7 @@ void Lsu::send_next() {
   if (!beside_pipe_ || sent.passes) {
     const Ticks occupancy = splitter_.occupancy(sent_);
     const Ticks until = pipe_.start(occupancy);
-    if (slices_ != nullptr) {
+    if (slices_ != nullptr) [[unlikely]] {
       const LsuWork work = sent.load                      ? LsuWork::kLoad
                            : sent.reduced || sent.partial ? LsuWork::kReduced
                                                           : LsuWork::kRed;
@@ -190,7 +190,7 @@ void Lsu::serve_on_pipe(const MemOp& op, std::uint32_t source) {
   handed_[source] = std::max(handed_[source], at_cycle(op.begun)) + op.hand_ticks;
   const Ticks until = pipe_.start(op.lsu_ticks);
   const Ticks done = std::max(until, handed_[source]);
-  if (slices_ != nullptr) {
+  if (slices_ != nullptr) [[unlikely]] {
     const LsuWork work = op.kind == MemOpKind::kShuffle  ? LsuWork::kShuffle
                          : op.kind == MemOpKind::kShared ? LsuWork::kShared
                                                          : LsuWork::kLoad;

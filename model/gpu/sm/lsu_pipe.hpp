@@ -79,7 +79,7 @@ class LsuPipe {
   // What was asked for in a cycle that is over has been done.
   void settle() {
     if (asked_in_ != domain_.now()) {
-      if (slices_ != nullptr && charged_ != 0) {
+      if (slices_ != nullptr && charged_ != 0) [[unlikely]] {
         record_charged();
       }
       free_at_ = free_after_asked();

@@ -22,7 +22,7 @@ Outlet::Outlet(Block& sm, Domain& inside, std::size_t depth)
   }
 }
 
-void Outlet::push(Transaction transaction) {
+void Outlet::push(Transaction&& transaction) {
   ARC_CHECK(can_push(), "push into a full queue");
   const Cycle cycle = inside_.now();
   Entry& entry = ring_[after(head_, left_)];
@@ -31,7 +31,7 @@ void Outlet::push(Transaction transaction) {
   entry.pushed = cycle;
   ++left_;
   ++size_;
-  if (level_ != nullptr) {
+  if (level_ != nullptr) [[unlikely]] {
     level_->change(cycle + 1, 1);
   }
   pushed_ = cycle == last_push_ ? pushed_ + 1 : 1;
@@ -60,14 +60,10 @@ void Outlet::begin(Cycle cycle) {
   }
 }
 
-bool Outlet::empty() const {
-  return left_ == 0 || ring_[head_].pushed >= port_->domain().now();
-}
-
 void Outlet::pop() {
   taken_[after(taken_first_, size_ - left_)] = port_->domain().now();
   loads_ -= front().answers != Transaction::kNoAnswer ? 1U : 0U;
-  if (level_ != nullptr) {
+  if (level_ != nullptr) [[unlikely]] {
     level_->change(port_->domain().now() + 1, -1);
   }
   --left_;

@@ -29,7 +29,7 @@ class Outlet : public Channel {
 
   // SM's side, in its own cycle. What the port takes meanwhile is not known where the SM is ahead.
   [[nodiscard]] bool can_push() const { return size_ < depth_; }
-  void push(Transaction transaction);
+  void push(Transaction&& transaction);
   // Wakes the writer in the cycle in which room can be used.
   void want_room() { writer_waits_ = true; }
   // Whether it holds a quarter of what it can at the start of the cycle.
@@ -51,7 +51,9 @@ class Outlet : public Channel {
   [[nodiscard]] bool has_plenty() const { return left_ > plenty_; }
 
   // Port's side.
-  [[nodiscard]] bool empty() const;
+  [[nodiscard]] bool empty() const {
+    return left_ == 0 || ring_[head_].pushed >= port_->domain().now();
+  }
   [[nodiscard]] Transaction& front() { return ring_[head_].transaction; }
   // The front one goes to that slice of the L2's port.
   void send_to(std::uint8_t slice) { ring_[head_].transaction.slice = slice; }

@@ -30,6 +30,9 @@ class QueueAdmission {
   QueueAdmission& operator=(const QueueAdmission&) = delete;
   virtual ~QueueAdmission() = default;
 
+  // Whether it lets in all that want room, at all times: it is neither told nor asked anything
+  // then. Asked once.
+  [[nodiscard]] virtual bool admits_all() const { return false; }
   // A warp of that CTA has come into the slot.
   virtual void launched(std::uint32_t /*slot*/, const CtaContext& /*cta*/) {}
   // From that cycle on its warp wants room for a RED or a load.

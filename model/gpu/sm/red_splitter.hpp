@@ -55,7 +55,8 @@ class RedSplitter {
   Address piece_mask_ = 0;  // of an address, that of its transaction
   bool wide_ = false;       // the RED in hand is
   const Ticks red_min_, red_flit_, red_change_;
-  std::array<Transaction, kLanes> transactions_;
+  std::size_t count_ = 0;
+  std::array<Transaction, kLanes> transactions_;  // so many
   // Of each, how many additions each word of its line gets, and which words get any.
   std::array<std::array<std::uint8_t, kLineWords>, kLanes> words_{};
   std::array<std::uint32_t, kLanes> added_{};
@@ -63,7 +64,6 @@ class RedSplitter {
   std::array<Ticks, kLanes> occupancy_{};
   std::array<LineSums, kLanes> sums_;           // of each, where it carries sums,
   std::array<std::uint32_t, kLanes> summed_{};  // and the words of these
-  std::size_t count_ = 0;
 };
 
 }  // namespace warpfold

@@ -13,6 +13,7 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const SmContex
     : Block(name, partition),
       context_(context),
       admission_(admission_rules().find(admission_of(context.config))),
+      load_latency_(context.config.latency.global_load),
       domain_(kAhead, partition.steps()),
       residency_(partition, *this, context.config.sm.subcores),
       control_(domain_, context.config, context.buffer.present(), *this),
@@ -117,16 +118,18 @@ void Sm::finish(Cycle end) {
 }
 
 // Whether it will not matter in that cycle, its next, what the injection port has taken meanwhile.
-bool Sm::may_pass_port(Cycle next) const {
+inline bool Sm::may_pass_port(Cycle next) const {
   const Outlet& outlet = outlet_;
-  if (outlet.has_loads() && next + 1 >= now() + context_.config.latency.global_load) {
+  if (outlet.has_loads() && next + 1 >= now() + load_latency_) {
     return false;
   }
   return outlet.settled() ||
-         (outlet.has_room() &&
-          (!admission_.watches_way_out ||
-           std::none_of(subcores_.begin(), subcores_.end(),
-                        [](const auto& subcore) { return subcore->looks_at_way_out(); })));
+         (outlet.has_room() && (!admission_.watches_way_out || !looks_at_way_out()));
+}
+
+bool Sm::looks_at_way_out() const {
+  return std::any_of(subcores_.begin(), subcores_.end(),
+                     [](const auto& subcore) { return subcore->looks_at_way_out(); });
 }
 
 // Whether no CTA can come before one of those that run has ended.

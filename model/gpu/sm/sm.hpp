@@ -104,12 +104,14 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   void receive();
   [[nodiscard]] Cycle next_cycle() const { return std::min(domain_.next(), outlet_.room_from()); }
   [[nodiscard]] bool may_pass_port(Cycle next) const;
+  [[nodiscard]] bool looks_at_way_out() const;
   [[nodiscard]] bool is_full() const;
   [[nodiscard]] Cycle may_stay_until(Cycle end);
   void tell_ended();
 
   const SmContext context_;
   const AdmissionRule& admission_;
+  const Cycle load_latency_;
   Domain domain_;
   Residency residency_;
   SmControl control_;

@@ -20,6 +20,7 @@ Subcore::Subcore(const sc_core::sc_module_name& name, Domain& domain, const SmCo
       context_(context),
       shared_(shared),
       admission_(std::move(admission)),
+      chooses_(!admission_->admits_all()),
       has_unit_(unit != nullptr),
       warps_(context.config.sm.max_warps / context.config.sm.subcores),
       all_slots_(static_cast<SlotMask>((std::uint64_t{1} << warps_.size()) - 1)),
@@ -119,7 +120,9 @@ void Subcore::launch(const WarpLaunch& launch, Cycle cycle) {
   warp.age = launch.cta->sequence * 64 + launch.warp;
   warp.step = Step{};
   warp.program.start(context_.timing, launch.cta->trace.warps[launch.warp]);
-  admission_->launched(slot, *launch.cta);
+  if (chooses_) {
+    admission_->launched(slot, *launch.cta);
+  }
   resident_ |= SlotMask{1} << slot;
   wait_until(slot, cycle + context_.config.latency.cta_launch);
 }
@@ -281,7 +284,9 @@ void Subcore::want_atomic(std::uint32_t slot, Cycle cycle) {
 // Wants room in the memory queue from that cycle on, for a RED or a load.
 void Subcore::want_turn(std::uint32_t slot, Cycle cycle) {
   want_queue_ |= SlotMask{1} << slot;
-  admission_->wants(slot, cycle);
+  if (chooses_) {
+    admission_->wants(slot, cycle);
+  }
 }
 
 // An atomic has been issued; what comes next may issue from that cycle on.

@@ -66,7 +66,7 @@ class Subcore : public Block, public AccessAnswers {
   // Whether it may have to know in the next cycle how full the way to the L2 is.
   [[nodiscard]] bool looks_at_way_out() const {
     // It adds up to two entries to the memory queue in a cycle.
-    return admission_->looks_at_way_out(memory_queue.can_push(3));
+    return chooses_ && admission_->looks_at_way_out(memory_queue.can_push(3));
   }
   // Notes in the CTAs of its warps how long these have something to issue, up to so many cycles.
   void estimate_ends(std::uint64_t cycles) const;
@@ -142,6 +142,7 @@ class Subcore : public Block, public AccessAnswers {
   const SmContext& context_;
   const Shared shared_;
   const std::unique_ptr<QueueAdmission> admission_;
+  const bool chooses_;   // admission_ does, among those that want room
   const bool has_unit_;  // arc_ has
 
   std::vector<Warp> warps_;

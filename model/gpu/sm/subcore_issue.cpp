@@ -21,7 +21,7 @@ void Subcore::issue(Cycle cycle) {
 Subcore::SlotMask Subcore::ready_slots() const {
   SlotMask ready = run_ | want_issue_;
   if (want_queue_ != 0 && memory_queue.can_push()) {
-    ready |= admission_->admitted(want_queue_);
+    ready |= chooses_ ? admission_->admitted(want_queue_) : want_queue_;
   }
   if (want_unit_ != 0 && arc_.takes_request()) {
     ready |= want_unit_;
@@ -37,7 +37,8 @@ bool Subcore::plans_next(Cycle next) const {
     return false;
   }
   // With room now there is room then.
-  if (want_queue_ != 0 && (!memory_queue.can_push() || admission_->depends_on_time())) {
+  if (want_queue_ != 0 &&
+      (!memory_queue.can_push() || (chooses_ && admission_->depends_on_time()))) {
     return false;
   }
   const SlotMask ready = ready_slots();
@@ -58,7 +59,7 @@ void Subcore::stand(SlotMask ready, Cycle cycle) {
     standing.for_room = true;
     memory_queue.want_room();
   }
-  decide_at_ = admission_->decided(has_room, cycle);
+  decide_at_ = chooses_ ? admission_->decided(has_room, cycle) : kNever;
   if (ready == 0) {
     standing.cause = standing.queue != 0  ? CycleCause::kMemoryQueue
                      : standing.unit != 0 ? CycleCause::kArcUnit
@@ -241,7 +242,9 @@ void Subcore::issue_access(std::uint32_t slot, Cycle cycle) {
 // The warp's RED, or load, goes into the memory queue.
 void Subcore::enter_queue(std::uint32_t slot, Cycle cycle) {
   want_queue_ &= ~(SlotMask{1} << slot);
-  admission_->enters(slot, cycle);
+  if (chooses_) {
+    admission_->enters(slot, cycle);
+  }
 }
 
 void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {

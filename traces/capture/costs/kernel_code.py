@@ -4,6 +4,7 @@
 
   kernel_code.py describe --cubin FILE --function NAME          instructions, blocks, markers, atomics as JSON
   kernel_code.py ways     --cubin FILE --function NAME <WAYS    costs of ways between markers as JSON
+                          [--ncu FILE [--every N]]              held to how often each instruction was issued
   kernel_code.py check    --cubin FILE --function NAME --counts FILE --ncu CSV
 
 In place of --cubin, --text takes a disassembly that was saved: of cuobjdump -sass, or of nvdisasm -c -hex, which also
@@ -24,7 +25,8 @@ from kernel_flow import KernelFlow, block_numbers
 from kernel_ways import KernelWays
 from liveness import Liveness
 from markers import KINDS, addition, always_runs, marker_of
-from ncu import read_counts, verdict
+from ncu import read_counts, read_executed, verdict
+from refine import refined
 
 SCHEMA = "warpfold.kernel-code/1"
 NOT_UNDERSTOOD = 3
@@ -84,30 +86,51 @@ def load_ways(args):
     return kernel.arch, KernelWays(kernel.instructions, kernel.tables, kinds_of(args))
 
 
+def passes_of(data, wanted, what):
+    """How often each way was gone."""
+    passes = data.get("passes")
+    if not isinstance(passes, list) or len(passes) != len(wanted) or not all(is_count(p) and p >= 0 for p in passes):
+        raise SassError(f'{what}: needs "passes", a number for each of its ways')
+    return passes
+
+
 def ways(args):
-    wanted = ways_of(read_json(sys.stdin.read(), "standard input"), "standard input")
+    data = read_json(sys.stdin.read(), "standard input")
+    wanted = ways_of(data, "standard input")
     _, kernel = load_ways(args)
-    json.dump({"costs": [kernel.cost(w) for w in wanted]}, sys.stdout, separators=(",", ":"))
+    if args.ncu:
+        passes = passes_of(data, wanted, "standard input")
+        executed = [count / args.every for count in read_executed(args.ncu, args.function)]
+        costs = refined(kernel, wanted, passes, executed)
+    else:
+        costs = [kernel.cost(w) for w in wanted]
+    json.dump({"costs": costs}, sys.stdout, separators=(",", ":"))
     print()
     return 0
+
+
+def measured_launch(args):
+    """Architecture and warp instructions of the launch that --launch names, or the last one."""
+    kernel = args.kernel or args.function
+    measured = [m for m in read_counts(args.ncu) if m[0] == kernel or m[0].startswith(kernel + "(")]
+    if not measured:
+        raise SassError(f"{args.ncu}: has no instructions of {kernel}; --kernel names it as ncu does")
+    if args.launch is not None and not 0 <= args.launch < len(measured):
+        raise SassError(f"{args.ncu}: has {len(measured)} launches of {kernel}, numbered from 0")
+    return measured[-1 if args.launch is None else args.launch][1:]
 
 
 def check(args):
     counts = read_json(read_text(args.counts), args.counts)
     wanted = ways_of(counts, args.counts)
-    passes = counts.get("passes")
-    if not isinstance(passes, list) or len(passes) != len(wanted) or not all(is_count(p) and p >= 0 for p in passes):
-        raise SassError(f'{args.counts}: needs "passes", a number for each of its ways')
+    passes = passes_of(counts, wanted, args.counts)
     arch, kernel = load_ways(args)
-    measured = [m for m in read_counts(args.ncu) if m[0].split("(")[0] in (args.function, args.kernel)]
-    if not measured:
-        raise SassError(f"{args.ncu}: has no instructions of {args.kernel or args.function}; --kernel names it as ncu does")
-    _, measured_on, count = measured[-1]
+    measured_on, count = measured_launch(args)
     if measured_on not in ("sm_", arch):
         raise SassError(f"{args.ncu}: was measured on {measured_on}, and the code is for {arch}")
     total = estimated = unknown = 0
-    for way, times in zip(wanted, passes):
-        cost = kernel.cost(way)
+    given = counts.get("costs", [kernel.cost(way) for way in wanted])
+    for way, times, cost in zip(wanted, passes, given):
         if cost is None:
             unknown += times
             continue
@@ -140,10 +163,16 @@ def parse(argv):
         command.add_argument("--function", required=True, help="the kernel, as the machine code names it")
         if run is not describe:
             command.add_argument("--markers", help="kinds that were recorded: " + ",".join(KINDS) + "; all if not given")
+        if run is ways:
+            command.add_argument("--ncu", help="CSV with inst_executed of each instruction, to refine costs by; then "
+                                 'standard input also has "passes"')
+            command.add_argument("--every", type=int, default=1, help="the passes are of one CTA in so many of the launch")
         command.set_defaults(run=run)
-    command.add_argument("--counts", required=True, help='JSON: {"ways": [[m0, m1, ...], ...], "passes": [n, ...]}')
+    command.add_argument("--counts", required=True, help='JSON: {"ways": [[m0, m1, ...], ...], "passes": [n, ...]}; with '
+                         '"costs": [cost, ...] these are checked')
     command.add_argument("--ncu", required=True, help="CSV with smsp__inst_executed.sum")
     command.add_argument("--kernel", help="the kernel as ncu names it, without its parameters")
+    command.add_argument("--launch", type=int, help="which of its launches, numbered from 0; the last if not given")
     return parser.parse_args(argv)
 
 

@@ -18,6 +18,7 @@ from markers import always_runs
 
 ENTRY = -1
 LONGEST_STRAIGHT = 64  # nodes
+MOST_WAITS = 4096  # that a cost of the trace format holds
 # The sum of a way as one number, so that ways can be compared and added up: fields of FIELD_BITS bits, slots on top.
 FIELD_BITS = 40
 FIELDS = ["slots", "stall_cycles", "integer", "sfu", "shared", "shared_wide", "global_load", "shuffle", "shuffle_index",
@@ -153,6 +154,15 @@ class KernelWays:
         return sum(not counted(self.flow.code[self.flow.number(a)]) for a in way[1:])
 
     def _cost(self, way):
+        found = self.steps(way)
+        if found is None:
+            return None
+        steps, certain = found
+        return self._tally(None if way[0] == ENTRY else self.place(way[0]), steps, certain)
+
+    def steps(self, way):
+        """For each marker behind way[0] the nodes from the one before it up to it, and whether they are known to be
+        what the warp went; None where no way leads there."""
         if len(way) < 2:
             raise SassError("a way has two markers or more")
         at = first = None if way[0] == ENTRY else self.place(way[0])
@@ -171,7 +181,25 @@ class KernelWays:
         while step is not None:
             nodes, step = step
             steps.append(nodes)
-        return self._tally(first, steps[::-1], certain)
+        return steps[::-1], certain
+
+    def nodes_between(self, start, end):
+        """All nodes that a warp may pass from one marker, or ENTRY, to the next, that of the next among them."""
+        at = None if start == ENTRY else self.place(start)
+        to = self.place(end)
+        search = self._search(at, () if at is None else self.flow.bottom(at), CALLS)
+        before = {}
+        for state, following in search.graph.following.items():
+            for onward in following:
+                before.setdefault(onward, []).append(state)
+        rest = [state for state in search.graph.following if state[0] == to]
+        seen = set(rest)
+        while rest:
+            for state in before.get(rest.pop(), ()):
+                if state not in seen:
+                    seen.add(state)
+                    rest.append(state)
+        return {state[0] for state in seen}
 
     def _step(self, at, to, found):
         if not self.flow.silent_callees:
@@ -257,6 +285,8 @@ class KernelWays:
                     tally.add_idle(last)
                 else:
                     tally.add(last)
+        certain = certain and len(tally.waits) <= MOST_WAITS
+        del tally.waits[MOST_WAITS:]
         cost = tally.result()
         if not certain:
             cost["estimated"] = True

@@ -27,6 +27,25 @@ def read_counts(path):
     return found
 
 
+def read_executed(path, function):
+    """How often warps issued each instruction of the last launch of a kernel, from ncu --csv with the metric
+    inst_executed, --print-metric-instances values and --kernel-name-base mangled."""
+    lines = [line for line in read_text(path).splitlines() if line.startswith('"')]
+    values = [row.get("Metric Value") or "" for row in csv.DictReader(lines)
+              if row.get("Metric Name") == "inst_executed" and row.get("Kernel Name") == function]
+    if not values:
+        raise SassError(f"{path}: has no counts of the instructions of {function}")
+    total, _, instances = values[-1].partition("(")
+    try:
+        counts = [int(x.replace(",", "")) for x in instances.rstrip(") ").split(";")]
+        whole = int(total.replace(",", ""))
+    except ValueError as error:
+        raise SassError(f"{path}: inst_executed of {function} has no number for each instruction") from error
+    if sum(counts) != whole:
+        raise SassError(f"{path}: the counts of the instructions of {function} do not add up to {whole}")
+    return counts
+
+
 def verdict(predicted, measured):
     """None where a prediction is near enough, else what it means, in one line."""
     ratio = predicted / measured

@@ -14,13 +14,13 @@ from what ncu counted.
 
 import argparse
 import json
-import os
 import re
 import sys
 
 from cost import slots
-from files import read_json, read_text, run_tool, write_text
-from instructions import SassError, parse_registers, parse_sass
+from files import read_json, write_text
+from instructions import SassError
+from listings import Listings, write_listings
 from ncu import verdict
 from prediction import predict_variant, read_ncu
 from reductions import variant_costs
@@ -34,57 +34,27 @@ PROFILED_THRESHOLD = 16
 
 
 def dump(args):
-    sass = run_tool("cuobjdump", "-sass", args.program)
-    resources = run_tool("cuobjdump", "-res-usage", args.program)
-    by_arch = {}
-    arch = None
-    if not re.search(r"^\s*arch = ", resources, re.MULTILINE):  # of a cubin, which is for one architecture
-        resources = "".join(f"arch = {a}\n" for a in re.findall(r"^\s*code for (sm_\d+)", sass, re.MULTILINE)[:1]) + resources
-    for line in sass.splitlines(keepends=True):
-        found = re.match(r"\s*code for (sm_\d+)", line)
-        if found:
-            arch = found.group(1)
-        if arch:
-            by_arch.setdefault(arch, []).append(line)
-    if not by_arch:
-        raise SassError(f"{args.program}: holds no machine code")
-    os.makedirs(args.out, exist_ok=True)
-    for arch, lines in by_arch.items():
-        write_text(os.path.join(args.out, f"{arch}.sass"), "".join(lines))
-    write_text(os.path.join(args.out, "resources.txt"), resources)
-    version = re.findall(r"release [^\n]*", run_tool("cuobjdump", "--version"))
-    write_text(os.path.join(args.out, "compiler.txt"), (version[-1] if version else "unknown") + "\n")
-    print(f"machine code for {', '.join(sorted(by_arch))} in {args.out}")
+    print(f"machine code for {', '.join(write_listings(args.program, args.out))} in {args.out}")
 
 
 def costs(args):
-    files = sorted(f for f in os.listdir(args.sass) if re.fullmatch(r"sm_\d+\.sass", f)) \
-        if os.path.isdir(args.sass) else []
-    if not files:
-        raise SassError(f"{args.sass}: holds no sm_*.sass; make them with dump")
-    registers = parse_registers(read_text(os.path.join(args.sass, "resources.txt")))
+    listings = Listings(args.sass)
     shape = WORKLOADS[args.workload]
     result = {"schema": SCHEMA, "paths": shape.paths, "costs": {}}
     if args.workload != GAUSSIANS:
         result["kernel"] = args.workload
-    compiler = os.path.join(args.sass, "compiler.txt")
-    result["compiler"] = read_text(compiler).strip() if os.path.exists(compiler) else "unknown"
+    result["compiler"] = listings.compiler
     explain = print if args.explain else None
-    for file in files:
-        arch = file.removesuffix(".sass")
-        functions = parse_sass(read_text(os.path.join(args.sass, file)))
+    for arch, functions in listings.architectures():
         variants = result["costs"][arch] = {}
         for variant in shape.variants:
             name = kernel_name(args.workload, variant)
-            if name not in functions:
-                raise SassError(f"{file}: has no {name}; kernel_code.py reads kernels of any name")
-            count = registers.get(arch, {}).get(name)
-            if count is None:
-                raise SassError(f"{args.sass}/resources.txt: has no registers of {name} for {arch}")
+            code = listings.function(arch, functions, name)
+            count = listings.registers(arch, name)
             if explain:
                 explain(f"{arch} {variant}: {count} registers")
             try:
-                variants[variant] = variant_costs(functions[name], variant, count, shape, explain)
+                variants[variant] = variant_costs(code, variant, count, shape, explain)
             except SassError as error:
                 raise SassError(f"{arch} {name}: {error}; {WAY_ON}") from error
     if args.json:

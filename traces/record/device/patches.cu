@@ -109,11 +109,6 @@ WARPFOLD_CALLBACK warpfold_shared(void* data, uint64_t pc, void*, uint32_t, uint
   return SANITIZER_PATCH_SUCCESS;
 }
 
-WARPFOLD_CALLBACK warpfold_local(void* data, uint64_t pc, void*, uint32_t, uint32_t, const void*) {
-  emit(data, pc, Marker::kLocal, nullptr, 0);
-  return SANITIZER_PATCH_SUCCESS;
-}
-
 WARPFOLD_CALLBACK warpfold_barrier(void* data, uint64_t pc, uint32_t index, uint32_t threads, uint32_t) {
   const std::uint32_t all = blockDim.x * blockDim.y * blockDim.z;
   // A count is rounded up to whole warps.

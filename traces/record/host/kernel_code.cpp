@@ -13,6 +13,10 @@ namespace warpfold::record {
 
 namespace {
 
+constexpr int kNotUnderstood = 3;
+// Those that the patches report (device/patches.cu).
+constexpr const char* kMarkerKinds = "global,shared,barrier,shuffle,async,exit";
+
 std::optional<trace::ValueType> value_type(const std::string& name) {
   static const std::map<std::string, trace::ValueType> kTypes = {
       {"f32", trace::ValueType::kF32},
@@ -44,6 +48,18 @@ std::string last_line(std::string text) {
 
 }  // namespace
 
+nlohmann::json WayPasses::to_json() const {
+  nlohmann::json listed = nlohmann::json::array();
+  for (const std::vector<InstructionNumber>& way : ways) {
+    nlohmann::json offsets = nlohmann::json::array();
+    for (const InstructionNumber at : way) {
+      offsets.push_back(at == kEntry ? kEntry : std::int64_t{at} * kInstructionBytes);
+    }
+    listed.push_back(std::move(offsets));
+  }
+  return {{"ways", std::move(listed)}, {"passes", passes}};
+}
+
 bool KernelCode::has_additions() const {
   return std::any_of(instructions.begin(), instructions.end(), [](const Instruction& i) {
     return i.atomic.has_value() && i.atomic->is_addition();
@@ -51,10 +67,15 @@ bool KernelCode::has_additions() const {
 }
 
 std::string CodeReader::run(const std::string& command, const std::filesystem::path& cubin,
-                            const std::string& function, const std::string& input) const {
-  const ToolResult result = run_tool({"python3", (tools_ / "kernel_code.py").string(), command,
-                                      "--cubin", cubin.string(), "--function", function},
-                                     scratch_, input);
+                            const std::string& function, const std::string& input,
+                            const std::vector<std::string>& more) const {
+  std::vector<std::string> words = {"python3", (tools_ / "kernel_code.py").string(), command,
+                                    "--cubin", cubin.string(), "--function", function};
+  words.insert(words.end(), more.begin(), more.end());
+  const ToolResult result = run_tool(words, scratch_, input);
+  if (result.status == kNotUnderstood) {
+    throw UnknownCode(last_line(result.errors));
+  }
   if (result.status != 0) {
     const std::string why = last_line(result.errors);
     throw trace::TraceError(why.empty() ? fmt::format("kernel_code.py ended with {}", result.status)
@@ -65,7 +86,7 @@ std::string CodeReader::run(const std::string& command, const std::filesystem::p
 
 KernelCode CodeReader::describe(const std::filesystem::path& cubin,
                                 const std::string& function) const {
-  const std::string output = run("describe", cubin, function, "");
+  const std::string output = run("describe", cubin, function);
   try {
     const nlohmann::json json = nlohmann::json::parse(output);
     KernelCode code{.arch = json.at("arch"), .function = function, .instructions = {}};
@@ -81,28 +102,32 @@ KernelCode CodeReader::describe(const std::filesystem::path& cubin,
   }
 }
 
-nlohmann::json CodeReader::ways(const std::filesystem::path& cubin, const std::string& function,
-                                std::span<const std::vector<InstructionNumber>> ways) const {
-  nlohmann::json asked = nlohmann::json::array();
-  for (const std::vector<InstructionNumber>& way : ways) {
-    nlohmann::json markers = nlohmann::json::array();
-    for (const InstructionNumber at : way) {
-      markers.push_back(at == kEntry ? kEntry
-                                     : at * static_cast<InstructionNumber>(kInstructionBytes));
-    }
-    asked.push_back(std::move(markers));
-  }
-  const std::string output =
-      run("ways", cubin, function, nlohmann::json{{"ways", std::move(asked)}}.dump());
+nlohmann::json CodeReader::costs(const std::filesystem::path& cubin, const std::string& function,
+                                 const WayPasses& ways,
+                                 const std::vector<std::string>& more) const {
+  std::vector<std::string> words = {"--markers", kMarkerKinds};
+  words.insert(words.end(), more.begin(), more.end());
+  const std::string output = run("ways", cubin, function, ways.to_json().dump(), words);
   try {
     nlohmann::json costs = nlohmann::json::parse(output).at("costs");
-    if (!costs.is_array() || costs.size() != ways.size()) {
+    if (!costs.is_array() || costs.size() != ways.ways.size()) {
       throw trace::TraceError("kernel_code.py gives another number of costs than was asked for");
     }
     return costs;
   } catch (const nlohmann::json::exception& error) {
     throw trace::TraceError(fmt::format("kernel_code.py: {}", error.what()));
   }
+}
+
+nlohmann::json CodeReader::ways(const std::filesystem::path& cubin, const std::string& function,
+                                const WayPasses& ways) const {
+  return costs(cubin, function, ways, {});
+}
+
+nlohmann::json CodeReader::refined(const std::filesystem::path& cubin, const std::string& function,
+                                   const WayPasses& ways, const std::filesystem::path& ncu,
+                                   std::uint32_t every) const {
+  return costs(cubin, function, ways, {"--ncu", ncu.string(), "--every", std::to_string(every)});
 }
 
 }  // namespace warpfold::record

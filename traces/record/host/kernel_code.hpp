@@ -37,6 +37,21 @@ struct KernelCode {
   [[nodiscard]] bool has_additions() const;
 };
 
+// Ways that warps went, each a list of markers as WayTree::markers() gives it, and how often each.
+struct WayPasses {
+  std::vector<std::vector<InstructionNumber>> ways;
+  std::vector<std::uint64_t> passes;
+
+  // "ways" and "passes" as kernel_code.py takes them: markers by their byte offsets.
+  [[nodiscard]] nlohmann::json to_json() const;
+};
+
+// The flow of control of a kernel cannot be followed, so its ways have no costs.
+class UnknownCode : public trace::TraceError {
+ public:
+  using trace::TraceError::TraceError;
+};
+
 // Runs kernel_code.py. Its methods throw trace::TraceError with one line when it cannot be run or
 // does not understand the kernel.
 class CodeReader {
@@ -48,14 +63,23 @@ class CodeReader {
   [[nodiscard]] KernelCode describe(const std::filesystem::path& cubin,
                                     const std::string& function) const;
   // What each way costs from its first marker to its last, in the form of a trace's header; null
-  // where no way leads there. A way is a list of markers as WayTree::markers() gives it.
-  [[nodiscard]] nlohmann::json ways(
-      const std::filesystem::path& cubin, const std::string& function,
-      std::span<const std::vector<InstructionNumber>> ways) const;
+  // where no way leads there. Throws
+  // UnknownCode where the kernel's flow of control is not understood.
+  [[nodiscard]] nlohmann::json ways(const std::filesystem::path& cubin, const std::string& function,
+                                    const WayPasses& ways) const;
+  // The same, held to how often the GPU issued each instruction of the launch: `ncu`, a CSV of ncu.
+  // `every`: the passes are of one CTA in so many.
+  [[nodiscard]] nlohmann::json refined(const std::filesystem::path& cubin,
+                                       const std::string& function, const WayPasses& ways,
+                                       const std::filesystem::path& ncu, std::uint32_t every) const;
 
  private:
   [[nodiscard]] std::string run(const std::string& command, const std::filesystem::path& cubin,
-                                const std::string& function, const std::string& input) const;
+                                const std::string& function, const std::string& input = {},
+                                const std::vector<std::string>& more = {}) const;
+  [[nodiscard]] nlohmann::json costs(const std::filesystem::path& cubin, const std::string& function,
+                                     const WayPasses& ways,
+                                     const std::vector<std::string>& more) const;
   std::filesystem::path tools_, scratch_;
 };
 

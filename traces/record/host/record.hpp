@@ -17,6 +17,8 @@ struct RecordOptions {
   std::uint32_t launch = 1;  // of each kernel, the so-manieth launch; 0: all
   std::uint32_t every = 1;   // of each so many CTAs the middle one
   std::uint32_t time_runs = 3;  // runs before that only measure times
+  bool profile = true;     // hold the costs of each trace to the counts of a run under ncu
+  bool keep_code = false;  // leave each kernel's machine code and ways beside its trace
   std::filesystem::path out = ".";
   std::string workload;  // for the traces' headers; empty: the program's name
   std::string scene;

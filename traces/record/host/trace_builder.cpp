@@ -195,6 +195,7 @@ class Builder {
     const auto& paths = header.costs.at(in_.code.arch).at("baseline").paths;
     std::uint64_t estimated = 0;
     result_.warp_instructions = instructions_beside_;
+    result_.instructions_beside = instructions_beside_;
     for (const auto& [path, count] : passes_) {
       const std::uint64_t slots = paths[path].issue_slots() * count;
       result_.warp_instructions += slots;

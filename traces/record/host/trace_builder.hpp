@@ -46,6 +46,7 @@ struct BuiltTrace {
   std::uint64_t lane_additions = 0;
   // Of the recorded CTAs, by the costs in the trace: what ncu counts as smsp__inst_executed.sum.
   std::uint64_t warp_instructions = 0;
+  std::uint64_t instructions_beside = 0;  // of these, atomics and barriers, which are in no cost
   double estimated = 0;          // share of them on ways that are estimated
   std::uint64_t lost_passes = 0;  // passes by ways that the machine code does not have
   std::size_t sites = 0;

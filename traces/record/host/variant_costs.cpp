@@ -13,10 +13,11 @@ constexpr std::uint32_t kMostRegisters = 255;
 
 nlohmann::json no_cost() {
   nlohmann::json cost;
-  for (const char* key : {"alu", "integer", "sfu", "shared", "shared_wide", "global_load", "shuffle",
-                          "shuffle_index", "match", "redux", "stall_cycles", "branches"}) {
+  for (const char* key : kIssued) {
     cost[key] = 0;
   }
+  cost["stall_cycles"] = 0;
+  cost["branches"] = 0;
   cost["waits"] = nlohmann::json::array();
   return cost;
 }
@@ -38,8 +39,7 @@ nlohmann::json reduction_of(const nlohmann::json& by_parameters, std::size_t par
 
 }  // namespace
 
-nlohmann::json variant_costs(const trace::Header& header, const nlohmann::json& way_costs,
-                             const nlohmann::json& reductions) {
+nlohmann::json path_costs(const nlohmann::json& way_costs) {
   nlohmann::json paths = nlohmann::json::array();
   for (const nlohmann::json& cost : way_costs) {
     nlohmann::json entry = cost.is_null() ? no_cost() : cost;
@@ -50,6 +50,12 @@ nlohmann::json variant_costs(const trace::Header& header, const nlohmann::json& 
     }
     paths.push_back(std::move(entry));
   }
+  return paths;
+}
+
+nlohmann::json variant_costs(const trace::Header& header, const nlohmann::json& way_costs,
+                             const nlohmann::json& reductions) {
+  const nlohmann::json paths = path_costs(way_costs);
   nlohmann::json plain = nlohmann::json::array();
   for (std::size_t site = 0; site < header.sites.size(); ++site) {
     plain.push_back({{"plain", no_cost()}});

@@ -8,6 +8,13 @@
 
 namespace warpfold::record {
 
+// Keys of a cost that count issue slots.
+inline constexpr const char* kIssued[] = {"alu",         "integer", "sfu",           "shared", "shared_wide",
+                                          "global_load", "shuffle", "shuffle_index", "match",  "redux"};
+
+// The costs of ways as a variant's "paths": nothing, as an estimate, for null.
+[[nodiscard]] nlohmann::json path_costs(const nlohmann::json& way_costs);
+
 // The variants of one architecture as a trace's header has them. The baseline is the kernel as it
 // is: `way_costs` by path, and nothing between the additions of an event. sw-s, sw-b and skip are
 // the same with the reduction of `reductions` (traces/data/reduction_costs.json) for as many

@@ -159,7 +159,6 @@ bool Recorder::patch(const Sanitizer_LaunchData& data, Module& module) {
       Patch{SANITIZER_INSTRUCTION_BLOCK_EXIT, "warpfold_exit"},
       Patch{SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS, "warpfold_global"},
       Patch{SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, "warpfold_shared"},
-      Patch{SANITIZER_INSTRUCTION_LOCAL_MEMORY_ACCESS, "warpfold_local"},
       Patch{SANITIZER_INSTRUCTION_BARRIER, "warpfold_barrier"},
       Patch{SANITIZER_INSTRUCTION_SHFL, "warpfold_shuffle"},
       Patch{SANITIZER_INSTRUCTION_MEMCPY_ASYNC, "warpfold_async"}};

@@ -8,6 +8,7 @@ namespace {
 
 class RoundRobin final : public QueueAdmission {
  public:
+  [[nodiscard]] bool admits_all() const override { return true; }
   SlotMask admitted(SlotMask wanting) override { return wanting; }
 };
 

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Stands for kernel_code.py in session_test.cpp: a kernel "adds" with one addition, and "passes" without."""
+
+import json
+import sys
+
+FIELDS = ("alu", "integer", "sfu", "shared", "shared_wide", "global_load", "shuffle", "shuffle_index", "match", "redux",
+          "stall_cycles", "branches")
+
+
+def instruction(number, adds):
+    add = {"type": "f32", "words": 1, "reduces": True, "name": "REDG.E.ADD.F32"} if adds and number == 5 else None
+    return {"offset": 16 * number, "text": "", "block": 0, "marker": None, "predicated": False, "add": add}
+
+
+def main():
+    command = sys.argv[1]
+    function = sys.argv[sys.argv.index("--function") + 1]
+    with open(sys.argv[sys.argv.index("--cubin") + 1], encoding="ascii") as file:
+        assert file.read() == "cubin"
+    if command == "describe":
+        json.dump({"arch": "sm_90", "instructions": [instruction(n, function == "adds") for n in range(10)]}, sys.stdout)
+        return 0
+    ways = json.load(sys.stdin)["ways"]
+    # As many instructions as there are between the markers.
+    costs = [{**dict.fromkeys(FIELDS, 0), "alu": max((w[-1] - w[0]) // 16, 2), "stall_cycles": 9, "waits": []} for w in ways]
+    json.dump({"costs": costs}, sys.stdout)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
