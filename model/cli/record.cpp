@@ -19,7 +19,8 @@ namespace {
 std::string refuse_no_launch(const std::string& text) {
   const bool number = !text.empty() && text.size() < 10 && text.front() != '0' &&
                       text.find_first_not_of("0123456789") == std::string::npos;
-  return number || text == "all" ? "" : fmt::format("'{}' is neither a number from 1 on nor all", text);
+  return number || text == "all" ? ""
+                                 : fmt::format("'{}' is neither a number from 1 on nor all", text);
 }
 
 std::string refuse_no_expression(const std::string& text) {
@@ -35,13 +36,14 @@ int run_record(const record::RecordOptions& options) {
   std::string missing;
   const std::optional<record::RecordTools> tools = record::find_tools(missing);
   if (!tools) {
-    complain(fmt::format("record: this build cannot record, {} is missing: it is built where there is a CUDA "
-                         "toolkit with the Compute Sanitizer API and CUPTI",
-                         missing));
+    complain(fmt::format(
+        "record: this build cannot record, {} is missing: it is built where there is a CUDA "
+        "toolkit with the Compute Sanitizer API and CUPTI",
+        missing));
     return kBadInput;
   }
-  const record::RecordOutcome outcome =
-      record::record(options, *tools, [](const std::string& line) { std::cout << line << std::endl; });
+  const record::RecordOutcome outcome = record::record(
+      options, *tools, [](const std::string& line) { std::cout << line << std::endl; });
   if (outcome.interrupted) {
     complain(fmt::format("record: interrupted; {} traces were finished before", outcome.traces));
     return kCheckFailed;
@@ -52,8 +54,9 @@ int run_record(const record::RecordOptions& options) {
     return kCheckFailed;
   }
   if (outcome.traces == 0) {
-    complain(outcome.failed > 0 ? "record: no trace could be made"
-                                : "record: no launch of a kernel that adds floats to global memory matched");
+    complain(outcome.failed > 0
+                 ? "record: no trace could be made"
+                 : "record: no launch of a kernel that adds floats to global memory matched");
     return kCheckFailed;
   }
   return outcome.failed == 0 ? kDone : kCheckFailed;
@@ -64,9 +67,11 @@ int run_record(const record::RecordOptions& options) {
 void add_record(CLI::App& app, Command& command) {
   auto options = std::make_shared<record::RecordOptions>();
   auto launch = std::make_shared<std::string>("1");
-  CLI::App* record_app =
-      app.add_subcommand("record", "Record the atomic additions of a CUDA program, unchanged, as traces");
-  record_app->add_option("--kernel", options->kernel, "Kernels whose name matches this regular expression; else all that add")
+  CLI::App* record_app = app.add_subcommand(
+      "record", "Record the atomic additions of a CUDA program, unchanged, as traces");
+  record_app
+      ->add_option("--kernel", options->kernel,
+                   "Kernels whose name matches this regular expression; else all that add")
       ->type_name("REGEX")
       ->check(refuse_no_expression);
   record_app->add_option("--launch", *launch, "Which launch of each of them, from 1 on, or all")
@@ -77,19 +82,27 @@ void add_record(CLI::App& app, Command& command) {
       ->type_name("N")
       ->check(CLI::Range(1U, 1U << 20U))
       ->capture_default_str();
-  record_app->add_option("--time-runs", options->time_runs, "Runs ahead that only measure the launches' times")
+  record_app
+      ->add_option("--time-runs", options->time_runs,
+                   "Runs ahead that only measure the launches' times")
       ->type_name("N")
       ->check(CLI::Range(0U, 1000U))
       ->capture_default_str();
-  record_app->add_flag("!--no-profile", options->profile,
-                       "Do not run the program under ncu, which counts instructions, to settle the costs");
-  record_app->add_flag("--keep-code", options->keep_code,
-                       "Leave NAME.cubin and NAME.ways.json beside each trace, to be held against ncu");
-  record_app->add_option("--workload", options->workload, "Name for the traces' headers; else the program's")
+  record_app->add_flag(
+      "!--no-profile", options->profile,
+      "Do not run the program under ncu, which counts instructions, to settle the costs");
+  record_app->add_flag(
+      "--keep-code", options->keep_code,
+      "Leave NAME.cubin and NAME.ways.json beside each trace, to be held against ncu");
+  record_app
+      ->add_option("--workload", options->workload,
+                   "Name for the traces' headers; else the program's")
       ->type_name("NAME");
   record_app->add_option("--scene", options->scene, "Input of the program, for the traces' headers")
       ->type_name("NAME");
-  record_app->add_option("--out", options->out, "Folder for the traces")->type_name("DIR")->capture_default_str();
+  record_app->add_option("--out", options->out, "Folder for the traces")
+      ->type_name("DIR")
+      ->capture_default_str();
   record_app->add_option("program", options->command, "The program and its arguments, behind --")
       ->type_name("PROGRAM ARGS")
       ->required();

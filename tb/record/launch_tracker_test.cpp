@@ -30,8 +30,11 @@ Way way(const LaunchTracker& tracker, std::size_t record) {
 
 TEST(LaunchTracker, AWarpWithoutAdditionsIsOneWay) {
   const KernelCode code = straight_code(20);
-  const LaunchTracker tracker = follow(
-      code, RingWords().enter().marker(Marker::kGlobal, 3, kAll).marker(Marker::kShared, 7, kAll).exit(12));
+  const LaunchTracker tracker = follow(code, RingWords()
+                                                 .enter()
+                                                 .marker(Marker::kGlobal, 3, kAll)
+                                                 .marker(Marker::kShared, 7, kAll)
+                                                 .exit(12));
   ASSERT_EQ(tracker.warp(0, 0).size(), 1U);
   EXPECT_EQ(way(tracker, 0), (Way{kEntry, 3, 7, 12}));
 }
@@ -94,8 +97,11 @@ TEST(LaunchTracker, AddressesOfARunOfBothKindsAreByLane) {
   KernelCode code = straight_code(20);
   make_red(code, 4);
   make_red(code, 5);
-  const LaunchTracker tracker =
-      follow(code, RingWords().enter(0x7U).red(4, 0x7U, {0x100}).red(5, 0x7U, {0x200, 0x204, 0x208}).exit(9, 0x7U));
+  const LaunchTracker tracker = follow(code, RingWords()
+                                                 .enter(0x7U)
+                                                 .red(4, 0x7U, {0x100})
+                                                 .red(5, 0x7U, {0x200, 0x204, 0x208})
+                                                 .exit(9, 0x7U));
   const LogRecord& event = tracker.warp(0, 0).at(1);
   EXPECT_FALSE(event.uniform);
   const auto addresses = tracker.addresses().subspan(event.addresses);
@@ -160,8 +166,12 @@ TEST(LaunchTracker, ABarrierOfAPartIsCountedApart) {
 
 TEST(LaunchTracker, LanesMayEndEarly) {
   const KernelCode code = straight_code(20);
-  const LaunchTracker tracker = follow(
-      code, RingWords().enter().exit(3, 0xfU).marker(Marker::kBarrier, 5, ~0xfU, 0, 0, kWholeBarrier).exit(9, ~0xfU));
+  const LaunchTracker tracker =
+      follow(code, RingWords()
+                       .enter()
+                       .exit(3, 0xfU)
+                       .marker(Marker::kBarrier, 5, ~0xfU, 0, 0, kWholeBarrier)
+                       .exit(9, ~0xfU));
   std::size_t barriers = 0;
   for (const LogRecord& record : tracker.warp(0, 0)) {
     barriers += record.kind == Kind::kBarrier ? 1 : 0;
@@ -171,8 +181,10 @@ TEST(LaunchTracker, LanesMayEndEarly) {
 
 TEST(LaunchTracker, OtherAtomicsAreCounted) {
   KernelCode code = straight_code(20);
-  code.instructions[5].atomic = Atomic{.name = "ATOMG.E.CAS", .type = {}, .words = 1, .reduces = false};
-  const LaunchTracker tracker = follow(code, RingWords().enter().marker(Marker::kGlobal, 5, kAll).exit(9));
+  code.instructions[5].atomic =
+      Atomic{.name = "ATOMG.E.CAS", .type = {}, .words = 1, .reduces = false};
+  const LaunchTracker tracker =
+      follow(code, RingWords().enter().marker(Marker::kGlobal, 5, kAll).exit(9));
   EXPECT_EQ(tracker.other_atomics().at(5), 1U);
   EXPECT_TRUE(tracker.runs().empty());
 }
@@ -197,9 +209,9 @@ TEST(LaunchTracker, WhatMakesNoSenseIsRefused) {
     LaunchTracker tracker(code, kOneWarp);
     EXPECT_THROW(tracker.add(words.words()), trace::TraceError);
   };
-  refused(RingWords().enter(kAll, 1));            // a CTA too many
-  refused(RingWords().enter(kAll, 0, 1));         // a warp too many
-  refused(RingWords().enter().exit(20));          // an instruction too many
+  refused(RingWords().enter(kAll, 1));                    // a CTA too many
+  refused(RingWords().enter(kAll, 0, 1));                 // a warp too many
+  refused(RingWords().enter().exit(20));                  // an instruction too many
   refused(RingWords().marker(Marker::kShared, 3, kAll));  // lanes that never began
   LaunchTracker tracker(code, kOneWarp);
   tracker.add(RingWords().enter().words());

@@ -21,8 +21,8 @@ inline KernelCode straight_code(std::size_t instructions) {
   return code;
 }
 
-inline void make_red(KernelCode& code, std::size_t at, trace::ValueType type = trace::ValueType::kF32,
-                     std::uint32_t words = 1) {
+inline void make_red(KernelCode& code, std::size_t at,
+                     trace::ValueType type = trace::ValueType::kF32, std::uint32_t words = 1) {
   code.instructions[at].atomic =
       Atomic{.name = "REDG.E.ADD", .type = type, .words = words, .reduces = true};
 }
@@ -45,8 +45,7 @@ class RingWords {
   // One address: all lanes add there.
   RingWords& red(std::uint32_t at, std::uint32_t lanes, const std::vector<std::uint64_t>& addresses,
                  std::uint32_t cta = 0, std::uint32_t warp = 0) {
-    const std::uint32_t uniform =
-        addresses.size() == 1 && std::popcount(lanes) != 1 ? kUniform : 0;
+    const std::uint32_t uniform = addresses.size() == 1 && std::popcount(lanes) != 1 ? kUniform : 0;
     const std::size_t begin = words_.size();
     marker(Marker::kGlobal, at, lanes, cta, warp, kAddresses | uniform);
     for (const std::uint64_t address : addresses) {

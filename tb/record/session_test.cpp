@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole sessions with a program that plays the injected libraries: what becomes a trace, and what is
-// left where the program crashes, is interrupted, or the disk is full.
+// Whole sessions with a program that plays the injected libraries: what becomes a trace, and what
+// is left where the program crashes, is interrupted, or the disk is full.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -24,9 +24,9 @@ enum class Marker : std::uint32_t {
   kAsync,  // LDGSTS
 };
 
-// Each record lies at a multiple of 16 bytes in the ring, and its length is one, too. All four words
-// of its head differ from 0 once it is written, and so does each address behind it: whoever reads a
-// ring that was zero before needs no further sign that a record is whole.
+// Each record lies at a multiple of 16 bytes in the ring, and its length is one, too. All four
+// words of its head differ from 0 once it is written, and so does each address behind it: whoever
+// reads a ring that was zero before needs no further sign that a record is whole.
 //   word 0   marker | warp << 4 | kUniform | kWholeBarrier
 //   word 1   number of the instruction in its kernel, plus 1
 //   word 2   linear index of the CTA, plus 1
@@ -36,9 +36,9 @@ enum class Marker : std::uint32_t {
 inline constexpr std::uint32_t kMarkerBits = 0xfU;
 inline constexpr std::uint32_t kWarpShift = 4;
 inline constexpr std::uint32_t kWarpBits = 0x1fU;
-inline constexpr std::uint32_t kUniform = 1U << 9U;       // all lanes add to one address
-inline constexpr std::uint32_t kAddresses = 1U << 10U;    // addresses follow
-inline constexpr std::uint32_t kWholeBarrier = 1U << 11U; // barrier 0, of all threads of the CTA
+inline constexpr std::uint32_t kUniform = 1U << 9U;        // all lanes add to one address
+inline constexpr std::uint32_t kAddresses = 1U << 10U;     // addresses follow
+inline constexpr std::uint32_t kWholeBarrier = 1U << 11U;  // barrier 0, of all threads of the CTA
 inline constexpr std::uint64_t kAddressTag = std::uint64_t{1} << 63U;
 inline constexpr std::uint32_t kHeadWords = 4;
 inline constexpr std::uint32_t kInstructionBytes = 16;
@@ -54,13 +54,13 @@ constexpr std::uint32_t record_words(std::uint32_t first, std::uint32_t lanes) {
 
 // What a launch's callbacks work on; in device memory.
 struct Ring {
-  unsigned long long reserved;              // words given to records
-  unsigned long long limit;                 // up to where `words` is free, as far as the device knows
+  unsigned long long reserved;  // words given to records
+  unsigned long long limit;     // up to where `words` is free, as far as the device knows
   const volatile unsigned long long* tail;  // in host memory: words that were read
   std::uint32_t* words;                     // in host memory
   unsigned long long capacity;              // words, a power of two
   std::uint64_t pc;                         // of the kernel's first instruction
-  const std::uint8_t* additions;            // for each instruction: whether its addresses are wanted
+  const std::uint8_t* additions;  // for each instruction: whether its addresses are wanted
   std::uint32_t instructions;
   std::uint32_t every;  // of the CTAs, those with an index modulo `every` of `phase` are recorded
   std::uint32_t phase;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program to be recorded: kernels that add 1 in many ways, and the arrays that they leave, so that
-// what was recorded can be held against them address by address. One argument: the file for the
-// arrays. For each array, as little-endian numbers: address, elements, bytes of an element; then its
-// elements as FP32.
+// A program to be recorded: kernels that add 1 in many ways, and the arrays that they leave, so
+// that what was recorded can be held against them address by address. One argument: the file for
+// the arrays. For each array, as little-endian numbers: address, elements, bytes of an element;
+// then its elements as FP32.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -74,8 +74,8 @@ __global__ void scatter(float* array, std::uint32_t size, int rounds) {
   }
 }
 
-__global__ void other_types(__half2* halves, __nv_bfloat162* brains, double* doubles, float4* vectors, int* integers,
-                            float* used, std::uint32_t size) {
+__global__ void other_types(__half2* halves, __nv_bfloat162* brains, double* doubles,
+                            float4* vectors, int* integers, float* used, std::uint32_t size) {
   const std::uint32_t at = hash(blockIdx.x * blockDim.x + threadIdx.x) % size;
   atomicAdd(halves + at, __floats2half2_rn(1.0F, 1.0F));
   atomicAdd(brains + at, __floats2bfloat162_rn(1.0F, 1.0F));
@@ -96,10 +96,18 @@ T* zeros(std::size_t count) {
   return data;
 }
 
-float plain(float x) { return x; }
-float plain(double x) { return static_cast<float>(x); }
-float plain(__half x) { return __half2float(x); }
-float plain(__nv_bfloat16 x) { return __bfloat162float(x); }
+float plain(float x) {
+  return x;
+}
+float plain(double x) {
+  return static_cast<float>(x);
+}
+float plain(__half x) {
+  return __half2float(x);
+}
+float plain(__nv_bfloat16 x) {
+  return __bfloat162float(x);
+}
 
 template <typename T>
 void save(std::FILE* file, const void* device, std::size_t count) {
@@ -119,7 +127,8 @@ int main(int argc, char** argv) {
   constexpr int kCount = 600;
   constexpr std::uint32_t kSize = 4096;
   auto* gradients = zeros<float>(10 * kCount);
-  splat<<<96, dim3(16, 16)>>>(gradients, gradients + 3 * kCount, gradients + 5 * kCount, gradients + 9 * kCount, kCount);
+  splat<<<96, dim3(16, 16)>>>(gradients, gradients + 3 * kCount, gradients + 5 * kCount,
+                              gradients + 9 * kCount, kCount);
   auto* array = zeros<float>(kSize);
   scatter<<<200, 100, 100 * sizeof(std::uint32_t)>>>(array, kSize, 12);
   auto* halves = zeros<__half2>(kSize);

@@ -39,7 +39,8 @@ __device__ unsigned long long reserve(Ring* ring, std::uint32_t words) {
   return at;
 }
 
-__device__ void emit(void* data, std::uint64_t pc, Marker marker, const void* pointer, std::uint32_t flags) {
+__device__ void emit(void* data, std::uint64_t pc, Marker marker, const void* pointer,
+                     std::uint32_t flags) {
   Ring* ring = static_cast<Ring*>(data);
   if (ring == nullptr) {
     return;
@@ -51,7 +52,8 @@ __device__ void emit(void* data, std::uint64_t pc, Marker marker, const void* po
   const std::uint32_t mask = __activemask();
   const std::uint32_t lane = lane_id();
   const std::uint32_t leader = __ffs(static_cast<int>(mask)) - 1;
-  const std::uint64_t number = marker == Marker::kEnter ? 0 : (pc - ring->pc) / warpfold::record::kInstructionBytes;
+  const std::uint64_t number =
+      marker == Marker::kEnter ? 0 : (pc - ring->pc) / warpfold::record::kInstructionBytes;
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   std::uint32_t first = static_cast<std::uint32_t>(marker) | flags |
                         (thread_index() / 32U) << warpfold::record::kWarpShift;
@@ -79,8 +81,8 @@ __device__ void emit(void* data, std::uint64_t pc, Marker marker, const void* po
     }
   }
   if (lane == leader) {
-    asm volatile("st.volatile.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(ring->words + (at & wrap)), "r"(first),
-                 "r"(static_cast<std::uint32_t>(number) + 1U), "r"(cta + 1U), "r"(mask)
+    asm volatile("st.volatile.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(ring->words + (at & wrap)),
+                 "r"(first), "r"(static_cast<std::uint32_t>(number) + 1U), "r"(cta + 1U), "r"(mask)
                  : "memory");
   }
 }
@@ -99,7 +101,8 @@ WARPFOLD_CALLBACK warpfold_exit(void* data, uint64_t pc) {
   return SANITIZER_PATCH_SUCCESS;
 }
 
-WARPFOLD_CALLBACK warpfold_global(void* data, uint64_t pc, void* pointer, uint32_t, uint32_t, const void*) {
+WARPFOLD_CALLBACK warpfold_global(void* data, uint64_t pc, void* pointer, uint32_t, uint32_t,
+                                  const void*) {
   emit(data, pc, Marker::kGlobal, pointer, 0);
   return SANITIZER_PATCH_SUCCESS;
 }
@@ -109,7 +112,8 @@ WARPFOLD_CALLBACK warpfold_shared(void* data, uint64_t pc, void*, uint32_t, uint
   return SANITIZER_PATCH_SUCCESS;
 }
 
-WARPFOLD_CALLBACK warpfold_barrier(void* data, uint64_t pc, uint32_t index, uint32_t threads, uint32_t) {
+WARPFOLD_CALLBACK warpfold_barrier(void* data, uint64_t pc, uint32_t index, uint32_t threads,
+                                   uint32_t) {
   const std::uint32_t all = blockDim.x * blockDim.y * blockDim.z;
   // A count is rounded up to whole warps.
   const bool whole = index == 0 && (threads == 0 || threads >= all);

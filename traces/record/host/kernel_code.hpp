@@ -17,10 +17,10 @@ namespace warpfold::record {
 
 // An atomic on global memory.
 struct Atomic {
-  std::string name;                  // "REDG.E.ADD.F32.FTZ.RN.STRONG.GPU"
+  std::string name;                      // "REDG.E.ADD.F32.FTZ.RN.STRONG.GPU"
   std::optional<trace::ValueType> type;  // of an addition that a trace can hold
-  std::uint32_t words = 1;           // elements a lane adds: 2 and 4 of vectors
-  bool reduces = false;              // its result is not used
+  std::uint32_t words = 1;               // elements a lane adds: 2 and 4 of vectors
+  bool reduces = false;                  // its result is not used
   // Whether it becomes events.
   [[nodiscard]] bool is_addition() const { return type.has_value() && reduces; }
 };
@@ -77,8 +77,8 @@ class CodeReader {
   [[nodiscard]] std::string run(const std::string& command, const std::filesystem::path& cubin,
                                 const std::string& function, const std::string& input = {},
                                 const std::vector<std::string>& more = {}) const;
-  [[nodiscard]] nlohmann::json costs(const std::filesystem::path& cubin, const std::string& function,
-                                     const WayPasses& ways,
+  [[nodiscard]] nlohmann::json costs(const std::filesystem::path& cubin,
+                                     const std::string& function, const WayPasses& ways,
                                      const std::vector<std::string>& more) const;
   std::filesystem::path tools_, scratch_;
 };

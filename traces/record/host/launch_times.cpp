@@ -26,7 +26,8 @@ void LaunchTimes::add(const std::string& message) {
       }
     }
   } catch (const nlohmann::json::exception& error) {
-    throw trace::TraceError(fmt::format("the timing library says what is no time: {}", error.what()));
+    throw trace::TraceError(
+        fmt::format("the timing library says what is no time: {}", error.what()));
   }
 }
 

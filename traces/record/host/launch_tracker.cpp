@@ -18,7 +18,9 @@ constexpr std::size_t kManyWays = 4096;
 
 }  // namespace
 
-std::uint64_t LaunchShape::recorded_ctas() const { return (ctas + every - 1 - every / 2) / every; }
+std::uint64_t LaunchShape::recorded_ctas() const {
+  return (ctas + every - 1 - every / 2) / every;
+}
 
 std::optional<std::uint64_t> LaunchShape::place(std::uint64_t cta) const {
   if (cta >= ctas || cta % every != every / 2) {
@@ -27,7 +29,9 @@ std::optional<std::uint64_t> LaunchShape::place(std::uint64_t cta) const {
   return cta / every;
 }
 
-std::uint64_t LaunchShape::cta(std::uint64_t place) const { return place * every + every / 2; }
+std::uint64_t LaunchShape::cta(std::uint64_t place) const {
+  return place * every + every / 2;
+}
 
 LaunchTracker::LaunchTracker(const KernelCode& code, const LaunchShape& shape)
     : code_(code), shape_(shape), warps_(shape.recorded_ctas() * shape.warps_per_cta) {}
@@ -38,7 +42,8 @@ void LaunchTracker::add(std::span<const std::uint32_t> words) {
       throw trace::TraceError("a record of the launch is cut off");
     }
     const std::uint32_t lanes = words[3];
-    const std::uint32_t length = record_words(words[0], static_cast<std::uint32_t>(std::popcount(lanes)));
+    const std::uint32_t length =
+        record_words(words[0], static_cast<std::uint32_t>(std::popcount(lanes)));
     const std::uint32_t warp = words[0] >> kWarpShift & kWarpBits;
     const auto at = static_cast<InstructionNumber>(words[1] - 1);
     const std::optional<std::uint64_t> place = shape_.place(std::uint64_t{words[2]} - 1);
@@ -152,7 +157,8 @@ void LaunchTracker::add_to_run(Group& group, const Event& event) {
   const auto lanes = static_cast<std::size_t>(std::popcount(event.lanes));
   const std::size_t count = group.run_uniform.back() ? 1 : lanes;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t word = event.addresses[2 * i] | std::uint64_t{event.addresses[2 * i + 1]} << 32U;
+    const std::uint64_t word = event.addresses[2 * i] | std::uint64_t{event.addresses[2 * i + 1]}
+                                                            << 32U;
     group.run_addresses.push_back(word & ~kAddressTag);
   }
 }
@@ -168,8 +174,8 @@ void LaunchTracker::close_run(Warp& warp, Group& group) {
   if (is_new) {
     runs_.push_back(group.run);
   }
-  const bool uniform = std::all_of(group.run_uniform.begin(), group.run_uniform.end(),
-                                   [](bool one) { return one; });
+  const bool uniform =
+      std::all_of(group.run_uniform.begin(), group.run_uniform.end(), [](bool one) { return one; });
   warp.log.push_back({.kind = LogRecord::Kind::kEvent,
                       .uniform = uniform,
                       .index = found->second,

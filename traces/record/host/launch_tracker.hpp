@@ -24,7 +24,7 @@
 namespace warpfold::record {
 
 struct LaunchShape {
-  std::uint64_t ctas = 0;          // of the launch
+  std::uint64_t ctas = 0;  // of the launch
   std::uint32_t warps_per_cta = 0;
   std::uint32_t every = 1;  // one CTA of each `every` is recorded, the middle one
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traces/record/host/program.hpp"
 
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -20,13 +20,15 @@ namespace warpfold::record {
 
 namespace {
 
-constexpr int kLookMs = 50;                              // between looks whether the program ended
+constexpr int kLookMs = 50;  // between looks whether the program ended
 constexpr std::size_t kReadBytes = std::size_t{1} << 20U;
 constexpr std::uint64_t kMostMessage = std::uint64_t{4} << 30U;
 
 volatile std::sig_atomic_t stopped = 0;
 
-void stop(int) { stopped = 1; }
+void stop(int) {
+  stopped = 1;
+}
 
 // While it lives, SIGINT and SIGTERM are noted and no more.
 class NotedSignals {

@@ -17,7 +17,7 @@ namespace warpfold::record {
 using Peer = int;
 
 struct ProgramResult {
-  int status = 0;  // as a shell has it: 128 + the signal that ended it
+  int status = 0;            // as a shell has it: 128 + the signal that ended it
   bool interrupted = false;  // SIGINT or SIGTERM came to us
 };
 

@@ -44,10 +44,11 @@ RecordOutcome record(const RecordOptions& options, const RecordTools& tools,
   check_folder(options.out);
   const Scratch scratch;
   Recording recording(options, tools, scratch.path(), say);
-  Program program(scratch.path(),
-                  {.on_message = [&](Peer peer, Message kind,
-                                     const std::string& bytes) { recording.on_message(peer, kind, bytes); },
-                   .on_end = [&](Peer peer) { recording.on_end(peer); }});
+  Program program(scratch.path(), {.on_message =
+                                       [&](Peer peer, Message kind, const std::string& bytes) {
+                                         recording.on_message(peer, kind, bytes);
+                                       },
+                                   .on_end = [&](Peer peer) { recording.on_end(peer); }});
   ProgramResult result;
   for (std::uint32_t run = 0; run < options.time_runs && result.status == 0; ++run) {
     result = program.run(options.command, tools.time_library, {});

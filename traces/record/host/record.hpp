@@ -13,18 +13,19 @@ namespace warpfold::record {
 
 struct RecordOptions {
   std::vector<std::string> command;
-  std::string kernel;  // regular expression that is found in the kernel's name; empty: any
-  std::uint32_t launch = 1;  // of each kernel, the so-manieth launch; 0: all
-  std::uint32_t every = 1;   // of each so many CTAs the middle one
+  std::string kernel;           // regular expression that is found in the kernel's name; empty: any
+  std::uint32_t launch = 1;     // of each kernel, the so-manieth launch; 0: all
+  std::uint32_t every = 1;      // of each so many CTAs the middle one
   std::uint32_t time_runs = 3;  // runs before that only measure times
-  bool profile = true;     // hold the costs of each trace to the counts of a run under ncu
-  bool keep_code = false;  // leave each kernel's machine code and ways beside its trace
+  bool profile = true;          // hold the costs of each trace to the counts of a run under ncu
+  bool keep_code = false;       // leave each kernel's machine code and ways beside its trace
   std::filesystem::path out = ".";
   std::string workload;  // for the traces' headers; empty: the program's name
   std::string scene;
 };
 
-// Where the files are that recording needs: the injected libraries, the patches, and kernel_code.py.
+// Where the files are that recording needs: the injected libraries, the patches, and
+// kernel_code.py.
 struct RecordTools {
   std::filesystem::path record_library, time_library, patches, costs, reductions;
 };

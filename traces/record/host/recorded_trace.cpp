@@ -69,10 +69,22 @@ void refine(RecordedTrace& trace, const std::vector<std::string>& command, const
   const fs::path counts = scratch / "ncu.csv";
   fs::remove(counts);
   std::vector<std::string> words = {
-      "ncu", "--clock-control", "none", "--kernel-name-base", "mangled", "--print-kernel-base", "mangled",
+      "ncu",
+      "--clock-control",
+      "none",
+      "--kernel-name-base",
+      "mangled",
+      "--print-kernel-base",
+      "mangled",
       "--kernel-id",
-      fmt::format("::regex:^{}$:{}", expression_of(trace.function), trace.ordinal), "--metrics",
-      "inst_executed", "--print-metric-instances", "values", "--csv", "--log-file", counts.string()};
+      fmt::format("::regex:^{}$:{}", expression_of(trace.function), trace.ordinal),
+      "--metrics",
+      "inst_executed",
+      "--print-metric-instances",
+      "values",
+      "--csv",
+      "--log-file",
+      counts.string()};
   words.insert(words.end(), command.begin(), command.end());
   const ToolResult result = run_tool(words, scratch, "");
   if (result.status == 127 || !fs::exists(counts)) {

@@ -18,8 +18,8 @@ struct RecordedTrace {
   std::uint32_t ordinal = 1;  // launch of the kernel, from 1 on
   std::uint32_t every = 1;    // one CTA in so many was recorded
   WayPasses ways;
-  nlohmann::json costs;         // of each way
-  std::uint64_t beside = 0;     // warp instructions that are in no cost: atomics and barriers
+  nlohmann::json costs;      // of each way
+  std::uint64_t beside = 0;  // warp instructions that are in no cost: atomics and barriers
 
   // Warp instructions by the costs.
   [[nodiscard]] std::uint64_t warp_instructions() const;

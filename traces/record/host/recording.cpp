@@ -34,8 +34,8 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Recording::Recording(const RecordOptions& options, const RecordTools& tools, const fs::path& scratch,
-                     const Say& say)
+Recording::Recording(const RecordOptions& options, const RecordTools& tools,
+                     const fs::path& scratch, const Say& say)
     : options_(options),
       scratch_(scratch),
       say_(say),
@@ -114,9 +114,10 @@ const KernelCode* Recording::wanted_code(Process& process, const std::string& fu
       }
     }
     if (found->second && !found->second->has_additions() && !options_.kernel.empty()) {
-      say_(fmt::format("{}: not recorded: it adds no floats to global memory by atomics whose "
-                       "result is not used",
-                       demangled(function)));
+      say_(
+          fmt::format("{}: not recorded: it adds no floats to global memory by atomics whose "
+                      "result is not used",
+                      demangled(function)));
     }
   }
   process.cubin = cubin;
@@ -241,21 +242,21 @@ void Recording::finish(Process& process) {
   nlohmann::json costs = costs_of(process, ways);
   const fs::path path = path_of(launch);
   const std::string program = fs::path(options_.command.front()).filename().string();
-  const BuiltTrace built = build_trace(
-      {.launch = launch,
-       .code = *process.code,
-       .tracker = *process.tracker,
-       .way_costs = costs,
-       .reductions = reductions_,
-       .times = times.of(launch.function, launch.ordinal),
-       .provenance = {{"date", today()},
-                      {"command", joined(options_.command)},
-                      {"kernel", demangled(launch.function)},
-                      {"launch", std::to_string(launch.ordinal)},
-                      {"recorder", "warpfold record"}},
-       .workload = options_.workload.empty() ? program : options_.workload,
-       .scene = options_.scene},
-      launch.shape(options_.every), path);
+  const BuiltTrace built =
+      build_trace({.launch = launch,
+                   .code = *process.code,
+                   .tracker = *process.tracker,
+                   .way_costs = costs,
+                   .reductions = reductions_,
+                   .times = times.of(launch.function, launch.ordinal),
+                   .provenance = {{"date", today()},
+                                  {"command", joined(options_.command)},
+                                  {"kernel", demangled(launch.function)},
+                                  {"launch", std::to_string(launch.ordinal)},
+                                  {"recorder", "warpfold record"}},
+                   .workload = options_.workload.empty() ? program : options_.workload,
+                   .scene = options_.scene},
+                  launch.shape(options_.every), path);
   ++outcome.traces;
   say_(fmt::format("{}, launch {}: {} events at {} sites, {} lane additions, {} warp instructions",
                    demangled(launch.function), launch.ordinal, built.events, built.sites,

@@ -37,7 +37,8 @@ struct Process {
   std::unique_ptr<LaunchTracker> tracker;
 };
 
-// Decides which launches are recorded, and makes the traces of these, as their processes tell of them.
+// Decides which launches are recorded, and makes the traces of these, as their processes tell of
+// them.
 class Recording {
  public:
   // What it is given must outlive it.
@@ -54,7 +55,8 @@ class Recording {
   void on_launch(Peer peer, const nlohmann::json& json);
   void on_launch_end(Process& process, const std::string& error);
   void keep_cubin(Process& process, const std::string& bytes);
-  const KernelCode* wanted_code(Process& process, const std::string& function, std::uint64_t module);
+  const KernelCode* wanted_code(Process& process, const std::string& function,
+                                std::uint64_t module);
   void finish(Process& process);
   [[nodiscard]] nlohmann::json costs_of(const Process& process, const WayPasses& ways) const;
   [[nodiscard]] WayPasses passes_of(const Process& process) const;

@@ -17,7 +17,8 @@ class Scratch {
  public:
   Scratch() {
     const char* root = std::getenv("TMPDIR");
-    std::string name = fmt::format("{}/warpfold-XXXXXX", root != nullptr && *root != 0 ? root : "/tmp");
+    std::string name =
+        fmt::format("{}/warpfold-XXXXXX", root != nullptr && *root != 0 ? root : "/tmp");
     if (mkdtemp(name.data()) == nullptr) {
       throw trace::TraceError(name + ": a folder for temporary files cannot be made");
     }

@@ -20,7 +20,8 @@ __extension__ using Wide = __int128;
 // All events of one run.
 class RunEvents {
  public:
-  RunEvents(std::span<const std::uint64_t> addresses, std::vector<LogRecord> events, std::size_t length)
+  RunEvents(std::span<const std::uint64_t> addresses, std::vector<LogRecord> events,
+            std::size_t length)
       : addresses_(addresses), events_(std::move(events)), length_(length) {}
 
   [[nodiscard]] std::size_t length() const { return length_; }
@@ -120,8 +121,8 @@ class SiteFinder {
         site = site_of(place);
       }
       if (!is_sound(site)) {
-        throw trace::TraceError(fmt::format(
-            "the additions of {} at {:#x} lie too far apart", code_.function, offset(lead)));
+        throw trace::TraceError(fmt::format("the additions of {} at {:#x} lie too far apart",
+                                            code_.function, offset(lead)));
       }
       for (const std::size_t i : place.instructions) {
         done[i] = true;
@@ -169,14 +170,16 @@ class SiteFinder {
     const bool moves = spreads_[lead].step != 0;
     const bool shrinks = place.instructions.size() > 1 && common % bytes == 0 && common > bytes &&
                          common > std::numeric_limits<std::uint32_t>::max() / 2;
-    trace::Site site{.name = {}, .type = type, .primitive_count = 1, .parameters = {}, .taken_path = {}};
+    trace::Site site{
+        .name = {}, .type = type, .primitive_count = 1, .parameters = {}, .taken_path = {}};
     for (const std::size_t i : place.instructions) {
       std::uint64_t stride = moves ? spreads_[i].step : atomic(i).words * bytes;
       if (moves && (shrinks || stride > std::numeric_limits<std::uint32_t>::max())) {
         stride = shrinks ? stride / common * bytes : std::gcd(stride, bytes);
       }
       if (i == lead) {
-        site.primitive_count = moves ? (spreads_[lead].highest - spreads_[lead].lowest) / stride + 1 : 1;
+        site.primitive_count =
+            moves ? (spreads_[lead].highest - spreads_[lead].lowest) / stride + 1 : 1;
       }
       for (std::uint32_t word = 0; word < atomic(i).words; ++word) {
         site.parameters.push_back(

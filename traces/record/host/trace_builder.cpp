@@ -20,7 +20,8 @@ std::string code_place(InstructionNumber at) {
 }
 
 // The allocations that parameters lie in. Without those of all parameters there are none.
-std::vector<trace::Array> arrays_of(const LaunchInfo& launch, const std::vector<trace::Site>& sites) {
+std::vector<trace::Array> arrays_of(const LaunchInfo& launch,
+                                    const std::vector<trace::Site>& sites) {
   std::map<std::uint64_t, trace::Array> found;
   for (const trace::Site& site : sites) {
     for (const trace::Parameter& parameter : site.parameters) {
@@ -29,12 +30,14 @@ std::vector<trace::Array> arrays_of(const LaunchInfo& launch, const std::vector<
         return {};
       }
       const auto& [base, bytes] = *std::prev(next);
-      const std::uint64_t end = parameter.base + (site.primitive_count - 1) * parameter.stride_bytes +
+      const std::uint64_t end = parameter.base +
+                                (site.primitive_count - 1) * parameter.stride_bytes +
                                 trace::bytes_of(site.type);
       if (end > base + bytes) {
         return {};
       }
-      found[base] = {.name = fmt::format("allocation at {:#x}", base), .base = base, .bytes = bytes};
+      found[base] = {
+          .name = fmt::format("allocation at {:#x}", base), .base = base, .bytes = bytes};
     }
   }
   std::vector<trace::Array> result;
@@ -117,7 +120,8 @@ class Builder {
     }
     header.provenance = in_.provenance;
     nlohmann::json json = nlohmann::json::parse(trace::header_to_json(header));
-    json["costs"] = {{in_.code.arch, variant_costs(header, in_.way_costs, in_.reductions.value(
+    json["costs"] = {{in_.code.arch, variant_costs(header, in_.way_costs,
+                                                   in_.reductions.value(
                                                        in_.code.arch, nlohmann::json::object()))}};
     return trace::header_from_json(json.dump());
   }
@@ -132,7 +136,8 @@ class Builder {
       instructions_beside_ += count;
     }
     if (in_.tracker.partial_barriers() > 0) {
-      result.push_back({.what = "barriers of a part of the CTA", .count = in_.tracker.partial_barriers()});
+      result.push_back(
+          {.what = "barriers of a part of the CTA", .count = in_.tracker.partial_barriers()});
     }
     for (const nlohmann::json& cost : in_.way_costs) {
       lost_.push_back(cost.is_null());
@@ -220,9 +225,10 @@ class Builder {
 }  // namespace
 
 LaunchShape LaunchInfo::shape(std::uint32_t every) const {
-  return {.ctas = std::uint64_t{grid[0]} * grid[1] * grid[2],
-          .warps_per_cta = (block[0] * block[1] * block[2] + trace::kWarpLanes - 1) / trace::kWarpLanes,
-          .every = every};
+  return {
+      .ctas = std::uint64_t{grid[0]} * grid[1] * grid[2],
+      .warps_per_cta = (block[0] * block[1] * block[2] + trace::kWarpLanes - 1) / trace::kWarpLanes,
+      .every = every};
 }
 
 BuiltTrace build_trace(const BuildInputs& inputs, const LaunchShape& shape,

@@ -18,7 +18,7 @@ namespace warpfold::record {
 
 // A launch as the program made it.
 struct LaunchInfo {
-  std::string function;  // name of the kernel in the cubin
+  std::string function;       // name of the kernel in the cubin
   std::uint32_t ordinal = 0;  // how many launches of it there were up to this one
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
@@ -34,8 +34,8 @@ struct BuildInputs {
   const LaunchInfo& launch;
   const KernelCode& code;
   const LaunchTracker& tracker;
-  const nlohmann::json& way_costs;  // for each of ways_gone(), as CodeReader::ways() gives them
-  const nlohmann::json& reductions; // reduction_costs.json
+  const nlohmann::json& way_costs;   // for each of ways_gone(), as CodeReader::ways() gives them
+  const nlohmann::json& reductions;  // reduction_costs.json
   std::vector<trace::VariantTime> times;
   std::map<std::string, std::string> provenance;
   std::string workload, scene;
@@ -47,8 +47,8 @@ struct BuiltTrace {
   // Of the recorded CTAs, by the costs in the trace: what ncu counts as smsp__inst_executed.sum.
   std::uint64_t warp_instructions = 0;
   std::uint64_t instructions_beside = 0;  // of these, atomics and barriers, which are in no cost
-  double estimated = 0;          // share of them on ways that are estimated
-  std::uint64_t lost_passes = 0;  // passes by ways that the machine code does not have
+  double estimated = 0;                   // share of them on ways that are estimated
+  std::uint64_t lost_passes = 0;          // passes by ways that the machine code does not have
   std::size_t sites = 0;
 };
 

@@ -9,8 +9,9 @@
 namespace warpfold::record {
 
 // Keys of a cost that count issue slots.
-inline constexpr const char* kIssued[] = {"alu",         "integer", "sfu",           "shared", "shared_wide",
-                                          "global_load", "shuffle", "shuffle_index", "match",  "redux"};
+inline constexpr const char* kIssued[] = {"alu",         "integer",     "sfu",     "shared",
+                                          "shared_wide", "global_load", "shuffle", "shuffle_index",
+                                          "match",       "redux"};
 
 // The costs of ways as a variant's "paths": nothing, as an estimate, for null.
 [[nodiscard]] nlohmann::json path_costs(const nlohmann::json& way_costs);

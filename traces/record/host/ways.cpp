@@ -6,8 +6,7 @@
 namespace warpfold::record {
 
 WayIndex WayTree::find(WayIndex parent, InstructionNumber at, std::uint32_t steps) {
-  const std::uint64_t key =
-      std::uint64_t{parent} << 32U | static_cast<std::uint32_t>(at);
+  const std::uint64_t key = std::uint64_t{parent} << 32U | static_cast<std::uint32_t>(at);
   const auto [found, is_new] = children_.try_emplace(key, static_cast<WayIndex>(nodes_.size()));
   if (is_new) {
     nodes_.push_back({parent, at, steps});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways that warps take through a kernel, as the markers that they pass: a tree, so that a way is
-// one number and two warps that go alike share it.
+// The ways that warps take through a kernel, as the markers that they pass: a tree, so that a way
+// is one number and two warps that go alike share it.
 #pragma once
 
 #include <cstdint>

@@ -61,8 +61,8 @@ inline std::string driver_version() {
 // MHz that the SMs of the GPU run at now; 0 if it cannot be read.
 inline unsigned sm_clock_mhz(CUdevice device) {
   static const auto init = symbol<int (*)()>("libnvidia-ml.so.1", "nvmlInit_v2");
-  static const auto find = symbol<int (*)(const char*, void**)>("libnvidia-ml.so.1",
-                                                                "nvmlDeviceGetHandleByPciBusId_v2");
+  static const auto find =
+      symbol<int (*)(const char*, void**)>("libnvidia-ml.so.1", "nvmlDeviceGetHandleByPciBusId_v2");
   static const auto clock =
       symbol<int (*)(void*, int, unsigned*)>("libnvidia-ml.so.1", "nvmlDeviceGetClockInfo");
   static const auto bus = driver_symbol<CUresult (*)(char*, int, CUdevice)>("cuDeviceGetPCIBusId");
@@ -73,8 +73,8 @@ inline unsigned sm_clock_mhz(CUdevice device) {
   unsigned mhz = 0;
   constexpr int kSm = 1;
   const bool good = ready && find != nullptr && clock != nullptr && bus != nullptr &&
-                    bus(id.data(), size, device) == CUDA_SUCCESS &&
-                    find(id.data(), &handle) == 0 && clock(handle, kSm, &mhz) == 0;
+                    bus(id.data(), size, device) == CUDA_SUCCESS && find(id.data(), &handle) == 0 &&
+                    clock(handle, kSm, &mhz) == 0;
   return good ? mhz : 0;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // libwarpfold_record.so: loaded into a CUDA program by CUDA_INJECTION64_PATH, it records the
-// launches that `warpfold record` asks for, with NVIDIA's Compute Sanitizer API. A launch is offered
-// to `warpfold record` with the cubin of its module; what is not wanted runs as it would without.
+// launches that `warpfold record` asks for, with NVIDIA's Compute Sanitizer API. A launch is
+// offered to `warpfold record` with the cubin of its module; what is not wanted runs as it would
+// without.
 #include <cuda.h>
 #include <sanitizer.h>
 
@@ -33,8 +34,8 @@ struct Module {
 
 // What a context needs to record one launch at a time.
 struct Buffers {
-  Ring* ring = nullptr;             // device memory
-  std::uint32_t* words = nullptr;   // host memory
+  Ring* ring = nullptr;            // device memory
+  std::uint32_t* words = nullptr;  // host memory
   unsigned long long* tail = nullptr;
   std::uint8_t* additions = nullptr;  // device memory
   std::size_t additions_size = 0;
@@ -264,8 +265,8 @@ void Recorder::on_launch_end(const Sanitizer_LaunchData& data) {
   connection_.send(Message::kLaunchEnd, nlohmann::json{{"error", error_}}.dump());
 }
 
-// The arguments of the driver's launches lie in memory one behind the other: those up to the dynamic
-// shared memory.
+// The arguments of the driver's launches lie in memory one behind the other: those up to the
+// dynamic shared memory.
 struct LaunchArguments {
   CUfunction function;
   std::array<unsigned, 6> dimensions;

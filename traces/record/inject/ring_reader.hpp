@@ -92,8 +92,7 @@ class RingReader {
     if ((first & kAddresses) == 0) {
       return 0;
     }
-    return (first & kUniform) != 0 ? 1
-                                   : static_cast<std::uint32_t>(__builtin_popcount(lanes));
+    return (first & kUniform) != 0 ? 1 : static_cast<std::uint32_t>(__builtin_popcount(lanes));
   }
 
   // Sends what was read, and gives its room back.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libwarpfold_time.so: loaded into a CUDA program by CUDA_INJECTION64_PATH, it tells
-// `warpfold record` how long each launch took, with CUPTI's activity records. Nothing in the program
-// is changed.
+// `warpfold record` how long each launch took, with CUPTI's activity records. Nothing in the
+// program is changed.
 #include <cuda.h>
 #include <cupti.h>
 
