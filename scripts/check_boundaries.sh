@@ -45,6 +45,10 @@ mapfile -t synth_files < <(find synth scripts/synth.sh -type f ! -name '*.md' ! 
 
 rule "traces/ knows neither model nor rtl" '#include "(model|rtl|tb|synth)/' "${trace_files[@]}"
 rule "traces/format does not know what records or imports" '#include "traces/(capture|import)/' "${format_files[@]}"
+mapfile -t record_files < <(sources traces/record)
+rule "traces/record knows of ours traces/format alone" '#include "(?!traces/(format|record)/)' "${record_files[@]}"
+rule "what is loaded into programs knows no more than the protocol" '#include "traces/(format|record/host)/' \
+  traces/record/inject/*.[ch]pp traces/record/device/*.cu
 rule "traces/import knows traces/format alone" '#include "traces/(?!(format|import)/)' "${import_files[@]}"
 rule "python/ knows of ours traces/format alone" '#include "(?!traces/format/)' "${python_files[@]}"
 # capture_rule FOLDER "what it may know" FOLDER|...: of traces/capture it includes these and itself alone.
