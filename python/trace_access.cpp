@@ -145,9 +145,6 @@ WARPFOLD_EXPORT std::int64_t warpfold_take(OpenTrace* trace, std::uint64_t from,
     });
     return static_cast<std::int64_t>(trace->end);
   } catch (const std::exception& error) {
-    // What was taken of them is not whole.
-    trace->begin = trace->end = 0;
-    trace->taken.clear();
     last_error = error.what();
     return -1;
   }

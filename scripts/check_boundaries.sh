@@ -36,6 +36,7 @@ sources() { find "$@" -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort; 
 
 mapfile -t trace_files < <(sources traces)
 mapfile -t format_files < <(sources traces/format)
+mapfile -t import_files < <(sources traces/import)
 mapfile -t python_files < <(sources python)
 mapfile -t model_files < <(sources model)
 mapfile -t outside_wrapper < <(sources model | grep -v -e '^model/unit/rtl_unit\.cpp$' -e '^model/systemc/arc_subcore_rtl\.cpp$')
@@ -43,7 +44,12 @@ mapfile -t rtl_files < <(find rtl -name '*.sv' -o -name '*.svh' | sort)
 mapfile -t synth_files < <(find synth scripts/synth.sh -type f ! -name '*.md' ! -name '*.json' | sort)
 
 rule "traces/ knows neither model nor rtl" '#include "(model|rtl|tb|synth)/' "${trace_files[@]}"
-rule "traces/format does not know what records" '#include "traces/capture/' "${format_files[@]}"
+rule "traces/format does not know what records or imports" '#include "traces/(capture|import)/' "${format_files[@]}"
+mapfile -t record_files < <(sources traces/record)
+rule "traces/record knows of ours traces/format alone" '#include "(?!traces/(format|record)/)' "${record_files[@]}"
+rule "what is loaded into programs knows no more than the protocol" '#include "traces/(format|record/host)/' \
+  traces/record/inject/*.[ch]pp traces/record/device/*.cu
+rule "traces/import knows traces/format alone" '#include "traces/(?!(format|import)/)' "${import_files[@]}"
 rule "python/ knows of ours traces/format alone" '#include "(?!traces/format/)' "${python_files[@]}"
 # capture_rule FOLDER "what it may know" FOLDER|...: of traces/capture it includes these and itself alone.
 capture_rule() {

@@ -15,5 +15,5 @@ if [[ ${1:-} == --form ]]; then
   (($# == 1)) || die "--form goes alone"
   exec "$debian_python" "$repo/scripts/docs/form.py"
 fi
-prepare_simulator
+prepare_simulator "${packages_correlate[@]}"
 exec "$debian_python" "$repo/scripts/docs/run.py" "$@"

@@ -61,6 +61,7 @@ using Command = std::function<int()>;
 // Each adds its subcommands to the parser; what is parsed becomes `command`.
 void add_sim(CLI::App& app, Command& command);
 void add_trace(CLI::App& app, Command& command);
+void add_trace_import(CLI::App& trace_app, Command& command);
 void add_record(CLI::App& app, Command& command);
 void add_regress(CLI::App& app, Command& command);
 void add_report(CLI::App& app, Command& command);

@@ -12,7 +12,7 @@
 
 #include "model/cli/command.hpp"
 #include "traces/record/host/header_log.hpp"
-#include "traces/record/host/variant_costs.hpp"
+#include "traces/record/host/software_variants.hpp"
 
 namespace warpfold::cli {
 namespace {
@@ -44,7 +44,7 @@ int run_from(const record::RecordOptions& options,
   record::check_folder(options.out);
   record::traces_of_logs(
       {.files = files, .out = options.out, .workload = options.workload, .scene = options.scene},
-      record::read_reductions(record::tools_here().reductions), say);
+      record::read_reduction_costs(), say);
   return kDone;
 }
 

@@ -5,53 +5,25 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <ostream>
-#include <streambuf>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "model/cli/command.hpp"
 #include "model/cli/progress_line.hpp"
+#include "model/cli/trace_work.hpp"
 #include "traces/format/commands.hpp"
 
 namespace warpfold::cli {
 namespace {
 
 using Paths = std::vector<std::filesystem::path>;
-
-// Standard output while a progress line may stand on the terminal: what is printed takes its place.
-class BehindLine : public std::streambuf {
- public:
-  explicit BehindLine(ProgressLine& line) : line_(line) {}
-
- private:
-  int_type overflow(int_type character) override {
-    line_.wipe();
-    return std::cout.rdbuf()->sputc(traits_type::to_char_type(character));
-  }
-  std::streamsize xsputn(const char* text, std::streamsize count) override {
-    line_.wipe();
-    return std::cout.rdbuf()->sputn(text, count);
-  }
-  int sync() override { return std::cout.rdbuf()->pubsync(); }
-
-  ProgressLine& line_;
-};
-
-// What the user is told of a command's progress; nothing where that is no terminal.
-trace::Progress progress_on(ProgressLine& line, const std::string& what) {
-  if (!line.enabled()) {
-    return nullptr;
-  }
-  return [&line, what](double done) { line.show(done, what); };
-}
 
 void add_trace_info(CLI::App& trace_app, Command& command) {
   struct Arguments {
@@ -146,21 +118,6 @@ void add_trace_dump(CLI::App& trace_app, Command& command) {
   });
 }
 
-// The signal that asks for an end. What was begun is then removed, and the signal does its work.
-volatile std::sig_atomic_t stop_signal = 0;
-
-// A second one ends the process at once. One that is ignored, as under nohup, stays so.
-void stop_on(int signal) {
-  struct sigaction action {};
-  if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) {
-    return;
-  }
-  action = {};
-  action.sa_handler = [](int number) { stop_signal = number; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  ::sigaction(signal, &action, nullptr);
-}
-
 // Has `write` make the trace `out` of the trace `in`, and of the file `other` if that is not empty;
 // a signal ends it with nothing left behind. It takes a step and a stream to print to.
 template <typename Write>
@@ -177,28 +134,7 @@ int write_trace(const std::filesystem::path& in, const std::filesystem::path& ou
   if (std::filesystem::exists(out, error) && !std::filesystem::is_regular_file(out, error)) {
     throw UsageError(fmt::format("{}: is no regular file", out.string()));
   }
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    stop_on(signal);
-  }
-  ProgressLine line;
-  BehindLine behind(line);
-  std::ostream printed(&behind);
-  const trace::Progress progress = progress_on(line, "writing " + out.string());
-  try {
-    return write(
-        [&progress](double done) {
-          if (progress) {
-            progress(done);
-          }
-          return stop_signal != 0;
-        },
-        printed);
-  } catch (const trace::TraceError&) {
-    if (stop_signal != 0) {
-      std::raise(stop_signal);  // ends the process: the first one has put the default back
-    }
-    throw;
-  }
+  return run_stoppable("writing " + out.string(), write);
 }
 
 void add_trace_slice(CLI::App& trace_app, Command& command) {
@@ -364,6 +300,7 @@ void add_trace(CLI::App& app, Command& command) {
   add_trace_sample(*trace_app, command);
   add_header_change(kRecost, *trace_app, command);
   add_header_change(kRetime, *trace_app, command);
+  add_trace_import(*trace_app, command);
   add_trace_upgrade(*trace_app, command);
   trace_app->footer("Example:\n  warpfold trace info truck.wft");
 }

@@ -36,6 +36,14 @@ class Case(unittest.TestCase):
             function(*arguments)
         self.assertNotIn("\n", str(caught.exception))
 
+    def equal(self, found, wanted):
+        """As assertEqual of long lists, which would compare their texts for minutes where they differ."""
+        found, wanted = list(found), list(wanted)
+        self.assertEqual(len(found), len(wanted))
+        for i, (one, other) in enumerate(zip(found, wanted)):
+            if one != other:
+                self.fail(f"entry {i} is {one}, not {other}")
+
 
 def main():
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -15,13 +15,13 @@ EVENT = re.compile(r"^ +(\d+) event   mask (0x[0-9a-f]{8}) lanes +(\d+) (?:primi
 
 
 def dumped(path):
-    """Events of a trace of one site as `warpfold trace dump` prints them: (cta, warp, order, mask, lanes, [(lane,
-    primitive)...], uniform), and for each the values by parameter as texts."""
-    events, values, cta, warp = [], [], None, None
+    """What `warpfold trace dump` prints of a trace of one site: the CTAs; events as (cta, warp, order, mask, lanes,
+    [(lane, primitive)...], uniform); of each the values by parameter as texts."""
+    ctas, events, values, warp = [], [], [], None
     for line in run(WARPFOLD, "trace", "dump", path, "--values").splitlines():
         found = EVENT.match(line)
         if line.startswith("CTA "):
-            cta = int(line[4:])
+            ctas.append(int(line[4:]))
         elif line.startswith("  warp "):
             warp = int(line.split()[1].rstrip(":"))
         elif found:
@@ -30,11 +30,11 @@ def dumped(path):
                 lanes = [(lane, int(found[4])) for lane in range(32) if mask >> lane & 1]
             else:
                 lanes = [tuple(map(int, pair.split(":"))) for pair in found[5].split()]
-            events.append((cta, warp, int(found[1]), mask, int(found[3]), lanes, bool(found[4])))
+            events.append((ctas[-1], warp, int(found[1]), mask, int(found[3]), lanes, bool(found[4])))
             values.append([])
         elif line.startswith(" " * 13):
             values[-1].append(line.partition(": ")[2].split())
-    return events, values
+    return ctas, events, values
 
 
 def same(a, b):
@@ -44,20 +44,19 @@ def same(a, b):
 
 class AgainstDump(Case):
     def check_events(self, name):
-        trace, (wanted, _) = warpfold.Trace(TRACES / name), dumped(TRACES / name)
+        trace, (ctas, wanted, _) = warpfold.Trace(TRACES / name), dumped(TRACES / name)
         events = trace.events()
         self.assertEqual(len(events), len(wanted))
-        self.assertEqual(list(zip(events.cta, events.warp, events.order, events.mask, events.lanes, events.uniform)),
-                         [(*event[:5], event[6]) for event in wanted])
-        self.assertEqual(events.primitive.tolist(), [event[5][0][1] for event in wanted])
-        self.assertEqual(trace.ctas.tolist(), sorted({event[0] for event in wanted} | set(trace.ctas.tolist())))
+        self.equal(zip(events.cta, events.warp, events.order, events.mask, events.lanes, events.uniform),
+                   ((*event[:5], event[6]) for event in wanted))
+        self.equal(events.primitive, (event[5][0][1] for event in wanted))
+        self.assertEqual(trace.ctas.tolist(), ctas)
         for number, parameter in enumerate(trace.sites[0]["parameters"]):
             rows = events.addresses(parameter["name"])
             self.assertTrue(same(rows, events.addresses(number)))
             lanes = [(i, *pair) for i, event in enumerate(wanted) for pair in event[5]]
-            self.assertEqual(list(zip(rows.event, rows.lane, rows.primitive)), lanes)
-            self.assertEqual(rows.address.tolist(),
-                             [parameter["base"] + pair[2] * parameter["stride_bytes"] for pair in lanes])
+            self.equal(zip(rows.event, rows.lane, rows.primitive), lanes)
+            self.equal(rows.address, (parameter["base"] + lane[2] * parameter["stride_bytes"] for lane in lanes))
 
     def test_one_primitive(self):
         self.check_events("truck-values.wft")
@@ -68,7 +67,7 @@ class AgainstDump(Case):
 
     def test_values(self):
         for name in ("truck-values.wft", "bob-values.wft"):
-            trace, (_, wanted) = warpfold.Trace(TRACES / name), dumped(TRACES / name)
+            trace, (_, _, wanted) = warpfold.Trace(TRACES / name), dumped(TRACES / name)
             events = trace.events()
             for number in range(len(trace.sites[0]["parameters"])):
                 texts = [text for event in wanted for text in event[number]]
@@ -88,7 +87,9 @@ class AgainstInfo(Case):
                 events = trace.events()
                 self.assertEqual(len(events), stats["events"])
                 self.assertEqual(np.bincount(events.lanes, minlength=33).tolist(), stats["active_histogram"])
-                self.assertEqual(len(np.unique(events.addresses().primitive)), stats["distinct_primitives"])
+                rows = events.addresses()
+                self.assertTrue(np.array_equal(np.bincount(rows.event, minlength=len(events)), events.lanes))
+                self.assertEqual(len(np.unique(rows.primitive)), stats["distinct_primitives"])
                 passes = dict(stats["work_passes"])
                 passes[trace.sites[0]["taken_path"]] += stats["events"]
                 self.assertEqual(trace.work(), passes)

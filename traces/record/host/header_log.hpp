@@ -17,7 +17,7 @@ struct HeaderLogOptions {
   std::string scene;
 };
 
-// Makes `out`/STEM.wft of each file STEM.wfrec. `reductions`: as read_reductions() gives them.
+// Makes `out`/STEM.wft of each file STEM.wfrec. `reductions`: as read_reduction_costs() gives them.
 // `say` gets one line for each thing that the user wants to know. Throws trace::TraceError with one
 // line for a file that is not whole; traces that were made before stay.
 void traces_of_logs(const HeaderLogOptions& options, const nlohmann::json& reductions,

@@ -69,19 +69,15 @@ RecordOutcome record(const RecordOptions& options, const RecordTools& tools,
   return recording.outcome;
 }
 
-RecordTools tools_here() {
+std::optional<RecordTools> find_tools(std::string& missing) {
   const fs::path program = fs::read_symlink("/proc/self/exe");
   // It lies alike in a build and in an installation.
   const fs::path root = program.parent_path().parent_path() / "lib/warpfold";
-  return {.record_library = root / "libwarpfold_record.so",
-          .time_library = root / "libwarpfold_time.so",
-          .patches = root / "patches.fatbin",
-          .costs = root / "costs",
-          .reductions = root / "reduction_costs.json"};
-}
-
-std::optional<RecordTools> find_tools(std::string& missing) {
-  RecordTools tools = tools_here();
+  const RecordTools tools{.record_library = root / "libwarpfold_record.so",
+                          .time_library = root / "libwarpfold_time.so",
+                          .patches = root / "patches.fatbin",
+                          .costs = root / "costs",
+                          .reductions = root / "reduction_costs.json"};
   for (const fs::path& file : {tools.record_library, tools.time_library, tools.patches,
                                tools.costs / "kernel_code.py", tools.reductions}) {
     if (!fs::exists(file)) {

@@ -33,8 +33,6 @@ struct RecordTools {
 // Of this build or installation, by where the running program lies. None, and `missing` says what
 // is not there, if it cannot record.
 [[nodiscard]] std::optional<RecordTools> find_tools(std::string& missing);
-// The same, whether or not they are there.
-[[nodiscard]] RecordTools tools_here();
 
 // Makes a folder for traces where there is none. Throws trace::TraceError where it cannot be
 // written.

@@ -3,10 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
+
 #include "traces/format/whole_file.hpp"
 #include "traces/record/host/date.hpp"
 #include "traces/record/host/names.hpp"
-#include "traces/record/host/variant_costs.hpp"
 
 namespace warpfold::record {
 
@@ -33,7 +34,12 @@ Recording::Recording(const RecordOptions& options, const RecordTools& tools,
       say_(say),
       reader_(tools.costs, scratch),
       wanted_(options.kernel.empty() ? ".*" : options.kernel) {
-  reductions_ = read_reductions(tools.reductions);
+  std::ifstream file(tools.reductions);
+  const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
+  if (!json.is_object()) {
+    throw trace::TraceError(tools.reductions.string() + ": is no table of costs");
+  }
+  reductions_ = json.value("costs", nlohmann::json::object());
 }
 
 void Recording::on_message(Peer peer, Message kind, const std::string& bytes) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <string>
 
 namespace warpfold::record {
@@ -39,15 +38,6 @@ nlohmann::json reduction_of(const nlohmann::json& by_parameters, std::size_t par
 }
 
 }  // namespace
-
-nlohmann::json read_reductions(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
-  if (!json.is_object()) {
-    throw trace::TraceError(path.string() + ": is no table of costs");
-  }
-  return json.value("costs", nlohmann::json::object());
-}
 
 nlohmann::json path_costs(const nlohmann::json& way_costs) {
   nlohmann::json paths = nlohmann::json::array();

@@ -2,7 +2,6 @@
 // Costs of a recorded kernel, and of the policies in software that it does not have.
 #pragma once
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "traces/format/trace.hpp"
@@ -13,10 +12,6 @@ namespace warpfold::record {
 inline constexpr const char* kIssued[] = {"alu",         "integer",     "sfu",     "shared",
                                           "shared_wide", "global_load", "shuffle", "shuffle_index",
                                           "match",       "redux"};
-
-// The costs by architecture of a file as traces/data/reduction_costs.json. Throws
-// trace::TraceError.
-[[nodiscard]] nlohmann::json read_reductions(const std::filesystem::path& path);
 
 // The costs of ways as a variant's "paths": nothing, as an estimate, for null.
 [[nodiscard]] nlohmann::json path_costs(const nlohmann::json& way_costs);

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of launches, packed files, and a stream that is larger than the memory it may take.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tb/import/launch_text.hpp"
+#include "traces/format/reader.hpp"
+
+namespace warpfold::accelsim::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+Launch small_launch(const std::string& kernel, bool adds = true) {
+  Launch launch =
+      launch_of({plain(0x10, "FMUL"), adds ? red(0x20, at(kArray)) : plain(0x20, "EXIT")});
+  launch.kernel = kernel;
+  return launch;
+}
+
+TEST(Files, PackedOnesGiveTheSameTrace) {
+  // Longer than the pieces that files are read in.
+  WarpLines lines;
+  for (std::uint64_t i = 0; i < 50'000; ++i) {
+    lines.push_back(red(0x10, at(kArray + i * i % 4096 * 4)));
+  }
+  const std::string text = launch_of(lines).text();
+  const Imported plain_text = imported(text);
+  EXPECT_EQ(events_of(plain_text.ctas.at(0).warps.at(0)).size(), lines.size());
+  for (const auto& [name, packed] : std::vector<std::pair<std::string, std::string>>{
+           {"kernel-1.traceg.xz", xz_of(text)},
+           {"kernel-1.traceg.zst", zstd_of(text)},
+           {"kernel-1.traceg", xz_of(text)},  // the bytes say it, not the name
+           {"kernel-1.traceg.xz", xz_of(text.substr(0, 5000)) + xz_of(text.substr(5000))},
+           {"kernel-1.traceg.zst", zstd_of(text.substr(0, 5000)) + zstd_of(text.substr(5000))}}) {
+    EXPECT_EQ(imported(packed, name).ctas, plain_text.ctas) << name;
+  }
+}
+
+TEST(Files, CutOffAndDamagedPackingIsRefused) {
+  const std::string text = small_launch("_Z1aPf").text();
+  for (const bool is_xz : {true, false}) {
+    const std::string packed = is_xz ? xz_of(text) : zstd_of(text);
+    const std::string name = is_xz ? "xz" : "zstd";
+    for (std::size_t end = 6; end < packed.size(); end += 3) {
+      EXPECT_EQ(refusal(packed.substr(0, end)),
+                fmt::format("kernel-1.traceg: its {} stream is cut off", name))
+          << end;
+    }
+    std::string damaged = packed;
+    damaged[packed.size() / 2] = static_cast<char>(~damaged[packed.size() / 2]);
+    refusal(damaged);
+    EXPECT_TRUE(refusal(packed + "more")
+                    .starts_with(fmt::format("kernel-1.traceg: its {} stream is", name)));
+  }
+}
+
+// A folder with launches and a list, imported with these options.
+struct Folder {
+  TempFolder folder;
+  ImportOutcome outcome;
+  std::string printed;
+
+  void write(const std::string& name, const std::string& text) const {
+    write_text(folder / name, text);
+  }
+  Names import(ImportOptions options) {
+    options.list = folder / "kernelslist.g";
+    options.out = folder / "out";
+    fs::remove_all(options.out);
+    std::ostringstream out;
+    outcome = import_accelsim(options, out);
+    printed = out.str();
+    Names names;
+    for (const auto& entry : fs::directory_iterator(options.out)) {
+      names.push_back(entry.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  std::string refusal(const ImportOptions& options = {}) {
+    try {
+      import(options);
+    } catch (const trace::TraceError& error) {
+      const std::string why = error.what();
+      EXPECT_TRUE(why.starts_with(folder.path().string() + "/")) << why;
+      return why.substr(folder.path().string().size() + 1);
+    }
+    return "";
+  }
+};
+
+TEST(Files, ListsNameLaunchesAndCopies) {
+  Folder all;
+  all.write("kernelslist.g",
+            "MemcpyHtoD,0x00007f2ab4a00000,4096\nkernel-1.traceg\nkernel-2.trace.xz\n\n"
+            "MemcpyDtoH,0x00007f2ab4a00000,4096\nkernel-3.traceg\nkernel-4.traceg.zst");
+  all.write("kernel-1.traceg", small_launch("_Z1aPf").text());
+  all.write("kernel-2.traceg.xz", xz_of(small_launch("_Z5scalePf").text()));
+  all.write("kernel-3.traceg", small_launch("_Z1aPf").text());
+  all.write("kernel-4.traceg.zst", zstd_of(small_launch("_Z4copyPf", false).text()));
+  EXPECT_EQ(all.import({}), (Names{"kernel-1.wft", "kernel-2.wft"}));
+  EXPECT_EQ(all.outcome.launches, 3U);
+  EXPECT_NE(all.printed.find("kernel-4.traceg.zst: _Z4copyPf: 1 CTAs, 2 warp instructions, none of "
+                             "which adds floats: no trace\n"),
+            std::string::npos)
+      << all.printed;
+  EXPECT_EQ(all.import({.launch = 0}), (Names{"kernel-1.wft", "kernel-2.wft", "kernel-3.wft"}));
+  EXPECT_EQ(all.import({.launch = 2}), Names{"kernel-3.wft"});
+  EXPECT_EQ(all.import({.launch = 3}), Names{});
+  EXPECT_EQ(all.outcome.launches, 0U);
+  EXPECT_EQ(all.import({.kernel = "scale"}), Names{"kernel-2.wft"});
+  EXPECT_EQ(all.import({.kernel = "a\\(float"}), Names{"kernel-1.wft"});  // as it is written in C++
+  EXPECT_EQ(all.import({.kernel = "copy"}), Names{});
+  EXPECT_EQ(all.outcome.launches, 1U);
+}
+
+TEST(Files, WorkloadAndSceneAreTheUsers) {
+  Folder one;
+  one.write("kernelslist.g", "kernel-1.traceg\n");
+  one.write("kernel-1.traceg", small_launch("_Z1aPf").text());
+  one.import({.workload = "3D-TK", .scene = "truck"});
+  Imported trace;
+  read_back(one.folder / "out/kernel-1.wft", trace);
+  EXPECT_EQ(trace.header.workload, "3D-TK");
+  EXPECT_EQ(trace.header.scene, "truck");
+}
+
+TEST(Files, WrongListsAreRefused) {
+  Folder wrong;
+  EXPECT_EQ(wrong.refusal(), "kernelslist.g: No such file or directory");
+  wrong.write("kernelslist.g", "\n\n");
+  EXPECT_EQ(wrong.refusal(), "kernelslist.g: lists no kernel");
+  wrong.write("kernelslist.g", "MemcpyHtoD,0x0,4\nlaunch-1.traceg\n");
+  EXPECT_EQ(wrong.refusal(), "kernelslist.g:2: neither the file of a kernel nor a copy of memory");
+  wrong.write("kernelslist.g", "kernel-1/../../x.traceg\n");
+  EXPECT_EQ(wrong.refusal(), "kernelslist.g:1: the file of a kernel lies beside the list");
+  wrong.write("kernelslist.g", "kernel-1.traceg\n");
+  EXPECT_EQ(wrong.refusal(), "kernel-1.traceg: No such file or directory");
+  fs::create_directory(wrong.folder / "kernel-1.traceg");
+  EXPECT_EQ(wrong.refusal(), "kernel-1.traceg: is a folder");
+  fs::remove(wrong.folder / "kernel-1.traceg");
+  wrong.write("kernel-1.traceg", "");
+  EXPECT_EQ(wrong.refusal(), "kernel-1.traceg:0: is empty");
+  wrong.write("kernel-1.traceg", std::string(100'000, '-'));
+  EXPECT_EQ(wrong.refusal(), "kernel-1.traceg:1: a line of more than 65536 bytes");
+}
+
+// A step that says no ends it, with nothing left of the launch that it was at.
+TEST(Files, WorkThatIsGivenUpLeavesNothing) {
+  const TempFolder folder;
+  write_text(folder / "kernelslist.g", "kernel-1.traceg\n");
+  write_text(folder / "kernel-1.traceg", small_launch("_Z1aPf").text());
+  for (int allowed = 0;; ++allowed) {
+    int steps = 0;
+    std::ostringstream printed;
+    try {
+      import_accelsim({.list = folder / "kernelslist.g", .out = folder / "out"}, printed,
+                      [&](double) { return ++steps > allowed; });
+      EXPECT_GT(allowed, 2);
+      break;
+    } catch (const trace::TraceError&) {
+      EXPECT_TRUE(fs::is_empty(folder / "out"));
+    }
+  }
+}
+
+// --- a stream ---
+
+constexpr std::uint64_t kBlocks = 64;  // different ones
+
+// Blocks of a stream of so many bytes: eight warps that add in a loop.
+struct Stream {
+  explicit Stream(std::uint64_t bytes) {
+    Launch launch;
+    launch.block[0] = 256;
+    for (std::uint64_t block = 0; block < kBlocks; ++block) {
+      launch.blocks = {{"0,0,0", std::vector<WarpLines>(8, warp(block))}};
+      const std::string text = launch.text();
+      const std::size_t begin = text.find("\nwarp = 0");
+      if (block == 0) {
+        head = text.substr(0, text.find("#BEGIN_TB"));
+      }
+      bodies.push_back(text.substr(begin));
+    }
+    count = bytes / bodies[0].size() + 1;
+    const std::string grid = "(1,1,1)";
+    head.replace(head.find(grid), grid.size(), fmt::format("({},1,1)", count));
+  }
+
+  static WarpLines warp(std::uint64_t block) {
+    WarpLines lines = {plain(0x00, "S2R", "R0"), plain(0x10, "IMAD.WIDE", "R2", {"R0", "R255"})};
+    for (std::uint64_t turn = 0; turn < 40; ++turn) {
+      std::vector<std::uint64_t> addresses;
+      for (std::uint64_t lane = 0; lane < 32; ++lane) {
+        addresses.push_back(kArray + 4 * (turn % 4 == 0 ? block * 999 + turn
+                                                        : (lane * lane * 7 + turn * block) % 9000));
+      }
+      lines.push_back(plain(0x20, "LDG.E", "R4", {"R2"}));
+      lines.back().addresses = at(kArray);
+      lines.back().form = Form::kStride;
+      lines.push_back(plain(0x30, "FMUL", "R4", {"R4", "R4"}));
+      lines.push_back(red(0x40, addresses));
+      lines.back().form = Form::kSteps;
+      lines.push_back(plain(0x50, "ISETP.GE.AND", "", {"R2"}));
+      lines.push_back(plain(0x60, "BRA"));
+    }
+    return lines;
+  }
+
+  // To a pipe; ends early where nobody reads any more.
+  void write(const fs::path& pipe) const {
+    const int fd = ::open(pipe.c_str(), O_WRONLY);
+    bool good = put(fd, head);
+    for (std::uint64_t block = 0; good && block < count; ++block) {
+      good = put(fd, fmt::format("\n#BEGIN_TB\n\nthread block = {},0,0\n", block)) &&
+             put(fd, bodies[block % kBlocks]);
+    }
+    ::close(fd);
+  }
+  static bool put(int fd, std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t written = ::write(fd, text.data(), text.size());
+      if (written < 0) {
+        return false;
+      }
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+  }
+
+  std::string head;
+  std::vector<std::string> bodies;
+  std::uint64_t count = 0;
+};
+
+struct Ended {
+  int code = -1;
+  long peak_kib = 0;
+};
+
+Ended run_command(const std::vector<std::string>& words, const fs::path& log) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int fd = ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ::dup2(fd, STDOUT_FILENO);
+    ::dup2(fd, STDERR_FILENO);
+    std::vector<char*> argv;
+    for (const std::string& word : words) {
+      argv.push_back(const_cast<char*>(word.c_str()));
+    }
+    argv.push_back(nullptr);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  struct rusage usage {};
+  ::wait4(child, &status, 0, &usage);
+  return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1, .peak_kib = usage.ru_maxrss};
+}
+
+// WARPFOLD_IMPORT_STREAM_MB makes it longer, up to the 10 GB that must pass.
+TEST(Files, AStreamPassesThroughALittleMemory) {
+  ::signal(SIGPIPE, SIG_IGN);
+  const char* const asked = std::getenv("WARPFOLD_IMPORT_STREAM_MB");
+  const std::uint64_t megabytes = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 400;
+  const Stream stream(megabytes * 1'000'000);
+  const TempFolder folder;
+  write_text(folder / "kernelslist.g", "kernel-1.traceg\n");
+  ASSERT_EQ(::mkfifo((folder / "kernel-1.traceg").c_str(), 0600), 0);
+  std::thread writer([&] { stream.write(folder / "kernel-1.traceg"); });
+  const Ended ended =
+      run_command({WARPFOLD_COMMAND, "trace", "import-accelsim",
+                   (folder / "kernelslist.g").string(), "--out", (folder / "out").string()},
+                  folder / "log");
+  writer.join();
+  ASSERT_EQ(ended.code, 0);
+  constexpr long kMostKib = 256L << 10U;  // less than the stream, and a quarter of what is allowed
+  EXPECT_LT(ended.peak_kib, kMostKib);
+  const trace::Reader reader(folder / "out/kernel-1.wft");
+  EXPECT_EQ(reader.cta_count(), stream.count);
+  EXPECT_EQ(reader.event_count(), stream.count * 8 * 40);
+  RecordProperty("megabytes", static_cast<int>(megabytes));
+  RecordProperty("peak_kib", static_cast<int>(ended.peak_kib));
+}
+
+// What the code of policies costs in any kernel stands beside the baseline, whatever the GPU.
+TEST(Files, TheCommandAddsPoliciesInSoftware) {
+  const TempFolder folder;
+  write_text(folder / "kernelslist.g", "kernel-1.traceg\n");
+  std::string text = small_launch("_Z1aPf").text();
+  const std::string version = "-binary version = 86";
+  text.replace(text.find(version), version.size(), "-binary version = 70");
+  write_text(folder / "kernel-1.traceg", text);
+  const Ended ended =
+      run_command({WARPFOLD_COMMAND, "trace", "import-accelsim",
+                   (folder / "kernelslist.g").string(), "--out", (folder / "out").string()},
+                  folder / "log");
+  ASSERT_EQ(ended.code, 0);
+  Imported trace;
+  read_back(folder / "out/kernel-1.wft", trace);
+  const auto& variants = trace.header.costs.at("sm_70");
+  ASSERT_EQ(variants.size(), 4U);
+  for (const std::string name : {"sw-s", "sw-b", "skip"}) {
+    const trace::VariantCost& variant = variants.at(name);
+    EXPECT_EQ(variant.paths, variants.at("baseline").paths);
+    EXPECT_GT(variant.registers, variants.at("baseline").registers);
+    ASSERT_EQ(variant.reduce.size(), 1U);
+    const trace::InstructionCost& leader = variant.reduce[0].at("leader");
+    EXPECT_GT(leader.issue_slots(), 0U);
+    EXPECT_TRUE(leader.estimated);
+  }
+}
+
+TEST(Files, TheCommandSaysWhatIsWrongInOneLine) {
+  const TempFolder folder;
+  const auto log_of = [&](std::vector<std::string> words, int code) {
+    words.insert(words.begin(), {WARPFOLD_COMMAND, "trace", "import-accelsim"});
+    EXPECT_EQ(run_command(words, folder / "log").code, code);
+    const trace::test::Bytes bytes = trace::test::read_bytes(folder / "log");
+    return std::string(bytes.begin(), bytes.end());
+  };
+  const std::string list = (folder / "kernelslist.g").string();
+  const std::string out = (folder / "out").string();
+  EXPECT_EQ(log_of({list, "--out", out}, 2),
+            fmt::format("warpfold: {}: No such file or directory\n", list));
+  write_text(list, "kernel-1.traceg\n");
+  write_text(folder / "kernel-1.traceg", small_launch("_Z1aPf", false).text());
+  EXPECT_NE(log_of({list, "--out", out}, 1)
+                .find("kernelslist.g: no launch that was asked for adds floats\n"),
+            std::string::npos);
+  EXPECT_EQ(log_of({list, "--out", out, "--kernel", "other"}, 1),
+            fmt::format("warpfold: {}: no launch was asked for that is there\n", list));
+  const std::string launch = log_of({list, "--out", out, "--launch", "0"}, 2);
+  EXPECT_NE(launch.find("'0' is neither a number from 1 on nor all"), std::string::npos) << launch;
+  const std::string kernel = log_of({list, "--out", out, "--kernel", "("}, 2);
+  EXPECT_NE(kernel.find("'(' is no regular expression"), std::string::npos) << kernel;
+  EXPECT_EQ(std::count(kernel.begin(), kernel.end(), '\n'), 1) << kernel;
+  write_text(folder / "file", "");
+  EXPECT_NE(log_of({list, "--out", (folder / "file").string()}, 2).find("/file: "),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace warpfold::accelsim::test

@@ -1,0 +1,3 @@
+MemcpyHtoD,0x00007f2ab4a00000,4096
+kernel-1.traceg
+kernel-2.traceg
