@@ -73,7 +73,7 @@ class Install(unittest.TestCase):
 
     def test_recorder_header(self):
         folder = self.prefix / "include/warpfold"
-        self.assertIn('#include "record_log.cuh"', (folder / "record.cuh").read_text(encoding="utf-8"))
+        self.assertIn('#include <warpfold/record_log.cuh>', (folder / "record.cuh").read_text(encoding="utf-8"))
         # What of it is not for a GPU compiles alone.
         done = run(ARGS.compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++",
                    "-include", folder / "record_log.cuh", os.devnull)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records what a CUDA kernel adds atomically, for those who can change its source. Needs C++17, the
-// CUDA toolkit (sm_70 or later), and record_log.cuh beside it.
+// CUDA toolkit (sm_70 or later), and record_log.cuh beside it, in a folder warpfold.
 //
 //   template <class Log>
 //   __global__ void scatter(const int* to, const float* x, float* sums, int n, Log log) {
@@ -34,8 +34,7 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "record_log.cuh"
+#include <warpfold/record_log.cuh>
 
 namespace warpfold::record {
 
