@@ -54,10 +54,18 @@ constexpr std::uint32_t operand_words(std::uint32_t first) {
   return (first & kOperands) == 0 ? 0 : ((first >> kTypeShift & kTypeBits) == f64 ? 2 : 1);
 }
 
-// Words of a record with this first word and mask.
-constexpr std::uint32_t record_words(std::uint32_t first, std::uint32_t lanes) {
+// Words of a record with so many active lanes and this first word, without kOperands.
+constexpr std::uint32_t plain_record_words(std::uint32_t first, std::uint32_t lanes) {
   if ((first & kAddresses) == 0) {
     return kHeadWords;
+  }
+  const std::uint32_t addresses = (first & kUniform) != 0 ? 1 : lanes;
+  return kHeadWords + (2 * addresses + 3) / 4 * 4;
+}
+// The same of any record.
+constexpr std::uint32_t record_words(std::uint32_t first, std::uint32_t lanes) {
+  if ((first & kOperands) == 0) {
+    return plain_record_words(first, lanes);
   }
   const std::uint32_t addresses = (first & kUniform) != 0 ? 1 : lanes;
   return kHeadWords + (2 * (addresses + operand_words(first) * lanes) + 3) / 4 * 4;

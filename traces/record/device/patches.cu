@@ -25,12 +25,35 @@ __device__ std::uint32_t thread_index() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
+constexpr int kTurns = 22;
+constexpr long long kPause = 4000;  // clocks, before the second look
+
+// Waits, some seconds at most, for the ring to be free up to `end`; up to where it is. A lane that
+// sleeps or yields could let the others of its warp go on past the point where they meet again, and
+// the compiler yields in every loop that reads memory: so the host is asked a fixed number of
+// times, after pauses that double.
+__device__ __forceinline__ unsigned long long wait(const Ring* ring, unsigned long long end) {
+  unsigned long long limit = 0;
+#pragma unroll
+  for (int turn = 0; turn < kTurns; ++turn) {
+    if (end > limit) {
+      for (const long long begin = clock64(); clock64() - begin < kPause << turn;) {
+      }
+      limit = *ring->tail + ring->capacity;
+    }
+  }
+  return limit;
+}
+
 // Room for so many words; waits until they have been read.
 __device__ unsigned long long reserve(Ring* ring, std::uint32_t words) {
   const unsigned long long at = atomicAdd(&ring->reserved, static_cast<unsigned long long>(words));
   if (at + words > *static_cast<volatile unsigned long long*>(&ring->limit)) {
     unsigned long long limit = *ring->tail + ring->capacity;
-    while (at + words > limit) {
+    if (at + words > limit) {
+      limit = wait(ring, at + words);
+    }
+    while (at + words > limit) {  // lest lanes of a warp wait for each other for ever
       __nanosleep(2000);
       limit = *ring->tail + ring->capacity;
     }
@@ -52,8 +75,12 @@ __device__ void emit(void* data, std::uint64_t pc, Marker marker, const void* po
   const std::uint32_t mask = __activemask();
   const std::uint32_t lane = lane_id();
   const std::uint32_t leader = __ffs(static_cast<int>(mask)) - 1;
-  const std::uint64_t number =
-      marker == Marker::kEnter ? 0 : (pc - ring->pc) / warpfold::record::kInstructionBytes;
+  // The kernel is shorter than 4 GiB, and so the lower halves tell.
+  const std::uint32_t number =
+      marker == Marker::kEnter
+          ? 0U
+          : (static_cast<std::uint32_t>(pc) - static_cast<std::uint32_t>(ring->pc)) /
+                warpfold::record::kInstructionBytes;
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   std::uint32_t first = static_cast<std::uint32_t>(marker) | flags |
                         (thread_index() / 32U) << warpfold::record::kWarpShift;
@@ -64,7 +91,7 @@ __device__ void emit(void* data, std::uint64_t pc, Marker marker, const void* po
       first |= warpfold::record::kUniform;
     }
   }
-  const std::uint32_t words = warpfold::record::record_words(first, __popc(mask));
+  const std::uint32_t words = warpfold::record::plain_record_words(first, __popc(mask));
   unsigned long long at = 0;
   if (lane == leader) {
     at = reserve(ring, words);
@@ -82,7 +109,7 @@ __device__ void emit(void* data, std::uint64_t pc, Marker marker, const void* po
   }
   if (lane == leader) {
     asm volatile("st.volatile.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(ring->words + (at & wrap)),
-                 "r"(first), "r"(static_cast<std::uint32_t>(number) + 1U), "r"(cta + 1U), "r"(mask)
+                 "r"(first), "r"(number + 1U), "r"(cta + 1U), "r"(mask)
                  : "memory");
   }
 }
@@ -114,10 +141,13 @@ WARPFOLD_CALLBACK warpfold_shared(void* data, uint64_t pc, void*, uint32_t, uint
 
 WARPFOLD_CALLBACK warpfold_barrier(void* data, uint64_t pc, uint32_t index, uint32_t threads,
                                    uint32_t) {
+  // A count is rounded up to whole warps; 0 stands for all. Counts and indices are small, so the
+  // top bit of each difference says which is less.
   const std::uint32_t all = blockDim.x * blockDim.y * blockDim.z;
-  // A count is rounded up to whole warps.
-  const bool whole = index == 0 && (threads == 0 || threads >= all);
-  emit(data, pc, Marker::kBarrier, nullptr, whole ? warpfold::record::kWholeBarrier : 0);
+  const std::uint32_t part = (threads - all) & ~(threads - 1U) & 0x80000000U;
+  const std::uint32_t other = (0U - index) & 0x80000000U;
+  const std::uint32_t whole = ((part | other) >> 31U) ^ 1U;
+  emit(data, pc, Marker::kBarrier, nullptr, whole * warpfold::record::kWholeBarrier);
   return SANITIZER_PATCH_SUCCESS;
 }
 
