@@ -7,6 +7,7 @@
 #include <charconv>
 #include <filesystem>
 #include <iostream>
+#include <regex>
 #include <string_view>
 #include <system_error>
 
@@ -23,6 +24,23 @@ std::string refuse_negative(const std::string& text) {
 
 std::string refuse_empty(const std::string& text) {
   return text.empty() ? "is empty" : "";
+}
+
+std::string refuse_no_launch(const std::string& text) {
+  const bool is_number = !text.empty() && text.size() < 10 && text.front() != '0' &&
+                         text.find_first_not_of("0123456789") == std::string::npos;
+  return is_number || text == "all"
+             ? ""
+             : fmt::format("'{}' is neither a number from 1 on nor all", text);
+}
+
+std::string refuse_no_expression(const std::string& text) {
+  try {
+    const std::regex expression(text);
+    return "";
+  } catch (const std::regex_error& error) {
+    return fmt::format("'{}' is no regular expression: {}", text, error.what());
+  }
 }
 
 std::vector<std::string> split_list(const std::string& list) {

@@ -31,6 +31,9 @@ void complain(std::string text);
 // For CLI::Option::check: the complaint, or nothing. CLI11 reads "-1" as a large unsigned number.
 std::string refuse_negative(const std::string& text);
 std::string refuse_empty(const std::string& text);
+// What is neither "all" nor a number from 1 on.
+std::string refuse_no_launch(const std::string& text);
+std::string refuse_no_expression(const std::string& text);
 
 // The items of a comma-separated list, empty ones too.
 std::vector<std::string> split_list(const std::string& list);

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <regex>
 #include <string>
 
 #include "model/cli/command.hpp"
@@ -15,24 +14,6 @@
 namespace warpfold::cli {
 
 namespace {
-
-// "all", or a number from 1 on.
-std::string refuse_no_launch(const std::string& text) {
-  const bool is_number = !text.empty() && text.size() < 10 && text.front() != '0' &&
-                         text.find_first_not_of("0123456789") == std::string::npos;
-  return is_number || text == "all"
-             ? ""
-             : fmt::format("'{}' is neither a number from 1 on nor all", text);
-}
-
-std::string refuse_no_expression(const std::string& text) {
-  try {
-    const std::regex expression(text);
-    return "";
-  } catch (const std::regex_error& error) {
-    return fmt::format("'{}' is no regular expression: {}", text, error.what());
-  }
-}
 
 int run_import(const accelsim::ImportOptions& options) {
   accelsim::ImportOutcome outcome;
