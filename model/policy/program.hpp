@@ -3,6 +3,7 @@
 // WarpProgram belongs to one resident warp, which asks for its next step when the last is done.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "model/policy/program_items.hpp"
@@ -25,10 +26,12 @@ class WarpProgram {
   // The same where that is one more addition of the same lanes; else false, and nothing changes.
   [[nodiscard]] bool next_parameter(Step& step) const {
     const bool atomic = step.kind == StepKind::kAtomic || step.kind == StepKind::kReduced;
-    if (!atomic || step.parameter + 1U >= step.end_parameter) {
+    const std::uint32_t next = step.parameter + std::uint32_t{step.words};
+    if (!atomic || next >= step.end_parameter) {
       return false;
     }
-    ++step.parameter;
+    step.parameter = static_cast<std::uint16_t>(next);
+    step.words = static_cast<std::uint8_t>(std::min<std::uint32_t>(step.words, step.end_parameter - next));
     return true;
   }
   // Issue slots of the records that are still to come, in all or at least so many.

@@ -152,7 +152,8 @@ bool PolicyTiming::has_code(const trace::Header& header, const GpuConfig& gpu, P
   return variant != arch->second.end() && has_code_at_any_site(variant->first, variant->second);
 }
 
-PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy which)
+PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy which,
+                           const StructLayout& structs)
     : policy(which),
       costs_of(code_of(header, gpu)),
       match_group(gpu.latency.match_group),
@@ -174,7 +175,7 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
     const auto taken = static_cast<std::size_t>(
         std::find(header.paths.begin(), header.paths.end(), site.taken_path) -
         header.paths.begin());
-    const SiteCode own(which, code, s);
+    SiteCode own(which, code, s);
     OfSite& made = sites_.emplace_back();
     made.rule = own.rule;
     made.first_parameter = static_cast<std::uint16_t>(parameters);
@@ -182,6 +183,13 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
     made.end_parameter = static_cast<std::uint16_t>(parameters);
     made.wide = site.type == trace::ValueType::kF64;
     made.passed_on = reduces && site.type != trace::ValueType::kF32;
+    if (structs.has(s)) {
+      made.words = static_cast<std::uint8_t>(
+          std::min<std::size_t>(structs.most_words(), site.parameters.size()));
+      if (structs.moved(s)) {
+        own.costs.assign(own.costs.size(), StructLayout::address_cost());
+      }
+    }
     for (std::uint32_t lanes = each ? 1 : kLanes; lanes <= kLanes; ++lanes) {
       Pass pass;
       if (!site.taken_path.empty()) {

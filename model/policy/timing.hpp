@@ -11,6 +11,7 @@
 #include "model/machine/config.hpp"
 #include "model/policy/policy.hpp"
 #include "model/policy/segment.hpp"
+#include "model/policy/struct_layout.hpp"
 #include "traces/format/trace.hpp"
 
 namespace warpfold {
@@ -22,9 +23,11 @@ class PolicyTiming {
   static std::string code_of(const trace::Header& header, const GpuConfig& gpu);
   // False where the trace has costs for that architecture, but none of the policy's variant.
   static bool has_code(const trace::Header& header, const GpuConfig& gpu, Policy policy);
+  // `structs`: what structs the policy's hardware adds to in one instruction, if any.
   // Throws std::invalid_argument with one line when the trace has no costs, or none of the policy's
   // variant or of a part of it.
-  PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy policy);
+  PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy policy,
+               const StructLayout& structs = {});
 
   [[nodiscard]] const Segment& path(std::uint16_t index) const { return paths_[index]; }
   // What the pass of an event comes to.
@@ -38,6 +41,7 @@ class PolicyTiming {
     const PolicyRule* rule = nullptr;
     std::uint16_t first_parameter = 0;  // among those of all sites
     std::uint16_t end_parameter = 0;
+    std::uint8_t words = 1;    // that one instruction adds to at most, of a struct
     bool wide = false;         // two words for each lane
     bool passed_on = false;    // hardware that reduces does not know its type: plain REDs
     std::vector<Pass> passes;  // one, or one for each number of lanes where it matters

@@ -22,6 +22,8 @@ struct UnitInputs {
   LaneMask req_mask = 0;                   // active lanes
   std::array<Address, kLanes> req_addr{};  // one byte address a lane; inactive lanes are ignored
   Tag req_tag = 0;
+  // Operands of it: lane l adds word w to req_addr[l] + 4 w. At most Ports::max_words.
+  std::uint32_t req_words = 1;
   // Memory queue of the sub-core has room. A registered status: it must not depend on this cycle's
   // outputs, because the ARC scheduler reads its absence as "the LSU path is stalled".
   bool lsu_room = false;
@@ -47,10 +49,15 @@ struct UnitOutputs {
   bool lsu_reduced = false;  // true: one addition of lsu_data; false: the lanes' own values
   Fp32Bits lsu_data = 0;
   Tag lsu_tag = 0;
+  // Of a reduced one: which word of the request it is a sum of. Words of one transaction come one
+  // after the other, and lsu_last says that it is the last one.
+  std::uint32_t lsu_word = 0;
+  bool lsu_last = false;
   // Register-file read of the lanes in rf_mask: granted when rf_valid and rf_ready.
   bool rf_valid = false;
   LaneMask rf_mask = 0;
   Tag rf_tag = 0;
+  std::uint32_t rf_word = 0;  // of the operands of the request
   // Holds state. When false and no request is valid, a clock edge changes nothing.
   bool busy = false;
 
@@ -68,6 +75,7 @@ class ArcUnit {
     // rf_data[l % read_lanes].
     std::uint32_t read_lanes = 1;
     bool sees_exponents = false;  // uses rf_bins, of the whole operand
+    std::uint32_t max_words = 1;  // operands of a request
     // After so many cycles in which the memory queue is full and neither a lane is read nor a
     // request accepted, and a sum waits in all of them or in none, it is at rest (rtl/README.md):
     // after each rest_period of further such cycles it is as it was.
@@ -136,6 +144,7 @@ inline void offer_sum(UnitOutputs& outputs, Address address, Fp32Bits sum, Tag t
   outputs.lsu_addr = address;
   outputs.lsu_mask = 1;
   outputs.lsu_reduced = true;
+  outputs.lsu_last = true;
   outputs.lsu_data = sum;
   outputs.lsu_tag = tag;
 }

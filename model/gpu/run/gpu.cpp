@@ -48,7 +48,7 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch, const Outside& outside
       costs_of_(launch.timing->costs_of),
       may_lag_(!outside.in_step),
       quantum_(quantum_of(options)),
-      addresses_(launch.trace.header()),
+      addresses_(launch.header),
       memory_(addresses_.element_count(), launch.dense),
       map_(make_slice_map(config_)),
       clock_("clock", 1.0 / config_.sm.clock_ghz, outside.in_step ? 1 : partitions(options),
@@ -60,7 +60,7 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch, const Outside& outside
   build_sms(options, launch);
   build_l2(outside);
   if (!outside.l2) {
-    warm_l2(launch.trace.header());
+    warm_l2(launch.header);
   }
   sms_.front()->lose_grants(options.lose_grants);
   for (const auto& sm : sms_) {

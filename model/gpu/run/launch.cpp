@@ -25,6 +25,16 @@ GpuConfig beside_buffer(const GpuConfig& gpu, const Policy& policy) {
   return machine;
 }
 
+// Words that one instruction adds to at most.
+std::uint32_t most_words(const SimOptions& options) {
+  return options.policy.has_unit()
+             ? make_unit(options.unit, options.unit_kind,
+                         options.gpu.rules.scheduler.or_else("greedy"))
+                   ->ports()
+                   .max_words
+             : 1;
+}
+
 // What that makes; std::invalid_argument of a policy or a rule is about what the user gave.
 template <typename Make>
 auto refusing(const trace::Reader& trace, Make make) {
@@ -40,13 +50,17 @@ auto refusing(const trace::Reader& trace, Make make) {
 Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
                       const ReferenceSums& reference) {
   const trace::Header& header = trace.header();
-  Launch launch{
-      .trace = trace,
-      .timing = refusing(
-          trace,
-          [&] { return std::make_unique<PolicyTiming>(header, options.gpu, options.policy); }),
-      .buffer = {},
-      .dense = reference.dense()};
+  const StructLayout structs(header, most_words(options));
+  Launch launch{.trace = trace,
+                .header = header,
+                .timing = refusing(trace,
+                                   [&] {
+                                     return std::make_unique<PolicyTiming>(
+                                         header, options.gpu, options.policy, structs);
+                                   }),
+                .buffer = {},
+                .dense = reference.dense()};
+  launch.header.sites = structs.sites(header);
   const std::uint32_t registers = launch.timing->registers;
   launch.resident_ctas = ctas_per_sm(beside_buffer(options.gpu, options.policy), header, registers);
   if (launch.resident_ctas == 0) {
@@ -57,7 +71,7 @@ Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
                     header.shared_bytes_per_cta, options.gpu.name));
   }
 
-  for (const trace::Site& site : header.sites) {
+  for (const trace::Site& site : launch.header.sites) {
     for (const trace::Parameter& parameter : site.parameters) {
       const std::uint64_t last = (site.primitive_count - 1) * parameter.stride_bytes;
       if (parameter.base + last > kAddrMask) {

@@ -14,6 +14,7 @@ namespace warpfold {
 
 struct Launch {
   const trace::Reader& trace;
+  trace::Header header;  // the trace's, with arrays where the policy has them
   std::unique_ptr<PolicyTiming> timing;
   BufferShape buffer;
   std::uint32_t resident_ctas = 0;  // that fit an SM

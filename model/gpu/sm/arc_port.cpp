@@ -22,7 +22,7 @@ void ArcPort::request(CtaContext& cta, std::uint32_t warp, const Step& step, Cyc
   // A tag is free again once all lanes of its operand have been read or sent: a sum on its way out
   // needs no operand.
   Tag tag = 0;
-  while (operands_[tag].lanes_left != 0) {
+  while (operands_[tag].words_left != 0) {
     ++tag;
     ARC_CHECK(tag < operands_.size(), "the ARC unit holds more operands than it has places for");
   }
@@ -31,7 +31,9 @@ void ArcPort::request(CtaContext& cta, std::uint32_t warp, const Step& step, Cyc
   operand.values = EventValues(operand.event, context_.addresses);
   operand.parameter = step.parameter;
   operand.uniform = step.uniform;
-  operand.lanes_left = step.mask;
+  operand.words = step.words;
+  std::fill_n(operand.lanes_left.begin(), step.words, step.mask);
+  operand.words_left = step.mask == 0 ? 0 : (1U << step.words) - 1;
   if (answered_ == &operand) {
     answered_ = nullptr;
   }
@@ -40,6 +42,7 @@ void ArcPort::request(CtaContext& cta, std::uint32_t warp, const Step& step, Cyc
   request_.req_valid = true;
   request_.req_mask = step.mask;
   request_.req_tag = tag;
+  request_.req_words = step.words;
   if (step.uniform) {
     request_.req_addr.fill(context_.addresses.address(step.primitive, step.parameter));
   } else {
@@ -50,7 +53,7 @@ void ArcPort::request(CtaContext& cta, std::uint32_t warp, const Step& step, Cyc
           context_.addresses.address(lane_primitive(trace, event, lane), step.parameter);
     });
   }
-  context_.tally.lanes_issued += static_cast<std::uint64_t>(lane_count(step.mask));
+  context_.tally.lanes_issued += static_cast<std::uint64_t>(lane_count(step.mask)) * step.words;
 }
 
 // One clock of the unit with what stands at its ports.
@@ -80,34 +83,55 @@ void ArcPort::clock(Cycle cycle) {
 
 // What stands at the port to the memory queue, which has room, goes there.
 void ArcPort::send(const UnitOutputs& out) {
+  Operand& operand = operands_[out.lsu_tag];
+  if (out.lsu_reduced) {
+    ++context_.tally.unit_reduced;
+    send_sum(out, operand);
+    return;
+  }
   MemOp& op = memory_queue_.push_new();
   op.mask = out.lsu_mask;
   op.address = out.lsu_addr;
-  Operand& operand = operands_[out.lsu_tag];
   op.parameter = operand.parameter;
-  if (out.lsu_reduced) {
-    op.kind = MemOpKind::kReduced;
-    op.data = out.lsu_data;
-    ++context_.tally.unit_reduced;
-    return;
-  }
+  op.words = operand.words;
   op.kind = MemOpKind::kRed;
   op.event = operand.event.share();
   // Lanes of several addresses have them in their registers, beside the values.
   op.uniform = operand.uniform;
-  ARC_CHECK((operand.lanes_left & out.lsu_mask) == out.lsu_mask,
-            "the ARC unit sent a lane twice or one that was not asked for");
-  operand.lanes_left &= ~out.lsu_mask;
-  context_.tally.lanes_as_red += static_cast<std::uint64_t>(lane_count(out.lsu_mask));
+  for (std::uint32_t w = 0; w < operand.words; ++w) {
+    operand.take(w, out.lsu_mask);
+  }
+  context_.tally.lanes_as_red +=
+      static_cast<std::uint64_t>(lane_count(out.lsu_mask)) * operand.words;
+}
+
+// Sums of a struct fill the entry of a RED word by word, as lanes' values would.
+inline void ArcPort::send_sum(const UnitOutputs& out, const Operand& operand) {
+  packet_[out.lsu_word] = out.lsu_data;
+  if (!out.lsu_last) {
+    return;
+  }
+  MemOp& op = memory_queue_.push_new();
+  op.kind = MemOpKind::kReduced;
+  op.mask = out.lsu_mask;
+  op.address = out.lsu_addr;
+  op.parameter = operand.parameter;
+  op.words = static_cast<std::uint8_t>(out.lsu_word + 1);
+  op.data = op.words > 1 ? context_.sums.put(packet_) : out.lsu_data;
+}
+
+void ArcPort::Operand::take(std::uint32_t word, LaneMask lanes) {
+  ARC_CHECK(word < words && lanes != 0 && (lanes_left[word] & lanes) == lanes,
+            "the ARC unit took a lane twice or one that was not asked for");
+  lanes_left[word] &= ~lanes;
+  words_left &= ~(lanes_left[word] == 0 ? 1U << word : 0U);
 }
 
 // The register file grants every read.
 inline void ArcPort::read(const UnitOutputs& out) {
   Operand& operand = operands_[out.rf_tag];
-  ARC_CHECK(out.rf_mask != 0 && (operand.lanes_left & out.rf_mask) == out.rf_mask,
-            "the ARC unit read a lane twice or one that was not asked for");
-  operand.lanes_left &= ~out.rf_mask;
-  answer(operand, out.rf_mask);
+  operand.take(out.rf_word, out.rf_mask);
+  answer(operand, out.rf_word, out.rf_mask);
   context_.tally.lanes_to_unit += static_cast<std::uint64_t>(lane_count(out.rf_mask));
   ++stats_.read_cycles;
 }
@@ -115,25 +139,27 @@ inline void ArcPort::read(const UnitOutputs& out) {
 // Puts what the register file delivers onto the unit's ports. Values of lanes that are not read
 // matter to no unit, but for the exponents of the whole operand where it sees these: all its values
 // are fetched with the first read then, and stay at hand until another operand is read.
-inline void ArcPort::answer(const Operand& operand, LaneMask lanes) {
+inline void ArcPort::answer(const Operand& operand, std::uint32_t word, LaneMask lanes) {
   if (!ports_.sees_exponents) {
     for_each_bit(lanes, [&](std::uint32_t lane) {
-      request_.rf_data[lane & (ports_.read_lanes - 1)] = operand.values.of(operand.parameter, lane);
+      request_.rf_data[lane & (ports_.read_lanes - 1)] =
+          operand.values.of(operand.parameter + word, lane);
     });
     return;
   }
-  if (answered_ != &operand) {
-    fetch(operand);
+  if (answered_ != &operand || answered_word_ != word) {
+    fetch(operand, word);
   }
   for_each_bit(lanes, [&](std::uint32_t lane) {
     request_.rf_data[lane & (ports_.read_lanes - 1)] = values_[lane];
   });
 }
 
-void ArcPort::fetch(const Operand& operand) {
+void ArcPort::fetch(const Operand& operand, std::uint32_t word) {
   answered_ = &operand;
+  answered_word_ = word;
   for_each_bit(operand.event.event().mask, [&](std::uint32_t lane) {
-    values_[lane] = operand.values.of(operand.parameter, lane);
+    values_[lane] = operand.values.of(operand.parameter + word, lane);
     request_.rf_bins[lane] = exponent_bin(values_[lane]);
   });
 }
@@ -181,7 +207,7 @@ void ArcPort::end_rest(Cycle cycle) {
 // An idle unit reads nothing more: lets go of the CTAs whose operands it might have read.
 void ArcPort::release_operands() {
   for (Operand& operand : operands_) {
-    ARC_CHECK(operand.lanes_left == 0, "the ARC unit went idle with lanes unread");
+    ARC_CHECK(operand.words_left == 0, "the ARC unit went idle with lanes unread");
     operand.event = {};
   }
 }

@@ -18,6 +18,7 @@
 #include "model/gpu/sm/mem_op.hpp"
 #include "model/gpu/sm/port_probe.hpp"
 #include "model/gpu/sm/sm_context.hpp"
+#include "model/gpu/traffic/line_sums.hpp"
 #include "model/kernel/channel.hpp"
 #include "model/kernel/recorder.hpp"
 #include "model/unit/arc_unit.hpp"
@@ -29,6 +30,9 @@ enum class UnitWork : std::uint8_t { kReads, kWaits, kSends, kHolds };
 
 class ArcPort {
  public:
+  // Of an atomred at most, whatever the unit.
+  static constexpr std::uint32_t kMaxWords = 16;
+
   struct Stats {
     std::uint64_t read_cycles = 0;     // in which the unit read the register file
     std::uint64_t blocked_cycles = 0;  // in which its sum waited for the LSU path
@@ -59,17 +63,23 @@ class ArcPort {
   struct Operand {
     EventRef event;
     EventValues values;
-    std::uint16_t parameter = 0;
+    std::uint16_t parameter = 0;  // of its first word
+    std::uint8_t words = 1;
     bool uniform = false;  // all lanes have one address
-    LaneMask lanes_left = 0;
+    // Lanes of each word that are still to be read or sent, and the words that have some.
+    std::array<LaneMask, kMaxWords> lanes_left{};
+    std::uint32_t words_left = 0;
+
+    void take(std::uint32_t word, LaneMask lanes);
   };
 
   [[nodiscard]] bool has_room() const;
   void clock(Cycle cycle);
   void send(const UnitOutputs& out);
   void read(const UnitOutputs& out);
-  void answer(const Operand& operand, LaneMask lanes);
-  void fetch(const Operand& operand);
+  void send_sum(const UnitOutputs& out, const Operand& operand);
+  void answer(const Operand& operand, std::uint32_t word, LaneMask lanes);
+  void fetch(const Operand& operand, std::uint32_t word);
   void come_to_rest(Cycle cycle, const UnitOutputs& out);
   void end_rest(Cycle cycle);
   void release_operands();
@@ -90,8 +100,10 @@ class ArcPort {
   bool sum_waits_ = false;
   Cycle resting_since_ = kNever;
   std::vector<Operand> operands_;  // by tag
-  // Whose values lie in values_, where the unit sees the exponents of a whole operand.
+  // Whose values lie in values_, where the unit sees the exponents of a whole operand; which word's.
   const Operand* answered_ = nullptr;
+  std::uint32_t answered_word_ = 0;
+  LineSums packet_{};  // sums of a struct that have come so far
   std::array<Fp32Bits, kLanes> values_{};
   Stats stats_;
 

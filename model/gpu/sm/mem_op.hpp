@@ -11,8 +11,10 @@
 namespace warpfold {
 
 enum class MemOpKind : std::uint8_t {
-  kRed,      // the lanes of `mask` add their own values
-  kReduced,  // one addition of `data` at `address`; with `event` of sums of the lanes of `mask`
+  kRed,      // the lanes of `mask` add their own values, to `words` neighbouring words each
+  // One addition of `data` at `address`; with `event` of sums of the lanes of `mask`; with several
+  // words of the first `words` sums at `data` in the LineSumsPool, from `address` on.
+  kReduced,
   kShuffle,  // occupies the pipe for `lsu_ticks`, answers warp `warp_slot` `latency` later
   kShared,   // the same, accesses of shared memory
   kCached,   // a load that the L1 answers: occupies the pipe for `lsu_ticks`
@@ -30,6 +32,7 @@ struct MemOp {
   bool uniform = false;         // kRed: all lanes of `mask` add to `address`
   std::uint16_t parameter = 0;  // among those of all sites
   std::uint8_t warp_slot = 0;
+  std::uint8_t words = 1;
   bool passes = false;  // kRed: goes by an atomic buffer, which does not know its type
   bool wide = false;    // kRed, kReduced: two words for each addition
   LaneMask mask = 0;

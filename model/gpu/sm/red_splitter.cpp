@@ -49,7 +49,13 @@ void RedSplitter::split(MemOp& op) {
   if (context_.buffer.present()) {
     set_pieces(op.passes);
   }
-  if (op.kind == MemOpKind::kReduced && op.event.cta) {
+  if (op.words > 1) {
+    if (op.kind == MemOpKind::kReduced) {
+      split_packet(op);
+    } else {
+      split_structs(op);
+    }
+  } else if (op.kind == MemOpKind::kReduced && op.event.cta) {
     split_sums(op);
   } else if (op.kind == MemOpKind::kReduced || op.uniform) {
     split_one_address(op);
@@ -260,37 +266,74 @@ void RedSplitter::split_sums(MemOp& op) {
       group |= primitive_of(m) == primitive ? m & (~m + 1) : 0;
     }
     rest &= ~group;
+    TransactionFields fields;
+    fields.parameter = op.parameter;
     add_sum(context_.addresses.address(primitive, op.parameter),
-            software_sum(values.data(), group, SumOrder::kSerial), op.parameter);
+            software_sum(values.data(), group, SumOrder::kSerial), fields);
+    ++context_.tally.software_reduced;
   }
+  finish_sums();
+  op.event = {};  // the sums are all that travels
+}
+
+// What is gathered travels as sums.
+void RedSplitter::finish_sums() {
   for (std::size_t i = 0; i < count_; ++i) {
     transactions_[i].partial = true;
     transactions_[i].mask = summed_[i];
     transactions_[i].data = context_.sums.put(sums_[i]);
   }
   count_turns();
-  op.event = {};  // the sums are all that travels
 }
 
-// A sum of software goes into the transaction of its line.
-void RedSplitter::add_sum(Address address, Fp32Bits sum, std::uint16_t parameter) {
-  const auto end = transactions_.begin() + static_cast<std::ptrdiff_t>(count_);
-  const auto found = std::find_if(transactions_.begin(), end, [&](const Transaction& t) {
-    return ((t.address ^ address) & piece_mask_) == 0;
-  });
-  const auto index = static_cast<std::size_t>(found - transactions_.begin());
-  if (found == end) {
-    TransactionFields fields;
-    fields.parameter = parameter;
-    fields.address = address & piece_mask_;
+// A sum goes into the transaction of its line; a second one of its word into another, made with
+// these fields.
+void RedSplitter::add_sum(Address address, Fp32Bits sum, const TransactionFields& fields) {
+  const std::size_t word = address % kLineBytes / sizeof(Fp32Bits);
+  std::size_t index = 0;
+  while (index < count_ && (((transactions_[index].address ^ address) & piece_mask_) != 0 ||
+                            (summed_[index] >> word & 1U) != 0)) {
+    ++index;
+  }
+  if (index == count_) {
     clear_words(count_);
     begin(fields);
+    transactions_[index].address = address & piece_mask_;
   }
-  const std::size_t word = address % kLineBytes / sizeof(Fp32Bits);
   add_word(index, address);
   sums_[index][word] = sum;
   summed_[index] |= 1U << word;
-  ++context_.tally.software_reduced;
+}
+
+// The sums of a struct, which a reduction unit has formed.
+void RedSplitter::split_packet(const MemOp& op) {
+  const LineSums sums = context_.sums.take(op.data);
+  TransactionFields fields;
+  for (std::uint32_t w = 0; w < op.words; ++w) {
+    fields.parameter = static_cast<std::uint16_t>(op.parameter + w);
+    add_sum(op.address + w * sizeof(Fp32Bits), sums[w], fields);
+  }
+  finish_sums();
+}
+
+// A RED of several words for each lane.
+void RedSplitter::split_structs(MemOp& op) {
+  const trace::WarpTrace& trace = op.event.warp_trace();
+  const trace::Record& event = op.event.event();
+  const EventValues values(op.event, context_.addresses);
+  TransactionFields fields;
+  fields.own = true;
+  for (LaneMask rest = op.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const std::uint32_t primitive = lane_primitive(trace, event, lane);
+    for (std::uint32_t w = 0; w < op.words; ++w) {
+      fields.parameter = static_cast<std::uint16_t>(op.parameter + w);
+      add_sum(context_.addresses.address(primitive, fields.parameter),
+              values.of(fields.parameter, lane), fields);
+    }
+  }
+  finish_sums();
+  op.event = {};  // the values are all that travels
 }
 
 }  // namespace warpfold

@@ -36,8 +36,11 @@ class RedSplitter {
   void split_one_address(MemOp& op);
   void split_lanes(MemOp& op);
   void split_sums(MemOp& op);
+  void split_packet(const MemOp& op);
+  void split_structs(MemOp& op);
+  void finish_sums();
   void begin(const TransactionFields& fields);
-  void add_sum(Address address, Fp32Bits sum, std::uint16_t parameter);
+  void add_sum(Address address, Fp32Bits sum, const TransactionFields& fields);
   void set_pieces(bool by_line);
   void clear_words(std::size_t transaction);
   std::uint8_t add_word(std::size_t transaction, Address address);
@@ -55,15 +58,17 @@ class RedSplitter {
   Address piece_mask_ = 0;  // of an address, that of its transaction
   bool wide_ = false;       // the RED in hand is
   const Ticks red_min_, red_flit_, red_change_;
+  // A struct of a lane is no longer than a line, so it lies in two.
+  static constexpr std::size_t kMost = 2 * kLanes;
   std::size_t count_ = 0;
-  std::array<Transaction, kLanes> transactions_;  // so many
+  std::array<Transaction, kMost> transactions_;  // so many
   // Of each, how many additions each word of its line gets, and which words get any.
-  std::array<std::array<std::uint8_t, kLineWords>, kLanes> words_{};
-  std::array<std::uint32_t, kLanes> added_{};
+  std::array<std::array<std::uint8_t, kLineWords>, kMost> words_{};
+  std::array<std::uint32_t, kMost> added_{};
   std::array<std::uint8_t, kLanes> turn_of_{};  // of each lane, over its line
-  std::array<Ticks, kLanes> occupancy_{};
-  std::array<LineSums, kLanes> sums_;           // of each, where it carries sums,
-  std::array<std::uint32_t, kLanes> summed_{};  // and the words of these
+  std::array<Ticks, kMost> occupancy_{};
+  std::array<LineSums, kMost> sums_;           // of each, where it carries sums,
+  std::array<std::uint32_t, kMost> summed_{};  // and the words of these
 };
 
 }  // namespace warpfold
