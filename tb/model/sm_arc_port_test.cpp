@@ -65,10 +65,11 @@ class ArcPortBench : public SmBench {
     note_growth([this] { return subcore.queue.size() + lsu->taken.size(); }, put);
     whole = &cta();
   }
-  void ask(Cycle cycle, std::uint16_t parameter = 0) {
+  void ask(Cycle cycle, std::uint16_t parameter = 0, std::uint8_t words = 1) {
     Step step;
     step.kind = StepKind::kAtomic;
     step.parameter = parameter;
+    step.words = words;
     step.mask = 0xf;
     step.primitive = 3;
     step.uniform = true;
@@ -114,6 +115,41 @@ TEST_P(ArcPortOnEitherClock, ARequestStandsThereUntilItIsAccepted) {
   EXPECT_EQ(bench.tally.lanes_to_unit, 8U);
   EXPECT_EQ(bench.tally.unit_reduced, 2U);
   EXPECT_FALSE(bench.subcore.port->held());
+}
+
+TEST_P(ArcPortOnEitherClock, SumsOfAStructLeaveTogether) {
+  ArcPortBench bench(GetParam());
+  bench.build();
+  bench.ask(10, 0, 2);
+  bench.run();
+  // Accepted in 11, read in 12 and 14, summed in 13 and 15.
+  EXPECT_EQ(bench.put, Cycles{15});
+  ASSERT_EQ(bench.lsu->taken.size(), 1U);
+  const MemOp& packet = bench.lsu->taken[0].what;
+  EXPECT_EQ(packet.kind, MemOpKind::kReduced);
+  EXPECT_EQ(packet.words, 2U);
+  EXPECT_EQ(packet.address, bench.addresses.address(3, 0));
+  const LineSums sums = bench.sums.take(packet.data);
+  EXPECT_EQ(sums[0], 0x40000000U);
+  EXPECT_EQ(sums[1], 0x40000001U);
+  EXPECT_EQ(bench.tally.lanes_issued, 8U);
+  EXPECT_EQ(bench.tally.lanes_to_unit, 8U);
+  EXPECT_EQ(bench.tally.unit_reduced, 2U);
+  EXPECT_FALSE(bench.subcore.port->held());
+}
+
+TEST_P(ArcPortOnEitherClock, LanesOfAStructPassAsOneRed) {
+  ArcPortBench bench(GetParam());
+  bench.plan = {.as_red = true};
+  bench.build();
+  bench.ask(10, 0, 2);
+  bench.run();
+  ASSERT_EQ(bench.lsu->taken.size(), 1U);
+  const MemOp& red = bench.lsu->taken[0].what;
+  EXPECT_EQ(red.kind, MemOpKind::kRed);
+  EXPECT_EQ(red.words, 2U);
+  EXPECT_EQ(red.mask, 0xfU);
+  EXPECT_EQ(bench.tally.lanes_as_red, 8U);
 }
 
 TEST_P(ArcPortOnEitherClock, ARedPassesInTheCycleInWhichItIsAccepted) {

@@ -10,7 +10,7 @@
 namespace warpfold::test {
 
 // Accepts a request in its so-manyth cycle, reads all its lanes in the next one and has the sum so
-// many cycles after that; or sends the lanes as a RED as it accepts them.
+// many cycles after that, then the next word's; or sends the lanes as a RED as it accepts them.
 struct FakeUnitPlan {
   int accept = 1;
   int sum = 1;
@@ -46,7 +46,7 @@ class FakeUnit : public ArcUnit {
     return outputs;
   }
   [[nodiscard]] Ports ports() const override {
-    return {.operands = 2, .cycles_to_rest = plan_.cycles_to_rest};
+    return {.operands = 2, .max_words = 16, .cycles_to_rest = plan_.cycles_to_rest};
   }
   [[nodiscard]] bool busy() const override { return held_.has_value(); }
 
@@ -55,7 +55,9 @@ class FakeUnit : public ArcUnit {
     Tag tag;
     LaneMask mask;
     Address address;
-    int age;  // cycles since it has been accepted
+    int age;  // cycles since it has been accepted, or since the last sum
+    std::uint32_t words;
+    std::uint32_t word = 0;
   };
 
   void look_at(const UnitInputs& inputs, UnitOutputs& outputs) {
@@ -74,17 +76,29 @@ class FakeUnit : public ArcUnit {
       outputs.lsu_tag = inputs.req_tag;
       return;
     }
-    held_ = {
-        .tag = inputs.req_tag, .mask = inputs.req_mask, .address = inputs.req_addr[0], .age = 0};
+    held_ = {.tag = inputs.req_tag,
+             .mask = inputs.req_mask,
+             .address = inputs.req_addr[0],
+             .age = 0,
+             .words = inputs.req_words};
   }
   void work(const UnitInputs& inputs, UnitOutputs& outputs) {
     ++held_->age;
     if (held_->age == 1 || (plan_.reads_twice && held_->age == 2)) {
       ask_for(outputs, held_->mask, held_->tag);
+      outputs.rf_word = held_->word;
     } else if (held_->age > plan_.sum) {
-      offer_sum(outputs, held_->address, 0x40000000, held_->tag);
-      if (inputs.lsu_room) {
+      offer_sum(outputs, held_->address, 0x40000000 + held_->word, held_->tag);
+      outputs.lsu_word = held_->word;
+      outputs.lsu_last = held_->word + 1 == held_->words;
+      if (!inputs.lsu_room) {
+        return;
+      }
+      if (outputs.lsu_last) {
         held_.reset();
+      } else {
+        ++held_->word;
+        held_->age = 0;
       }
     }
   }

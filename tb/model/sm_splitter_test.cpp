@@ -2,6 +2,9 @@
 // What a RED or a load comes to, by numbers: transactions, flits, and what each takes of the pipe.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <vector>
+
 #include "model/gpu/sm/red_splitter.hpp"
 #include "tb/model/sm_bench.hpp"
 
@@ -193,6 +196,125 @@ TEST(RedSplitter, ALoadIsTheSectorsOfALineOfWhichTheLastAnswers) {
     EXPECT_EQ(bench.splitter->at(i).answers, i < 3 ? Transaction::kNoAnswer : 6U);
     EXPECT_EQ(bench.splitter->occupancy(i), at_cycle(2));
   }
+}
+
+// Nine words a primitive, 64 bytes apart, or only 36.
+SmallTrace structs(std::uint32_t stride, const std::vector<std::uint32_t>& primitives) {
+  SmallTrace trace(1, 1, 9, 256, stride);
+  std::vector<std::uint32_t> of_lanes = primitives;
+  of_lanes.resize(kLanes);
+  trace.event(0, 0, (LaneMask{1} << primitives.size()) - 1, of_lanes);
+  return trace;
+}
+
+class StructBench : public SmBench {
+ public:
+  StructBench(std::uint32_t stride, const std::vector<std::uint32_t>& primitives)
+      : SmBench(Clocking::kGated, structs(stride, primitives)), splitter(context()) {}
+
+  // The sum of each word, and by how many transactions it comes.
+  std::map<Address, std::vector<Fp32Bits>> added() {
+    std::map<Address, std::vector<Fp32Bits>> words;
+    for (std::size_t i = 0; i < splitter.count(); ++i) {
+      const Transaction& t = splitter.at(i);
+      EXPECT_TRUE(t.partial);
+      EXPECT_FALSE(t.event.cta);
+      const LineSums of_line = sums.take(t.data);
+      for (std::uint32_t w = 0; w < kLineWords; ++w) {
+        if ((t.mask >> w & 1U) != 0) {
+          words[t.address / kLineBytes * kLineBytes + w * sizeof(Fp32Bits)].push_back(of_line[w]);
+        }
+      }
+    }
+    return words;
+  }
+  RedSplitter splitter;
+};
+
+TEST(Structs, OfAReductionUnitAreOneTransactionOfTheirSectors) {
+  StructBench bench(64, {0});
+  MemOp op;
+  op.kind = MemOpKind::kReduced;
+  op.words = 9;
+  op.mask = 1;
+  op.address = bench.addresses.address(3, 0);
+  LineSums sums{};
+  for (std::uint32_t w = 0; w < 9; ++w) {
+    sums[w] = 0x3f800000 + w;
+  }
+  op.data = bench.sums.put(sums);
+  bench.splitter.split(op);
+  ASSERT_EQ(bench.splitter.count(), 1U);
+  const Transaction& t = bench.splitter.at(0);
+  EXPECT_EQ(t.turns, 1U);
+  EXPECT_EQ(t.packets, 2U);
+  EXPECT_EQ(t.flits, 3U);
+  EXPECT_FALSE(t.own);
+  const auto words = bench.added();
+  EXPECT_EQ(words.size(), 9U);
+  for (std::uint32_t w = 0; w < 9; ++w) {
+    EXPECT_EQ(words.at(op.address + 4 * w), std::vector<Fp32Bits>{0x3f800000 + w});
+  }
+  EXPECT_TRUE(bench.sums.empty());
+}
+
+TEST(Structs, InTwoLinesAreTwoTransactions) {
+  StructBench bench(36, {0});
+  MemOp op;
+  op.kind = MemOpKind::kReduced;
+  op.words = 9;
+  op.mask = 1;
+  op.address = bench.addresses.address(3, 0);  // from byte 108 on
+  op.data = bench.sums.put(LineSums{});
+  bench.splitter.split(op);
+  ASSERT_EQ(bench.splitter.count(), 2U);
+  EXPECT_EQ(lane_count(bench.splitter.at(0).mask), 5);
+  EXPECT_EQ(lane_count(bench.splitter.at(1).mask), 4);
+  EXPECT_EQ(bench.added().size(), 9U);
+}
+
+TEST(Structs, OfLanesAreAddedLaneByLane) {
+  // Lanes 0 and 2 have the same, lane 1 the next one in the same line.
+  StructBench bench(64, {4, 5, 4});
+  MemOp op;
+  op.kind = MemOpKind::kRed;
+  op.words = 9;
+  op.mask = 7;
+  CtaContext& cta = bench.cta();
+  op.event = {.cta = CtaHold::of(cta)};
+  bench.splitter.split(op);
+  EXPECT_FALSE(op.event.cta);
+  // Two lanes cannot add to one word at once.
+  ASSERT_EQ(bench.splitter.count(), 2U);
+  EXPECT_EQ(bench.splitter.at(0).packets, 4U);
+  EXPECT_EQ(bench.splitter.at(1).packets, 2U);
+  EXPECT_TRUE(bench.splitter.at(0).own);
+  const EventRef ref{.cta = CtaHold::of(cta)};
+  const EventValues values(ref, bench.addresses);
+  const auto words = bench.added();
+  ASSERT_EQ(words.size(), 18U);
+  for (std::uint32_t w = 0; w < 9; ++w) {
+    EXPECT_EQ(words.at(bench.addresses.address(4, w)),
+              (std::vector<Fp32Bits>{values.of(w, 0), values.of(w, 2)}));
+    EXPECT_EQ(words.at(bench.addresses.address(5, w)),
+              std::vector<Fp32Bits>{values.of(w, 1)});
+  }
+}
+
+// The worst there is: no two lanes in one line, each in two.
+TEST(Structs, OfAllLanesInTwoLinesEach) {
+  std::vector<std::uint32_t> primitives;
+  for (std::uint32_t lane = 0; lane < 31; ++lane) {
+    primitives.push_back(3 + 8 * lane);  // 288 bytes on: not all straddle, but many
+  }
+  StructBench bench(36, primitives);
+  MemOp op;
+  op.words = 9;
+  op.mask = 0x7fffffff;
+  op.event = {.cta = CtaHold::of(bench.cta())};
+  bench.splitter.split(op);
+  EXPECT_GT(bench.splitter.count(), kLanes);
+  EXPECT_EQ(bench.added().size(), 31U * 9);
 }
 
 }  // namespace
