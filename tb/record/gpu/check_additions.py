@@ -4,8 +4,8 @@
 
 usage: check_additions.py ARRAYS TRACE...
 
-ARRAYS is the file that additions.cu writes. Each of its kernels adds 1, so an element is the number of additions to
-its address; the traces are of all launches together. Record with --no-profile: the run under ncu writes ARRAYS anew, with
+ARRAYS is the file that additions.cu or pytorch_ops.py writes. All that these add is 1, so an element is the number of
+additions to its address; the traces are of all launches together. Record with --no-profile: the run under ncu writes ARRAYS anew, with
 other addresses. Needs the package warpfold, NumPy and whole launches.
 Exit code 0: every element is as recorded. 1: one differs. 2: bad usage, or a file that cannot be worked with.
 """
