@@ -97,7 +97,8 @@ struct RunResult {
   // Checks at the end of the run; `failure` names the first that failed.
   bool sums_match = false;
   bool conserved = false;
-  std::string sum_check;     // "exact" or "bound": how the sums were compared
+  // How the sums were compared: "exact", "bound", or "none": there are to be none.
+  std::string sum_check;
   double max_sum_error = 0;  // largest |sum - reference| over its allowed bound
   std::string failure;
   std::string failure_label;  // for a table: "LANES LOST", "STUCK"

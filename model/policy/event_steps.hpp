@@ -67,6 +67,9 @@ class EventSteps {
                  .mask = lanes});
   }
 
+  // Lanes that are not added, under AdditionPath::kNowhere.
+  void leave_out(LaneMask lanes) { take(lanes); }
+
   // Called when the rule is done.
   void finish() const { ARC_CHECK(left_ == 0, "a rule leaves out lanes of an event"); }
 

@@ -72,6 +72,10 @@ bool Policy::has_buffer() const {
   return rule->facts().path == AdditionPath::kBuffer;
 }
 
+bool Policy::adds() const {
+  return rule->facts().path != AdditionPath::kNowhere;
+}
+
 Policy parse_policy(std::string_view name) {
   const std::size_t colon = name.find(':');
   const PolicyRule* rule = find_rule(name.substr(0, colon));
@@ -125,8 +129,11 @@ std::vector<Policy> parse_policies(std::string_view list) {
 std::vector<Policy> default_policies() {
   std::vector<Policy> policies;
   for (const rules::RuleGetter rule : rules::all()) {
-    policies.push_back(
-        Policy{.rule = &rule(), .threshold = rule().facts().has_threshold ? kDefaultThreshold : 0});
+    const PolicyRule::Facts& facts = rule().facts();
+    if (facts.compared) {
+      policies.push_back(
+          Policy{.rule = &rule(), .threshold = facts.has_threshold ? kDefaultThreshold : 0});
+    }
   }
   return policies;
 }

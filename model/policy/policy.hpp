@@ -26,6 +26,8 @@ struct Policy {
   [[nodiscard]] bool has_unit() const;
   // Whether REDs sum up in an atomic buffer of the SM.
   [[nodiscard]] bool has_buffer() const;
+  // Whether lanes are added at all.
+  [[nodiscard]] bool adds() const;
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 

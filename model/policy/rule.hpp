@@ -21,6 +21,7 @@ enum class AdditionPath : std::uint8_t {
   kRops,    // to the L2
   kUnit,    // as atomreds, through the ARC scheduler to the reduction unit or on to the L2
   kBuffer,  // to the SM's atomic buffer
+  kNowhere,  // they are left out
 };
 
 class PolicyRule {
@@ -33,6 +34,7 @@ class PolicyRule {
     std::string_view variant = "baseline";
     bool has_threshold = false;  // whether NAME:X has a balancing threshold
     AdditionPath path = AdditionPath::kRops;
+    bool compared = true;  // one of `all`
   };
 
   explicit PolicyRule(const Facts& facts) : facts_(facts) {}

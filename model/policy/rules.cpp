@@ -16,6 +16,7 @@ constexpr std::array kAll{
     &rule_of<class Lab>,       // lab
     &rule_of<class LabIdeal>,  // lab-ideal
     &rule_of<class Phi>,       // phi
+    &rule_of<class None>,      // none
 };
 
 std::span<const RuleGetter> all() {

@@ -98,6 +98,14 @@ TEST(Policy, AllIsTheComparison) {
   EXPECT_EQ(parse_policies("all,sw-b:8,skip").size(), 10U);
 }
 
+TEST(Policy, ThatAddsNothingIsOnlyThereIfItIsNamed) {
+  for (const Policy& policy : default_policies()) {
+    EXPECT_TRUE(policy.adds()) << policy.name();
+  }
+  EXPECT_FALSE(parse_policy("none").adds());
+  EXPECT_EQ(parse_policies("all,none").size(), default_policies().size() + 1);
+}
+
 TEST(Policy, UnknownNameListsTheKnownOnes) {
   for (const std::string name :
        {"", "Baseline", "arc", "sw-x:3", "baseline,,skip", "skip,", " baseline", "LAB"}) {
@@ -125,7 +133,7 @@ TEST(Policy, ThresholdMustBeThereOrNotAsThePolicyHasIt) {
 
 TEST(Policy, EveryKindIsListed) {
   const std::vector<PolicyInfo> infos = policy_infos();
-  ASSERT_EQ(infos.size(), default_policies().size());
+  ASSERT_EQ(infos.size(), rules::all().size());
   for (const PolicyInfo& info : infos) {
     EXPECT_FALSE(info.pattern.empty());
     EXPECT_GT(info.description.size(), 20U);

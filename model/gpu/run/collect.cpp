@@ -190,14 +190,14 @@ void require(bool holds, const std::string& what, const char* label, RunResult& 
 }  // namespace
 
 void check_run(const Totals& totals, const GpuConfig& config, const ReferenceSums& reference,
-               const std::string& stuck, RunResult& result) {
+               std::uint64_t lanes_to_add, const std::string& stuck, RunResult& result) {
   const Cycle end = result.cycles;
   const Tally& t = totals.tally;
   const auto lanes = [&result](bool holds, const char* what) {
     require(holds, what, "LANES LOST", result);
   };
   require(stuck.empty(), stuck, "STUCK", result);
-  lanes(t.lanes_issued + t.lanes_software == reference.lane_atomics(),
+  lanes(t.lanes_issued + t.lanes_software == lanes_to_add,
         "lanes issued differ from lanes in the trace");
   lanes(t.lanes_as_red + t.lanes_to_unit + t.lanes_buffered == t.lanes_issued,
         "lanes sent and lanes reduced differ from lanes issued");
@@ -231,6 +231,13 @@ void check_sums(const ReferenceSums& reference, std::span<const Fp32Bits> memory
   result.sum_check = sums.exact ? "exact" : "bound";
   result.max_sum_error = sums.max_error;
   require(sums.match, sums.first_difference, "SUMS DIFFER", result);
+}
+
+void check_untouched(std::span<const Fp32Bits> memory, RunResult& result) {
+  result.sums_match =
+      std::all_of(memory.begin(), memory.end(), [](Fp32Bits word) { return word == 0; });
+  result.sum_check = "none";
+  require(result.sums_match, "something was added", "SUMS DIFFER", result);
 }
 
 }  // namespace warpfold

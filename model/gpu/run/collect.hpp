@@ -43,11 +43,13 @@ RunResult summarize(const Totals& totals, const GpuConfig& config, Cycle end);
 
 // Conservation: every lane value went one way, arrived, and was added once; every sub-core cycle is
 // accounted for. The first that does not hold is the result's failure. `stuck`: why the GPU has not
-// come to rest, or nothing.
+// come to rest, or nothing. `lanes`: how many should have been added.
 void check_run(const Totals& totals, const GpuConfig& config, const ReferenceSums& reference,
-               const std::string& stuck, RunResult& result);
+               std::uint64_t lanes, const std::string& stuck, RunResult& result);
 // What has been added up, by element, against the trace.
 void check_sums(const ReferenceSums& reference, std::span<const Fp32Bits> memory,
                 RunResult& result);
+// That nothing has, under a policy that adds nothing.
+void check_untouched(std::span<const Fp32Bits> memory, RunResult& result);
 
 }  // namespace warpfold

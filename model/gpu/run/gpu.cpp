@@ -236,8 +236,13 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   if (timeline_) {
     result.timeline = timeline_->finish(end);
   }
-  check_run(totals, config_, reference, stuck(), result);
-  check_sums(reference, memory_.span(), result);
+  const bool adds = options_.policy.adds();
+  check_run(totals, config_, reference, adds ? reference.lane_atomics() : 0, stuck(), result);
+  if (adds) {
+    check_sums(reference, memory_.span(), result);
+  } else {
+    check_untouched(memory_.span(), result);
+  }
   result.trace = trace_.path().string();
   result.trace_hash = trace_.file_hash();
   result.policy = options_.policy.name();
