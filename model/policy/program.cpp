@@ -183,7 +183,7 @@ void WarpProgram::take_atomics(const ProgramItem& item, Step& step) {
   step.wide = site.wide;
   step.parameter = site.first_parameter;
   step.end_parameter = site.end_parameter;
-  step.words = item.atomics == StepKind::kAtomic ? site.words : 1;
+  step.words = site.words;
 }
 
 bool WarpProgram::take_share(const ProgramItem& item, Step& step) {

@@ -35,6 +35,9 @@ class PolicyRule {
     bool has_threshold = false;  // whether NAME:X has a balancing threshold
     AdditionPath path = AdditionPath::kRops;
     bool compared = true;  // one of `all`
+    // Neighbouring words of a struct that one RED of its code adds to at most. Those of an atomred
+    // follow from the unit.
+    std::uint32_t words = 1;
   };
 
   explicit PolicyRule(const Facts& facts) : facts_(facts) {}

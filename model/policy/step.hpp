@@ -16,7 +16,7 @@ enum class StepKind : std::uint8_t {
   // One RED (or atomred) of `parameter` and those behind it, `words` in all, by the lanes in `mask`,
   // each its own values.
   kAtomic,
-  kReduced,  // one RED of `parameter`: the lanes in `mask` were summed in software by primitive
+  kReduced,  // the same, of sums: the lanes in `mask` were summed in software by primitive
   kBarrier,
   kEnd,
 };
@@ -31,7 +31,7 @@ struct Step {
   bool uniform : 1 = false;
   bool passed_on : 1 = false;       // kAtomic: a RED whatever the policy (PolicyTiming::OfSite)
   bool wide : 1 = false;            // of two words for each lane
-  std::uint8_t words = 1;           // kAtomic: of a struct, if more than one
+  std::uint8_t words = 1;           // of a struct, if more than one
   std::uint16_t end_parameter = 0;  // behind the last that the same lanes add to
   std::uint32_t loads = 0;          // ordinary global loads of a kRun
   std::uint64_t slots = 0;

@@ -32,7 +32,7 @@ std::uint32_t most_words(const SimOptions& options) {
                          options.gpu.rules.scheduler.or_else("greedy"))
                    ->ports()
                    .max_words
-             : 1;
+             : options.policy.rule->facts().words;
 }
 
 // What that makes; std::invalid_argument of a policy or a rule is about what the user gave.

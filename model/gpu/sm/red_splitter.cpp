@@ -49,14 +49,12 @@ void RedSplitter::split(MemOp& op) {
   if (context_.buffer.present()) {
     set_pieces(op.passes);
   }
-  if (op.words > 1) {
-    if (op.kind == MemOpKind::kReduced) {
-      split_packet(op);
-    } else {
-      split_structs(op);
-    }
-  } else if (op.kind == MemOpKind::kReduced && op.event.cta) {
+  if (op.kind == MemOpKind::kReduced && op.event.cta) {
     split_sums(op);
+  } else if (op.words > 1 && op.kind == MemOpKind::kReduced) {
+    split_packet(op);
+  } else if (op.words > 1) {
+    split_structs(op);
   } else if (op.kind == MemOpKind::kReduced || op.uniform) {
     split_one_address(op);
   } else {
@@ -250,12 +248,6 @@ void RedSplitter::set_occupancies() {
 void RedSplitter::split_sums(MemOp& op) {
   const trace::WarpTrace& trace = op.event.warp_trace();
   const trace::Record& event = op.event.event();
-  const EventValues event_values(op.event, context_.addresses);
-  std::array<Fp32Bits, kLanes> values{};
-  for (LaneMask rest = op.mask; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-    values[lane] = event_values.of(op.parameter, lane);
-  }
   for (LaneMask rest = op.mask; rest != 0;) {
     const auto primitive_of = [&](LaneMask lanes) {
       return lane_primitive(trace, event, static_cast<std::uint32_t>(std::countr_zero(lanes)));
@@ -266,14 +258,27 @@ void RedSplitter::split_sums(MemOp& op) {
       group |= primitive_of(m) == primitive ? m & (~m + 1) : 0;
     }
     rest &= ~group;
-    TransactionFields fields;
-    fields.parameter = op.parameter;
-    add_sum(context_.addresses.address(primitive, op.parameter),
-            software_sum(values.data(), group, SumOrder::kSerial), fields);
-    ++context_.tally.software_reduced;
+    add_group(op, primitive, group);
   }
   finish_sums();
   op.event = {};  // the sums are all that travels
+}
+
+// The sums of a group of lanes, word by word.
+void RedSplitter::add_group(const MemOp& op, std::uint32_t primitive, LaneMask group) {
+  const EventValues event_values(op.event, context_.addresses);
+  TransactionFields fields;
+  for (std::uint32_t w = 0; w < op.words; ++w) {
+    fields.parameter = static_cast<std::uint16_t>(op.parameter + w);
+    std::array<Fp32Bits, kLanes> values{};
+    for (LaneMask rest = group; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+      values[lane] = event_values.of(fields.parameter, lane);
+    }
+    add_sum(context_.addresses.address(primitive, fields.parameter),
+            software_sum(values.data(), group, SumOrder::kSerial), fields);
+    ++context_.tally.software_reduced;
+  }
 }
 
 // What is gathered travels as sums.

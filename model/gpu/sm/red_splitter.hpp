@@ -36,6 +36,7 @@ class RedSplitter {
   void split_one_address(MemOp& op);
   void split_lanes(MemOp& op);
   void split_sums(MemOp& op);
+  void add_group(const MemOp& op, std::uint32_t primitive, LaneMask group);
   void split_packet(const MemOp& op);
   void split_structs(MemOp& op);
   void finish_sums();

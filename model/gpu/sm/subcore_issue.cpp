@@ -252,11 +252,12 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
   const Step& step = warp.step;
   op.kind = step.kind == StepKind::kAtomic ? MemOpKind::kRed : MemOpKind::kReduced;
   op.parameter = step.parameter;
+  op.words = step.words;
   op.warp_slot = static_cast<std::uint8_t>(slot);
   op.wide = step.wide;
   op.mask = step.mask;
   op.event = {.cta = CtaHold::of(*warp.cta), .warp = warp.warp, .record = step.record};
-  const auto lanes = static_cast<std::uint64_t>(lane_count(op.mask));
+  const auto lanes = static_cast<std::uint64_t>(lane_count(op.mask)) * op.words;
   if (op.kind == MemOpKind::kReduced) {
     context_.tally.lanes_software += lanes;
     if (step.uniform) {
@@ -278,16 +279,21 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
   warp.cta->red_issued();
 }
 
-// Of lanes of one primitive, summed in software: the sum and its address are all that travels.
+// Of lanes of one primitive, summed in software: the sums and their address are all that travels.
 void Subcore::push_sum(MemOp& op, const Warp& warp) {
   const EventValues event_values(op.event, context_.addresses);
-  std::array<Fp32Bits, kLanes> values{};
-  for_each_bit(op.mask,
-               [&](std::uint32_t lane) { values[lane] = event_values.of(op.parameter, lane); });
-  op.data = software_sum(values.data(), op.mask, warp.step.order);
+  LineSums sums{};
+  for (std::uint32_t w = 0; w < op.words; ++w) {
+    std::array<Fp32Bits, kLanes> values{};
+    for_each_bit(op.mask, [&](std::uint32_t lane) {
+      values[lane] = event_values.of(op.parameter + w, lane);
+    });
+    sums[w] = software_sum(values.data(), op.mask, warp.step.order);
+  }
+  op.data = op.words > 1 ? context_.sums.put(sums) : sums[0];
   op.address = context_.addresses.address(warp.step.primitive, op.parameter);
   op.event = {};
-  ++context_.tally.software_reduced;
+  context_.tally.software_reduced += op.words;
 }
 
 // The next of the loads that end the warp's step; the last goes to the L2.
