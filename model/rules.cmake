@@ -22,6 +22,7 @@ endfunction()
 # rules.scheduler: where the golden unit's scheduler sends a transaction.
 set(WARPFOLD_SCHEDULERS
   greedy
+  reduce_groups
 )
 
 # rules.admission: which warps of a sub-core get room in its memory queue.

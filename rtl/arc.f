@@ -4,6 +4,7 @@ arc_pkg.sv
 arc_lane_picker.sv
 arc_addr_match.sv
 arc_scheduler.sv
+arc_scheduler_groups.sv
 arc_fp32_align_staged.sv
 arc_fp32_align.sv
 arc_fp32_adder.sv
@@ -16,4 +17,5 @@ arc_fused_round.sv
 arc_reduction_fused.sv
 arc_reduction_serial.sv
 arc_reduction_pipelined.sv
+arc_word_sequencer.sv
 arc_subcore.sv

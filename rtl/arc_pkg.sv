@@ -11,10 +11,15 @@ package arc_pkg;
   localparam int UnitSerial = 0;
   localparam int UnitPipelined = 1;
   localparam int UnitFused = 2;
+  localparam int UnitVector = 3;
 
   // A memory transaction.
   localparam int AddrWidth = 48;  // byte address
   localparam int TagWidth = 12;   // opaque, returned with everything that stems from a request
+
+  // Vector unit: 32-bit words of a lane that a request adds at most, and the bits of their numbers.
+  localparam int MaxWords = 16;
+  localparam int WordWidth = 4;
 
   // Fused unit: lane l is read through bank l % Banks; a bin is eight exponents.
   localparam int Banks = 4;

@@ -22,7 +22,8 @@ module arc_reduction_fused #(
   // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
   parameter int FlushSubnormals = 1,
   // Bits kept of a value, from the top of the largest bin down: 33 to 58.
-  parameter int WindowWidth = 44
+  parameter int WindowWidth = 44,
+  parameter int TagWidth = arc_pkg::TagWidth  // goes with a transaction to its reads and its result
 ) (
   input  logic                                        clk_i,
   input  logic                                        rst_ni,
@@ -31,12 +32,12 @@ module arc_reduction_fused #(
   output logic                                        txn_ready_o,
   input  logic [arc_pkg::AddrWidth-1:0]               txn_addr_i,
   input  logic [arc_pkg::Lanes-1:0]                   txn_mask_i,
-  input  logic [arc_pkg::TagWidth-1:0]                txn_tag_i,
+  input  logic [TagWidth-1:0]                         txn_tag_i,
   // register-file read
   output logic                                        rf_valid_o,
   input  logic                                        rf_ready_i,
   output logic [arc_pkg::Lanes-1:0]                   rf_mask_o,
-  output logic [arc_pkg::TagWidth-1:0]                rf_tag_o,
+  output logic [TagWidth-1:0]                         rf_tag_o,
   input  logic [arc_pkg::Banks*arc_pkg::DataWidth-1:0] rf_data_i,
   input  logic [arc_pkg::Lanes*arc_pkg::BinWidth-1:0] rf_bin_i,
   // result: one addition of data to addr
@@ -44,7 +45,7 @@ module arc_reduction_fused #(
   input  logic                                        result_ready_i,
   output logic [arc_pkg::AddrWidth-1:0]               result_addr_o,
   output logic [arc_pkg::DataWidth-1:0]               result_data_o,
-  output logic [arc_pkg::TagWidth-1:0]                result_tag_o,
+  output logic [TagWidth-1:0]                         result_tag_o,
   // a register holds work
   output logic                                        busy_o
 );
@@ -52,7 +53,6 @@ module arc_reduction_fused #(
   localparam int Lanes = arc_pkg::Lanes;
   localparam int Banks = arc_pkg::Banks;
   localparam int AddrWidth = arc_pkg::AddrWidth;
-  localparam int TagWidth = arc_pkg::TagWidth;
   localparam int DataWidth = arc_pkg::DataWidth;
   localparam int BinWidth = arc_pkg::BinWidth;
   localparam int SumWidth = WindowWidth + 6;  // 32 values and a sign

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ARC adds to one SM sub-core: coalescer, greedy scheduler, reduction unit of one of several
-// kinds, output select.
+// What ARC adds to one SM sub-core: coalescer, scheduler, reduction unit of one of several kinds,
+// output select.
 //
 // Contract: every active lane of every accepted request leaves exactly once at the lsu port, either
 // in the mask of a plain RED (lsu_reduced_o 0, values and addresses are still in the register file)
@@ -8,8 +8,14 @@
 // lsu_mask_o 1). Requests are cut into transactions by address in the order of their lowest lanes.
 // A plain RED takes a transaction, or, once two lanes of the request have been found alone on their
 // addresses, all lanes that are left; lsu_addr_o is then 0. It may overtake a reduction that was
-// accepted earlier. Reductions stay in order among themselves in the serial unit; in the pipelined
-// one a short one may overtake a long one.
+// accepted earlier. Reductions stay in order among themselves; in the pipelined unit a short one may
+// overtake a long one.
+//
+// Vector unit: a request has req_words_i + 1 words a lane, for the words at its address and behind. A
+// plain RED is of all of them. A reduced transaction leaves as so many sums, of word lsu_word_o each,
+// in their order, and no other sum between them; a plain RED may pass between. Groups of lanes are
+// always reduced, and lanes alone on their addresses are not; those leave last. The other kinds take
+// one word, whatever req_words_i says; word numbers are 0 and every transaction is the last.
 //
 // Register file, for every kind: a read that is refused is asked for again, the same lanes of the same
 // operand, ReadTurn cycles later, and again until it is granted. ReadTurn is 1, the read is held, but
@@ -26,14 +32,15 @@
 `include "arc_assert.svh"
 
 module arc_subcore #(
-  // reduction unit: arc_pkg::UnitSerial, UnitPipelined or UnitFused
+  // reduction unit: arc_pkg::UnitSerial, UnitPipelined, UnitFused or UnitVector
   parameter int UnitKind = arc_pkg::UnitSerial,
   // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
   parameter int FlushSubnormals = 1,
-  // fused unit: bits kept of a value, from the top of the largest bin down, 33 to 58
+  // fused and vector unit: bits kept of a value, from the top of the largest bin down, 33 to 58
   parameter int WindowWidth = 44,
   // lanes that a register-file read delivers
-  localparam int ReadLanes = UnitKind == arc_pkg::UnitFused ? arc_pkg::Banks : 1
+  localparam int ReadLanes =
+      UnitKind == arc_pkg::UnitFused || UnitKind == arc_pkg::UnitVector ? arc_pkg::Banks : 1
 ) (
   input  logic                                         clk_i,
   input  logic                                         rst_ni,
@@ -43,6 +50,7 @@ module arc_subcore #(
   input  logic [arc_pkg::Lanes-1:0]                    req_mask_i,
   input  logic [arc_pkg::Lanes*arc_pkg::AddrWidth-1:0] req_addr_i,
   input  logic [arc_pkg::TagWidth-1:0]                 req_tag_i,
+  input  logic [arc_pkg::WordWidth-1:0]                req_words_i,  // less one
   // transaction to the memory queue
   output logic                                         lsu_valid_o,
   input  logic                                         lsu_room_i,
@@ -51,13 +59,16 @@ module arc_subcore #(
   output logic                                         lsu_reduced_o,
   output logic [arc_pkg::DataWidth-1:0]                lsu_data_o,
   output logic [arc_pkg::TagWidth-1:0]                 lsu_tag_o,
+  output logic [arc_pkg::WordWidth-1:0]                lsu_word_o,  // of a sum
+  output logic                                         lsu_last_o,  // not a sum with others to follow
   // register-file read; the data of a granted read is there from the next cycle on
   output logic                                         rf_valid_o,
   input  logic                                         rf_ready_i,
   output logic [arc_pkg::Lanes-1:0]                    rf_mask_o,
   output logic [arc_pkg::TagWidth-1:0]                 rf_tag_o,
+  output logic [arc_pkg::WordWidth-1:0]                rf_word_o,
   input  logic [ReadLanes*arc_pkg::DataWidth-1:0]      rf_data_i,
-  // upper exponent bits of all lanes of the operand read; only the fused unit looks at them
+  // upper exponent bits of all lanes of the operand read; for the fused and the vector unit
   input  logic [arc_pkg::Lanes*arc_pkg::BinWidth-1:0]  rf_bin_i,
   // a register holds work
   output logic                                         busy_o
@@ -66,6 +77,8 @@ module arc_subcore #(
   localparam int Lanes = arc_pkg::Lanes;
   localparam int AddrWidth = arc_pkg::AddrWidth;
   localparam int TagWidth = arc_pkg::TagWidth;
+  localparam int WordWidth = arc_pkg::WordWidth;
+  localparam int IsVector = UnitKind == arc_pkg::UnitVector ? 1 : 0;
 
   // ------------------------------------------------------------------------------------------
   // Coalescer
@@ -104,17 +117,32 @@ module arc_subcore #(
   logic result_valid;
   logic [Lanes-1:0] red_mask;
 
-  arc_scheduler u_scheduler (
-    .txn_valid_i   (txn_valid),
-    .txn_ready_o   (txn_ready),
-    .left_valid_i  (left_valid),
-    .left_ready_o  (left_ready),
-    .lsu_room_i    (lsu_room_i),
-    .result_valid_i(result_valid),
-    .red_valid_o   (red_valid),
-    .reduce_valid_o(reduce_valid),
-    .reduce_ready_i(reduce_ready)
-  );
+  if (IsVector != 0) begin : g_groups
+    arc_scheduler_groups u_scheduler (
+      .txn_valid_i   (txn_valid),
+      .txn_mask_i    (txn_mask),
+      .txn_ready_o   (txn_ready),
+      .left_valid_i  (left_valid),
+      .left_ready_o  (left_ready),
+      .lsu_room_i    (lsu_room_i),
+      .result_valid_i(result_valid),
+      .red_valid_o   (red_valid),
+      .reduce_valid_o(reduce_valid),
+      .reduce_ready_i(reduce_ready)
+    );
+  end else begin : g_greedy
+    arc_scheduler u_scheduler (
+      .txn_valid_i   (txn_valid),
+      .txn_ready_o   (txn_ready),
+      .left_valid_i  (left_valid),
+      .left_ready_o  (left_ready),
+      .lsu_room_i    (lsu_room_i),
+      .result_valid_i(result_valid),
+      .red_valid_o   (red_valid),
+      .reduce_valid_o(reduce_valid),
+      .reduce_ready_i(reduce_ready)
+    );
+  end
 
   assign red_mask = left_valid ? left_mask : txn_mask;
 
@@ -126,7 +154,61 @@ module arc_subcore #(
   logic [AddrWidth-1:0] result_addr;
   logic [TagWidth-1:0] result_tag;
 
-  if (UnitKind == arc_pkg::UnitFused) begin : g_fused
+  if (IsVector != 0) begin : g_vector
+    logic word_valid, word_ready, word_last, result_last;
+    logic [AddrWidth-1:0] word_addr;
+    logic [Lanes-1:0] word_mask;
+    logic [TagWidth-1:0] word_tag;
+    logic [WordWidth-1:0] word;
+    logic sums_busy, unused_rf_last;
+
+    arc_word_sequencer u_sequencer (
+      .clk_i       (clk_i),
+      .rst_ni      (rst_ni),
+      .txn_valid_i (reduce_valid),
+      .txn_ready_o (reduce_ready),
+      .txn_addr_i  (txn_addr),
+      .txn_mask_i  (txn_mask),
+      .txn_tag_i   (req_tag_i),
+      .txn_words_i (req_words_i),
+      .word_valid_o(word_valid),
+      .word_ready_i(word_ready),
+      .word_addr_o (word_addr),
+      .word_mask_o (word_mask),
+      .word_tag_o  (word_tag),
+      .word_o      (word),
+      .word_last_o (word_last)
+    );
+
+    arc_reduction_fused #(
+      .FlushSubnormals(FlushSubnormals),
+      .WindowWidth    (WindowWidth),
+      .TagWidth       (1 + WordWidth + TagWidth)
+    ) u_reduction (
+      .clk_i         (clk_i),
+      .rst_ni        (rst_ni),
+      .txn_valid_i   (word_valid),
+      .txn_ready_o   (word_ready),
+      .txn_addr_i    (word_addr),
+      .txn_mask_i    (word_mask),
+      .txn_tag_i     ({word_last, word, word_tag}),
+      .rf_valid_o    (rf_valid_o),
+      .rf_ready_i    (rf_ready_i),
+      .rf_mask_o     (rf_mask_o),
+      .rf_tag_o      ({unused_rf_last, rf_word_o, rf_tag_o}),
+      .rf_data_i     (rf_data_i),
+      .rf_bin_i      (rf_bin_i),
+      .result_valid_o(result_valid),
+      .result_ready_i(lsu_room_i),
+      .result_addr_o (result_addr),
+      .result_data_o (lsu_data_o),
+      .result_tag_o  ({result_last, lsu_word_o, result_tag}),
+      .busy_o        (sums_busy)
+    );
+
+    assign lsu_last_o = result_last || red_valid;
+    assign reduction_busy = word_valid || sums_busy;
+  end else if (UnitKind == arc_pkg::UnitFused) begin : g_fused
     arc_reduction_fused #(
       .FlushSubnormals(FlushSubnormals),
       .WindowWidth    (WindowWidth)
@@ -199,9 +281,17 @@ module arc_subcore #(
     );
   end
 
-  if (UnitKind != arc_pkg::UnitFused) begin : g_lanes
+  if (ReadLanes == 1) begin : g_lanes
     logic unused_rf_bin;
     assign unused_rf_bin = ^rf_bin_i;
+  end
+
+  if (IsVector == 0) begin : g_one_word
+    logic unused_words;
+    assign unused_words = ^req_words_i;
+    assign rf_word_o = '0;
+    assign lsu_word_o = '0;
+    assign lsu_last_o = lsu_valid_o;
   end
 
   // ------------------------------------------------------------------------------------------
@@ -225,14 +315,16 @@ module arc_subcore #(
 
   `ARC_ASSERT_NEXT(ResultHeldUntilTaken, lsu_valid_o && !lsu_room_i,
                    lsu_valid_o && lsu_reduced_o && $stable(lsu_addr_o) && $stable(lsu_mask_o) &&
-                   $stable(lsu_data_o) && $stable(lsu_tag_o))
+                   $stable(lsu_data_o) && $stable(lsu_tag_o) && $stable(lsu_word_o) &&
+                   $stable(lsu_last_o))
   `ARC_ASSERT(OneSourceAtATime, !(result_valid && red_valid))
   `ARC_ASSERT(RedOnlyWhenTaken, !lsu_valid_o || lsu_reduced_o || lsu_room_i)
   `ARC_ASSERT(RedHasLanesAndNoData, !red_valid || (lsu_mask_o != '0 && lsu_data_o == '0))
   `ARC_ASSERT(ResultIsOneAddition, !lsu_reduced_o || lsu_mask_o == arc_pkg::Lanes'(1))
   `ARC_ASSERT(PayloadZeroWithoutValid, lsu_valid_o ||
               (lsu_addr_o == '0 && lsu_mask_o == '0 && !lsu_reduced_o && lsu_data_o == '0 &&
-               lsu_tag_o == '0))
+               lsu_tag_o == '0 && lsu_word_o == '0 && !lsu_last_o))
+  `ARC_ASSERT(RedIsOfAllWords, !red_valid || (lsu_word_o == '0 && lsu_last_o))
 
 `ifndef SYNTHESIS
   // Conservation: when a request is accepted, all its active lanes have gone one of the two ways.
@@ -256,11 +348,11 @@ module arc_subcore #(
 
 `ifndef SYNTHESIS
   localparam int ReadTurn = UnitKind == arc_pkg::UnitPipelined ? 4 : 1;
-  localparam int ReadBits = 1 + Lanes + TagWidth;
+  localparam int ReadBits = 1 + Lanes + TagWidth + WordWidth;
   logic [ReadBits-1:0] read, refused;              // of this cycle, of ReadTurn cycles ago
   logic [ReadTurn*ReadBits-1:0] refused_q;         // of the last ones, 0 where none was refused
 
-  assign read = {rf_valid_o, rf_mask_o, rf_tag_o};
+  assign read = {rf_valid_o, rf_mask_o, rf_tag_o, rf_word_o};
   assign refused = refused_q[(ReadTurn-1)*ReadBits +: ReadBits];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -274,13 +366,14 @@ module arc_subcore #(
 
   `ARC_ASSERT(RefusedReadComesAgain, refused == '0 || read == refused)
   // Mask and addresses are watched where they are used, in the coalescer.
-  `ARC_ASSUME_NEXT(TagHeldUntilReady, req_valid_i && !req_ready_o, $stable(req_tag_i))
+  `ARC_ASSUME_NEXT(TagHeldUntilReady, req_valid_i && !req_ready_o,
+                   $stable(req_tag_i) && (IsVector == 0 || $stable(req_words_i)))
 
   // Icarus has no messages at elaboration.
 `ifndef SYNTHESIS
 `ifndef __ICARUS__
-  if (UnitKind < arc_pkg::UnitSerial || UnitKind > arc_pkg::UnitFused) begin : g_no_such_kind
-    $error("UnitKind %0d: there are 0 serial, 1 pipelined and 2 fused", UnitKind);
+  if (UnitKind < arc_pkg::UnitSerial || UnitKind > arc_pkg::UnitVector) begin : g_no_such_kind
+    $error("UnitKind %0d: there are 0 serial, 1 pipelined, 2 fused and 3 vector", UnitKind);
   end
 `endif
 `endif

@@ -53,10 +53,11 @@ CycleRange parse_cycles(const std::string& option, const std::string& text, std:
 std::vector<std::uint32_t> parse_numbers(const std::string& option, const std::string& text);
 
 constexpr std::uint64_t kMostWaveCycles = 1'000'000;
-constexpr const char* kUnitKindNames = "serial|pipelined|fused";
+constexpr const char* kUnitKindNames = "serial|pipelined|fused|vector";
 constexpr const char* kUnitKindHelp =
     "Kind of the reduction unit: one lane a cycle, one a cycle at the\n"
-    "GPU's clock, or four a cycle (rtl/README.md)";
+    "GPU's clock, four a cycle, or four a cycle of\n"
+    "structs of up to 16 words (rtl/README.md)";
 
 // What the command line asks for, to be run once it has been parsed. Returns the exit code.
 using Command = std::function<int()>;

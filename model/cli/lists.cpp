@@ -64,7 +64,7 @@ int list_rules() {
               std::string(info.description));
   }
   std::cout << "\nThe first of a kind counts where a machine does not name one; sleepers where "
-               "lsu.sleep_cycles is above 0.\n";
+               "lsu.sleep_cycles is above 0,\nreduce-groups with --unit-kind vector.\n";
   return kDone;
 }
 

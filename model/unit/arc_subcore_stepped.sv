@@ -6,12 +6,13 @@
 // Contract: a rising edge of clk_i ends a cycle of arc_subcore; one of step_i begins the next, with
 // the inputs as they stand then. Both may come together. The outputs are those of the cycle that has
 // begun; after a rising edge of clk_i alone, those of the next one with the inputs of the last.
-// req_mask_i, req_addr_i and req_tag_i are taken over only while req_new_i is high.
+// req_mask_i, req_addr_i, req_tag_i and req_words_i are taken over only while req_new_i is high.
 
 // verilator coverage_off
 module arc_subcore_stepped #(
   parameter int UnitKind = arc_pkg::UnitSerial,
-  localparam int ReadLanes = UnitKind == arc_pkg::UnitFused ? arc_pkg::Banks : 1
+  localparam int ReadLanes =
+      UnitKind == arc_pkg::UnitFused || UnitKind == arc_pkg::UnitVector ? arc_pkg::Banks : 1
 ) (
   input  logic                                         clk_i,
   input  logic                                         step_i,
@@ -23,6 +24,7 @@ module arc_subcore_stepped #(
   input  logic [arc_pkg::Lanes-1:0]                    req_mask_i,
   input  logic [arc_pkg::Lanes*arc_pkg::AddrWidth-1:0] req_addr_i,
   input  logic [arc_pkg::TagWidth-1:0]                 req_tag_i,
+  input  logic [arc_pkg::WordWidth-1:0]                req_words_i,
   // transaction to the memory queue
   output logic                                         lsu_valid_o,
   input  logic                                         lsu_room_i,
@@ -31,11 +33,14 @@ module arc_subcore_stepped #(
   output logic                                         lsu_reduced_o,
   output logic [arc_pkg::DataWidth-1:0]                lsu_data_o,
   output logic [arc_pkg::TagWidth-1:0]                 lsu_tag_o,
+  output logic [arc_pkg::WordWidth-1:0]                lsu_word_o,
+  output logic                                         lsu_last_o,
   // register-file read
   output logic                                         rf_valid_o,
   input  logic                                         rf_ready_i,
   output logic [arc_pkg::Lanes-1:0]                    rf_mask_o,
   output logic [arc_pkg::TagWidth-1:0]                 rf_tag_o,
+  output logic [arc_pkg::WordWidth-1:0]                rf_word_o,
   input  logic [ReadLanes*arc_pkg::DataWidth-1:0]      rf_data_i,
   input  logic [arc_pkg::Lanes*arc_pkg::BinWidth-1:0]  rf_bin_i,
   // a register holds work
@@ -46,6 +51,7 @@ module arc_subcore_stepped #(
   logic [arc_pkg::Lanes-1:0] req_mask_q;
   logic [arc_pkg::Lanes*arc_pkg::AddrWidth-1:0] req_addr_q;
   logic [arc_pkg::TagWidth-1:0] req_tag_q;
+  logic [arc_pkg::WordWidth-1:0] req_words_q;
   logic [ReadLanes*arc_pkg::DataWidth-1:0] rf_data_q;
   logic [arc_pkg::Lanes*arc_pkg::BinWidth-1:0] rf_bin_q;
 
@@ -59,6 +65,7 @@ module arc_subcore_stepped #(
       req_mask_q <= req_mask_i;
       req_addr_q <= req_addr_i;
       req_tag_q <= req_tag_i;
+      req_words_q <= req_words_i;
     end
   end
 
@@ -72,6 +79,7 @@ module arc_subcore_stepped #(
     .req_mask_i   (req_mask_q),
     .req_addr_i   (req_addr_q),
     .req_tag_i    (req_tag_q),
+    .req_words_i  (req_words_q),
     .lsu_valid_o  (lsu_valid_o),
     .lsu_room_i   (lsu_room_q),
     .lsu_addr_o   (lsu_addr_o),
@@ -79,10 +87,13 @@ module arc_subcore_stepped #(
     .lsu_reduced_o(lsu_reduced_o),
     .lsu_data_o   (lsu_data_o),
     .lsu_tag_o    (lsu_tag_o),
+    .lsu_word_o   (lsu_word_o),
+    .lsu_last_o   (lsu_last_o),
     .rf_valid_o   (rf_valid_o),
     .rf_ready_i   (rf_ready_q),
     .rf_mask_o    (rf_mask_o),
     .rf_tag_o     (rf_tag_o),
+    .rf_word_o    (rf_word_o),
     .rf_data_i    (rf_data_q),
     .rf_bin_i     (rf_bin_q),
     .busy_o       (busy_o)

@@ -14,6 +14,8 @@ namespace warpfold {
 
 // Banks through which the fused unit reads: one lane of each in a cycle (arc_pkg::Banks).
 inline constexpr std::uint32_t kBanks = 4;
+// Words of a lane that one request of the vector unit adds at most (arc_pkg::MaxWords).
+inline constexpr std::uint32_t kMaxWords = 16;
 
 // Everything that drives the unit during one clock cycle.
 struct UnitInputs {
@@ -22,7 +24,8 @@ struct UnitInputs {
   LaneMask req_mask = 0;                   // active lanes
   std::array<Address, kLanes> req_addr{};  // one byte address a lane; inactive lanes are ignored
   Tag req_tag = 0;
-  // Operands of it: lane l adds word w to req_addr[l] + 4 w. At most Ports::max_words.
+  // Operands of the request, 1 to kMaxWords: word w of lane l is added to req_addr[l] + 4 w. Only
+  // the vector unit looks at it; the port has one less.
   std::uint32_t req_words = 1;
   // Memory queue of the sub-core has room. A registered status: it must not depend on this cycle's
   // outputs, because the ARC scheduler reads its absence as "the LSU path is stalled".
@@ -30,9 +33,9 @@ struct UnitInputs {
   // Register-file read port grants this cycle's read.
   bool rf_ready = false;
   // What the last granted read delivered, from the cycle after its grant until the next grant; see
-  // answer_read(). A unit that reads one lane at a time has its value in rf_data[0], the fused one
-  // that of lane l in [l % kBanks], and in rf_bins[l] the upper exponent bits of lane l of the
-  // whole operand. What was not asked for is ignored.
+  // answer_read(). A unit that reads one lane at a time has its value in rf_data[0], the fused and
+  // the vector one that of lane l in [l % kBanks], and in rf_bins[l] the upper exponent bits of
+  // lane l of the whole operand word. What was not asked for is ignored.
   std::array<Fp32Bits, kBanks> rf_data{};
   std::array<std::uint8_t, kLanes> rf_bins{};
 
@@ -49,15 +52,15 @@ struct UnitOutputs {
   bool lsu_reduced = false;  // true: one addition of lsu_data; false: the lanes' own values
   Fp32Bits lsu_data = 0;
   Tag lsu_tag = 0;
-  // Of a reduced one: which word of the request it is a sum of. Words of one transaction come one
-  // after the other, and lsu_last says that it is the last one.
+  // A sum of word lsu_word, to be added to lsu_addr + 4 lsu_word; the last one of its packet. A
+  // plain RED carries all words of its lanes: word 0 and last.
   std::uint32_t lsu_word = 0;
   bool lsu_last = false;
   // Register-file read of the lanes in rf_mask: granted when rf_valid and rf_ready.
   bool rf_valid = false;
   LaneMask rf_mask = 0;
   Tag rf_tag = 0;
-  std::uint32_t rf_word = 0;  // of the operands of the request
+  std::uint32_t rf_word = 0;  // of which word of the operand
   // Holds state. When false and no request is valid, a clock edge changes nothing.
   bool busy = false;
 
@@ -74,8 +77,8 @@ class ArcUnit {
     // Lanes that one read delivers at most, a power of two: lane l comes through
     // rf_data[l % read_lanes].
     std::uint32_t read_lanes = 1;
-    bool sees_exponents = false;  // uses rf_bins, of the whole operand
-    std::uint32_t max_words = 1;  // operands of a request
+    bool sees_exponents = false;  // uses rf_bins, of the whole operand word
+    std::uint32_t max_words = 1;  // operands of a request at most, req_words
     // After so many cycles in which the memory queue is full and neither a lane is read nor a
     // request accepted, and a sum waits in all of them or in none, it is at rest (rtl/README.md):
     // after each rest_period of further such cycles it is as it was.
@@ -112,21 +115,22 @@ enum class UnitKind {
   kSerial,     // one lane a cycle through one adder: the unit of the paper
   kPipelined,  // four transactions take turns in an adder of four stages
   kFused,      // four lanes a cycle, aligned to the largest exponent and rounded once
+  kVector,     // fused, for the words of a struct one after the other: one packet of sums
 };
-inline constexpr std::array kUnitKinds = {UnitKind::kSerial, UnitKind::kPipelined,
-                                          UnitKind::kFused};
+inline constexpr std::array kUnitKinds = {UnitKind::kSerial, UnitKind::kPipelined, UnitKind::kFused,
+                                          UnitKind::kVector};
 
 // "golden" or "rtl"; throws std::invalid_argument on any other name.
 UnitModel parse_unit_model(std::string_view name);
 std::string_view unit_model_name(UnitModel model);
 
-// "serial", "pipelined" or "fused"; throws std::invalid_argument on any other name.
+// "serial", "pipelined", "fused" or "vector"; throws std::invalid_argument on any other name.
 UnitKind parse_unit_kind(std::string_view name);
 std::string_view unit_kind_name(UnitKind kind);
 
 // Lanes that one register-file read delivers at most: lane l comes through port l modulo this.
 constexpr std::uint32_t read_lanes(UnitKind kind) {
-  return kind == UnitKind::kFused ? kBanks : 1;
+  return kind == UnitKind::kFused || kind == UnitKind::kVector ? kBanks : 1;
 }
 
 // The register file's answer to a granted read of `lanes` of an operand, for the next cycle.
@@ -137,28 +141,39 @@ constexpr std::uint8_t exponent_bin(Fp32Bits value) {
   return static_cast<std::uint8_t>(value >> 26 & 0x1fU);
 }
 
+// Which of a transaction's words a sum is, and whether it ends the packet.
+struct PacketWord {
+  std::uint32_t word = 0;
+  bool last = true;
+};
+
 // For the golden units: puts a finished sum onto the port to the memory queue, asks the register
 // file for lanes.
-inline void offer_sum(UnitOutputs& outputs, Address address, Fp32Bits sum, Tag tag) {
+inline void offer_sum(UnitOutputs& outputs, Address address, Fp32Bits sum, Tag tag,
+                      PacketWord place = {}) {
   outputs.lsu_valid = true;
   outputs.lsu_addr = address;
   outputs.lsu_mask = 1;
   outputs.lsu_reduced = true;
-  outputs.lsu_last = true;
   outputs.lsu_data = sum;
   outputs.lsu_tag = tag;
+  outputs.lsu_word = place.word;
+  outputs.lsu_last = place.last;
 }
-inline void ask_for(UnitOutputs& outputs, LaneMask lanes, Tag tag) {
+inline void ask_for(UnitOutputs& outputs, LaneMask lanes, Tag tag, std::uint32_t word = 0) {
   outputs.rf_valid = true;
   outputs.rf_mask = lanes;
   outputs.rf_tag = tag;
+  outputs.rf_word = word;
 }
 
 // Makes one unit in reset state. Defined beside the units, so that callers include no Verilated
 // header.
-// `scheduler`: the rule of a golden unit. Throws std::invalid_argument with one line for a name
-// that is unknown, or another than the RTL's for an RTL unit.
-std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind,
-                                   std::string_view scheduler = "greedy");
+// `scheduler`: the rule of a golden unit, by default that of the kind's RTL. Throws
+// std::invalid_argument with one line for a name that is unknown, or another than the RTL's for an
+// RTL unit.
+std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind, std::string_view scheduler = {});
+// The rule that the RTL of a kind has.
+std::string_view unit_scheduler(UnitKind kind);
 
 }  // namespace warpfold

@@ -88,7 +88,7 @@ bool GoldenFused::step(const UnitInputs& inputs, UnitOutputs& outputs) {
   // Result register.
   const bool taken = result_valid_ && inputs.lsu_room;
   if (result_valid_) {
-    offer_sum(outputs, front_.address, result_, front_.tag);
+    offer_sum(outputs, front_.address, result_, front_.tag, front_.place);
   }
 
   // Fetch stage: the lowest lane left in each bank.
@@ -96,7 +96,8 @@ bool GoldenFused::step(const UnitInputs& inputs, UnitOutputs& outputs) {
   const LaneMask rest = mask_ & ~lanes;
   bool grant = false;
   if (mask_ != 0) {
-    ask_for(outputs, lanes, back_.valid ? back_.tag : front_.tag);
+    const Entry& younger = back_.valid ? back_ : front_;
+    ask_for(outputs, lanes, younger.tag, younger.place.word);
     grant = inputs.rf_ready;
   }
   const bool advance = !front_.valid || taken;

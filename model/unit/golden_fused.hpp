@@ -3,6 +3,8 @@
 // Reduction for GoldenUnit. Owned by its GoldenUnit; step() is one clock cycle.
 #pragma once
 
+#include <string_view>
+
 #include "model/types.hpp"
 #include "model/unit/arc_unit.hpp"
 
@@ -15,12 +17,17 @@ class GoldenFused {
   // Rests when what it read last has gone through its stages.
   static constexpr ArcUnit::Ports kPorts{
       .read_lanes = kBanks, .sees_exponents = true, .cycles_to_rest = 6};
+  static constexpr std::string_view kScheduler = "greedy";
 
   void reset() { *this = {}; }
   [[nodiscard]] bool busy() const { return front_.valid || back_.valid; }
   bool step(const UnitInputs& inputs, UnitOutputs& outputs);
   void load(Address address, LaneMask mask, Tag tag, const UnitInputs&, UnitOutputs&) {
-    back_ = {.valid = true, .address = address, .tag = tag};
+    load(address, mask, tag, PacketWord{});
+  }
+  // One word of a packet, for the vector unit.
+  void load(Address address, LaneMask mask, Tag tag, PacketWord place) {
+    back_ = {.valid = true, .address = address, .tag = tag, .place = place};
     mask_ = mask;
     fetch_first_ = true;
   }
@@ -31,6 +38,7 @@ class GoldenFused {
     bool valid = false;
     Address address = 0;
     Tag tag = 0;
+    PacketWord place;
   };
   // One granted read on its way from the register file to the running sum.
   struct Step {

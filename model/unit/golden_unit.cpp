@@ -5,6 +5,7 @@
 
 #include "model/unit/fp32.hpp"
 #include "model/unit/golden_fused.hpp"
+#include "model/unit/golden_vector.hpp"
 
 namespace warpfold {
 
@@ -49,15 +50,19 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
   const bool offered = !gather && (pending != 0 || !scattered);
   const bool red_free = inputs.lsu_room && !result_valid;
   const Tag tag = inputs.req_tag & kTagMask;
+  const SchedulerOffer offer{.lanes = group_,
+                             .reduce_ready = reduce_ready,
+                             .scattered = scattered,
+                             .all_lone = pending == 0};
   LaneMask sent = 0;
-  if (red_free && (offered || scattered) &&
-      passes_on_({.lanes = group_, .reduce_ready = reduce_ready, .scattered = scattered})) {
+  if (red_free && (offered || scattered) && passes_on_(offer)) {
     sent = scattered ? left : group_;
     outputs.lsu_valid = true;
     outputs.lsu_addr = scattered ? 0 : address;
     outputs.lsu_mask = sent;
     outputs.lsu_tag = tag;
-  } else if (offered && reduce_ready) {
+    outputs.lsu_last = true;
+  } else if (offered && reduce_ready && (reduces_ == nullptr || reduces_(offer))) {
     sent = group_;
     reduction_.load(address, sent, tag, inputs, outputs);
   } else if (gather) {
@@ -162,6 +167,7 @@ bool GoldenPipelined::step(const UnitInputs& inputs, UnitOutputs& outputs) {
 
 template class GoldenUnit<GoldenSerial>;
 template class GoldenUnit<GoldenFused>;
+template class GoldenUnit<GoldenVector>;
 template class GoldenUnit<GoldenPipelined>;
 
 }  // namespace warpfold

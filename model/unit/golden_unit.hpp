@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <string_view>
 
 #include "model/types.hpp"
 #include "model/unit/arc_scheduler.hpp"
@@ -16,6 +17,7 @@ namespace warpfold {
 
 // A Reduction has
 //   static constexpr ArcUnit::Ports kPorts;
+//   static constexpr std::string_view kScheduler;  the rule that the RTL of its kind has
 //   void reset();
 //   bool busy() const;
 //   bool step(const UnitInputs&, UnitOutputs&);  settles its read and result ports and takes the
@@ -27,8 +29,9 @@ template <class Reduction>
 class GoldenUnit final : public ArcUnit {
  public:
   // The RTL's scheduler.
-  GoldenUnit() : GoldenUnit(scheduler_rules().find("greedy")) {}
-  explicit GoldenUnit(const SchedulerRule& scheduler) : passes_on_(scheduler.passes_on) {}
+  GoldenUnit() : GoldenUnit(scheduler_rules().find(Reduction::kScheduler)) {}
+  explicit GoldenUnit(const SchedulerRule& scheduler)
+      : passes_on_(scheduler.passes_on), reduces_(scheduler.reduces) {}
   void reset() override {
     done_ = 0;
     lone_ = 0;
@@ -52,6 +55,7 @@ class GoldenUnit final : public ArcUnit {
   LaneMask group_ = 0;  // lanes of the leader's address once they are known, else 0
   Reduction reduction_;
   bool (*passes_on_)(const SchedulerOffer& offer);
+  bool (*reduces_)(const SchedulerOffer& offer);
 };
 
 // Serial: one lane a cycle, the chain of additions in lane order.
@@ -59,6 +63,7 @@ class GoldenSerial {
  public:
   // Rests at once.
   static constexpr ArcUnit::Ports kPorts{};
+  static constexpr std::string_view kScheduler = "greedy";
 
   void reset() { *this = {}; }
   [[nodiscard]] bool busy() const { return mask_ != 0 || add_valid_; }
@@ -87,6 +92,7 @@ class GoldenPipelined {
   // Rests when it has tried all its four places and would have read from one that it loaded; its
   // transactions go round.
   static constexpr ArcUnit::Ports kPorts{.cycles_to_rest = 5, .rest_period = 4};
+  static constexpr std::string_view kScheduler = "greedy";
 
   void reset() {
     places_ = {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/unit/lockstep.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <span>
 #include <stdexcept>
@@ -25,11 +26,14 @@ constexpr OutputPort kOutputPorts[] = {
     {"rf_valid_o", [](const UnitOutputs& o) { return std::uint64_t{o.rf_valid}; }},
     {"rf_mask_o", [](const UnitOutputs& o) { return std::uint64_t{o.rf_mask}; }},
     {"rf_tag_o", [](const UnitOutputs& o) { return std::uint64_t{o.rf_tag}; }},
+    {"rf_word_o", [](const UnitOutputs& o) { return std::uint64_t{o.rf_word}; }},
     {"lsu_valid_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_valid}; }},
     {"lsu_reduced_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_reduced}; }},
     {"lsu_addr_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_addr}; }},
     {"lsu_mask_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_mask}; }},
     {"lsu_tag_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_tag}; }},
+    {"lsu_word_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_word}; }},
+    {"lsu_last_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_last}; }},
     {"lsu_data_o", [](const UnitOutputs& o) { return std::uint64_t{o.lsu_data}; }},
     {"req_ready_o", [](const UnitOutputs& o) { return std::uint64_t{o.req_ready}; }},
 };
@@ -65,6 +69,17 @@ LaneMask lanes_with_address(const AtomredRequest& request, LaneMask among, Addre
     }
   }
   return lanes;
+}
+
+// No two of the lanes have one address.
+bool each_alone(const AtomredRequest& request, LaneMask lanes) {
+  for (LaneMask left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+    if (lane_count(lanes_with_address(request, lanes, request.addresses[lane] & kAddrMask)) != 1) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -108,6 +123,9 @@ bool Lockstep::send(const AtomredRequest& request) {
   if (!message_.empty()) {
     return false;
   }
+  if (request.words() > unit_.ports().max_words) {
+    return fail("a request of more words than the unit takes");
+  }
   if (random_.chance(gap_probability_)) {
     for (auto gap = 1 + random_.below(random_.below(16) == 0 ? 64 : 8); gap > 0; --gap) {
       if (!cycle()) {
@@ -130,12 +148,14 @@ bool Lockstep::send(const AtomredRequest& request) {
   held_->request = request;
   held_->tag = static_cast<Tag>(((first_tag_ + counts_.requests) * kSlots + index) & kTagMask);
   held_->remaining = request.mask;
-  held_->unread = request.mask;
+  held_->unread.fill(0);
+  std::fill_n(held_->unread.begin(), request.words(), request.mask);
   held_->held = true;
   inputs_.req_valid = true;
   inputs_.req_mask = request.mask;
   inputs_.req_addr = request.addresses;
   inputs_.req_tag = held_->tag;
+  inputs_.req_words = request.words();
   ++counts_.requests;
   while (held_ != nullptr) {
     if (!cycle()) {
@@ -206,19 +226,9 @@ bool Lockstep::cycle() {
 bool Lockstep::check_functionally(const UnitOutputs& outputs) {
   ++quiet_cycles_;
   if (outputs.rf_valid && inputs_.rf_ready) {
-    Slot* slot = slot_of(outputs.rf_tag);
-    if (slot == nullptr) {
-      return fail("rf_tag_o is the tag of no request in the unit");
+    if (!check_read(outputs)) {
+      return false;
     }
-    const LaneMask lanes = outputs.rf_mask;
-    if (lanes == 0 || !fits_one_read(kind_, lanes) ||
-        (lanes & ~(slot->remaining & slot->unread)) != 0) {
-      return fail("rf_mask_o has lanes that are not to be read", lanes, "lanes left",
-                  slot->remaining & slot->unread);
-    }
-    slot->unread &= ~lanes;
-    // The register file answers in the next cycle and holds the values until the next grant.
-    answer_read(inputs_, kind_, lanes, slot->request.values);
     quiet_cycles_ = 0;
   }
   if (outputs.lsu_valid && inputs_.lsu_room) {
@@ -239,6 +249,26 @@ bool Lockstep::check_functionally(const UnitOutputs& outputs) {
   return true;
 }
 
+bool Lockstep::check_read(const UnitOutputs& outputs) {
+  Slot* slot = slot_of(outputs.rf_tag);
+  if (slot == nullptr) {
+    return fail("rf_tag_o is the tag of no request in the unit");
+  }
+  if (outputs.rf_word >= slot->request.words()) {
+    return fail("rf_word_o", outputs.rf_word, "words of the request", slot->request.words());
+  }
+  LaneMask& unread = slot->unread[outputs.rf_word];
+  const LaneMask lanes = outputs.rf_mask;
+  if (lanes == 0 || !fits_one_read(kind_, lanes) || (lanes & ~(slot->remaining & unread)) != 0) {
+    return fail("rf_mask_o has lanes that are not to be read", lanes, "lanes left",
+                slot->remaining & unread);
+  }
+  unread &= ~lanes;
+  // The register file answers in the next cycle and holds the values until the next grant.
+  answer_read(inputs_, kind_, lanes, slot->request.operand(outputs.rf_word));
+  return true;
+}
+
 bool Lockstep::check_transaction(const UnitOutputs& outputs) {
   Slot* slot = slot_of(outputs.lsu_tag);
   if (slot == nullptr) {
@@ -247,14 +277,43 @@ bool Lockstep::check_transaction(const UnitOutputs& outputs) {
   return outputs.lsu_reduced ? check_sum(outputs, *slot) : check_red(outputs, *slot);
 }
 
+// The sums of a packet come in the order of their words, with no other one between them.
+bool Lockstep::check_place(const UnitOutputs& outputs, Slot& slot) {
+  if (packet_.slot == nullptr) {
+    packet_ = {.slot = &slot, .address = outputs.lsu_addr, .next_word = 0};
+  }
+  if (packet_.slot != &slot || packet_.address != outputs.lsu_addr) {
+    return fail("a sum of another transaction before the last word of one");
+  }
+  if (outputs.lsu_word != packet_.next_word) {
+    return fail("lsu_word_o", outputs.lsu_word, "next word", packet_.next_word);
+  }
+  ++packet_.next_word;
+  const bool last = packet_.next_word == slot.request.words();
+  if (outputs.lsu_last != last) {
+    return fail("lsu_last_o", outputs.lsu_last ? 1 : 0, "last word of the request", last ? 1 : 0);
+  }
+  if (last) {
+    packet_ = {};
+  }
+  return true;
+}
+
 bool Lockstep::check_sum(const UnitOutputs& outputs, Slot& slot) {
   const LaneMask lanes = lanes_with_address(slot.request, slot.remaining, outputs.lsu_addr);
   // A reduction carries all lanes with its address.
   if (lanes == 0) {
     return fail("lsu_addr_o is the address of no lane that is to leave");
   }
-  const Fp32Bits sum = kind_ == UnitKind::kFused ? fused_reference(lanes, slot.request.values)
-                                                 : reduction_reference(lanes, slot.request.values);
+  if (!check_place(outputs, slot)) {
+    return false;
+  }
+  if (kind_ == UnitKind::kVector && lane_count(lanes) == 1) {
+    return fail("the sum of a lane that is alone on its address");
+  }
+  const auto& operand = slot.request.operand(outputs.lsu_word);
+  const Fp32Bits sum = read_lanes(kind_) == kBanks ? fused_reference(lanes, operand)
+                                                   : reduction_reference(lanes, operand);
   if (outputs.lsu_data != sum) {
     return fail("lsu_data_o", outputs.lsu_data, "reference sum", sum);
   }
@@ -263,7 +322,9 @@ bool Lockstep::check_sum(const UnitOutputs& outputs, Slot& slot) {
   }
   ++counts_.reduced_transactions;
   counts_.reduced_lanes += static_cast<std::uint64_t>(lane_count(lanes));
-  slot.remaining &= ~lanes;
+  if (outputs.lsu_last) {
+    slot.remaining &= ~lanes;
+  }
   return true;
 }
 
@@ -273,7 +334,7 @@ bool Lockstep::check_red(const UnitOutputs& outputs, Slot& slot) {
   if (&slot != held_) {
     return fail("a plain RED of a request that is not held");
   }
-  const LaneMask may_go = slot.remaining & slot.unread;
+  const LaneMask may_go = slot.remaining & slot.untouched();
   if (outputs.lsu_mask == 0 || (outputs.lsu_mask & ~may_go) != 0) {
     return fail("lsu_mask_o has lanes that are not to leave", outputs.lsu_mask, "lanes left",
                 may_go);
@@ -301,10 +362,24 @@ bool Lockstep::check_red(const UnitOutputs& outputs, Slot& slot) {
   if (outputs.lsu_data != 0) {
     return fail("lsu_data_o", outputs.lsu_data, "plain RED", 0);
   }
+  if (outputs.lsu_word != 0 || !outputs.lsu_last) {
+    return fail("a plain RED that is not of all words");
+  }
+  if (kind_ == UnitKind::kVector && !each_alone(slot.request, lanes)) {
+    return fail("a plain RED of lanes that share an address", lanes, "lanes left", may_go);
+  }
   ++counts_.plain_transactions;
-  counts_.plain_lanes += static_cast<std::uint64_t>(lane_count(lanes));
+  counts_.plain_lanes += static_cast<std::uint64_t>(lane_count(lanes)) * slot.request.words();
   slot.remaining &= ~lanes;
   return true;
+}
+
+LaneMask Lockstep::Slot::untouched() const {
+  LaneMask lanes = ~LaneMask{0};
+  for (std::uint32_t word = 0; word < request.words(); ++word) {
+    lanes &= unread[word];
+  }
+  return lanes;
 }
 
 Lockstep::Slot* Lockstep::slot_of(Tag tag) {
@@ -373,6 +448,17 @@ class EventRequests {
   EventRequests(const trace::Header& header, const trace::CtaTrace& cta, std::uint32_t warp)
       : header_(header), cta_(cta), warp_index_(warp), warp_(cta.warps[warp]) {}
 
+  // Of `words` parameters from that one on, at its addresses.
+  AtomredRequest make(const trace::Record& event, std::uint64_t event_index,
+                      std::uint32_t parameter_index, std::uint32_t words) const {
+    AtomredRequest request = make(event, event_index, parameter_index);
+    for (std::uint32_t word = 1; word < words; ++word) {
+      request.more_words.push_back(make(event, event_index, parameter_index + word).values);
+    }
+    return request;
+  }
+
+ private:
   AtomredRequest make(const trace::Record& event, std::uint64_t event_index,
                       std::uint32_t parameter_index) const {
     const trace::Parameter& parameter = header_.sites[event.site].parameters[parameter_index];
@@ -403,7 +489,6 @@ class EventRequests {
     return request;
   }
 
- private:
   static std::span<const std::uint32_t> part(std::span<const std::uint32_t> all,
                                              std::uint64_t first, std::uint64_t count) {
     if (first > all.size() || count > all.size() - first) {
@@ -431,6 +516,7 @@ RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& o
                      .rf_stall_probability = options.stall_probability / 2,
                      .watch = options.watch});
   const trace::Header& header = reader.header();
+  const std::uint32_t max_words = golden->ports().max_words;
   RegressResult result;
 
   auto run_warp = [&](const trace::CtaTrace& cta, std::uint32_t warp) {
@@ -446,8 +532,9 @@ RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& o
       if (options.max_events != 0 && result.events == options.max_events) {
         return true;
       }
-      for (std::uint32_t parameter = 0; parameter < parameters; ++parameter) {
-        if (!lockstep.send(requests.make(record, event_index, parameter))) {
+      for (std::uint32_t parameter = 0; parameter < parameters; parameter += max_words) {
+        const std::uint32_t words = std::min(max_words, parameters - parameter);
+        if (!lockstep.send(requests.make(record, event_index, parameter, words))) {
           result.message = lockstep.message() + " (cta " + std::to_string(cta.cta) + ", warp " +
                            std::to_string(warp) + ", event " + std::to_string(event_index) +
                            ", parameter " + std::to_string(parameter) + ")";

@@ -11,6 +11,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/types.hpp"
 #include "model/unit/arc_unit.hpp"
@@ -57,9 +58,20 @@ class BackPressure {
 
 // One atomred and the operand values that its lanes hold in the register file.
 struct AtomredRequest {
+  using Operand = std::array<Fp32Bits, kLanes>;
+
   LaneMask mask = 0;
   std::array<Address, kLanes> addresses{};
-  std::array<Fp32Bits, kLanes> values{};
+  Operand values{};
+  std::vector<Operand> more_words;  // a request of the vector unit: those behind the first
+
+  [[nodiscard]] std::uint32_t words() const {
+    return 1 + static_cast<std::uint32_t>(more_words.size());
+  }
+  // Of a word below words().
+  [[nodiscard]] const Operand& operand(std::uint32_t word) const {
+    return word == 0 ? values : more_words[word - 1];
+  }
 };
 
 // Called with what stands at the ports in a cycle, before it is compared; may be empty.
@@ -81,8 +93,8 @@ struct LockstepCounts {
   std::uint64_t cycles = 0;
   std::uint64_t requests = 0;
   std::uint64_t plain_transactions = 0;
-  std::uint64_t plain_lanes = 0;
-  std::uint64_t reduced_transactions = 0;
+  std::uint64_t plain_lanes = 0;           // once for each word
+  std::uint64_t reduced_transactions = 0;  // sums: one for each word
   std::uint64_t reduced_lanes = 0;
 };
 
@@ -110,15 +122,27 @@ class Lockstep {
   struct Slot {
     AtomredRequest request;
     Tag tag = 0;
-    LaneMask remaining = 0;  // lanes that have not left the unit
-    LaneMask unread = 0;     // lanes that the unit has not read from the register file
-    bool held = false;       // not accepted yet
+    LaneMask remaining = 0;  // lanes that have not left the unit, with all of their words
+    // Lanes that the unit has not read from the register file, of each word.
+    std::array<LaneMask, kMaxWords> unread{};
+    bool held = false;  // not accepted yet
+
+    // Lanes no word of which has been read.
+    [[nodiscard]] LaneMask untouched() const;
+  };
+  // The packet of sums of which the last one has not come.
+  struct OpenPacket {
+    Slot* slot = nullptr;
+    Address address = 0;
+    std::uint32_t next_word = 0;
   };
 
   bool cycle();
   bool check_functionally(const UnitOutputs& outputs);
   bool check_transaction(const UnitOutputs& outputs);
+  bool check_read(const UnitOutputs& outputs);
   bool check_sum(const UnitOutputs& outputs, Slot& slot);
+  bool check_place(const UnitOutputs& outputs, Slot& slot);
   bool check_red(const UnitOutputs& outputs, Slot& slot);
   bool fail(std::string_view what);
   bool fail(std::string_view port, std::uint64_t unit_value, std::string_view other,
@@ -138,6 +162,7 @@ class Lockstep {
   std::array<Slot, kSlots> slots_;
   UnitInputs inputs_;
   Slot* held_ = nullptr;
+  OpenPacket packet_;
   std::uint64_t quiet_cycles_ = 0;  // since the last handshake
   LockstepCounts counts_;
   std::string message_;
@@ -171,9 +196,10 @@ Fp32Bits synthetic_value(std::uint64_t cta, std::uint32_t warp, std::uint64_t ev
                          std::uint32_t parameter, std::uint32_t lane);
 
 // RTL unit against golden unit over a trace: CTA by CTA and warp by warp, each event becomes one
-// atomred for each of its parameters, with the addresses and values that it had on the GPU; those
-// that add anything but FP32 are no work for the unit. Stops at the first difference. Throws
-// trace::TraceError if the trace cannot be read.
+// atomred for each of its parameters, with the addresses and values that it had on the GPU; for the
+// vector unit one for each kMaxWords of them, as if the words of a struct, at the address of the
+// first. Those that add anything but FP32 are no work for the unit. Stops at the first difference.
+// Throws trace::TraceError if the trace cannot be read.
 RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& options);
 
 }  // namespace warpfold

@@ -6,8 +6,10 @@
 #include "Varc_subcore_fused.h"
 #include "Varc_subcore_pipelined.h"
 #include "Varc_subcore_serial.h"
+#include "Varc_subcore_vector.h"
 #include "model/unit/golden_fused.hpp"
 #include "model/unit/golden_unit.hpp"
+#include "model/unit/golden_vector.hpp"
 #include "model/unit/verilated_unit.hpp"
 
 namespace warpfold {
@@ -32,12 +34,12 @@ UnitKind parse_unit_kind(std::string_view name) {
     }
   }
   throw std::invalid_argument("unknown unit kind '" + std::string(name) +
-                              "': serial, pipelined or fused");
+                              "': serial, pipelined, fused or vector");
 }
 
 std::string_view unit_kind_name(UnitKind kind) {
   constexpr std::array<std::string_view, kUnitKinds.size()> kNames = {"serial", "pipelined",
-                                                                      "fused"};
+                                                                      "fused", "vector"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -47,7 +49,7 @@ void answer_read(UnitInputs& inputs, UnitKind kind, LaneMask lanes,
     const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
     inputs.rf_data[lane % read_lanes(kind)] = operand[lane];
   }
-  if (kind == UnitKind::kFused) {
+  if (kind == UnitKind::kFused || kind == UnitKind::kVector) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       inputs.rf_bins[lane] = exponent_bin(operand[lane]);
     }
@@ -66,11 +68,17 @@ std::unique_ptr<ArcUnit> make(UnitModel model, const SchedulerRule& scheduler) {
 
 }  // namespace
 
+std::string_view unit_scheduler(UnitKind kind) {
+  return kind == UnitKind::kVector ? GoldenVector::kScheduler : GoldenFused::kScheduler;
+}
+
 std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind, std::string_view scheduler) {
-  const SchedulerRule& rule = scheduler_rules().find(scheduler);
-  if (model == UnitModel::kRtl && rule.name != "greedy") {
+  const std::string_view of_rtl = unit_scheduler(kind);
+  const SchedulerRule& rule = scheduler_rules().find(scheduler.empty() ? of_rtl : scheduler);
+  if (model == UnitModel::kRtl && rule.name != of_rtl) {
     throw std::invalid_argument("rules.scheduler '" + std::string(scheduler) +
-                                "': the RTL has the greedy one; --unit golden has the others");
+                                "': the RTL of kind " + std::string(unit_kind_name(kind)) +
+                                " has " + std::string(of_rtl) + "; --unit golden has the others");
   }
   switch (kind) {
     case UnitKind::kSerial:
@@ -79,6 +87,8 @@ std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind, std::string_v
       return make<GoldenPipelined, Varc_subcore_pipelined>(model, rule);
     case UnitKind::kFused:
       return make<GoldenFused, Varc_subcore_fused>(model, rule);
+    case UnitKind::kVector:
+      return make<GoldenVector, Varc_subcore_vector>(model, rule);
   }
   throw std::invalid_argument("no unit of this kind");
 }

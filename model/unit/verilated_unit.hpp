@@ -45,7 +45,7 @@ class RtlUnit final : public ArcUnit {
     Verilated::threadContextp(Verilated::defaultContextp());
   }
   void reset() override;
-  // A request that was not ready is held by contract, so its mask, addresses and tag are written to
+  // A request that was not ready is held by contract, so its mask, addresses, tag and words go to
   // the RTL only in the first cycle in which it is valid.
   UnitOutputs tick(const UnitInputs& inputs) override;
   [[nodiscard]] Ports ports() const override { return ports_; }
@@ -171,6 +171,7 @@ UnitOutputs RtlUnit<Model>::tick(const UnitInputs& inputs) {
   if (new_request) {
     rtl.req_mask_i = inputs.req_mask;
     rtl.req_tag_i = inputs.req_tag & kTagMask;
+    rtl.req_words_i = (inputs.req_words - 1) % kMaxWords;
     write_addresses(inputs.req_addr);
   }
   rtl.lsu_room_i = inputs.lsu_room;
@@ -194,9 +195,12 @@ UnitOutputs RtlUnit<Model>::tick(const UnitInputs& inputs) {
   outputs.lsu_reduced = rtl.lsu_reduced_o != 0;
   outputs.lsu_data = rtl.lsu_data_o;
   outputs.lsu_tag = rtl.lsu_tag_o;
+  outputs.lsu_word = rtl.lsu_word_o;
+  outputs.lsu_last = rtl.lsu_last_o != 0;
   outputs.rf_valid = rtl.rf_valid_o != 0;
   outputs.rf_mask = rtl.rf_mask_o;
   outputs.rf_tag = rtl.rf_tag_o;
+  outputs.rf_word = rtl.rf_word_o;
   outputs.busy = rtl.busy_o != 0;
 
   held_ = inputs.req_valid && !outputs.req_ready;

@@ -55,59 +55,88 @@ std::uint32_t fixed(UnitKind /*kind*/) {
 
 constexpr std::uint32_t kMaskBits = kLanes;
 constexpr std::uint32_t kDataBits = 32;
+constexpr std::uint32_t kWordBits = 4;  // arc_pkg::WordWidth
 
 // In the order of rtl/arc_subcore.sv, but for clk_i and rst_ni in front of them.
-constexpr std::array kPorts = {
-    Port{"req_valid_i", true, fixed<1>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.inputs.req_valid, 1); }},
-    Port{"req_ready_o", false, fixed<1>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.req_ready, 1); }},
-    Port{"req_mask_i", true, fixed<kMaskBits>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.inputs.req_mask, kMaskBits); }},
-    Port{"req_addr_i", true, fixed<kLanes * kAddrWidth>,
-         [](const PortValues& p, UnitKind, Bits& b) {
-           for (const Address address : p.inputs.req_addr) {
-             b.prepend(address, kAddrWidth);
-           }
-         }},
-    Port{"req_tag_i", true, fixed<kTagWidth>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.inputs.req_tag, kTagWidth); }},
-    Port{"lsu_valid_o", false, fixed<1>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.lsu_valid, 1); }},
-    Port{"lsu_room_i", true, fixed<1>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.inputs.lsu_room, 1); }},
-    Port{"lsu_addr_o", false, fixed<kAddrWidth>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.lsu_addr, kAddrWidth); }},
-    Port{"lsu_mask_o", false, fixed<kMaskBits>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.lsu_mask, kMaskBits); }},
-    Port{"lsu_reduced_o", false, fixed<1>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.lsu_reduced, 1); }},
-    Port{"lsu_data_o", false, fixed<kDataBits>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.lsu_data, kDataBits); }},
-    Port{"lsu_tag_o", false, fixed<kTagWidth>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.lsu_tag, kTagWidth); }},
-    Port{"rf_valid_o", false, fixed<1>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.rf_valid, 1); }},
-    Port{"rf_ready_i", true, fixed<1>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.inputs.rf_ready, 1); }},
-    Port{"rf_mask_o", false, fixed<kMaskBits>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.rf_mask, kMaskBits); }},
-    Port{"rf_tag_o", false, fixed<kTagWidth>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.rf_tag, kTagWidth); }},
-    Port{"rf_data_i", true, [](UnitKind kind) { return read_lanes(kind) * kDataBits; },
-         [](const PortValues& p, UnitKind kind, Bits& b) {
-           for (std::uint32_t lane = 0; lane < read_lanes(kind); ++lane) {
-             b.prepend(p.inputs.rf_data[lane], kDataBits);
-           }
-         }},
-    Port{"rf_bin_i", true, fixed<kLanes * kBinBits>,
-         [](const PortValues& p, UnitKind, Bits& b) {
-           for (const std::uint8_t bin : p.inputs.rf_bins) {
-             b.prepend(bin, kBinBits);
-           }
-         }},
-    Port{"busy_o", false, fixed<1>,
-         [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.busy, 1); }},
+constexpr std::array kPorts =
+    {
+        Port{"req_valid_i", true, fixed<1>,
+             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.inputs.req_valid, 1); }},
+        Port{"req_ready_o", false, fixed<1>,
+             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.req_ready, 1); }},
+        Port{"req_mask_i", true, fixed<kMaskBits>,
+             [](const PortValues& p, UnitKind, Bits& b) {
+               b.prepend(p.inputs.req_mask, kMaskBits);
+             }},
+        Port{"req_addr_i", true, fixed<kLanes * kAddrWidth>,
+             [](const PortValues& p, UnitKind, Bits& b) {
+               for (const Address address : p.inputs.req_addr) {
+                 b.prepend(address, kAddrWidth);
+               }
+             }},
+        Port{
+            "req_tag_i", true, fixed<kTagWidth>,
+            [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.inputs.req_tag, kTagWidth); }},
+        Port{"req_words_i", true, fixed<kWordBits>,
+             [](const PortValues& p, UnitKind, Bits& b) {
+               b.prepend(p.inputs.req_words - 1, kWordBits);
+             }},
+        Port{"lsu_valid_o", false, fixed<1>,
+             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.lsu_valid, 1); }},
+        Port{"lsu_room_i", true, fixed<1>,
+             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.inputs.lsu_room, 1); }},
+        Port{"lsu_addr_o", false, fixed<kAddrWidth>,
+             [](const PortValues& p, UnitKind, Bits& b) {
+               b.prepend(p.outputs.lsu_addr, kAddrWidth);
+             }},
+        Port{"lsu_mask_o", false, fixed<kMaskBits>,
+             [](const PortValues& p, UnitKind, Bits& b) {
+               b.prepend(p.outputs.lsu_mask, kMaskBits);
+             }},
+        Port{"lsu_reduced_o", false, fixed<1>,
+             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.lsu_reduced, 1); }},
+        Port{"lsu_data_o", false, fixed<kDataBits>,
+             [](const PortValues& p, UnitKind, Bits& b) {
+               b.prepend(p.outputs.lsu_data, kDataBits);
+             }},
+        Port{"lsu_tag_o", false, fixed<kTagWidth>,
+             [](const PortValues& p, UnitKind, Bits& b) {
+               b.prepend(p.outputs.lsu_tag, kTagWidth);
+             }},
+        Port{"lsu_word_o", false, fixed<kWordBits>,
+             [](const PortValues& p, UnitKind, Bits& b) {
+               b.prepend(p.outputs.lsu_word, kWordBits);
+             }},
+        Port{"lsu_last_o", false, fixed<1>,
+             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.lsu_last, 1); }},
+        Port{"rf_valid_o", false, fixed<1>,
+             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.rf_valid, 1); }},
+        Port{"rf_ready_i", true, fixed<1>,
+             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.inputs.rf_ready, 1); }},
+        Port{"rf_mask_o", false, fixed<kMaskBits>,
+             [](const PortValues& p, UnitKind, Bits& b) {
+               b.prepend(p.outputs.rf_mask, kMaskBits);
+             }},
+        Port{
+            "rf_tag_o", false, fixed<kTagWidth>,
+            [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.rf_tag, kTagWidth); }},
+        Port{"rf_word_o", false, fixed<kWordBits>,
+             [](const PortValues& p, UnitKind,
+                Bits& b) { b.prepend(p.outputs.rf_word, kWordBits); }},
+        Port{"rf_data_i", true, [](UnitKind kind) { return read_lanes(kind) * kDataBits; },
+             [](const PortValues& p, UnitKind kind, Bits& b) {
+               for (std::uint32_t lane = 0; lane < read_lanes(kind); ++lane) {
+                 b.prepend(p.inputs.rf_data[lane], kDataBits);
+               }
+             }},
+        Port{"rf_bin_i", true, fixed<kLanes * kBinBits>,
+             [](const PortValues& p, UnitKind, Bits& b) {
+               for (const std::uint8_t bin : p.inputs.rf_bins) {
+                 b.prepend(bin, kBinBits);
+               }
+             }},
+        Port{"busy_o", false, fixed<1>,
+             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.busy, 1); }},
 };
 
 }  // namespace

@@ -32,12 +32,13 @@ class RegisterFilePort : public testing::TestWithParam<std::tuple<UnitKind, Unit
   // One cycle: requests always wait, the memory queue often has no room.
   UnitOutputs step(bool rf_ready) {
     if (!in_.req_valid) {
-      request_ = random_request(random_, Shape::kAny);
+      request_ = with_words(random_request(random_, Shape::kAny), kind_, random_);
       in_.req_valid = true;
       in_.req_mask = request_.mask;
       in_.req_addr = request_.addresses;
       in_.req_tag = next_tag_++ & kTagMask;
-      operands_[in_.req_tag] = request_.values;
+      in_.req_words = request_.words();
+      requests_[in_.req_tag] = request_;
     }
     in_.lsu_room = random_.chance(0.2);
     in_.rf_ready = rf_ready;
@@ -46,7 +47,7 @@ class RegisterFilePort : public testing::TestWithParam<std::tuple<UnitKind, Unit
       in_.req_valid = false;
     }
     if (out.rf_valid && rf_ready) {
-      answer_read(in_, kind_, out.rf_mask, operands_[out.rf_tag]);
+      answer_read(in_, kind_, out.rf_mask, requests_[out.rf_tag].operand(out.rf_word));
       ++granted_;
     }
     return out;
@@ -58,7 +59,7 @@ class RegisterFilePort : public testing::TestWithParam<std::tuple<UnitKind, Unit
   AtomredRequest request_;
   UnitInputs in_;
   std::uint32_t next_tag_ = 0;
-  std::map<Tag, std::array<Fp32Bits, kLanes>> operands_;
+  std::map<Tag, AtomredRequest> requests_;
   int granted_ = 0;
 };
 
@@ -73,6 +74,7 @@ TEST_P(RegisterFilePort, ARefusedReadComesAgainOneTurnLater) {
       ASSERT_TRUE(out.rf_valid) << "cycle " << cycle;
       ASSERT_EQ(out.rf_mask, refused.front().rf_mask) << "cycle " << cycle;
       ASSERT_EQ(out.rf_tag, refused.front().rf_tag) << "cycle " << cycle;
+      ASSERT_EQ(out.rf_word, refused.front().rf_word) << "cycle " << cycle;
       ++came_again;
     }
     refused.pop_front();
@@ -85,8 +87,8 @@ TEST_P(RegisterFilePort, ARefusedReadComesAgainOneTurnLater) {
 // The arbiter grants what is asked for in the fourth cycle after a refusal, and nothing else.
 TEST_P(RegisterFilePort, GrantsInTheFourthCycleAfterARefusalAreEnough) {
   const int bound = kind_ == UnitKind::kPipelined ? 1 : 4;
-  std::deque<bool> refused(4);                       // in the last cycles, the oldest in front
-  std::map<std::pair<Tag, LaneMask>, int> refusals;  // of each read, so far
+  std::deque<bool> refused(4);  // in the last cycles, the oldest in front
+  std::map<std::tuple<Tag, std::uint32_t, LaneMask>, int> refusals;  // of each read, so far
   int most = 0;
   for (int cycle = 0; cycle < kCycles; ++cycle) {
     const bool rf_ready = refused.front();
@@ -97,9 +99,9 @@ TEST_P(RegisterFilePort, GrantsInTheFourthCycleAfterARefusalAreEnough) {
       continue;
     }
     if (rf_ready) {
-      refusals.erase({out.rf_tag, out.rf_mask});
+      refusals.erase({out.rf_tag, out.rf_word, out.rf_mask});
     } else {
-      int& count = refusals[{out.rf_tag, out.rf_mask}];
+      int& count = refusals[{out.rf_tag, out.rf_word, out.rf_mask}];
       ++count;
       ASSERT_LE(count, bound) << "cycle " << cycle;
       most = std::max(most, count);

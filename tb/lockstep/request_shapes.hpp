@@ -148,4 +148,22 @@ inline AtomredRequest random_request(SplitMix64& random, Shape shape) {
   return request;
 }
 
+// As many words for the lanes of a request as its unit takes: one, or for the vector unit from one
+// to all sixteen, often few.
+inline AtomredRequest with_words(AtomredRequest request, UnitKind kind, SplitMix64& random) {
+  if (kind == UnitKind::kVector) {
+    const std::uint32_t most = random.below(4) == 0 ? kMaxWords : 4;
+    request.more_words.resize(random.below(most));
+    for (AtomredRequest::Operand& operand : request.more_words) {
+      operand = random_values(random, Operands::kAny);
+    }
+  }
+  return request;
+}
+
+// Whether sums of that kind are the fused ones; otherwise they are chains in lane order.
+inline bool sums_are_fused(UnitKind kind) {
+  return kind == UnitKind::kFused || kind == UnitKind::kVector;
+}
+
 }  // namespace warpfold

@@ -83,9 +83,9 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch, const Outside& outside
 
 void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
   const auto unit = [&]() -> std::unique_ptr<ArcUnit> {
-    return options.policy.has_unit() ? make_unit(options.unit, options.unit_kind,
-                                                 options.gpu.rules.scheduler.or_else("greedy"))
-                                     : nullptr;
+    return options.policy.has_unit()
+               ? make_unit(options.unit, options.unit_kind, options.gpu.rules.scheduler.or_else(""))
+               : nullptr;
   };
   std::vector<Residency*> residencies;
   for (std::uint32_t i = 0; i < config_.sm.count; ++i) {

@@ -30,9 +30,6 @@ enum class UnitWork : std::uint8_t { kReads, kWaits, kSends, kHolds };
 
 class ArcPort {
  public:
-  // Of an atomred at most, whatever the unit.
-  static constexpr std::uint32_t kMaxWords = 16;
-
   struct Stats {
     std::uint64_t read_cycles = 0;     // in which the unit read the register file
     std::uint64_t blocked_cycles = 0;  // in which its sum waited for the LSU path
