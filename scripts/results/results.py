@@ -25,6 +25,7 @@ import points  # noqa: E402
 import probe as probing  # noqa: E402
 import sources  # noqa: E402
 import store  # noqa: E402
+import today  # noqa: E402
 import values  # noqa: E402
 from plan import PlanError  # noqa: E402
 
@@ -174,6 +175,10 @@ def make_all(options):
         print("microbenchmarks", flush=True)
         command, data = sources.replay(simulator)
         store.write("replay", store.source(command), {"behaviour": behaviour, **data})
+    if outdated(today.NAME, behaviour):
+        print("kernels of today", flush=True)
+        command, data = today.make(simulator, options.cores)
+        store.write(today.NAME, store.source(command), {"behaviour": behaviour, **data})
     failed = points.update(behaviour, simulator, options.cores)
     if options.speed or outdated("speed"):    # last, when nothing else is at work
         print("speed", flush=True)

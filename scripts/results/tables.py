@@ -12,6 +12,7 @@ import values    # also shows where the next two are
 import correlate
 import data
 import probe
+import today
 from values import GPUS, KINDS, PAPER_GPUS, Missing, Unknown
 
 POLICIES = ["baseline", "sw-s:16", "sw-b:16", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"]
@@ -357,6 +358,14 @@ def calibration(n):
     return markdown(document["columns"], rows, len(document["columns"]))
 
 
+def of_today(rows_of, *arguments):
+    """A table of today.json."""
+    def table_of(n):
+        head, rows = rows_of(today.Today(n.need(today.NAME)), *arguments)
+        return markdown(head, rows)
+    return table_of
+
+
 def sources(n):
     rows = [[f"[{name}](numbers/{name})", where.get("commit", ""), where.get("host", ""), where.get("date", ""),
              "`" + where.get("command", "").replace("|", "\\|") + "`"] for name, where in values.source_lines(n.folder)]
@@ -371,6 +380,8 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "synthesis": synthesis, "synthesis-asap7": synthesis_asap7, "transistors": transistors, "adders": adders,
           "accuracy": accuracy, "replay": replay, "measured": measured, "calibration": calibration,
           "held-out": plain_rows("held_out"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
+          "floor": of_today(today.floor_rows), "today-errors": of_today(today.error_rows),
+          **{f"today-{gpu}": of_today(today.kernel_rows, gpu) for gpu in today.MACHINES},
           "sources": sources}
 
 

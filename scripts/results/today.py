@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of today and the floor without atomics: their simulations, and the tables of docs/worth.md."""
+
+import itertools
+import json
+import math
+import statistics
+from concurrent.futures import ThreadPoolExecutor
+
+import sources
+import store
+import values
+
+ROOT = store.ROOT
+NAME = "today"
+KINDS = ("serial", "pipelined", "fused", "vector")
+# One RED a thread, measured on an H200 with and without its atomics.
+FLOOR_ON, FLOOR_GHZ = "h200", 1.98
+FLOOR_TRACES = ("truck", "kitchen", "playbot", "lacadiere_wall", "lacadiere_hall", "3D-TA", "3D-LE-1K", "3D-LE-7K",
+                "3D-SH-1K", "3D-SH-7K")
+# Measured on an H100. truck itself is on the list of tiles that the published rasterizer makes.
+MACHINES = {"h100": 1.98, "rtx4090": 2.24}
+KERNELS = {
+    "truck": "one RED a thread, the published list of tiles", "truck-tight": "the same, tight list",
+    "truck-halved": "recursive halving, a RED of nine lanes, tight list",
+    "truck-tile-warp": "a warp a tile, gradients in a struct, tight list",
+    "truck-tile-warp-halved": "a warp a tile, recursive halving, tight list",
+    "truck-per-splat": "per splat, tight list", "camera-pose": "gradient of camera poses", "embedding-rows":
+    "embedding, a thread a token", "embedding": "embedding, a warp a token", "hash-grid": "hash grid, two features a level"}
+SCENES = 6    # of them, in front
+POLICIES = (("baseline", "serial"), *(("arc-hw", kind) for kind in KINDS), ("lab", "serial"), ("lab-ideal", "serial"),
+            ("none", "serial"))
+
+
+def path_of(trace):
+    """A shipped trace, wherever it lies."""
+    found = [path for folder in ("data", "today") if (path := ROOT / f"traces/{folder}/{trace}.wft").exists()]
+    if not found:
+        raise store.BadInput(f"{trace}.wft: not among the shipped traces")
+    return found[0]
+
+
+def times_of(simulator, trace):
+    """(GPU, {policy: median ms}) as measured."""
+    info = json.loads(sources.run([simulator, "trace", "info", "--json", path_of(trace)]))["traces"][0]
+    header = info["header"]
+    return header["gpu"], {time["policy"]: time["median_ms"] for time in header["times"]}
+
+
+def plan():
+    floor = [(trace, FLOOR_ON, *policy) for trace in FLOOR_TRACES
+             for policy in (("baseline", "serial"), ("arc-hw", "fused"), ("arc-hw", "vector"), ("none", "serial"))]
+    return floor + [(trace, gpu, *policy) for trace, gpu, policy in itertools.product(KERNELS, MACHINES, POLICIES)]
+
+
+def simulate(simulator, trace, gpu, policy, kind):
+    """Cycles of a run, all of whose checks hold."""
+    run = sources.json_of([simulator, "sim", path_of(trace), "--gpu", gpu, "--policy", policy, "--unit", "golden",
+                           "--unit-kind", kind, "--jobs", "1", "--threads", "1"])["runs"][0]
+    if not (run["sums_match"] and run["conserved"]):
+        raise store.BadInput(f"{trace} {gpu} {policy} {kind}: a check failed")
+    return run["cycles"]
+
+
+def make(simulator, cores):
+    """Command and data of docs/numbers/today.json."""
+    points = plan()
+    with ThreadPoolExecutor(cores) as pool:
+        cycles = list(pool.map(lambda point: simulate(simulator, *point), points))
+    measured = {trace: dict(zip(("gpu", "ms"), times_of(simulator, trace))) for trace in {*KERNELS, *FLOOR_TRACES}}
+    return "scripts/results.sh", {
+        "measured": {trace: {"gpu": found["gpu"], "ms": {policy: round(ms, 5) for policy, ms in found["ms"].items()}}
+                     for trace, found in sorted(measured.items())},
+        "columns": ["trace", "gpu", "policy", "unit_kind", "cycles"],
+        "rows": [[*point, count] for point, count in zip(points, cycles)]}
+
+
+class Today:
+    """docs/numbers/today.json."""
+
+    def __init__(self, document):
+        self.measured = document["measured"]
+        self.cycles = {tuple(row[:4]): row[4] for row in document["rows"]}
+
+    def ms(self, trace, gpu, policy, kind="serial"):
+        """Of a launch, with what it takes to be launched."""
+        ghz = MACHINES.get(gpu, FLOOR_GHZ)
+        return self.cycles[trace, gpu, policy, kind] / (ghz * 1e6) + values.LAUNCH_US / 1e3
+
+    def measured_ms(self, trace, policy):
+        return self.measured[trace]["ms"][policy]
+
+    def best_software(self, trace):
+        """(ms, policy) of the fastest that was measured and adds all, the plain one included."""
+        return min((ms, policy) for policy, ms in self.measured[trace]["ms"].items() if policy != "none")
+
+    def shares(self, trace):
+        """Speed of arc-hw by (kind, floor): modelled over the measured or the modelled floor."""
+        floors = {"measured": self.measured_ms(trace, "none"), "modelled": self.ms(trace, FLOOR_ON, "none")}
+        return {(kind, name): floor / self.ms(trace, FLOOR_ON, "arc-hw", kind)
+                for kind in ("fused", "vector") for name, floor in floors.items()}
+
+
+def geometric_mean(found):
+    return math.exp(statistics.fmean(map(math.log, found)))
+
+
+def floor_rows(today):
+    """Head and rows of the table `floor`."""
+    rows, all_shares = [], []
+    for trace in FLOOR_TRACES:
+        shares = today.shares(trace)
+        all_shares.append(shares)
+        rows.append([trace, f"{today.measured_ms(trace, 'none'):.3f}", f"{today.ms(trace, FLOOR_ON, 'none'):.3f}",
+                     *(f"{shares[kind, name]:.2f}" for name in ("measured", "modelled") for kind in ("fused", "vector"))])
+    rows.append(["geometric mean", "", "", *(f"{geometric_mean([shares[kind, name] for shares in all_shares]):.2f}"
+                                              for name in ("measured", "modelled") for kind in ("fused", "vector"))])
+    return ["trace", "measured floor, ms", "modelled floor, ms", "fused / measured floor", "vector / measured floor",
+            "fused / modelled floor", "vector / modelled floor"], rows
+
+
+def kernel_rows(today, gpu):
+    """Head and rows of the tables `today-GPU`: milliseconds; what was measured, only of the GPU that it was measured on."""
+    head = ["kernel", *(["measured: plain", "best software"] if gpu == "h100" else []), "plain RED",
+            *(f"`arc-hw` {kind}" for kind in KINDS), "LAB", "LAB-ideal", "no atomics"]
+    rows = []
+    for trace, name in KERNELS.items():
+        row = [f"`{trace}`: {name}"]
+        if gpu == "h100":
+            ours = today.measured[trace]["gpu"].startswith("NVIDIA H100")
+            ms, policy = today.best_software(trace)
+            row += [f"{today.measured_ms(trace, 'baseline'):.3f}", f"{ms:.3f} `{policy}`"] if ours else ["-", "-"]
+        rows.append(row + [f"{today.ms(trace, gpu, *policy):.3f}" for policy in POLICIES])
+    return head, rows
+
+
+def error_rows(today):
+    """Head and rows of the table `today-errors`: modelled over measured time of plain REDs and without them, on an H100."""
+    rows, errors = [], []
+    for trace in KERNELS:
+        if not today.measured[trace]["gpu"].startswith("NVIDIA H100"):
+            continue
+        row = [f"`{trace}`"]
+        for policy in ("baseline", "none"):
+            ratio = today.ms(trace, "h100", policy) / today.measured_ms(trace, policy)
+            row.append(f"{ratio:.2f}")
+            errors += [abs(ratio - 1)] if policy == "baseline" else []
+        rows.append(row)
+    rows.append(["mean absolute error", f"{100 * statistics.fmean(errors):.1f} %", ""])
+    return ["trace", "plain RED, modelled / measured", "no atomics, modelled / measured"], rows
