@@ -30,6 +30,7 @@ class FrameWorkload : public workload::Workload {
  private:
   std::filesystem::path scene_path_, camera_path_;
   std::string viewpoint_;
+  TileRule rule_ = TileRule::kBox;
   std::string description_;
   Camera camera_;
   TileLists lists_;
