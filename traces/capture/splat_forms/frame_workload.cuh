@@ -22,6 +22,8 @@ class FrameWorkload : public workload::Workload {
  protected:
   // Everything but where the gradients go.
   [[nodiscard]] const BackwardArgs& frame() const { return frame_; }
+  [[nodiscard]] const TileLists& lists() const { return lists_; }
+  [[nodiscard]] const std::vector<float>& image() const { return rendered_.image; }
   [[nodiscard]] std::uint32_t tiles_x() const;
   [[nodiscard]] std::uint32_t tiles_y() const;
   // kParameters values for each Gaussian, in the order of kGradientSlots.

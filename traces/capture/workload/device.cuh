@@ -42,6 +42,7 @@
 #include "traces/capture/reduce/no_atomics.cuh"
 #include "traces/capture/reduce/reduce_arc.cuh"
 #include "traces/capture/reduce/reduce_cccl.cuh"
+#include "traces/capture/reduce/reduce_vector.cuh"
 #include "traces/capture/workload/log.hpp"
 #include "traces/capture/workload/variant.hpp"
 
@@ -221,6 +222,11 @@ class Recording {
 //                                            all variants
 //   WARPFOLD_SCATTER_KERNELS(NAME, BODY)     they may not: without skip and cccl
 //   WARPFOLD_DIVERGENT_KERNELS(NAME, BODY)   and threads cannot stay together: without sw-b
+//   WARPFOLD_STRUCT_KERNELS(NAME, BODY)      as the first; the parameters of a primitive lie one
+//                                            behind the other from a multiple of 16 bytes on:
+//                                            vector REDs as well
+//   WARPFOLD_SCATTER_STRUCT_KERNELS(NAME, BODY)     as the second, with vector REDs
+//   WARPFOLD_DIVERGENT_STRUCT_KERNELS(NAME, BODY)   as the third, with vector REDs
 #define WARPFOLD_PRIMITIVE_KERNELS(NAME, BODY)              \
   WARPFOLD_BASIC_KERNELS(NAME, BODY)                        \
   WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)        \
@@ -248,6 +254,43 @@ class Recording {
   ::warpfold::capture::workload::Kernels NAME##_kernels() { \
     ::warpfold::capture::workload::Kernels kernels;         \
     WARPFOLD_BASIC_ENTRIES(NAME)                            \
+    return kernels;                                         \
+  }
+#define WARPFOLD_STRUCT_KERNELS(NAME, BODY)                       \
+  WARPFOLD_BASIC_KERNELS(NAME, BODY)                              \
+  WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)              \
+  WARPFOLD_KERNEL(NAME, skip, BODY, ::warpfold::Skip)             \
+  WARPFOLD_KERNEL(NAME, cccl, BODY, ::warpfold::Cccl)             \
+  WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)         \
+  WARPFOLD_KERNEL(NAME, skip_vector, BODY, ::warpfold::SkipVector) \
+  ::warpfold::capture::workload::Kernels NAME##_kernels() {       \
+    ::warpfold::capture::workload::Kernels kernels;               \
+    WARPFOLD_BASIC_ENTRIES(NAME)                                  \
+    WARPFOLD_ENTRY(kSwB, NAME, sw_b)                              \
+    WARPFOLD_ENTRY(kSkip, NAME, skip)                             \
+    WARPFOLD_ENTRY(kCccl, NAME, cccl)                             \
+    WARPFOLD_ENTRY(kVector, NAME, vector)                         \
+    WARPFOLD_ENTRY(kSkipVector, NAME, skip_vector)                \
+    return kernels;                                               \
+  }
+#define WARPFOLD_SCATTER_STRUCT_KERNELS(NAME, BODY)         \
+  WARPFOLD_BASIC_KERNELS(NAME, BODY)                        \
+  WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)        \
+  WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)   \
+  ::warpfold::capture::workload::Kernels NAME##_kernels() { \
+    ::warpfold::capture::workload::Kernels kernels;         \
+    WARPFOLD_BASIC_ENTRIES(NAME)                            \
+    WARPFOLD_ENTRY(kSwB, NAME, sw_b)                        \
+    WARPFOLD_ENTRY(kVector, NAME, vector)                   \
+    return kernels;                                         \
+  }
+#define WARPFOLD_DIVERGENT_STRUCT_KERNELS(NAME, BODY)       \
+  WARPFOLD_BASIC_KERNELS(NAME, BODY)                        \
+  WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)   \
+  ::warpfold::capture::workload::Kernels NAME##_kernels() { \
+    ::warpfold::capture::workload::Kernels kernels;         \
+    WARPFOLD_BASIC_ENTRIES(NAME)                            \
+    WARPFOLD_ENTRY(kVector, NAME, vector)                   \
     return kernels;                                         \
   }
 
