@@ -15,29 +15,29 @@
 namespace warpfold {
 
 // Values of a lane after a step that began with `values`.
-WARPFOLD_HOST_DEVICE constexpr int halved(int values) {
+WARPFOLD_HOST_DEVICE constexpr unsigned halved(unsigned values) {
   return (values + 1) / 2;
 }
 
 // In the step between lanes whose numbers differ by a power of two, `upper` being the one with the
 // greater: what a lane gives of its `values`, and what it keeps, as the i-th of those left.
-template <int N>
-WARPFOLD_HOST_DEVICE float given(const float (&val)[N], int values, int i, bool upper) {
-  const int half = halved(values);
+template <unsigned N>
+WARPFOLD_HOST_DEVICE float given(const float (&val)[N], unsigned values, unsigned i, bool upper) {
+  const unsigned half = halved(values);
   return upper ? val[i] : (half + i < values ? val[half + i] : 0.0F);
 }
-template <int N>
-WARPFOLD_HOST_DEVICE float kept(const float (&val)[N], int values, int i, bool upper) {
-  const int half = halved(values);
+template <unsigned N>
+WARPFOLD_HOST_DEVICE float kept(const float (&val)[N], unsigned values, unsigned i, bool upper) {
+  const unsigned half = halved(values);
   return upper ? (half + i < values ? val[half + i] : 0.0F) : val[i];
 }
 
 // Which of N sums ends in a lane; -1 in lanes that hold none, or one that another lane has too.
-template <int N>
+template <unsigned N>
 WARPFOLD_HOST_DEVICE int sum_of_lane(unsigned lane) {
-  int first = 0;
-  int end = N;
-  int values = N;
+  unsigned first = 0;
+  unsigned end = N;
+  unsigned values = N;
   for (unsigned offset = 16; offset >= 1; offset /= 2) {
     const bool upper = (lane & offset) != 0;
     if (values == 1) {  // both have the same
@@ -51,19 +51,19 @@ WARPFOLD_HOST_DEVICE int sum_of_lane(unsigned lane) {
       end = end < first + values ? end : first + values;
     }
   }
-  return first < end ? first : -1;
+  return first < end ? static_cast<int>(first) : -1;
 }
 
 #if defined(__CUDACC__)
 // The sum of lane `lane`, as sum_of_lane says. Called by all lanes.
-template <int N>
+template <unsigned N>
 __device__ __forceinline__ float halve(const float (&val)[N], unsigned lane) {
   float rest[N];
 #pragma unroll
-  for (int i = 0; i < N; ++i) {
+  for (unsigned i = 0; i < N; ++i) {
     rest[i] = val[i];
   }
-  int values = N;
+  unsigned values = N;
 #pragma unroll
   for (unsigned offset = 16; offset >= 1; offset /= 2) {
     const bool upper = (lane & offset) != 0;
@@ -72,7 +72,7 @@ __device__ __forceinline__ float halve(const float (&val)[N], unsigned lane) {
       continue;
     }
 #pragma unroll
-    for (int i = 0; i < (N + 1) / 2; ++i) {
+    for (unsigned i = 0; i < (N + 1) / 2; ++i) {
       if (i < halved(values)) {
         const float away = given(rest, values, i, upper);
         rest[i] = kept(rest, values, i, upper) +

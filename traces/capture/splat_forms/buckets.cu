@@ -91,7 +91,10 @@ std::vector<Bucket> make_buckets(const TileLists& lists) {
   std::vector<Bucket> buckets;
   for (std::size_t tile = 0; tile < lists.ranges.size(); ++tile) {
     for (std::uint32_t first = 0; first < lists.length(tile); first += kBucket) {
-      buckets.push_back({static_cast<std::uint32_t>(tile), lists.ranges[tile].begin + first,
+      const auto tiles_x = static_cast<std::size_t>(lists.tiles_x);
+      buckets.push_back({static_cast<std::uint32_t>(tile % tiles_x * kTileSize),
+                         static_cast<std::uint32_t>(tile / tiles_x * kTileSize),
+                         lists.ranges[tile].begin + first,
                          std::min<std::uint32_t>(kBucket, lists.length(tile) - first)});
     }
   }
@@ -135,7 +138,7 @@ void FilledBuckets::fill(dim3 grid, const BackwardArgs& frame, const TileLists& 
   masks_ = DeviceBuffer<std::uint32_t>(std::size_t{count_} * kTilePixels);
   states_ = DeviceBuffer<float4>(std::size_t{count_} * kTilePixels);
   image_ = DeviceBuffer<float>(3 * static_cast<std::size_t>(frame.width * frame.height));
-  state_ = {buckets_.data(), of_tile_.data(), masks_.data(), states_.data(), image_.data()};
+  state_ = {buckets_.data(), count_, of_tile_.data(), masks_.data(), states_.data(), image_.data()};
   masks_.clear_async();
   draw<true><<<grid, dim3(kTileSize, kTileSize)>>>(frame, state_);
   check_launch("forward kernel with buckets");

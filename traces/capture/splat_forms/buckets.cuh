@@ -11,15 +11,16 @@
 
 namespace warpfold::capture::splat_forms {
 
-struct Bucket {
-  std::uint32_t tile;
-  std::uint32_t first;  // pair of tile and Gaussian
-  std::uint32_t count;  // Gaussians, front to back
+struct alignas(16) Bucket {
+  std::uint32_t left, top;  // pixel of the tile
+  std::uint32_t first;      // pair of tile and Gaussian
+  std::uint32_t count;      // Gaussians, front to back
 };
 
 // By bucket and pixel of the tile.
 struct BucketState {
   const Bucket* buckets;
+  std::uint32_t count;
   const std::uint32_t* of_tile;  // the first bucket of each tile
   std::uint32_t* masks;          // which of its Gaussians count for the pixel
   float4* states;  // colour and transmittance in front of it; not set where the mask is 0

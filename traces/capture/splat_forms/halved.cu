@@ -91,8 +91,8 @@ using HalvedVectors = Halved<ThreeLanes>;
 
 }  // namespace
 
-WARPFOLD_DIVERGENT_KERNELS(halved, HalvedFloats)
-WARPFOLD_DIVERGENT_STRUCT_KERNELS(halved_vector, HalvedVectors)
+WARPFOLD_APART_KERNELS(halved, HalvedFloats)
+WARPFOLD_APART_STRUCT_KERNELS(halved_vector, HalvedVectors)
 
 namespace {
 

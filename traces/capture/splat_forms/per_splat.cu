@@ -41,6 +41,62 @@ struct Pixels {
   PassingPixel state[kTilePixels + kBehind];
 };
 
+// A lane's Gaussian; nothing in lanes behind the bucket's last.
+struct LaneSplat {
+  int id = 0;
+  float2 mean{0.0F, 0.0F};
+  float4 conic{0.0F, 0.0F, 0.0F, 0.0F};  // scaled, with the opacity
+  float3 color{0.0F, 0.0F, 0.0F};
+};
+
+__device__ __forceinline__ LaneSplat load_splat(const BackwardArgs& frame, const Bucket& bucket,
+                                                unsigned lane) {
+  LaneSplat splat;
+  if (lane < bucket.count) {
+    splat.id = static_cast<int>(frame.primitives[bucket.first + lane]);
+    const float* color = frame.color + static_cast<long long>(splat.id) * 3;
+    splat.mean = frame.mean2d[splat.id];
+    splat.conic = scale_conic(frame.conic_opacity[splat.id]);
+    splat.color = make_float3(color[0], color[1], color[2]);
+  }
+  return splat;
+}
+
+// A pixel comes along at place `slot`.
+__device__ __forceinline__ void store_pixel(const BackwardArgs& frame, const BucketState& state,
+                                            std::size_t entry, unsigned x, unsigned y,
+                                            unsigned mask, int slot, Pixels& pixels) {
+  const unsigned at = y * static_cast<unsigned>(frame.width) + x;
+  const unsigned plane = static_cast<unsigned>(frame.width * frame.height);
+  const float4 before = state.states[entry];
+  const float red = frame.dl_dpixels[at];
+  const float green = frame.dl_dpixels[plane + at];
+  const float blue = frame.dl_dpixels[2 * plane + at];
+  const float rest =
+      __fmaf_rn(__fsub_rn(state.image[2 * plane + at], before.z), blue,
+                __fmaf_rn(__fsub_rn(state.image[plane + at], before.y), green,
+                          __fmul_rn(__fsub_rn(state.image[at], before.x), red)));
+  pixels.dl_dcolor[kAhead + slot] = make_float4(red, green, blue, __uint_as_float(mask));
+  pixels.at[kAhead + slot] = make_float2(static_cast<float>(x), static_cast<float>(y));
+  pixels.state[slot] = {before.w, rest};
+}
+
+__device__ __forceinline__ void store_nobody(unsigned place, Pixels& pixels) {
+  pixels.dl_dcolor[place] = make_float4(0.0F, 0.0F, 0.0F, 0.0F);
+  pixels.at[place] = make_float2(0.0F, 0.0F);
+}
+
+// `count` pixels are there: those behind them, whose state must be a number.
+__device__ __forceinline__ void store_end(unsigned count, unsigned lane, Pixels& pixels) {
+#pragma unroll
+  for (unsigned first = 0; first < kBehind; first += trace::kWarpLanes) {
+    if (first + lane < kBehind) {
+      store_nobody(kAhead + count + first + lane, pixels);
+      pixels.state[count + first + lane] = {0.0F, 0.0F};
+    }
+  }
+}
+
 template <class Out>
 struct PerSplat {
   using Args = PerSplatArgs<Out>;
@@ -49,68 +105,59 @@ struct PerSplat {
   template <class Mode>
   static __device__ __forceinline__ void run(const Args& args, Mode& mode) {
     __shared__ Pixels pixels;
-    const BackwardArgs& frame = args.frame;
     const unsigned lane = threadIdx.x;
-    const Bucket bucket = args.state.buckets[blockIdx.x];
-    const unsigned tiles_x = static_cast<unsigned>(frame.width + kTileSize - 1) / kTileSize;
-    const unsigned left = bucket.tile % tiles_x * kTileSize;
-    const unsigned top = bucket.tile / tiles_x * kTileSize;
-    int id = 0;
-    float2 mean = make_float2(0.0F, 0.0F);
-    float4 conic = make_float4(0.0F, 0.0F, 0.0F, 0.0F);
-    float3 color = make_float3(0.0F, 0.0F, 0.0F);
-    if (lane < bucket.count) {
-      id = static_cast<int>(frame.primitives[bucket.first + lane]);
-      const float* from = frame.color + static_cast<long long>(id) * 3;
-      mean = frame.mean2d[id];
-      conic = scale_conic(frame.conic_opacity[id]);
-      color = make_float3(from[0], from[1], from[2]);
-    }
-    pixels.dl_dcolor[lane] = make_float4(0.0F, 0.0F, 0.0F, 0.0F);
-    pixels.at[lane] = make_float2(0.0F, 0.0F);
+    store_nobody(lane, pixels);
     mode.note(kPrologue);
-    __syncwarp();
+#pragma unroll 1
+    for (unsigned b = blockIdx.x; b < args.state.count; b += gridDim.x) {
+      const Bucket bucket = args.state.buckets[b];
+      const LaneSplat splat = load_splat(args.frame, bucket, lane);
+      __syncwarp();
+      const int count = collect(args, bucket, b, lane, pixels, mode);
+      store_end(static_cast<unsigned>(count), lane, pixels);
+      __syncwarp();
+      SplatSums sums{};
+      pass_all(splat, count, lane, pixels, sums, mode);
+      float val[kParameters];
+      splat_gradients(sums, splat.conic, args.frame.mean_scale, val);
+      // A Gaussian that never counted has nothing to add, and perhaps no opacity to divide by.
+      const bool counted =
+          sums.slope != 0.0F || sums.red != 0.0F || sums.green != 0.0F || sums.blue != 0.0F;
+      if (mode.leaves(counted, kIdle)) {
+        continue;
+      }
+      mode.reduce(splat.id, args.out, val);
+    }
+    mode.note(kEpilogue);
+  }
 
+  // The pixels of the tile for which a Gaussian of the bucket counts; how many.
+  template <class Mode>
+  static __device__ __forceinline__ int collect(const Args& args, const Bucket& bucket, unsigned b,
+                                                unsigned lane, Pixels& pixels, Mode& mode) {
     int count = 0;
 #pragma unroll 1
     for (unsigned first = 0; first < kTilePixels; first += trace::kWarpLanes) {
       const unsigned pixel = first + lane;
-      const std::size_t entry = std::size_t{blockIdx.x} * kTilePixels + pixel;
+      const std::size_t entry = std::size_t{b} * kTilePixels + pixel;
       const unsigned mask = args.state.masks[entry];
       const unsigned along = __ballot_sync(kFullWarp, mask != 0);
-      const int slot = count + __popc(along & ((1U << lane) - 1U));
-      const unsigned x = left + pixel % kTileSize;
-      const unsigned y = top + pixel / kTileSize;
       if (mask != 0) {
-        const unsigned at = y * static_cast<unsigned>(frame.width) + x;
-        const unsigned plane = static_cast<unsigned>(frame.width * frame.height);
-        const float4 before = args.state.states[entry];
-        const float red = frame.dl_dpixels[at];
-        const float green = frame.dl_dpixels[plane + at];
-        const float blue = frame.dl_dpixels[2 * plane + at];
-        const float rest = __fmaf_rn(
-            args.state.image[2 * plane + at] - before.z, blue,
-            __fmaf_rn(args.state.image[plane + at] - before.y, green,
-                      __fmul_rn(args.state.image[at] - before.x, red)));
-        pixels.dl_dcolor[kAhead + slot] = make_float4(red, green, blue, __uint_as_float(mask));
-        pixels.at[kAhead + slot] = make_float2(static_cast<float>(x), static_cast<float>(y));
-        pixels.state[slot] = {before.w, rest};
+        store_pixel(args.frame, args.state, entry, bucket.left + pixel % kTileSize,
+                    bucket.top + pixel / kTileSize, mask,
+                    count + __popc(along & ((1U << lane) - 1U)), pixels);
       }
       count += __popc(along);
       mode.note(kCollect);
     }
-    pixels.dl_dcolor[kAhead + count + lane] = make_float4(0.0F, 0.0F, 0.0F, 0.0F);
-    pixels.at[kAhead + count + lane] = make_float2(0.0F, 0.0F);
-    pixels.state[count + lane] = {0.0F, 0.0F};
-    if (lane < kUnroll) {
-      const unsigned more = static_cast<unsigned>(count) + trace::kWarpLanes + lane;
-      pixels.dl_dcolor[kAhead + more] = make_float4(0.0F, 0.0F, 0.0F, 0.0F);
-      pixels.at[kAhead + more] = make_float2(0.0F, 0.0F);
-      pixels.state[more] = {0.0F, 0.0F};
-    }
-    __syncwarp();
+    return count;
+  }
 
-    SplatSums sums{};
+  // Step s: lane l has pixel s - l.
+  template <class Mode>
+  static __device__ __forceinline__ void pass_all(const LaneSplat& splat, int count, unsigned lane,
+                                                  const Pixels& pixels, SplatSums& sums,
+                                                  Mode& mode) {
     PassingPixel passing{0.0F, 0.0F};
     const unsigned own = 1U << lane;
     const int steps = count == 0 ? 0 : count + kAhead;
@@ -124,24 +171,14 @@ struct PerSplat {
         if (lane == 0) {
           passing = pixels.state[step];
         }
-        const int slot = kAhead + step - static_cast<int>(lane);
-        const float4 dl_dcolor = pixels.dl_dcolor[slot];
-        pass_pixel(mean, conic, color, pixels.at[slot],
+        const int place = kAhead + step - static_cast<int>(lane);
+        const float4 dl_dcolor = pixels.dl_dcolor[place];
+        pass_pixel(splat.mean, splat.conic, splat.color, pixels.at[place],
                    make_float3(dl_dcolor.x, dl_dcolor.y, dl_dcolor.z),
                    (__float_as_uint(dl_dcolor.w) & own) != 0, passing, sums);
       }
       mode.note(kSteps);
     }
-    float val[kParameters];
-    splat_gradients(sums, conic, frame.mean_scale, val);
-    // A Gaussian that never counted has no opacity to divide by.
-    const bool counted = sums.slope != 0.0F || sums.red != 0.0F || sums.green != 0.0F ||
-                         sums.blue != 0.0F;
-    if (mode.ends(counted, kIdle)) {
-      return;
-    }
-    mode.reduce(id, args.out, val);
-    mode.note(kEpilogue);
   }
 };
 
@@ -150,8 +187,8 @@ using PerSplatStructs = PerSplat<GradientStructs>;
 
 }  // namespace
 
-WARPFOLD_SCATTER_KERNELS(per_splat, PerSplatArrays)
-WARPFOLD_SCATTER_STRUCT_KERNELS(per_splat_struct, PerSplatStructs)
+WARPFOLD_APART_KERNELS(per_splat, PerSplatArrays)
+WARPFOLD_APART_STRUCT_KERNELS(per_splat_struct, PerSplatStructs)
 
 namespace {
 

@@ -135,7 +135,7 @@ using TileWarpHalved = TileWarp<true>;
 }  // namespace
 
 WARPFOLD_STRUCT_KERNELS(tile_warp, TileWarpPlain)
-WARPFOLD_DIVERGENT_KERNELS(tile_warp_halved, TileWarpHalved)
+WARPFOLD_APART_KERNELS(tile_warp_halved, TileWarpHalved)
 
 namespace {
 

@@ -225,8 +225,9 @@ class Recording {
 //   WARPFOLD_STRUCT_KERNELS(NAME, BODY)      as the first; the parameters of a primitive lie one
 //                                            behind the other from a multiple of 16 bytes on:
 //                                            vector REDs as well
-//   WARPFOLD_SCATTER_STRUCT_KERNELS(NAME, BODY)     as the second, with vector REDs
-//   WARPFOLD_DIVERGENT_STRUCT_KERNELS(NAME, BODY)   as the third, with vector REDs
+//   WARPFOLD_APART_KERNELS(NAME, BODY)       the active lanes never share a primitive: only the
+//                                            baseline
+//   WARPFOLD_APART_STRUCT_KERNELS(NAME, BODY)   the same, with vector REDs
 #define WARPFOLD_PRIMITIVE_KERNELS(NAME, BODY)              \
   WARPFOLD_BASIC_KERNELS(NAME, BODY)                        \
   WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)        \
@@ -273,23 +274,19 @@ class Recording {
     WARPFOLD_ENTRY(kSkipVector, NAME, skip_vector)                \
     return kernels;                                               \
   }
-#define WARPFOLD_SCATTER_STRUCT_KERNELS(NAME, BODY)         \
-  WARPFOLD_BASIC_KERNELS(NAME, BODY)                        \
-  WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)        \
-  WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)   \
+#define WARPFOLD_APART_KERNELS(NAME, BODY)                  \
+  WARPFOLD_PLAIN_KERNELS(NAME, BODY)                        \
   ::warpfold::capture::workload::Kernels NAME##_kernels() { \
     ::warpfold::capture::workload::Kernels kernels;         \
-    WARPFOLD_BASIC_ENTRIES(NAME)                            \
-    WARPFOLD_ENTRY(kSwB, NAME, sw_b)                        \
-    WARPFOLD_ENTRY(kVector, NAME, vector)                   \
+    WARPFOLD_PLAIN_ENTRIES(NAME)                            \
     return kernels;                                         \
   }
-#define WARPFOLD_DIVERGENT_STRUCT_KERNELS(NAME, BODY)       \
-  WARPFOLD_BASIC_KERNELS(NAME, BODY)                        \
+#define WARPFOLD_APART_STRUCT_KERNELS(NAME, BODY)           \
+  WARPFOLD_PLAIN_KERNELS(NAME, BODY)                        \
   WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)   \
   ::warpfold::capture::workload::Kernels NAME##_kernels() { \
     ::warpfold::capture::workload::Kernels kernels;         \
-    WARPFOLD_BASIC_ENTRIES(NAME)                            \
+    WARPFOLD_PLAIN_ENTRIES(NAME)                            \
     WARPFOLD_ENTRY(kVector, NAME, vector)                   \
     return kernels;                                         \
   }
@@ -301,9 +298,11 @@ class Recording {
     ::warpfold::capture::workload::Adding<POLICY> mode(threshold);                          \
     BODY::run(args, mode);                                                                  \
   }
-#define WARPFOLD_BASIC_KERNELS(NAME, BODY)                                                 \
+#define WARPFOLD_BASIC_KERNELS(NAME, BODY) \
+  WARPFOLD_PLAIN_KERNELS(NAME, BODY)       \
+  WARPFOLD_KERNEL(NAME, sw_s, BODY, ::warpfold::SwS)
+#define WARPFOLD_PLAIN_KERNELS(NAME, BODY)                                                 \
   WARPFOLD_KERNEL(NAME, baseline, BODY, ::warpfold::Baseline)                              \
-  WARPFOLD_KERNEL(NAME, sw_s, BODY, ::warpfold::SwS)                                       \
   WARPFOLD_KERNEL(NAME, none, BODY, ::warpfold::capture::NoAtomics)                        \
   extern "C" __global__ void __launch_bounds__(BODY::kThreads) warpfold_##NAME##_recorder( \
       const __grid_constant__ BODY::Args args,                                             \
@@ -312,9 +311,11 @@ class Recording {
     BODY::run(args, mode);                                                                 \
     mode.finish();                                                                         \
   }
-#define WARPFOLD_BASIC_ENTRIES(NAME)        \
+#define WARPFOLD_BASIC_ENTRIES(NAME) \
+  WARPFOLD_PLAIN_ENTRIES(NAME)       \
+  WARPFOLD_ENTRY(kSwS, NAME, sw_s)
+#define WARPFOLD_PLAIN_ENTRIES(NAME)        \
   WARPFOLD_ENTRY(kBaseline, NAME, baseline) \
-  WARPFOLD_ENTRY(kSwS, NAME, sw_s)          \
   WARPFOLD_ENTRY(kNone, NAME, none)         \
   kernels.recorder = reinterpret_cast<const void*>(warpfold_##NAME##_recorder);
 #define WARPFOLD_ENTRY(INDEX, NAME, VARIANT)                                                  \
