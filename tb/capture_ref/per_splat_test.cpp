@@ -2,14 +2,13 @@
 // The backward pass by Gaussian, front to back from the states at the beginning of each bucket, and
 // with sums over pixels that meet the Gaussian from behind, by the kernels' arithmetic on the host,
 // against the reference in double precision.
-#include "traces/capture/splat_forms/per_splat_math.cuh"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "tb/capture_ref/fixture.hpp"
+#include "traces/capture/splat_forms/per_splat_math.cuh"
 
 namespace warpfold::capture::splat_forms {
 namespace {
@@ -47,11 +46,11 @@ std::vector<PixelList> pixel_lists(const SmallFrame& small) {
       const auto tile =
           static_cast<std::size_t>(y / kTileSize * small.lists.tiles_x + x / kTileSize);
       const auto first = small.lists.primitives.begin() + small.lists.ranges[tile].begin;
-      pixels.push_back({{static_cast<float>(x), static_cast<float>(y)},
-                        {small.dl_dimage[at], small.dl_dimage[plane + at],
-                         small.dl_dimage[2 * plane + at]},
-                        static_cast<float>(small.frame.final_t[at]),
-                        {first, first + small.frame.last[at]}});
+      pixels.push_back(
+          {{static_cast<float>(x), static_cast<float>(y)},
+           {small.dl_dimage[at], small.dl_dimage[plane + at], small.dl_dimage[2 * plane + at]},
+           static_cast<float>(small.frame.final_t[at]),
+           {first, first + small.frame.last[at]}});
     }
   }
   return pixels;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tight tile lists, as the kernels and the host recorder make them, against every pixel of the pairs
-// that they leave out.
+// Tight tile lists, as the kernels and the host recorder make them, against every pixel of the
+// pairs that they leave out.
 #include "traces/capture/splat/tile_overlap.cuh"
 
 #include <gtest/gtest.h>

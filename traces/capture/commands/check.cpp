@@ -220,8 +220,7 @@ int check_command(const CheckOptions& options) {
     check_scene(random, rule, verdict);
   }
   if (!options.scene.scene.empty()) {
-    const Scene scene =
-        load_scene(options.scene.scene, options.scene.cameras, options.scene.name);
+    const Scene scene = load_scene(options.scene.scene, options.scene.cameras, options.scene.name);
     for (const TileRule rule : {TileRule::kBox, TileRule::kTight}) {
       check_scene(scene, rule, verdict);
     }

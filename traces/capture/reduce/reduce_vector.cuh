@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies of reduce_arc.cuh for parameters that lie one behind the other from a multiple of 16 bytes
-// on, as the fields of a struct do: four of them go in one vector RED. Before sm_90, which has it,
-// they go one by one.
+// Policies of reduce_arc.cuh for parameters that lie one behind the other from a multiple of 16
+// bytes on, as the fields of a struct do: four of them go in one vector RED. Before sm_90, which
+// has it, they go one by one.
 #pragma once
 
 #include "traces/capture/reduce/reduce_arc.cuh"

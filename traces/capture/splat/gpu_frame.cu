@@ -281,9 +281,9 @@ void GpuFrame::project(const SceneGaussian* gaussians) {
   for (int i = 0; i < kGradientArrays; ++i) {
     make_room(gradients_[i], count_ * kGradientFloats[i], DeviceBuffer<float>::on_own_pages);
   }
-  const PreprocessArgs args{
-      gaussians,     static_cast<int>(count_), camera_,       rule_,          mean2d_.data(),
-      conic_opacity_.data(), color_.data(),    depth_.data(), radius_.data(), touched_.data()};
+  const PreprocessArgs args{gaussians,      static_cast<int>(count_), camera_,       rule_,
+                            mean2d_.data(), conic_opacity_.data(),    color_.data(), depth_.data(),
+                            radius_.data(), touched_.data()};
   preprocess<<<linear_grid(count_), kLinearBlock>>>(args, camera_.tiles_x(), camera_.tiles_y());
   check_launch("preprocess kernel");
   std::size_t scratch_bytes = 0;

@@ -38,8 +38,8 @@ HostFrame::HostFrame(std::span<const SceneGaussian> gaussians, const Camera& cam
   lists_ = reference::make_lists(projected, camera, [&](std::size_t i, int x, int y) {
     const Gaussian& g = gaussians_[i];
     return rule == TileRule::kBox ||
-           touches_tile({g.mean[0], g.mean[1]},
-                        {g.conic[0], g.conic[1], g.conic[2], g.conic[3]}, x, y);
+           touches_tile({g.mean[0], g.mean[1]}, {g.conic[0], g.conic[1], g.conic[2], g.conic[3]}, x,
+                        y);
   });
   render();
   if (loss_gradient_.empty()) {

@@ -40,7 +40,8 @@ __device__ __forceinline__ bool touches_tile(float2 mean, float4 conic, int tile
   const float y_low = __fsub_rn(mean.y, __fadd_rn(top, static_cast<float>(kTileSize - 1)));
   const float dx = fminf(x_high, fmaxf(x_low, 0.0F));
   const float dy = fminf(y_high, fmaxf(y_low, 0.0F));
-  const float limit = __fsub_rn(__fsub_rn(log2_approx(kMinAlpha), log2_approx(conic.w)), kLimitSlack);
+  const float limit =
+      __fsub_rn(__fsub_rn(log2_approx(kMinAlpha), log2_approx(conic.w)), kLimitSlack);
   if (!(conic.x < 0.0F) || !(conic.z < 0.0F)) {
     return true;  // no ellipse
   }

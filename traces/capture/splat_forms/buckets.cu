@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "traces/capture/splat_forms/buckets.cuh"
-
 #include <algorithm>
 #include <cstdio>
 #include <span>
 
 #include "traces/capture/common/gpu_event.hpp"
 #include "traces/capture/common/input.hpp"
+#include "traces/capture/splat_forms/buckets.cuh"
 #include "traces/capture/splat_forms/per_splat_math.cuh"
 
 namespace warpfold::capture::splat_forms {

@@ -103,8 +103,8 @@ std::vector<double> FrameWorkload::reference_gradients() const {
 
 std::map<std::string, std::string> FrameWorkload::provenance() const {
   std::map<std::string, std::string> result = {
-      {"input", scene_path_.filename().string() + ", " + std::to_string(gaussians_.size()) +
-                    " Gaussians"},
+      {"input",
+       scene_path_.filename().string() + ", " + std::to_string(gaussians_.size()) + " Gaussians"},
       {"viewpoint", description_},
       {"loss", "mean squared error against waves"}};
   if (rule_ == TileRule::kTight) {

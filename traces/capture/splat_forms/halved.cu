@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backward kernel of 3D Gaussian Splatting with a pixel a thread, whose warps sum by recursive
-// halving in every pass in which a lane is active: the sums end in nine lanes, which add them to the
-// struct of the Gaussian in one RED, or in three lanes with four each.
+// halving in every pass in which a lane is active: the sums end in nine lanes, which add them to
+// the struct of the Gaussian in one RED, or in three lanes with four each.
 #include "traces/capture/splat_forms/frame_workload.cuh"
 #include "traces/capture/splat_forms/pixel_group.cuh"
 #include "traces/capture/splat_forms/struct_pieces.cuh"

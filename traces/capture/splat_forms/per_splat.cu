@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward kernel of 3D Gaussian Splatting by Gaussian, as Taming-3DGS and others since have it: a
-// warp takes a bucket of 32 Gaussians of a tile, one a lane, and the pixels of the tile pass from
-// lane to lane, a step at a time. Each lane sums its own gradients in registers and adds them once.
-// The forward pass has noted which Gaussians of a bucket count for which pixel: pixels with none do
-// not come along.
+// The backward kernel of 3D Gaussian Splatting by Gaussian, as Taming-3DGS and others since have
+// it: a warp takes a bucket of 32 Gaussians of a tile, one a lane, and the pixels of the tile pass
+// from lane to lane, a step at a time. Each lane sums its own gradients in registers and adds them
+// once. The forward pass has noted which Gaussians of a bucket count for which pixel: pixels with
+// none do not come along.
 #include "traces/capture/common/relative_error.hpp"
 #include "traces/capture/splat_forms/buckets.cuh"
 #include "traces/capture/splat_forms/frame_workload.cuh"
@@ -14,8 +14,8 @@
 namespace warpfold::capture::splat_forms {
 namespace {
 
-constexpr int kUnroll = 4;  // steps of a turn
-constexpr int kAhead = kBucket - 1;  // steps until the last lane has its first pixel
+constexpr int kUnroll = 4;                  // steps of a turn
+constexpr int kAhead = kBucket - 1;         // steps until the last lane has its first pixel
 constexpr int kBehind = kBucket + kUnroll;  // entries behind the last pixel that are read as well
 
 enum Path : unsigned {
@@ -72,10 +72,9 @@ __device__ __forceinline__ void store_pixel(const BackwardArgs& frame, const Buc
   const float red = frame.dl_dpixels[at];
   const float green = frame.dl_dpixels[plane + at];
   const float blue = frame.dl_dpixels[2 * plane + at];
-  const float rest =
-      __fmaf_rn(__fsub_rn(state.image[2 * plane + at], before.z), blue,
-                __fmaf_rn(__fsub_rn(state.image[plane + at], before.y), green,
-                          __fmul_rn(__fsub_rn(state.image[at], before.x), red)));
+  const float rest = __fmaf_rn(__fsub_rn(state.image[2 * plane + at], before.z), blue,
+                               __fmaf_rn(__fsub_rn(state.image[plane + at], before.y), green,
+                                         __fmul_rn(__fsub_rn(state.image[at], before.x), red)));
   pixels.dl_dcolor[kAhead + slot] = make_float4(red, green, blue, __uint_as_float(mask));
   pixels.at[kAhead + slot] = make_float2(static_cast<float>(x), static_cast<float>(y));
   pixels.state[slot] = {before.w, rest};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward pass from a Gaussian's point of view: pixels come past it, front to back, and it sums
-// its own gradients. Shared by the kernels and, on the host, their tests.
+// The backward pass from a Gaussian's point of view: pixels come past it, front to back, and it
+// sums its own gradients. Shared by the kernels and, on the host, their tests.
 //
-// `gradients` (pixel_math.cuh) works back to front and divides the transmittance by 1 - alpha to come
-// to the next Gaussian in front. Here a pixel brings along what is in front of the Gaussian, and
-// `rest`: the colour from the Gaussian on, dotted with dl_dcolor.
+// `gradients` (pixel_math.cuh) works back to front and divides the transmittance by 1 - alpha to
+// come to the next Gaussian in front. Here a pixel brings along what is in front of the Gaussian,
+// and `rest`: the colour from the Gaussian on, dotted with dl_dcolor.
 #pragma once
 
 #include "traces/capture/splat/pixel_math.cuh"
@@ -22,8 +22,8 @@ struct PassingPixel {
 // Sums over the pixels. `slope` is dl_dpower, of the power base 2.
 struct SplatSums {
   float slope;
-  float slope_x, slope_y;                 // times dx, dy
-  float slope_xx, slope_xy, slope_yy;     // times the products
+  float slope_x, slope_y;              // times dx, dy
+  float slope_xx, slope_xy, slope_yy;  // times the products
   float red, green, blue;
 };
 
@@ -52,13 +52,13 @@ __device__ __forceinline__ void pass_pixel(float2 mean, float4 conic, float3 col
   const float falloff = exp2_approx(f.power);
   const float alpha_raw = counts ? __fmul_rn(conic.w, falloff) : 0.0F;
   const float alpha = fminf(kMaxAlpha, alpha_raw);
-  const float own = __fmaf_rn(
-      color.z, dl_dcolor.z, __fmaf_rn(color.y, dl_dcolor.y, __fmul_rn(color.x, dl_dcolor.x)));
+  const float own = __fmaf_rn(color.z, dl_dcolor.z,
+                              __fmaf_rn(color.y, dl_dcolor.y, __fmul_rn(color.x, dl_dcolor.x)));
   const float weight = __fmul_rn(alpha, state.transmittance);
   state.rest = __fmaf_rn(-weight, own, state.rest);
   const float through = __fsub_rn(1.0F, alpha);
-  const float dl_dalpha = __fmaf_rn(-state.rest, reciprocal_approx(through),
-                                    __fmul_rn(state.transmittance, own));
+  const float dl_dalpha =
+      __fmaf_rn(-state.rest, reciprocal_approx(through), __fmul_rn(state.transmittance, own));
   add_to_sums(f.dx, f.dy, dl_dcolor, weight, __fmul_rn(alpha_raw, dl_dalpha), sums);
   state.transmittance = __fmul_rn(state.transmittance, through);
 }
@@ -69,8 +69,8 @@ __device__ __forceinline__ void meet_from_behind(float dx, float dy, float3 colo
   const float alpha = fminf(kMaxAlpha, alpha_raw);
   state.transmittance = __fmul_rn(state.transmittance, reciprocal_approx(__fsub_rn(1.0F, alpha)));
   const float3 dl_dcolor = state.dl_dcolor;
-  const float own = __fmaf_rn(
-      color.z, dl_dcolor.z, __fmaf_rn(color.y, dl_dcolor.y, __fmul_rn(color.x, dl_dcolor.x)));
+  const float own = __fmaf_rn(color.z, dl_dcolor.z,
+                              __fmaf_rn(color.y, dl_dcolor.y, __fmul_rn(color.x, dl_dcolor.x)));
   const float difference = __fsub_rn(own, state.behind);
   state.behind = __fmaf_rn(alpha, difference, state.behind);
   const float dl_dalpha = __fmul_rn(state.transmittance, difference);
@@ -83,10 +83,8 @@ __device__ __forceinline__ void splat_gradients(const SplatSums& sums, float4 co
                                                 MeanScale scale, float (&out)[9]) {
   const float twice_x = __fadd_rn(conic.x, conic.x);
   const float twice_y = __fadd_rn(conic.z, conic.z);
-  out[0] = __fmul_rn(scale.x,
-                     __fmaf_rn(twice_x, sums.slope_x, __fmul_rn(conic.y, sums.slope_y)));
-  out[1] = __fmul_rn(scale.y,
-                     __fmaf_rn(conic.y, sums.slope_x, __fmul_rn(twice_y, sums.slope_y)));
+  out[0] = __fmul_rn(scale.x, __fmaf_rn(twice_x, sums.slope_x, __fmul_rn(conic.y, sums.slope_y)));
+  out[1] = __fmul_rn(scale.y, __fmaf_rn(conic.y, sums.slope_x, __fmul_rn(twice_y, sums.slope_y)));
   out[2] = __fmul_rn(-0.5F, sums.slope_xx);
   out[3] = __fmul_rn(-0.5F, sums.slope_xy);
   out[4] = __fmul_rn(-0.5F, sums.slope_yy);

@@ -17,8 +17,8 @@ struct Pieces {
   }
 };
 
-// A lane, and what it adds of the sums. Called by all lanes of the warp, whether they have something
-// to add or not.
+// A lane, and what it adds of the sums. Called by all lanes of the warp, whether they have
+// something to add or not.
 class NineLanes {
  public:
   static constexpr int kPieceFloats = 1;

@@ -257,22 +257,22 @@ class Recording {
     WARPFOLD_BASIC_ENTRIES(NAME)                            \
     return kernels;                                         \
   }
-#define WARPFOLD_STRUCT_KERNELS(NAME, BODY)                       \
-  WARPFOLD_BASIC_KERNELS(NAME, BODY)                              \
-  WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)              \
-  WARPFOLD_KERNEL(NAME, skip, BODY, ::warpfold::Skip)             \
-  WARPFOLD_KERNEL(NAME, cccl, BODY, ::warpfold::Cccl)             \
-  WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)         \
+#define WARPFOLD_STRUCT_KERNELS(NAME, BODY)                        \
+  WARPFOLD_BASIC_KERNELS(NAME, BODY)                               \
+  WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)               \
+  WARPFOLD_KERNEL(NAME, skip, BODY, ::warpfold::Skip)              \
+  WARPFOLD_KERNEL(NAME, cccl, BODY, ::warpfold::Cccl)              \
+  WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)          \
   WARPFOLD_KERNEL(NAME, skip_vector, BODY, ::warpfold::SkipVector) \
-  ::warpfold::capture::workload::Kernels NAME##_kernels() {       \
-    ::warpfold::capture::workload::Kernels kernels;               \
-    WARPFOLD_BASIC_ENTRIES(NAME)                                  \
-    WARPFOLD_ENTRY(kSwB, NAME, sw_b)                              \
-    WARPFOLD_ENTRY(kSkip, NAME, skip)                             \
-    WARPFOLD_ENTRY(kCccl, NAME, cccl)                             \
-    WARPFOLD_ENTRY(kVector, NAME, vector)                         \
-    WARPFOLD_ENTRY(kSkipVector, NAME, skip_vector)                \
-    return kernels;                                               \
+  ::warpfold::capture::workload::Kernels NAME##_kernels() {        \
+    ::warpfold::capture::workload::Kernels kernels;                \
+    WARPFOLD_BASIC_ENTRIES(NAME)                                   \
+    WARPFOLD_ENTRY(kSwB, NAME, sw_b)                               \
+    WARPFOLD_ENTRY(kSkip, NAME, skip)                              \
+    WARPFOLD_ENTRY(kCccl, NAME, cccl)                              \
+    WARPFOLD_ENTRY(kVector, NAME, vector)                          \
+    WARPFOLD_ENTRY(kSkipVector, NAME, skip_vector)                 \
+    return kernels;                                                \
   }
 #define WARPFOLD_APART_KERNELS(NAME, BODY)                  \
   WARPFOLD_PLAIN_KERNELS(NAME, BODY)                        \

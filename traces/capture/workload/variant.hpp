@@ -15,7 +15,7 @@ enum class Variant : int {
   kSwB = 2,
   kSkip = 3,
   kCccl = 4,
-  kNone = 5,  // the baseline without its atomics: the floor that no reduction can beat
+  kNone = 5,        // the baseline without its atomics: the floor that no reduction can beat
   kVector = 6,      // the baseline, of four parameters at once where they lie together
   kSkipVector = 7,  // skip, the same way
 };
