@@ -16,6 +16,7 @@ class FrameWorkload : public workload::Workload {
   void add_options(CLI::App& app) override;
   void load() override;
   void check(Verdict& verdict) override;
+  [[nodiscard]] double tolerance() const override { return 1e-4; }
   [[nodiscard]] std::uint64_t primitive_count() const override { return gaussians_.size(); }
   [[nodiscard]] std::map<std::string, std::string> provenance() const override;
 
