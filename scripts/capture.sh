@@ -61,9 +61,13 @@ if [ -z "$program" ]; then
   build_capture "$build" warpfold_capture
   program=$build/warpfold_capture
 fi
+list=() stem=$name
 case $tiles in
-  box) stem=$name ;;
-  tight) stem=$name-tight ;;
+  box) ;;
+  tight)
+    list=(--tiles tight)
+    stem=$name-tight
+    ;;
   *) die "no tiles \"$tiles\": box or tight" ;;
 esac
 [ -x "$program" ] || die "$program: no such program"
@@ -78,7 +82,7 @@ fi
 echo "== check"
 "$program" check "${view[@]}"
 echo "== time"
-"$program" time "${view[@]}" --tiles "$tiles" --json "$out/$stem-times.json"
+"$program" time "${view[@]}" "${list[@]}" --json "$out/$stem-times.json"
 
 record=(--times "$out/$stem-times.json")
 if [ "$costs" = yes ]; then
@@ -86,11 +90,11 @@ if [ "$costs" = yes ]; then
   record+=(--costs "$out/$stem-costs.json")
 fi
 echo "== record"
-"$program" record "${view[@]}" --tiles "$tiles" --workload "$workload" --out "$out" --value-bytes "$value_bytes" \
+"$program" record "${view[@]}" "${list[@]}" --workload "$workload" --out "$out" --value-bytes "$value_bytes" \
   --manifest "$out/MANIFEST.json" "${record[@]}"
 
 if [ "$costs" = yes ] && [ "$profile" = yes ]; then
   compare_with_ncu "$out/$stem-costs.json" "$out/$stem-counts.json" "$out/$stem-ncu.csv" warpfold_backward \
-    "$program" launch "${view[@]}" --tiles "$tiles"
+    "$program" launch "${view[@]}" "${list[@]}"
 fi
 echo "== done: $out/$stem.wft $out/$stem-values.wft"

@@ -42,6 +42,7 @@
 #include "traces/capture/reduce/no_atomics.cuh"
 #include "traces/capture/reduce/reduce_arc.cuh"
 #include "traces/capture/reduce/reduce_cccl.cuh"
+#include "traces/capture/reduce/reduce_slot.cuh"
 #include "traces/capture/reduce/reduce_vector.cuh"
 #include "traces/capture/workload/log.hpp"
 #include "traces/capture/workload/variant.hpp"
@@ -222,9 +223,12 @@ class Recording {
 //                                            all variants
 //   WARPFOLD_SCATTER_KERNELS(NAME, BODY)     they may not: without skip and cccl
 //   WARPFOLD_DIVERGENT_KERNELS(NAME, BODY)   and threads cannot stay together: without sw-b
-//   WARPFOLD_STRUCT_KERNELS(NAME, BODY)      as the first; the parameters of a primitive lie one
-//                                            behind the other from a multiple of 16 bytes on:
-//                                            vector REDs as well
+//   WARPFOLD_SLOT_KERNELS(NAME, BODY)        as the second, for blocks of up to 8 warps:
+//                                            shared-slot as well
+//   WARPFOLD_STRUCT_KERNELS(NAME, BODY)      as the first, for blocks of up to 8 warps; the
+//                                            parameters of a primitive lie one behind the other
+//                                            from a multiple of 16 bytes on: vector REDs and
+//                                            shared-slot as well
 //   WARPFOLD_APART_KERNELS(NAME, BODY)       the active lanes never share a primitive: only the
 //                                            baseline
 //   WARPFOLD_APART_STRUCT_KERNELS(NAME, BODY)   the same, with vector REDs
@@ -257,6 +261,17 @@ class Recording {
     WARPFOLD_BASIC_ENTRIES(NAME)                            \
     return kernels;                                         \
   }
+#define WARPFOLD_SLOT_KERNELS(NAME, BODY)                          \
+  WARPFOLD_BASIC_KERNELS(NAME, BODY)                               \
+  WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)               \
+  WARPFOLD_KERNEL(NAME, shared_slot, BODY, ::warpfold::SharedSlot) \
+  ::warpfold::capture::workload::Kernels NAME##_kernels() {        \
+    ::warpfold::capture::workload::Kernels kernels;                \
+    WARPFOLD_BASIC_ENTRIES(NAME)                                   \
+    WARPFOLD_ENTRY(kSwB, NAME, sw_b)                               \
+    WARPFOLD_ENTRY(kSharedSlot, NAME, shared_slot)                 \
+    return kernels;                                                \
+  }
 #define WARPFOLD_STRUCT_KERNELS(NAME, BODY)                        \
   WARPFOLD_BASIC_KERNELS(NAME, BODY)                               \
   WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)               \
@@ -264,6 +279,7 @@ class Recording {
   WARPFOLD_KERNEL(NAME, cccl, BODY, ::warpfold::Cccl)              \
   WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)          \
   WARPFOLD_KERNEL(NAME, skip_vector, BODY, ::warpfold::SkipVector) \
+  WARPFOLD_KERNEL(NAME, shared_slot, BODY, ::warpfold::SharedSlot) \
   ::warpfold::capture::workload::Kernels NAME##_kernels() {        \
     ::warpfold::capture::workload::Kernels kernels;                \
     WARPFOLD_BASIC_ENTRIES(NAME)                                   \
@@ -272,6 +288,7 @@ class Recording {
     WARPFOLD_ENTRY(kCccl, NAME, cccl)                              \
     WARPFOLD_ENTRY(kVector, NAME, vector)                          \
     WARPFOLD_ENTRY(kSkipVector, NAME, skip_vector)                 \
+    WARPFOLD_ENTRY(kSharedSlot, NAME, shared_slot)                 \
     return kernels;                                                \
   }
 #define WARPFOLD_APART_KERNELS(NAME, BODY)                  \

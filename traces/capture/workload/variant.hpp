@@ -18,8 +18,9 @@ enum class Variant : int {
   kNone = 5,        // the baseline without its atomics: the floor that no reduction can beat
   kVector = 6,      // the baseline, of four parameters at once where they lie together
   kSkipVector = 7,  // skip, the same way
+  kSharedSlot = 8,  // lanes with one primitive add in shared memory first
 };
-inline constexpr int kVariants = 8;
+inline constexpr int kVariants = 9;
 
 struct VariantName {
   Variant variant;
@@ -34,7 +35,8 @@ inline constexpr std::array<VariantName, kVariants> kVariantNames = {
      {Variant::kCccl, "cccl", false},
      {Variant::kNone, "none", false},
      {Variant::kVector, "vector", false},
-     {Variant::kSkipVector, "skip-vector", false}}};
+     {Variant::kSkipVector, "skip-vector", false},
+     {Variant::kSharedSlot, "shared-slot", false}}};
 
 struct Policy {
   Variant variant = Variant::kBaseline;
