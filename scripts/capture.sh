@@ -16,6 +16,7 @@ usage: scripts/capture.sh --scene FILE.splat --camera cameras.json --name NAME [
   --camera FILE     viewpoints of a .splat file (cameras.json)
   --name NAME       which viewpoint of a .splat file; also the name of the output
   --out DIR         output folder                             [results/capture]
+  --tiles RULE      tiles of a Gaussian: box, or tight, where names end in -tight   [box]
   --workload NAME   workload name in the trace                [3D]
   --build DIR       build folder                              [build/capture]
   --program FILE    use this capture program, build none
@@ -26,10 +27,10 @@ END
 }
 
 scene='' camera='' name='' out=$repo/results/capture workload=3D build=$repo/build/capture program=''
-value_bytes=2000000 costs=yes profile=yes
+value_bytes=2000000 costs=yes profile=yes tiles=box
 while [ $# -gt 0 ]; do
   case $1 in
-    --scene | --camera | --name | --out | --workload | --build | --program | --value-bytes)
+    --scene | --camera | --name | --out | --workload | --build | --program | --value-bytes | --tiles)
       set_option "$@"
       shift 2
       ;;
@@ -60,6 +61,15 @@ if [ -z "$program" ]; then
   build_capture "$build" warpfold_capture
   program=$build/warpfold_capture
 fi
+list=() stem=$name
+case $tiles in
+  box) ;;
+  tight)
+    list=(--tiles tight)
+    stem=$name-tight
+    ;;
+  *) die "no tiles \"$tiles\": box or tight" ;;
+esac
 [ -x "$program" ] || die "$program: no such program"
 mkdir -p "$out"
 view=(--scene "$scene" --name "$name")
@@ -72,19 +82,19 @@ fi
 echo "== check"
 "$program" check "${view[@]}"
 echo "== time"
-"$program" time "${view[@]}" --json "$out/$name-times.json"
+"$program" time "${view[@]}" "${list[@]}" --json "$out/$stem-times.json"
 
-record=(--times "$out/$name-times.json")
+record=(--times "$out/$stem-times.json")
 if [ "$costs" = yes ]; then
-  take_costs "$program" "$out/sass" "$out/$name-costs.json"
-  record+=(--costs "$out/$name-costs.json")
+  take_costs "$program" "$out/sass" "$out/$stem-costs.json"
+  record+=(--costs "$out/$stem-costs.json")
 fi
 echo "== record"
-"$program" record "${view[@]}" --workload "$workload" --out "$out" --value-bytes "$value_bytes" \
+"$program" record "${view[@]}" "${list[@]}" --workload "$workload" --out "$out" --value-bytes "$value_bytes" \
   --manifest "$out/MANIFEST.json" "${record[@]}"
 
 if [ "$costs" = yes ] && [ "$profile" = yes ]; then
-  compare_with_ncu "$out/$name-costs.json" "$out/$name-counts.json" "$out/$name-ncu.csv" warpfold_backward \
-    "$program" launch "${view[@]}"
+  compare_with_ncu "$out/$stem-costs.json" "$out/$stem-counts.json" "$out/$stem-ncu.csv" warpfold_backward \
+    "$program" launch "${view[@]}" "${list[@]}"
 fi
-echo "== done: $out/$name.wft $out/$name-values.wft"
+echo "== done: $out/$stem.wft $out/$stem-values.wft"

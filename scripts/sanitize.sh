@@ -114,6 +114,12 @@ workload() {  # workload [options]
   frame="--scene $out/few.splat --camera $out/cameras.json --viewpoint few"
   workload four_pixels "$frame"
   workload gradient_struct "$frame"
+  workload halved "$frame --tiles tight"
+  workload halved_vector "$frame --tiles tight"
+  workload per_splat "$frame --tiles tight"
+  workload per_splat_struct "$frame --tiles tight"
+  workload tile_warp "$frame --tiles tight"
+  workload tile_warp_halved "$frame --tiles tight"
   workload pagerank --graph "$out/graph.txt" --iterations 3
   workload hexplane --cameras "$out/transforms.json" --rays 32 --iterations 2
   workload dynibar --rays 8 --samples 100

@@ -308,6 +308,40 @@ class Workloads(unittest.TestCase):
         self.assertEqual(w.cost("butterfly")[0]["shuffle"], 30)
         self.assertEqual(w.cost("epilogue")[0]["global_load"], 6)
 
+    def test_turns_within_the_pass_that_adds(self):
+        # The pass is f0 to 1530, with nine atomics; the loops in it count apart.
+        w = shaped("per_splat", "baseline")
+        self.assertEqual((self.ranges(w, "collect"), self.ranges(w, "steps")), ("310-640", "870-1280"))
+        self.assertEqual(self.ranges(w, "idle"), "f0-300 650-860 1290-1370 14f0-1530")
+        steps = w.cost("steps")[0]
+        self.assertEqual((steps["shuffle"], steps["sfu"]), (8, 8))  # of four pixels
+        self.assertEqual(w.cost("taken")[0]["shuffle"], 0)
+        self.assertEqual(sum(slots(w.cost(n)[0]) for n in ("collect", "steps", "taken", "plain")),
+                         (0x1530 - 0xF0) // 16 + 1 - 9)
+
+    def test_shuffles_in_front_of_a_plain_atomic(self):
+        w = shaped("halved", "baseline")
+        taken = w.cost("taken")[0]
+        self.assertEqual(taken["shuffle"], 12)
+        self.assertEqual(slots(taken) + slots(w.cost("plain")[0]), (0xF20 - 0x7C0) // 16 + 1 - 1)
+
+    def test_turns_within_the_pass_that_adds(self):
+        # The pass is f0 to 1530, with nine atomics; the loops in it count apart.
+        w = shaped("per_splat", "baseline")
+        self.assertEqual((self.ranges(w, "collect"), self.ranges(w, "steps")), ("310-640", "870-1280"))
+        self.assertEqual(self.ranges(w, "idle"), "f0-300 650-860 1290-1370 14f0-1530")
+        steps = w.cost("steps")[0]
+        self.assertEqual((steps["shuffle"], steps["sfu"]), (8, 8))  # of four pixels
+        self.assertEqual(w.cost("taken")[0]["shuffle"], 0)
+        self.assertEqual(sum(slots(w.cost(n)[0]) for n in ("collect", "steps", "taken", "plain")),
+                         (0x1530 - 0xF0) // 16 + 1 - 9)
+
+    def test_shuffles_in_front_of_a_plain_atomic(self):
+        w = shaped("halved", "baseline")
+        taken = w.cost("taken")[0]
+        self.assertEqual(taken["shuffle"], 12)
+        self.assertEqual(slots(taken) + slots(w.cost("plain")[0]), (0xF20 - 0x7C0) // 16 + 1 - 1)
+
     def test_every_pass_of_cccl_reduces(self):
         # The pass starts at 500; the leader's branch is at e10 and leads past the atomics to ed0.
         w = shaped("gradient_struct", "cccl")

@@ -68,6 +68,19 @@ class Capture(unittest.TestCase):
             f" --log-file o/a-ncu.csv bin/program launch {view}",
             "sass_cost.py predict --costs o/a-costs.json --counts o/a-counts.json --ncu o/a-ncu.csv"])
 
+    def test_tight_lists_have_names_of_their_own(self):
+        code, output, calls = self.run_script(
+            "capture.sh", "--scene", "a.gaussians", "--name", "a", "--out", "o", "--program", "bin/program",
+            "--tiles", "tight", "--no-profile")
+        self.assertEqual(code, 0, output)
+        view = "--scene a.gaussians --name a"
+        self.assertEqual([call for call in calls if call.startswith("program")], [
+            f"program check {view}",
+            f"program time {view} --tiles tight --json o/a-tight-times.json",
+            f"program record {view} --tiles tight --workload 3D --out o --value-bytes 2000000"
+            " --manifest o/MANIFEST.json --times o/a-tight-times.json --costs o/a-tight-costs.json"])
+        self.assertIn("done: o/a-tight.wft", output)
+
     def test_a_workload_is_loaded_once_and_its_options_are_passed_on(self):
         code, output, calls = self.run_script(
             "capture_workload.sh", "pagerank", "--name", "g", "--label", "PR", "--out", "o",
@@ -108,6 +121,7 @@ class Capture(unittest.TestCase):
                 ("capture.sh", ("--scene", "b", "--name", "a"), "", "b: no such scene"),
                 ("capture.sh", (*scene, "--name", "a/b"), "", '"a/b" is no name of a view'),
                 ("capture.sh", scene, "", "a .splat file needs --camera"),
+                ("capture.sh", (*scene, "--tiles", "round"), "", 'no tiles "round": box or tight'),
                 ("capture.sh", scene, "nvidia-smi", "no NVIDIA GPU on this machine"),
                 ("capture_workload.sh", ("w",), "", "needs a workload, --name and --label"),
                 ("capture_workload.sh", (*workload, "v"), "", "one workload at a time"),

@@ -7,8 +7,8 @@
 namespace warpfold::capture {
 
 int capture_command(const CaptureOptions& options) {
-  const Scene scene = load_scene(options.scene, options.cameras, options.name);
-  Rasterizer rasterizer(scene.gaussians, scene.camera, scene.loss_gradient);
+  const Scene scene = load_scene(options.scene, options.cameras, options.name, options.tiles);
+  Rasterizer rasterizer(scene.gaussians, scene.camera, scene.loss_gradient, scene.tiles);
   const Recording recording = rasterizer.record();
 
   const GpuInfo gpu = gpu_info();

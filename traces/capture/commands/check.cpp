@@ -127,16 +127,8 @@ void check_recording(Rasterizer& rasterizer, const Recording& expected, Verdict&
                  static_cast<double>(sums.inexact_singles(added)), 0);
 }
 
-void check_scene(const Scene& scene, Verdict& verdict) {
-  const Camera& camera = scene.camera;
-  std::printf("%s: %zu Gaussians, %dx%d\n", scene.name.c_str(), scene.gaussians.size(),
-              camera.width, camera.height);
-  Rasterizer rasterizer(scene.gaussians, camera, scene.loss_gradient);
-  const auto projected = rasterizer.projected();
-  check_projection(scene.gaussians, camera, projected, verdict);
-
-  // From here on the reference starts from the GPU's projection, so that only rendering is
-  // compared.
+// As the GPU has projected them.
+std::vector<reference::Gaussian> reference_gaussians(std::span<const ProjectedGaussian> projected) {
   std::vector<reference::Gaussian> gaussians(projected.size());
   for (std::size_t i = 0; i < projected.size(); ++i) {
     const ProjectedGaussian& p = projected[i];
@@ -149,6 +141,42 @@ void check_scene(const Scene& scene, Verdict& verdict) {
       g.color[k] = static_cast<double>(p.color[k]);
     }
   }
+  return gaussians;
+}
+
+// A tight list leaves out nothing that counts: every bit of the picture is that of the other list.
+void check_tight_lists(const Rasterizer& tight, const Rasterizer& box, Verdict& verdict) {
+  std::printf("  %zu pairs of tile and Gaussian of %zu\n", tight.lists().primitives.size(),
+              box.lists().primitives.size());
+  const RenderedFrame frame = tight.frame();
+  const RenderedFrame expected = box.frame();
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < frame.image.size(); ++i) {
+    different += frame.image[i] != expected.image[i] ? 1U : 0U;
+  }
+  for (std::size_t i = 0; i < frame.final_t.size(); ++i) {
+    different += frame.final_t[i] != expected.final_t[i] ? 1U : 0U;
+  }
+  verdict.expect("values of the picture that are not those of the box",
+                 static_cast<double>(different), 0);
+}
+
+void check_scene(const Scene& scene, TileRule rule, Verdict& verdict) {
+  const Camera& camera = scene.camera;
+  std::printf("%s%s: %zu Gaussians, %dx%d\n", scene.name.c_str(), name_ending(rule),
+              scene.gaussians.size(), camera.width, camera.height);
+  Rasterizer rasterizer(scene.gaussians, camera, scene.loss_gradient, rule);
+  const auto projected = rasterizer.projected();
+  if (rule == TileRule::kBox) {
+    check_projection(scene.gaussians, camera, projected, verdict);
+  } else {
+    check_tight_lists(rasterizer, Rasterizer(scene.gaussians, camera, scene.loss_gradient),
+                      verdict);
+  }
+
+  // From here on the reference starts from the GPU's projection, so that only rendering is
+  // compared.
+  const auto gaussians = reference_gaussians(projected);
   const reference::Frame expected = reference::render(gaussians, rasterizer.lists(), camera);
   const RenderedFrame frame = rasterizer.frame();
   double error = 0;
@@ -188,10 +216,14 @@ int check_command(const CheckOptions& options) {
   random.name = "random scene";
   random.gaussians = decode(random_splats(2000, options.seed));
   random.camera = random_camera(203, 117);
-  check_scene(random, verdict);
+  for (const TileRule rule : {TileRule::kBox, TileRule::kTight}) {
+    check_scene(random, rule, verdict);
+  }
   if (!options.scene.scene.empty()) {
-    check_scene(load_scene(options.scene.scene, options.scene.cameras, options.scene.name),
-                verdict);
+    const Scene scene = load_scene(options.scene.scene, options.scene.cameras, options.scene.name);
+    for (const TileRule rule : {TileRule::kBox, TileRule::kTight}) {
+      check_scene(scene, rule, verdict);
+    }
   }
   std::printf("%s\n", verdict.failed() ? "check FAILED" : "check passed");
   return verdict.failed() ? 1 : 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "traces/capture/splat/output.hpp"
+#include "traces/capture/splat/scene.hpp"
 
 namespace warpfold::capture {
 
@@ -16,6 +17,7 @@ struct SceneOptions {
   std::filesystem::path scene;
   std::filesystem::path cameras;
   std::string name;  // of the view in `cameras`
+  TileRule tiles = TileRule::kBox;
 };
 
 struct CheckOptions {

@@ -55,13 +55,14 @@ int energy_command(const EnergyOptions& options) {
   for (const std::string& name : options.policies) {
     others.push_back(parse_policy(name));
   }
-  const Scene scene = load_scene(options.scene.scene, options.scene.cameras, options.scene.name);
+  const Scene scene = load_scene(options.scene.scene, options.scene.cameras, options.scene.name,
+                                 options.scene.tiles);
   const GpuInfo gpu = gpu_info();
   PowerMeter meter = meter_of_this_gpu();
   if (meter.source().empty()) {
     throw CudaError("NVML reads neither energy nor power here");
   }
-  Rasterizer rasterizer(scene.gaussians, scene.camera, scene.loss_gradient);
+  Rasterizer rasterizer(scene.gaussians, scene.camera, scene.loss_gradient, scene.tiles);
   std::vector<Policy> policies = best_policies(rasterizer);
   for (const Policy& policy : others) {
     if (std::none_of(policies.begin(), policies.end(),

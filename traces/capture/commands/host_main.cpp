@@ -42,8 +42,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kBadInput;
   }
-  const Scene scene = load_scene(options.scene, options.cameras, options.name);
-  const HostFrame host(scene.gaussians, scene.camera, scene.loss_gradient);
+  const Scene scene = load_scene(options.scene, options.cameras, options.name, options.tiles);
+  const HostFrame host(scene.gaussians, scene.camera, scene.loss_gradient, scene.tiles);
   const Recording recording = host.record();
   const RecordedFrame frame{host.lists(), recording, scene.gaussians.size(), host.visible(),
                             [&](SampledValues& sample) { host.record_values(sample); }};

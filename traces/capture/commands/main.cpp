@@ -7,6 +7,7 @@
 #include "traces/capture/commands/commands.hpp"
 #include "traces/capture/commands/output_options.hpp"
 #include "traces/capture/common/gpu_info.hpp"
+#include "traces/capture/splat/tiles_option.hpp"
 #include "traces/capture/training/commands.hpp"
 #include "traces/format/trace.hpp"
 
@@ -63,6 +64,7 @@ int run(int argc, char** argv) {
   TimeOptions time;
   CLI::App* time_app = app.add_subcommand("time", "time the backward kernel under every policy");
   add_scene(*time_app, time.scene, true);
+  add_tiles_option(*time_app, time.scene.tiles);
   time_app->add_option("--json", time.json, "write the times there");
   time_app->add_option("--warmup", time.warmup, "launches before those timed")
       ->capture_default_str();
@@ -71,6 +73,7 @@ int run(int argc, char** argv) {
   EnergyOptions energy;
   CLI::App* energy_app = app.add_subcommand("energy", "joules of the backward kernel, by NVML");
   add_scene(*energy_app, energy.scene, true);
+  add_tiles_option(*energy_app, energy.scene.tiles);
   energy_app->add_option("--json", energy.json, "write the result there");
   energy_app->add_option("--seconds", energy.seconds, "length of each loop")
       ->check(CLI::Range(1.0, 600.0))
@@ -82,6 +85,7 @@ int run(int argc, char** argv) {
   LaunchOptions launch;
   CLI::App* launch_app = app.add_subcommand("launch", "launch each variant once, for a profiler");
   add_scene(*launch_app, launch.scene, true);
+  add_tiles_option(*launch_app, launch.scene.tiles);
   launch_app->add_option("--policy", launch.policies, "which, such as sw-b:16");
 
   CaptureOptions capture;

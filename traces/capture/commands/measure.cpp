@@ -15,10 +15,11 @@ int time_command(const TimeOptions& options) {
   if (options.runs < 1 || options.warmup < 0) {
     throw InputError("at least one run, and no negative number of warm-up runs");
   }
-  const Scene scene = load_scene(options.scene.scene, options.scene.cameras, options.scene.name);
+  const Scene scene = load_scene(options.scene.scene, options.scene.cameras, options.scene.name,
+                                 options.scene.tiles);
   const GpuInfo gpu = gpu_info();
   const ClockReader clock;
-  Rasterizer rasterizer(scene.gaussians, scene.camera, scene.loss_gradient);
+  Rasterizer rasterizer(scene.gaussians, scene.camera, scene.loss_gradient, scene.tiles);
   std::printf("%s on %s: backward render kernel, median of %d\n", scene.name.c_str(),
               gpu.name.c_str(), options.runs);
   for (const Policy& policy : profiled_policies()) {
@@ -73,8 +74,9 @@ int launch_command(const LaunchOptions& options) {
       policies.push_back(parse_policy(name));
     }
   }
-  const Scene scene = load_scene(options.scene.scene, options.scene.cameras, options.scene.name);
-  Rasterizer rasterizer(scene.gaussians, scene.camera, scene.loss_gradient);
+  const Scene scene = load_scene(options.scene.scene, options.scene.cameras, options.scene.name,
+                                 options.scene.tiles);
+  Rasterizer rasterizer(scene.gaussians, scene.camera, scene.loss_gradient, scene.tiles);
   for (const Policy& policy : policies) {
     rasterizer.backward(policy);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the arithmetic of kernels takes from CUDA, for a host compiler: vector types, arithmetic
-// with round to nearest even and kept subnormals, and stand-ins for the two approximate functions,
-// which flush subnormals as the GPU's do and are within a few units in the last place of them.
+// with round to nearest even and kept subnormals, and stand-ins for the three approximate
+// functions, which flush subnormals as the GPU's do and are within a few units in the last place of
+// them.
 #pragma once
 
 #include <cmath>
@@ -46,6 +47,9 @@ inline float exp2_approx(float x) {
 }
 inline float reciprocal_approx(float x) {
   return flush_subnormal(1.0F / flush_subnormal(x));
+}
+inline float log2_approx(float x) {
+  return flush_subnormal(std::log2(flush_subnormal(x)));
 }
 
 }  // namespace warpfold::capture

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that the arithmetic of kernels takes beside CUDA's own, on device and host. On the
-// host the two approximate ones (cuda_on_host.hpp) differ in their last bits.
+// host the three approximate ones (cuda_on_host.hpp) differ in their last bits.
 #pragma once
 
 #if !defined(__CUDACC__)
@@ -22,6 +22,12 @@ __device__ __forceinline__ float exp2_approx(float x) {
 __device__ __forceinline__ float reciprocal_approx(float x) {
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+__device__ __forceinline__ float log2_approx(float x) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 #endif

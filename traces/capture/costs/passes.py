@@ -53,6 +53,7 @@ class Passes:
         self.turns = [h for h in others if h not in self.serial]
         if len(self.turns) != len(self.shape.turns):
             raise SassError(f"found {len(self.turns)} loops without atomics, not {len(self.shape.turns)}")
+        self.turning = {a for h in self.turns for a in flow.loops[h]}
         self._find_meet()
 
     def _find_meet(self):
@@ -139,7 +140,10 @@ class Passes:
 
     def _parts_reduction(self, successors):
         """Is it the first branch of the reduction, where some way goes without the shuffles?"""
-        able = [s for s in successors if self.flow.reaches(s, IS_SHUFFLE, {self.inner, self.meet})]
+        def reduces(i):
+            return IS_SHUFFLE(i) and i.address not in self.turning
+
+        able = [s for s in successors if self.flow.reaches(s, reduces, {self.inner, self.meet})]
         return len(able) == 1
 
     def _until(self, leave):
@@ -170,10 +174,9 @@ class Passes:
     def _outer(self):
         flow = self.flow
         headers = self.outer + [self.inner]
-        turning = {a for h in self.turns for a in flow.loops[h]}
 
         def add(name, way):
-            self.parts[name] = [Stretch([], way, {a for a in way if a not in turning})]
+            self.parts[name] = [Stretch([], way, {a for a in way if a not in self.turning})]
 
         def to(goal, blocked):
             return lambda a, s: self._through(a, s, lambda i: i.address == goal, blocked)
@@ -240,4 +243,4 @@ class Passes:
                 raise SassError(f"there is no branch for the path {name}")
             leave = self.leaves[self.leave_names.index(later[0])]
             way = self._until(leave)[0] + self._to_header(self.exits[leave], self.inner, body)
-            self.parts[name] = [Stretch([], way)]
+            self.parts[name] = [Stretch([], way, {a for a in way if a not in self.turning})]

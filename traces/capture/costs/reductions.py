@@ -188,7 +188,7 @@ class Ways(Passes):
         labels = labels | dict.fromkeys(through)
         for name in sorted(set(labels.values()) - {None}):
             self._add(name, Stretch(before, way, {a for a in way if labels.get(a) == name}))
-        self._add("taken", Stretch([], whole, {a for a in whole if a not in labels}))
+        self._add("taken", Stretch([], whole, {a for a in whole if a not in labels and a not in self.turning}))
 
     def _not_values(self, way, continuations):
         """Instructions of `way` that nothing depends on that is added or kept for the next pass."""

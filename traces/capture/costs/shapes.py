@@ -21,7 +21,7 @@ class Shape:
                 A path of None is never gone by a whole warp.
     exits       paths that lead past the outermost loop, in the order of their branches
     turns       loops that do not add, in the order of their addresses: one turn is the path of its name,
-                without what is in the loops within
+                without what is in the loops within; they may lie in the one that adds
     parameters  atomics of a reduction
     variants    those that there are"""
 
@@ -38,6 +38,7 @@ class Shape:
 
 DIVERGENT = ("baseline", "sw-s")  # a warp cannot stay together
 SCATTER = ("baseline", "sw-s", "sw-b")  # lanes of a warp may differ in their primitive
+APART = ("baseline",)  # active lanes never share a primitive
 ALL = ("baseline", "sw-s", "sw-b", "skip", "cccl")
 
 # By name; `paths` are in the order of Workload::paths(). 3DGS is that of warpfold_capture.
@@ -52,9 +53,15 @@ WORKLOADS = {
     "four_pixels": Shape(9, ALL, levels=["batch"], leaves=[("skip_position", False), ("skip_alpha", False)]),
     "gradient_struct": Shape(9, ALL, levels=["batch"],
                              leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
+    "halved": Shape(1, APART, levels=["batch"], leaves=[("skip_alpha", False), (None, False)]),
+    "halved_vector": Shape(4, APART, levels=["batch"], leaves=[("skip_alpha", False), (None, False)]),
     "hexplane": Shape(24, SCATTER, exits=["outside"]),
     "pagerank": Shape(1, SCATTER, leaves=[(None, False)]),
+    "per_splat": Shape(9, APART, leaves=[("idle", False)], turns=["collect", "steps"]),
+    "per_splat_struct": Shape(9, APART, leaves=[("idle", False)], turns=["collect", "steps"]),
     "spheres": Shape(8, DIVERGENT, exits=["outside"], leaves=[("empty", False)]),
+    "tile_warp": Shape(9, ALL, levels=["batch"], leaves=[("skip_alpha", False)]),
+    "tile_warp_halved": Shape(1, APART, levels=["batch"], leaves=[("skip_alpha", False), (None, False)]),
 }
 
 

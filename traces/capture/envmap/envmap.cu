@@ -82,7 +82,7 @@ struct Scatter {
 
 }  // namespace
 
-WARPFOLD_SCATTER_KERNELS(envmap, Scatter)
+WARPFOLD_SLOT_KERNELS(envmap, Scatter)
 
 namespace {
 

@@ -6,6 +6,7 @@
 
 #include "traces/capture/common/input.hpp"
 #include "traces/capture/splat/gpu_frame.cuh"
+#include "traces/capture/splat/tile_overlap.cuh"
 
 namespace warpfold::capture {
 namespace {
@@ -19,6 +20,7 @@ struct PreprocessArgs {
   const SceneGaussian* gaussians;
   int count;
   Camera camera;
+  TileRule rule;
   float2* mean2d;
   float4* conic_opacity;
   float* color;
@@ -38,6 +40,23 @@ __device__ TileRect tile_rect(float2 mean, int radius, int tiles_x, int tiles_y)
   };
   return {tile(mean.x - r, tiles_x), tile(mean.x + r + (kTileSize - 1), tiles_x),
           tile(mean.y - r, tiles_y), tile(mean.y + r + (kTileSize - 1), tiles_y)};
+}
+
+// Calls visit(x, y) for each tile that the Gaussian is put on; how many these are.
+template <class Visit>
+__device__ int for_each_touched(TileRect rect, TileRule rule, float2 mean, float4 conic_opacity,
+                                const Visit& visit) {
+  const float4 conic = scale_conic(conic_opacity);
+  int count = 0;
+  for (int y = rect.y_begin; y < rect.y_end; ++y) {
+    for (int x = rect.x_begin; x < rect.x_end; ++x) {
+      if (rule == TileRule::kBox || touches_tile(mean, conic, x, y)) {
+        visit(x, y);
+        ++count;
+      }
+    }
+  }
+  return count;
 }
 
 // One thread a Gaussian: where it falls on the picture and which tiles it touches.
@@ -104,13 +123,17 @@ __global__ void preprocess(const __grid_constant__ PreprocessArgs args, int tile
       make_float2(camera.focal_x * p[0] / p[2] + 0.5F * static_cast<float>(camera.width) - 0.5F,
                   camera.focal_y * p[1] / p[2] + 0.5F * static_cast<float>(camera.height) - 0.5F);
   const TileRect rect = tile_rect(mean, radius, tiles_x, tiles_y);
-  const int touched = (rect.x_end - rect.x_begin) * (rect.y_end - rect.y_begin);
+  int touched = (rect.x_end - rect.x_begin) * (rect.y_end - rect.y_begin);
   if (touched <= 0) {
     return;
   }
-  args.mean2d[i] = mean;
-  args.conic_opacity[i] =
+  const float4 conic_opacity =
       make_float4(c / determinant, -b / determinant, a / determinant, g.opacity);
+  if (args.rule == TileRule::kTight) {
+    touched = for_each_touched(rect, args.rule, mean, conic_opacity, [](int, int) {});
+  }
+  args.mean2d[i] = mean;
+  args.conic_opacity[i] = conic_opacity;
   for (int channel = 0; channel < 3; ++channel) {
     args.color[3 * i + channel] = g.color[channel];
   }
@@ -121,7 +144,8 @@ __global__ void preprocess(const __grid_constant__ PreprocessArgs args, int tile
 
 // One key (tile, depth) for each pair of tile and Gaussian. Depths are positive, so that their bits
 // sort as they do.
-__global__ void duplicate(int count, const float2* mean2d, const float* depth, const int* radius,
+__global__ void duplicate(int count, TileRule rule, const float2* mean2d,
+                          const float4* conic_opacity, const float* depth, const int* radius,
                           const std::uint64_t* ends, int tiles_x, int tiles_y, std::uint64_t* keys,
                           std::uint32_t* primitives) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -130,13 +154,11 @@ __global__ void duplicate(int count, const float2* mean2d, const float* depth, c
   }
   std::uint64_t at = i == 0 ? 0 : ends[i - 1];
   const TileRect rect = tile_rect(mean2d[i], radius[i], tiles_x, tiles_y);
-  for (int y = rect.y_begin; y < rect.y_end; ++y) {
-    for (int x = rect.x_begin; x < rect.x_end; ++x) {
-      keys[at] = static_cast<std::uint64_t>(y * tiles_x + x) << 32 | __float_as_uint(depth[i]);
-      primitives[at] = static_cast<std::uint32_t>(i);
-      ++at;
-    }
-  }
+  for_each_touched(rect, rule, mean2d[i], conic_opacity[i], [&](int x, int y) {
+    keys[at] = static_cast<std::uint64_t>(y * tiles_x + x) << 32 | __float_as_uint(depth[i]);
+    primitives[at] = static_cast<std::uint32_t>(i);
+    ++at;
+  });
 }
 
 // Where each tile's pairs begin and end among the sorted keys.
@@ -238,8 +260,10 @@ struct Sum64 {
 
 }  // namespace
 
-void GpuFrame::render(const SceneGaussian* gaussians, std::size_t count, const Camera& camera) {
+void GpuFrame::render(const SceneGaussian* gaussians, std::size_t count, const Camera& camera,
+                      TileRule rule) {
   camera_ = camera;
+  rule_ = rule;
   count_ = count;
   project(gaussians);
   bin();
@@ -257,9 +281,9 @@ void GpuFrame::project(const SceneGaussian* gaussians) {
   for (int i = 0; i < kGradientArrays; ++i) {
     make_room(gradients_[i], count_ * kGradientFloats[i], DeviceBuffer<float>::on_own_pages);
   }
-  const PreprocessArgs args{gaussians,      static_cast<int>(count_), camera_,
-                            mean2d_.data(), conic_opacity_.data(),    color_.data(),
-                            depth_.data(),  radius_.data(),           touched_.data()};
+  const PreprocessArgs args{gaussians,      static_cast<int>(count_), camera_,       rule_,
+                            mean2d_.data(), conic_opacity_.data(),    color_.data(), depth_.data(),
+                            radius_.data(), touched_.data()};
   preprocess<<<linear_grid(count_), kLinearBlock>>>(args, camera_.tiles_x(), camera_.tiles_y());
   check_launch("preprocess kernel");
   std::size_t scratch_bytes = 0;
@@ -291,8 +315,9 @@ void GpuFrame::bin() {
   make_room(sorted_keys_, pairs_);
   make_room(unsorted_, pairs_);
   duplicate<<<linear_grid(count_), kLinearBlock>>>(
-      static_cast<int>(count_), mean2d_.data(), depth_.data(), radius_.data(), ends_.data(),
-      camera_.tiles_x(), camera_.tiles_y(), keys_.data(), unsorted_.data());
+      static_cast<int>(count_), rule_, mean2d_.data(), conic_opacity_.data(), depth_.data(),
+      radius_.data(), ends_.data(), camera_.tiles_x(), camera_.tiles_y(), keys_.data(),
+      unsorted_.data());
   check_launch("duplicate kernel");
   int tile_bits = 0;
   while (camera_.tiles() >> tile_bits != 0) {

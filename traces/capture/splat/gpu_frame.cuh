@@ -35,7 +35,8 @@ class GpuFrame {
  public:
   // Projects, bins and renders. Waits once in between, for the number of pairs of tile and
   // Gaussian; the rest is queued.
-  void render(const SceneGaussian* gaussians, std::size_t count, const Camera& camera);
+  void render(const SceneGaussian* gaussians, std::size_t count, const Camera& camera,
+              TileRule rule = TileRule::kBox);
   void clear_gradients() const;
   // What the backward kernels take. `dl_dpixels` is planar.
   [[nodiscard]] BackwardArgs backward_args(const float* dl_dpixels) const;
@@ -64,6 +65,7 @@ class GpuFrame {
   void draw();
 
   Camera camera_;
+  TileRule rule_ = TileRule::kBox;
   std::size_t count_ = 0;
   std::size_t pairs_ = 0;
   DeviceBuffer<float2> mean2d_;

@@ -9,14 +9,14 @@
 #include "traces/capture/splat/for_each_tile.hpp"
 #include "traces/capture/splat/pixel_math.cuh"
 #include "traces/capture/splat/reference.hpp"
+#include "traces/capture/splat/tile_overlap.cuh"
 
 namespace warpfold::capture {
 
 HostFrame::HostFrame(std::span<const SceneGaussian> gaussians, const Camera& camera,
-                     std::span<const float> loss_gradient)
+                     std::span<const float> loss_gradient, TileRule rule)
     : camera_(camera), loss_gradient_(loss_gradient.begin(), loss_gradient.end()) {
   const auto projected = reference::project(gaussians, camera);
-  lists_ = reference::make_lists(projected, camera);
   gaussians_.resize(projected.size());
   for (std::size_t i = 0; i < projected.size(); ++i) {
     const reference::Gaussian& from = projected[i].gaussian;
@@ -35,6 +35,12 @@ HostFrame::HostFrame(std::span<const SceneGaussian> gaussians, const Camera& cam
     }
     visible_ += projected[i].radius > 0 ? 1U : 0U;
   }
+  lists_ = reference::make_lists(projected, camera, [&](std::size_t i, int x, int y) {
+    const Gaussian& g = gaussians_[i];
+    return rule == TileRule::kBox ||
+           touches_tile({g.mean[0], g.mean[1]}, {g.conic[0], g.conic[1], g.conic[2], g.conic[3]}, x,
+                        y);
+  });
   render();
   if (loss_gradient_.empty()) {
     loss_gradient_ = capture::loss_gradient(image_, target_image(camera.width, camera.height));

@@ -17,7 +17,7 @@ class HostFrame {
  public:
   // Projects, bins and renders. `loss_gradient` is planar; if empty, that of the picture of waves.
   HostFrame(std::span<const SceneGaussian> gaussians, const Camera& camera,
-            std::span<const float> loss_gradient = {});
+            std::span<const float> loss_gradient = {}, TileRule rule = TileRule::kBox);
 
   [[nodiscard]] const TileLists& lists() const { return lists_; }
   [[nodiscard]] std::uint64_t visible() const { return visible_; }

@@ -27,6 +27,9 @@ std::string command(const OutputOptions& options, const Recorder& recorder) {
   if (!options.name.empty()) {
     text += " --name " + options.name;
   }
+  if (options.tiles == TileRule::kTight) {
+    text += " --tiles tight";
+  }
   text +=
       " --workload " + options.workload + " --value-bytes " + std::to_string(options.value_bytes);
   if (!options.costs.empty()) {
@@ -72,6 +75,9 @@ trace::Header make_header(const OutputOptions& options, const Recorder& recorder
   header.provenance["camera"] = scene.view;
   header.provenance["gaussians"] = scene.state;
   header.provenance["loss"] = scene.loss;
+  if (scene.tiles == TileRule::kTight) {
+    header.provenance["tiles"] = kTightTiles;
+  }
 
   header = with_costs_and_times(header, options.costs, options.times);
   if (recorder.registers == 0) {
@@ -141,7 +147,8 @@ bool write_output(const OutputOptions& options, const Recorder& recorder, const 
     throw InputError(options.out.string() + ": cannot be made: " + error.message());
   }
   const RecordingStats stats = collect(frame.lists, frame.recording);
-  const std::string stem = options.name.empty() ? scene.name : options.name;
+  const std::string stem =
+      options.name.empty() ? scene.name : options.name + name_ending(scene.tiles);
   std::cout << stem << ":\n";
   print(stats, frame.visible, std::cout);
   std::cout.flush();

@@ -18,6 +18,7 @@ struct OutputOptions {
   std::filesystem::path scene;    // file of the Gaussians
   std::filesystem::path cameras;  // file of the viewpoints, for a .splat file
   std::string name;  // of the output, and of the view for a .splat file; if empty the scene's
+  TileRule tiles = TileRule::kBox;
   std::string workload;
   std::filesystem::path out = ".";  // folder
   std::filesystem::path costs;      // from sass_cost.py, if not empty

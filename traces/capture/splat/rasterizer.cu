@@ -22,12 +22,12 @@ struct Rasterizer::State {
 };
 
 Rasterizer::Rasterizer(std::span<const SceneGaussian> gaussians, const Camera& camera,
-                       std::span<const float> loss_gradient)
+                       std::span<const float> loss_gradient, TileRule rule)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.camera = camera;
   const DeviceBuffer<SceneGaussian> device_gaussians(gaussians);
-  s.frame.render(device_gaussians.data(), gaussians.size(), camera);
+  s.frame.render(device_gaussians.data(), gaussians.size(), camera, rule);
   s.lists.tiles_x = camera.tiles_x();
   s.lists.tiles_y = camera.tiles_y();
   s.lists.primitives = to_host(s.frame.primitives(), s.frame.pairs());

@@ -44,7 +44,7 @@ class Rasterizer {
   // Renders the frame and uploads the loss gradient: backward() can follow. `loss_gradient` is
   // planar; if empty, that of the picture of waves.
   Rasterizer(std::span<const SceneGaussian> gaussians, const Camera& camera,
-             std::span<const float> loss_gradient = {});
+             std::span<const float> loss_gradient = {}, TileRule rule = TileRule::kBox);
   ~Rasterizer();
   Rasterizer(const Rasterizer&) = delete;
   Rasterizer& operator=(const Rasterizer&) = delete;

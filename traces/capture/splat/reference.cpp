@@ -209,6 +209,11 @@ std::vector<Projected> project(std::span<const SceneGaussian> gaussians, const C
 }
 
 TileLists make_lists(std::span<const Projected> projected, const Camera& camera) {
+  return make_lists(projected, camera, [](std::size_t, int, int) { return true; });
+}
+
+TileLists make_lists(std::span<const Projected> projected, const Camera& camera,
+                     const KeepPair& keep) {
   TileLists lists;
   lists.tiles_x = camera.tiles_x();
   lists.tiles_y = camera.tiles_y();
@@ -220,8 +225,10 @@ TileLists make_lists(std::span<const Projected> projected, const Camera& camera)
     }
     for (int y = p.rect[2]; y < p.rect[3]; ++y) {
       for (int x = p.rect[0]; x < p.rect[1]; ++x) {
-        tiles[static_cast<std::size_t>(y * lists.tiles_x + x)].push_back(
-            static_cast<std::uint32_t>(i));
+        if (keep(i, x, y)) {
+          tiles[static_cast<std::size_t>(y * lists.tiles_x + x)].push_back(
+              static_cast<std::uint32_t>(i));
+        }
       }
     }
   }

@@ -3,7 +3,9 @@
 // and simple on purpose. Host only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -42,6 +44,10 @@ struct Projected {
                                              const Camera& camera);
 // Tile lists, each sorted by depth; the order of equal depths is that of the Gaussians.
 [[nodiscard]] TileLists make_lists(std::span<const Projected> projected, const Camera& camera);
+// The same without the pairs that `keep(gaussian, tile x, tile y)` is false for.
+using KeepPair = std::function<bool(std::size_t, int, int)>;
+[[nodiscard]] TileLists make_lists(std::span<const Projected> projected, const Camera& camera,
+                                   const KeepPair& keep);
 
 struct Frame {
   std::vector<double> image;        // planar, [channel][pixel]

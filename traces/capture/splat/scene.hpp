@@ -49,6 +49,19 @@ struct Camera {
   [[nodiscard]] int pixels() const { return width * height; }
 };
 
+// Which tiles a Gaussian is put on.
+enum class TileRule {
+  kBox,    // those of the square around it whose half side is three standard deviations, as in 3DGS
+  kTight,  // of these, the ones where it can reach an alpha that counts (tile_overlap.cuh)
+};
+// What the name of a scene gets behind it.
+[[nodiscard]] inline const char* name_ending(TileRule rule) {
+  return rule == TileRule::kTight ? "-tight" : "";
+}
+// For the header of a trace.
+inline constexpr const char* kTightTiles =
+    "tight: those where a Gaussian can reach an alpha of 1/255";
+
 // A viewpoint as a cameras.json describes it.
 struct Viewpoint {
   int width = 0;

@@ -201,22 +201,28 @@ void write_gaussians(const std::filesystem::path& path, const Scene& scene) {
 }
 
 Scene load_scene(const std::filesystem::path& path, const std::filesystem::path& cameras,
-                 const std::string& name) {
+                 const std::string& name, TileRule tiles) {
   if (path.extension() == ".gaussians") {
-    return read_gaussians(path);
+    Scene scene = read_gaussians(path);
+    scene.tiles = tiles;
+    scene.name += name_ending(tiles);
+    return scene;
   }
   if (cameras.empty() || name.empty()) {
     throw InputError(path.string() + ": a .splat file needs --camera and --name");
   }
   const Viewpoint viewpoint = load_viewpoint(cameras, name);
   Scene scene;
-  scene.name = name;
+  scene.name = name + name_ending(tiles);
+  scene.tiles = tiles;
   scene.state = "trained";
   scene.view = describe(viewpoint);
   scene.loss = kWavesLoss;
   scene.camera = make_camera(viewpoint);
   scene.gaussians = decode(load_splats(path));
-  scene.published_ms = viewpoint.published_ms;
+  if (tiles == TileRule::kBox) {
+    scene.published_ms = viewpoint.published_ms;
+  }
   return scene;
 }
 

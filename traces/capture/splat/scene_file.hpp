@@ -38,6 +38,7 @@ struct Scene {
   std::string view;
   std::string loss;
   Camera camera;
+  TileRule tiles = TileRule::kBox;
   std::vector<SceneGaussian> gaussians;
   std::vector<float> loss_gradient;  // planar; empty: that of the picture of waves
   // Milliseconds of other code on this view by policy, where known.
@@ -46,8 +47,10 @@ struct Scene {
 
 // All of these throw InputError.
 // `cameras` and `name` say which view of a .splat file is meant; a .gaussians file needs neither.
+// The scene's name ends as `tiles` has it.
 [[nodiscard]] Scene load_scene(const std::filesystem::path& path,
-                               const std::filesystem::path& cameras, const std::string& name);
+                               const std::filesystem::path& cameras, const std::string& name,
+                               TileRule tiles = TileRule::kBox);
 // The two for .gaussians files. Writing goes through a temporary file beside `path`.
 [[nodiscard]] Scene read_gaussians(const std::filesystem::path& path);
 void write_gaussians(const std::filesystem::path& path, const Scene& scene);

@@ -3,6 +3,7 @@
 // thesis has it (6.3.2): a CTA of 64 threads does a tile of 16x16, and a thread adds the gradients
 // of four pixels of a row up before it adds them to memory. A warp covers 16x8 pixels.
 #include "traces/capture/splat_forms/frame_workload.cuh"
+#include "traces/capture/splat_forms/gradient_storage.cuh"
 #include "traces/capture/splat_forms/pixel_group.cuh"
 #include "traces/capture/workload/device.cuh"
 
@@ -101,51 +102,22 @@ class FourPixelsWorkload final : public FrameWorkload {
   void load() override {
     FrameWorkload::load();
     args_ = frame();
-    for (int i = 0; i < kGradientArrays; ++i) {
-      gradients_[i] = DeviceBuffer<float>::on_own_pages(primitive_count() * kGradientFloats[i]);
-      args_.out.array[i] = gradients_[i].data();
-    }
+    gradients_.allocate(primitive_count());
+    args_.out = gradients_.pointers();
   }
   [[nodiscard]] Launch launch() const override {
     return {{tiles_x(), tiles_y(), 1}, {kThreadsX, kTileSize, 1}, &args_};
   }
   [[nodiscard]] std::vector<trace::Parameter> parameters() const override {
-    std::vector<trace::Parameter> result;
-    for (const GradientSlot& slot : kGradientSlots) {
-      result.push_back({slot.name,
-                        reinterpret_cast<std::uintptr_t>(gradients_[slot.array].data()) +
-                            slot.offset * sizeof(float),
-                        static_cast<std::uint32_t>(kGradientFloats[slot.array] * sizeof(float))});
-    }
-    return result;
+    return gradients_.parameters();
   }
-  [[nodiscard]] std::vector<workload::Array> arrays() const override {
-    std::vector<workload::Array> result;
-    for (int i = 0; i < kGradientArrays; ++i) {
-      result.push_back({kGradientArrayNames[i], gradients_[i].data(), gradients_[i].size()});
-    }
-    return result;
-  }
+  [[nodiscard]] std::vector<workload::Array> arrays() const override { return gradients_.arrays(); }
   [[nodiscard]] std::vector<double> reference() const override {
-    const auto gradients = reference_gradients();
-    std::vector<double> result;
-    std::size_t begin[kGradientArrays];
-    for (int i = 0; i < kGradientArrays; ++i) {
-      begin[i] = result.size();
-      result.resize(result.size() + gradients_[i].size(), 0.0);
-    }
-    for (std::size_t g = 0; g < primitive_count(); ++g) {
-      for (std::size_t k = 0; k < kParameters; ++k) {
-        const GradientSlot& slot = kGradientSlots[k];
-        result[begin[slot.array] + g * kGradientFloats[slot.array] + slot.offset] =
-            gradients[g * kParameters + k];
-      }
-    }
-    return result;
+    return gradients_.arrange(reference_gradients());
   }
 
  private:
-  DeviceBuffer<float> gradients_[kGradientArrays];
+  ArrayStorage gradients_;
   BackwardArgs args_{};
 };
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "traces/capture/splat/tiles_option.hpp"
 #include "traces/capture/splat_forms/frame_workload.cuh"
 
 namespace warpfold::capture::splat_forms {
@@ -18,6 +19,7 @@ void FrameWorkload::add_options(CLI::App& app) {
   app.add_option("--scene", scene_path_, "trained Gaussians, a .splat file")->required();
   app.add_option("--camera", camera_path_, "viewpoints, a cameras.json")->required();
   app.add_option("--viewpoint", viewpoint_, "which of them")->required();
+  add_tiles_option(app, rule_);
 }
 
 void FrameWorkload::load() {
@@ -25,7 +27,7 @@ void FrameWorkload::load() {
   const Viewpoint viewpoint = load_viewpoint(camera_path_, viewpoint_);
   description_ = describe(viewpoint);
   camera_ = make_camera(viewpoint);
-  Rasterizer rasterizer(decode(splats), camera_);
+  Rasterizer rasterizer(decode(splats), camera_, {}, rule_);
   lists_ = rasterizer.lists();
   rendered_ = rasterizer.frame();
   loss_gradient_ = rasterizer.loss_gradient();
@@ -100,10 +102,15 @@ std::vector<double> FrameWorkload::reference_gradients() const {
 }
 
 std::map<std::string, std::string> FrameWorkload::provenance() const {
-  return {{"input", scene_path_.filename().string() + ", " + std::to_string(gaussians_.size()) +
-                        " Gaussians"},
-          {"viewpoint", description_},
-          {"loss", "mean squared error against waves"}};
+  std::map<std::string, std::string> result = {
+      {"input",
+       scene_path_.filename().string() + ", " + std::to_string(gaussians_.size()) + " Gaussians"},
+      {"viewpoint", description_},
+      {"loss", "mean squared error against waves"}};
+  if (rule_ == TileRule::kTight) {
+    result["tiles"] = kTightTiles;
+  }
+  return result;
 }
 
 }  // namespace warpfold::capture::splat_forms

@@ -16,12 +16,15 @@ class FrameWorkload : public workload::Workload {
   void add_options(CLI::App& app) override;
   void load() override;
   void check(Verdict& verdict) override;
+  [[nodiscard]] double tolerance() const override { return 1e-4; }
   [[nodiscard]] std::uint64_t primitive_count() const override { return gaussians_.size(); }
   [[nodiscard]] std::map<std::string, std::string> provenance() const override;
 
  protected:
   // Everything but where the gradients go.
   [[nodiscard]] const BackwardArgs& frame() const { return frame_; }
+  [[nodiscard]] const TileLists& lists() const { return lists_; }
+  [[nodiscard]] const std::vector<float>& image() const { return rendered_.image; }
   [[nodiscard]] std::uint32_t tiles_x() const;
   [[nodiscard]] std::uint32_t tiles_y() const;
   // kParameters values for each Gaussian, in the order of kGradientSlots.
@@ -30,6 +33,7 @@ class FrameWorkload : public workload::Workload {
  private:
   std::filesystem::path scene_path_, camera_path_;
   std::string viewpoint_;
+  TileRule rule_ = TileRule::kBox;
   std::string description_;
   Camera camera_;
   TileLists lists_;

@@ -4,13 +4,12 @@
 // do its gradients in global memory, in 12 floats of which the last three stay unused. All nine
 // atomics of an event go to 36 bytes.
 #include "traces/capture/splat_forms/frame_workload.cuh"
+#include "traces/capture/splat_forms/gradient_storage.cuh"
 #include "traces/capture/splat_forms/pixel_group.cuh"
 #include "traces/capture/workload/device.cuh"
 
 namespace warpfold::capture::splat_forms {
 namespace {
-
-constexpr int kStructFloats = 12;
 
 enum Path : unsigned {
   kPrologue = 0,
@@ -24,14 +23,7 @@ enum Path : unsigned {
 
 struct StructArgs {
   BackwardArgs frame;
-  float* gradient;
-};
-
-struct GradientStructs {
-  float* gradient;
-  __device__ __forceinline__ float* operator()(int idx, int parameter) const {
-    return gradient + static_cast<long long>(idx) * kStructFloats + parameter;
-  }
+  GradientStructs out;
 };
 
 // A Gaussian of the batch.
@@ -94,7 +86,7 @@ struct GradientStruct {
         float val[kParameters];
         gradients(f, conic, make_float3(color.x, color.y, color.z), mode.keep(active, falloff),
                   mode.keep(active, alpha_raw), frame.mean_scale, thread.state[0], val);
-        mode.reduce(__float_as_int(color.w), GradientStructs{args.gradient}, val);
+        mode.reduce(__float_as_int(color.w), args.out, val);
       }
     }
     mode.note(kEpilogue);
@@ -103,7 +95,7 @@ struct GradientStruct {
 
 }  // namespace
 
-WARPFOLD_PRIMITIVE_KERNELS(gradient_struct, GradientStruct)
+WARPFOLD_STRUCT_KERNELS(gradient_struct, GradientStruct)
 
 namespace {
 
@@ -119,35 +111,22 @@ class GradientStructWorkload final : public FrameWorkload {
   [[nodiscard]] workload::Kernels kernels() const override { return gradient_struct_kernels(); }
   void load() override {
     FrameWorkload::load();
-    gradient_ = DeviceBuffer<float>::on_own_pages(primitive_count() * kStructFloats);
-    args_ = {frame(), gradient_.data()};
+    gradients_.allocate(primitive_count());
+    args_ = {frame(), gradients_.pointers()};
   }
   [[nodiscard]] Launch launch() const override {
     return {{tiles_x(), tiles_y(), 1}, {kTileSize, kTileSize, 1}, &args_};
   }
   [[nodiscard]] std::vector<trace::Parameter> parameters() const override {
-    std::vector<trace::Parameter> result;
-    for (std::size_t k = 0; k < kParameters; ++k) {
-      result.push_back({kGradientSlots[k].name,
-                        reinterpret_cast<std::uintptr_t>(gradient_.data() + k),
-                        kStructFloats * sizeof(float)});
-    }
-    return result;
+    return gradients_.parameters();
   }
-  [[nodiscard]] std::vector<workload::Array> arrays() const override {
-    return {{"dL_dgaussian", gradient_.data(), gradient_.size()}};
-  }
+  [[nodiscard]] std::vector<workload::Array> arrays() const override { return gradients_.arrays(); }
   [[nodiscard]] std::vector<double> reference() const override {
-    const auto gradients = reference_gradients();
-    std::vector<double> result(gradient_.size(), 0.0);
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
-      result[i / kParameters * kStructFloats + i % kParameters] = gradients[i];
-    }
-    return result;
+    return gradients_.arrange(reference_gradients());
   }
 
  private:
-  DeviceBuffer<float> gradient_;
+  StructStorage gradients_;
   StructArgs args_{};
 };
 

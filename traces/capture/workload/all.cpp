@@ -26,6 +26,12 @@ std::unique_ptr<workload::Workload> make_workload();
 namespace splat_forms {
 std::unique_ptr<workload::Workload> make_four_pixels();
 std::unique_ptr<workload::Workload> make_gradient_struct();
+std::unique_ptr<workload::Workload> make_halved();
+std::unique_ptr<workload::Workload> make_halved_vector();
+std::unique_ptr<workload::Workload> make_per_splat();
+std::unique_ptr<workload::Workload> make_per_splat_struct();
+std::unique_ptr<workload::Workload> make_tile_warp();
+std::unique_ptr<workload::Workload> make_tile_warp_halved();
 }  // namespace splat_forms
 
 std::vector<std::unique_ptr<workload::Workload>> workload::all_workloads() {
@@ -39,6 +45,12 @@ std::vector<std::unique_ptr<workload::Workload>> workload::all_workloads() {
   all.push_back(spheres::make_workload());
   all.push_back(splat_forms::make_four_pixels());
   all.push_back(splat_forms::make_gradient_struct());
+  all.push_back(splat_forms::make_halved());
+  all.push_back(splat_forms::make_halved_vector());
+  all.push_back(splat_forms::make_per_splat());
+  all.push_back(splat_forms::make_per_splat_struct());
+  all.push_back(splat_forms::make_tile_warp());
+  all.push_back(splat_forms::make_tile_warp_halved());
   return all;
 }
 

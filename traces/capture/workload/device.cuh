@@ -42,6 +42,8 @@
 #include "traces/capture/reduce/no_atomics.cuh"
 #include "traces/capture/reduce/reduce_arc.cuh"
 #include "traces/capture/reduce/reduce_cccl.cuh"
+#include "traces/capture/reduce/reduce_slot.cuh"
+#include "traces/capture/reduce/reduce_vector.cuh"
 #include "traces/capture/workload/log.hpp"
 #include "traces/capture/workload/variant.hpp"
 
@@ -221,6 +223,15 @@ class Recording {
 //                                            all variants
 //   WARPFOLD_SCATTER_KERNELS(NAME, BODY)     they may not: without skip and cccl
 //   WARPFOLD_DIVERGENT_KERNELS(NAME, BODY)   and threads cannot stay together: without sw-b
+//   WARPFOLD_SLOT_KERNELS(NAME, BODY)        as the second, for blocks of up to 8 warps:
+//                                            shared-slot as well
+//   WARPFOLD_STRUCT_KERNELS(NAME, BODY)      as the first, for blocks of up to 8 warps; the
+//                                            parameters of a primitive lie one behind the other
+//                                            from a multiple of 16 bytes on: vector REDs and
+//                                            shared-slot as well
+//   WARPFOLD_APART_KERNELS(NAME, BODY)       the active lanes never share a primitive: only the
+//                                            baseline
+//   WARPFOLD_APART_STRUCT_KERNELS(NAME, BODY)   the same, with vector REDs
 #define WARPFOLD_PRIMITIVE_KERNELS(NAME, BODY)              \
   WARPFOLD_BASIC_KERNELS(NAME, BODY)                        \
   WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)        \
@@ -250,6 +261,52 @@ class Recording {
     WARPFOLD_BASIC_ENTRIES(NAME)                            \
     return kernels;                                         \
   }
+#define WARPFOLD_SLOT_KERNELS(NAME, BODY)                          \
+  WARPFOLD_BASIC_KERNELS(NAME, BODY)                               \
+  WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)               \
+  WARPFOLD_KERNEL(NAME, shared_slot, BODY, ::warpfold::SharedSlot) \
+  ::warpfold::capture::workload::Kernels NAME##_kernels() {        \
+    ::warpfold::capture::workload::Kernels kernels;                \
+    WARPFOLD_BASIC_ENTRIES(NAME)                                   \
+    WARPFOLD_ENTRY(kSwB, NAME, sw_b)                               \
+    WARPFOLD_ENTRY(kSharedSlot, NAME, shared_slot)                 \
+    return kernels;                                                \
+  }
+#define WARPFOLD_STRUCT_KERNELS(NAME, BODY)                        \
+  WARPFOLD_BASIC_KERNELS(NAME, BODY)                               \
+  WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)               \
+  WARPFOLD_KERNEL(NAME, skip, BODY, ::warpfold::Skip)              \
+  WARPFOLD_KERNEL(NAME, cccl, BODY, ::warpfold::Cccl)              \
+  WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)          \
+  WARPFOLD_KERNEL(NAME, skip_vector, BODY, ::warpfold::SkipVector) \
+  WARPFOLD_KERNEL(NAME, shared_slot, BODY, ::warpfold::SharedSlot) \
+  ::warpfold::capture::workload::Kernels NAME##_kernels() {        \
+    ::warpfold::capture::workload::Kernels kernels;                \
+    WARPFOLD_BASIC_ENTRIES(NAME)                                   \
+    WARPFOLD_ENTRY(kSwB, NAME, sw_b)                               \
+    WARPFOLD_ENTRY(kSkip, NAME, skip)                              \
+    WARPFOLD_ENTRY(kCccl, NAME, cccl)                              \
+    WARPFOLD_ENTRY(kVector, NAME, vector)                          \
+    WARPFOLD_ENTRY(kSkipVector, NAME, skip_vector)                 \
+    WARPFOLD_ENTRY(kSharedSlot, NAME, shared_slot)                 \
+    return kernels;                                                \
+  }
+#define WARPFOLD_APART_KERNELS(NAME, BODY)                  \
+  WARPFOLD_PLAIN_KERNELS(NAME, BODY)                        \
+  ::warpfold::capture::workload::Kernels NAME##_kernels() { \
+    ::warpfold::capture::workload::Kernels kernels;         \
+    WARPFOLD_PLAIN_ENTRIES(NAME)                            \
+    return kernels;                                         \
+  }
+#define WARPFOLD_APART_STRUCT_KERNELS(NAME, BODY)           \
+  WARPFOLD_PLAIN_KERNELS(NAME, BODY)                        \
+  WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)   \
+  ::warpfold::capture::workload::Kernels NAME##_kernels() { \
+    ::warpfold::capture::workload::Kernels kernels;         \
+    WARPFOLD_PLAIN_ENTRIES(NAME)                            \
+    WARPFOLD_ENTRY(kVector, NAME, vector)                   \
+    return kernels;                                         \
+  }
 
 // Parts of the above.
 #define WARPFOLD_KERNEL(NAME, VARIANT, BODY, POLICY)                                        \
@@ -258,9 +315,11 @@ class Recording {
     ::warpfold::capture::workload::Adding<POLICY> mode(threshold);                          \
     BODY::run(args, mode);                                                                  \
   }
-#define WARPFOLD_BASIC_KERNELS(NAME, BODY)                                                 \
+#define WARPFOLD_BASIC_KERNELS(NAME, BODY) \
+  WARPFOLD_PLAIN_KERNELS(NAME, BODY)       \
+  WARPFOLD_KERNEL(NAME, sw_s, BODY, ::warpfold::SwS)
+#define WARPFOLD_PLAIN_KERNELS(NAME, BODY)                                                 \
   WARPFOLD_KERNEL(NAME, baseline, BODY, ::warpfold::Baseline)                              \
-  WARPFOLD_KERNEL(NAME, sw_s, BODY, ::warpfold::SwS)                                       \
   WARPFOLD_KERNEL(NAME, none, BODY, ::warpfold::capture::NoAtomics)                        \
   extern "C" __global__ void __launch_bounds__(BODY::kThreads) warpfold_##NAME##_recorder( \
       const __grid_constant__ BODY::Args args,                                             \
@@ -269,9 +328,11 @@ class Recording {
     BODY::run(args, mode);                                                                 \
     mode.finish();                                                                         \
   }
-#define WARPFOLD_BASIC_ENTRIES(NAME)        \
+#define WARPFOLD_BASIC_ENTRIES(NAME) \
+  WARPFOLD_PLAIN_ENTRIES(NAME)       \
+  WARPFOLD_ENTRY(kSwS, NAME, sw_s)
+#define WARPFOLD_PLAIN_ENTRIES(NAME)        \
   WARPFOLD_ENTRY(kBaseline, NAME, baseline) \
-  WARPFOLD_ENTRY(kSwS, NAME, sw_s)          \
   WARPFOLD_ENTRY(kNone, NAME, none)         \
   kernels.recorder = reinterpret_cast<const void*>(warpfold_##NAME##_recorder);
 #define WARPFOLD_ENTRY(INDEX, NAME, VARIANT)                                                  \

@@ -15,9 +15,12 @@ enum class Variant : int {
   kSwB = 2,
   kSkip = 3,
   kCccl = 4,
-  kNone = 5,  // the baseline without its atomics: the floor that no reduction can beat
+  kNone = 5,        // the baseline without its atomics: the floor that no reduction can beat
+  kVector = 6,      // the baseline, of four parameters at once where they lie together
+  kSkipVector = 7,  // skip, the same way
+  kSharedSlot = 8,  // lanes with one primitive add in shared memory first
 };
-inline constexpr int kVariants = 6;
+inline constexpr int kVariants = 9;
 
 struct VariantName {
   Variant variant;
@@ -30,7 +33,10 @@ inline constexpr std::array<VariantName, kVariants> kVariantNames = {
      {Variant::kSwB, "sw-b", true},
      {Variant::kSkip, "skip", false},
      {Variant::kCccl, "cccl", false},
-     {Variant::kNone, "none", false}}};
+     {Variant::kNone, "none", false},
+     {Variant::kVector, "vector", false},
+     {Variant::kSkipVector, "skip-vector", false},
+     {Variant::kSharedSlot, "shared-slot", false}}};
 
 struct Policy {
   Variant variant = Variant::kBaseline;
