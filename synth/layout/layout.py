@@ -17,6 +17,7 @@ import compare  # noqa: E402
 import masks  # noqa: E402
 import netlist as netlists  # noqa: E402
 import place  # noqa: E402
+import repair  # noqa: E402
 import route  # noqa: E402
 import show  # noqa: E402
 import synth  # noqa: E402
@@ -62,7 +63,7 @@ def route_and_check(netlist, folder, logs):
         differences = compare.compare(netlist, extracted, folder / "masks", logs / "netgen.log")
         if not differences or attempt == ATTEMPTS - 1:
             break
-        added = route.add_missing_vias(definition, compare.nets_named(netlist, differences))
+        added = repair.add_missing_vias(netlist, definition, compare.nets_named(netlist, differences))
         if not added:
             break
         vias += added
@@ -90,7 +91,7 @@ def time_layout(netlist, files, library, unit_ns, log):
 
 def clock_delays(report, unit_ns):
     """What OpenSTA says of the clock at the two flops that differ most, ns."""
-    numbers = re.findall(r"^ +(-?\d+\.\d+)(?: +(-?\d+\.\d+) +(-?\d+\.\d+))?$", report, re.MULTILINE)
+    numbers = re.findall(r"^ *(-?\d+\.\d+)(?: +(-?\d+\.\d+) +(-?\d+\.\d+))?$", report, re.MULTILINE)
     if len(numbers) < 2:
         return {}
     return {"latest_ns": round(float(numbers[0][0]) * unit_ns, 4), "earliest_ns": round(float(numbers[1][0]) * unit_ns, 4),
