@@ -186,44 +186,12 @@ def need_tools():
             raise BadInput(f"no {path}; it is in Debian's package {package}")
 
 
-def rtl_folder(arguments, folder):
-    """The RTL as a folder with an arc.f, the form that synth.py reads."""
-    rtl = synth.without_blanks(arguments.rtl, folder)
-    if not arguments.file_list:
-        return rtl
-    try:
-        lines = Path(arguments.file_list).read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise BadInput(f"cannot read {arguments.file_list}: {error.strerror}") from error
-    view = folder / "rtl"
-    view.mkdir()
-    for header in rtl.glob("*.svh"):
-        (view / header.name).symlink_to(header.resolve())
-    names = [name for name in (re.sub(r"//.*", "", line).strip() for line in lines) if name]
-    (view / "arc.f").write_text("\n".join(str((rtl / name).resolve()) for name in names), encoding="utf-8")
-    return view
-
-
-def find_top(name, rtl):
-    known = {top.name: top for top in synth.TOPS}
-    modules = set()
-    for path in synth.rtl_files(rtl):
-        try:
-            modules |= set(re.findall(r"^\s*module\s+(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE))
-        except OSError as error:
-            raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    top = known.get(name, synth.Top(name, name))
-    if top.module not in modules:
-        raise BadInput(f"unknown top '{name}'; the modules are: {' '.join(sorted(modules))}")
-    return top
-
-
 def main(argv):
     arguments = parse_arguments(argv)
     with synth.scratch("warpfold-layout-") as temporary:
         scratch = Path(temporary)
-        arguments.rtl = rtl_folder(arguments, scratch)
-        top = find_top(arguments.top, arguments.rtl)
+        arguments.rtl = synth.rtl_view(arguments.rtl, arguments.file_list, scratch)
+        top = synth.find_top(arguments.top, arguments.rtl)
         need_tools()
         out = Path(arguments.out or synth.ROOT / "out" / "layout" / arguments.top).resolve()
         try:
