@@ -23,11 +23,15 @@ def compare(netlist, extracted, folder, log):
     result = re.findall(r"^Result: (.*)$", text, re.MULTILINE)
     if not result:
         raise synth.ToolFailed(f"{top}: netgen gave no result: {' | '.join(text.strip().splitlines()[-3:])}")
-    pins_agree = "Cell pin lists are equivalent." in (folder / "comp.out").read_text(encoding="latin-1")
-    if result[-1].strip() == MATCH and pins_agree:
+    report = (folder / "comp.out").read_text(encoding="latin-1")
+    # Of ports that are swapped netgen says so, and that the circuits match.
+    ports = re.findall(r"^(\S.*?) *\|(\S.*?) *\*\*Mismatch\*\*\s*$", report[report.rfind("Subcircuit pins:"):],
+                       re.MULTILINE)
+    if result[-1].strip() == MATCH and not ports:
         return []
-    return differences(json.loads((folder / "comp.json").read_text(encoding="latin-1"))) or \
-        [f"{result[-1].strip()} {'' if pins_agree else 'Ports differ.'}".strip()]
+    lines = differences(json.loads((folder / "comp.json").read_text(encoding="latin-1")))
+    lines += [f"ports: layout has {layout}, netlist has {netlist_port}" for layout, netlist_port in ports]
+    return lines or [result[-1].strip()]
 
 
 def differences(report):
