@@ -56,6 +56,7 @@ def parse(arguments):
     parser.add_argument("--root", metavar="DIR", type=Path, default=store.ROOT,
                         help="with --render and --check: another folder with pages and docs/numbers")
     parser.add_argument("--speed", action="store_true", help="also measure the speed of the simulator again")
+    parser.add_argument("--layout", action="store_true", help="also lay out the reduction units again")
     options = parser.parse_args(arguments)
     if options.cores < 1:
         parser.error(f"--cores must be at least 1, not {options.cores}")
@@ -170,6 +171,10 @@ def make_all(options):
         print("synthesis", flush=True)
         command, data = sources.synthesis()
         store.write("synthesis", store.source(command), data)
+    if options.layout or outdated("layout"):
+        print("layouts", flush=True)
+        command, data = sources.layouts()
+        store.write("layout", store.source(command), data)
     if outdated("replay", behaviour):
         print("microbenchmarks", flush=True)
         command, data = sources.replay(simulator)

@@ -193,7 +193,7 @@ def main(argv):
         arguments.rtl = synth.rtl_view(arguments.rtl, arguments.file_list, scratch)
         top = synth.find_top(arguments.top, arguments.rtl)
         need_tools()
-        out = Path(arguments.out or synth.ROOT / "out" / "layout" / arguments.top).resolve()
+        out = Path(arguments.out or f"out/layout/{arguments.top}").resolve()
         try:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -2,6 +2,7 @@
 """What a layout leaves behind: the table, the files that stay, the versions of the tools."""
 
 import shutil
+from pathlib import Path
 
 import synth
 
@@ -89,4 +90,5 @@ def print_result(result, out):
     left = max(len(name) for name, _ in lines)
     for name, text in lines:
         print(f"{name.ljust(left)}  {text}")
-    print(f"\n{out}: {row['top']}.gds, .png, .def, .spef, .layout.v, logs")
+    shown = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
+    print(f"\n{shown}: {row['top']}.gds, .png, .def, .spef, .layout.v, logs")
