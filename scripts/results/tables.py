@@ -290,8 +290,10 @@ def layout(n):
              ("wires, mm", lambda row: f"{row['wire_um'] / 1e3:,.0f}"),
              ("vias", lambda row: values.whole(row["vias"])),
              ("capacitance of wires, pF", lambda row: f"{row['capacitance_pf']:.1f}"),
+             ("nets with it in one place", lambda row: str(row["nets_without_tree_of_resistances"])),
              ("clock buffers, levels", lambda row: f"{sum(row['clock']['buffers'])}, {len(row['clock']['buffers'])}"),
              ("clock at the flops, ns", lambda row: f"{row['clock']['latest_ns']:.2f}, skew {row['clock']['skew_ns']:.2f}"),
+             ("hold met by, ns", lambda row: f"{row['clock']['hold_slack_ns']:.2f}"),
              *((f"register to register, {words}, ns", lambda row, key=key: f"{row['timing']['reg_to_reg'][key]['ns']:.2f}")
                for key, words in (("without_wires", "without wires"), ("with_wires", "with wires"),
                                   ("with_tree", "with wires and clock tree"))),

@@ -86,16 +86,18 @@ def time_layout(netlist, files, library, unit_ns, log):
     if paths.get("ideal_reg_to_reg"):
         result["reg_to_reg"] = {"without_wires": paths["ideal_reg_to_reg"], "with_wires": paths["wires_reg_to_reg"],
                                 "with_tree": paths["tree_reg_to_reg"]}
-    return result, clock_delays(sections.get("skew", ""), unit_ns)
+    return result, clock_delays(sections.get("skew", ""), sections.get("hold", ""), unit_ns)
 
 
-def clock_delays(report, unit_ns):
-    """What OpenSTA says of the clock at the two flops that differ most, ns."""
+def clock_delays(report, hold, unit_ns):
+    """What OpenSTA says of the clock at the two flops that differ most, and by how much hold is met, ns."""
     numbers = re.findall(r"^ *(-?\d+\.\d+)(?: +(-?\d+\.\d+) +(-?\d+\.\d+))?$", report, re.MULTILINE)
     if len(numbers) < 2:
         return {}
-    return {"latest_ns": round(float(numbers[0][0]) * unit_ns, 4), "earliest_ns": round(float(numbers[1][0]) * unit_ns, 4),
-            "skew_ns": round(float(numbers[1][2]) * unit_ns, 4)}
+    found = {"latest_ns": numbers[0][0], "earliest_ns": numbers[1][0], "skew_ns": numbers[1][2]}
+    if slack := re.search(r"(-?\d+\.\d+)\s+slack", hold):
+        found["hold_slack_ns"] = slack.group(1)
+    return {name: round(float(number) * unit_ns, 4) for name, number in found.items()}
 
 
 def draw(netlist, gds, picture, log):

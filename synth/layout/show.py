@@ -54,6 +54,8 @@ def clock_lines(clock):
     text = f"{sum(clock['buffers'])} buffers in {len(clock['buffers'])} levels"
     if "skew_ns" in clock:
         text += f", {clock['latest_ns']:.2f} ns to a flop, skew {clock['skew_ns']:.2f} ns"
+    if "hold_slack_ns" in clock:
+        text += f", hold met by {clock['hold_slack_ns']:.2f} ns"
     return [("clock tree", text)]
 
 

@@ -37,5 +37,7 @@ if {$clocked} {
   report tree
   puts "@ skew"
   report_clock_skew -digits 6
+  puts "@ hold"
+  report_checks -path_delay min -digits 6 -from [all_registers -clock_pins] -to [all_registers -data_pins]
 }
 puts "@ done"

@@ -53,10 +53,11 @@ def unit_power(top, netlist, files, period_ns, arguments, library, folder):
 
 
 def add_up(netlist, top, toggles, powers, arguments, files):
-    """Power by part. OpenSTA itself lets the clock's nets toggle, so the tree's buffers count as they are."""
+    """Power by part. OpenSTA itself lets the clock's nets toggle, so the tree's buffers count as they are; but once a
+    cycle, where a clock rises and falls."""
     buffers = {cell.name for cell in netlist.cells if cell.pins.get("Y", "").startswith("clock_")}
     others = {name: power_of for name, power_of in powers.items() if name not in buffers}
     parts, _ = power.add_up(files["verilog"], top, toggles, others, arguments)
-    parts["clock_tree"] = sum(powers[name][0] + powers[name][1] for name in buffers)
+    parts["clock_tree"] = sum(powers[name][0] + 2 * powers[name][1] for name in buffers)
     parts["leakage"] += sum(powers[name][3] for name in buffers)
     return parts
