@@ -122,11 +122,11 @@ class ToolFailed(Exception):
 # Tools
 # ------------------------------------------------------------------------------------------------
 
-def run(command, log, name, env=None):
+def run(command, log, name, env=None, cwd=None):
     """Runs a tool with its output in the file `log`; the last lines of that are the error's text."""
     with open(log, "w", encoding="utf-8") as file:
         status = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                env=env, check=False).returncode
+                                env=env, cwd=cwd, check=False).returncode
     if status != 0:
         tail = " | ".join(Path(log).read_text(encoding="utf-8").strip().splitlines()[-3:])
         raise ToolFailed(f"{name}: {command[0]} failed: {tail}")
@@ -173,7 +173,7 @@ def rtl_view(rtl, file_list, folder):
     for header in rtl.glob("*.svh"):
         (view / header.name).symlink_to(header.resolve())
     names = [name for name in (re.sub(r"//.*", "", line).strip() for line in lines) if name]
-    (view / "arc.f").write_text("".join(f"{(rtl / name).resolve()}\n" for name in names), encoding="utf-8")
+    (view / "arc.f").write_text("".join(f"{rtl / name}\n" for name in names), encoding="utf-8")
     return view
 
 

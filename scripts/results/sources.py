@@ -5,6 +5,7 @@ one file of docs/numbers from a command."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -51,11 +52,13 @@ def synthesis():
 
 
 def layouts():
-    """Routed layout and FPGA figures of each kind of reduction unit."""
+    """Routed layout, its picture, and FPGA figures of each kind of reduction unit."""
     chip, device = [], []
     for kind in KINDS:
         top = f"arc_reduction_{kind}"
-        chip.append(json_of([ROOT / "scripts/layout.sh", "--top", top]))
+        with tempfile.TemporaryDirectory() as folder:
+            chip.append(json_of([ROOT / "scripts/layout.sh", "--top", top, "--out", folder]))
+            shutil.copyfile(Path(folder) / f"{top}.png", ROOT / f"docs/pictures/layout_{kind}.png")
         device.append(json_of([ROOT / "scripts/fpga.sh", "--top", top]))
     return layout_document(chip, device)
 

@@ -34,7 +34,7 @@ FILES = [(place.LEF, "qflow-tech-osu018"), (synth.DEFAULT_LIBERTY, "qflow-tech-o
          (f"{place.SCRIPTS}/place2def.tcl", "qflow")]
 # Comparisons of a layout with its netlist, between which missing vias are added.
 ATTEMPTS = 3
-PICTURE_WIDTH = 1000
+PICTURE_WIDTH = 800
 
 
 # ------------------------------------------------------------------------------------------------

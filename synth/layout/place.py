@@ -26,7 +26,7 @@ def tool(command, log, name, folder, makes=()):
     """Runs a tool in the folder. What it has to make must be there afterwards: many of them exit 0 whatever happens."""
     for file in makes:
         (folder / file).unlink(missing_ok=True)
-    synth.run(["env", "-C", str(folder), *command], log, name, quiet_environment(folder))
+    synth.run(command, log, name, quiet_environment(folder), folder)
     for file in makes:
         if not (folder / file).is_file():
             tail = " | ".join(log.read_text(encoding="latin-1").strip().splitlines()[-3:])
@@ -50,6 +50,8 @@ def place(netlist, folder, logs):
          [f"{top}_filled.def", f"{top}.obsx"])
     (folder / f"{top}_filled.def").replace(folder / f"{top}.def")
     (folder / f"{top}.obsx").replace(folder / f"{top}.obs")
+    if len({y for _, y in component_places(folder / f"{top}.def").values()}) < 2:  # arrangepins.tcl stops there
+        raise synth.BadInput(f"{top} is too small for a layout: its cells fill a single row")
     tool(["tclsh", f"{SCRIPTS}/arrangepins.tcl", top], logs / "arrangepins.log", top, folder, [f"{top}_mod.def"])
     (folder / f"{top}_mod.def").replace(folder / f"{top}.def")
     return folder / f"{top}.def"

@@ -153,6 +153,8 @@ class BadInput(unittest.TestCase):
         self.refused("layout/layout.py", "cannot read /nonexistent", "--trace", "/nonexistent")
         if not missing_tools(layout.TOOLS, layout.FILES):
             self.refused("layout/layout.py", "cannot make folder", "--out", "/dev/null/a")
+            with tempfile.TemporaryDirectory() as folder:
+                self.refused("layout/layout.py", "too small", "--top", "arc_scheduler", "--out", folder)
 
     def test_fpga(self):
         self.refused("fpga.py", "--seed", "--seed", "-1")
@@ -225,6 +227,22 @@ class Flow(unittest.TestCase):
         self.assertEqual((out / f"{TOP}.png").read_bytes()[:4], b"\x89PNG")
         self.assertGreater((out / f"{TOP}.png").stat().st_size, 5_000)
         self.assertIn("none", row["power"])
+
+    def test_other_rtl_in_a_folder_with_blanks(self):
+        rtl = self.folder / "other rtl"
+        rtl.mkdir()
+        (rtl / "a.sv").write_text("module other (input logic clk_i, input logic [19:0] a_i, output logic [19:0] b_o, c_o);\n"
+                                  "  logic [19:0] q;\n  always_ff @(posedge clk_i) q <= q + a_i;\n"
+                                  "  assign b_o = q;\n  assign c_o = q;\nendmodule\n", encoding="ascii")
+        (self.folder / "list.f").write_text("// a comment\na.sv\n", encoding="ascii")
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            status = layout.main(["--rtl", str(rtl), "--file-list", str(self.folder / "list.f"), "--top", "other", "--out",
+                                  str(self.folder / "other out"), "--json", str(self.folder / "other.json")])
+        row = json.loads((self.folder / "other.json").read_text("utf-8"))["rows"][0]
+        self.assertEqual((status, row["flops"], row["drc"], row["lvs"]), (0, 20, [], []), said.getvalue())
+        self.assertEqual(row["clock"]["buffers"], [2, 1])
+        self.assertGreater(row["clock"]["hold_slack_ns"], 0)
+        self.assertIn("other.gds", [path.name for path in (self.folder / "other out").iterdir()])
 
     def test_the_comparison_finds_a_swapped_net(self):
         extracted = self.runs[0][3] / f"{TOP}.spice"
