@@ -124,7 +124,7 @@ def main(argv):
             if arguments.out:
                 shutil.copytree(work, arguments.out, dirs_exist_ok=True)
     result = {"schema": SCHEMA, "tools": {**synth.tool_versions(False), "nextpnr-ice40": synth.first_line(
-        ["nextpnr-ice40", "--version"], r"Version \S+")}, "rows": [row]}
+        ["nextpnr-ice40", "--version"], r"Version [^\s)]+")}, "rows": [row]}
     print_row(row)
     if arguments.json:
         synth.write_json(arguments.json, result)

@@ -281,7 +281,7 @@ def layout(n):
     def power(row, *keys):
         for key in keys:
             row = row[key]
-        return f"{row:.3g}"
+        return f"{row:,.0f}" if row >= 100 else f"{row:.3g}"
 
     lines = [("die, um", lambda row: f"{row['die_um'][0]:.0f} x {row['die_um'][1]:.0f}"),
              ("die, um2", lambda row: values.whole(row["die_um2"])),
