@@ -3,7 +3,7 @@
 # Makes the numbers, tables and pictures of the documents: docs/numbers, docs/pictures, the tags in the pages.
 # Without an option everything that needs no GPU; what was stopped goes on where it was. Installs what is missing on
 # Debian 12 and builds the simulator.
-#   scripts/results.sh [--cores N] [--speed]       probe, simulate and synthesize what is missing, render
+#   scripts/results.sh [--cores N] [--speed] [--layout]    probe, simulate and synthesize what is missing, render
 #   scripts/results.sh --render | --check | --probe | --keys             --help; scripts/results/README.md
 set -euo pipefail
 # shellcheck source=scripts/lib.sh

@@ -41,8 +41,10 @@ def read_netlist(path):
     return ports["input"], ports["output"], cells
 
 
-def testbench(inputs, outputs, kind, cycles):
-    """Verilog: the RTL on the recorded inputs, the netlist on the same and on the RTL's inner signals."""
+def testbench(inputs, outputs, kind, cycles, scope=""):
+    """Verilog: the RTL on the recorded inputs, the netlist on the same and on the RTL's inner signals; or, with the
+    scope of an instance inside the RTL, the netlist on that one's ports."""
+    inside = f"u_rtl.{scope}." if scope else "u_rtl."
     fields = [*FIELDS, ("rf_data_i", 32 * kind.lanes_per_cycle), ("rf_bin_i", 32 * 5)]
     width = sum(bits for _, bits in fields)
     lines = ["`timescale 1ns/1ns", "module bench;", f"  reg [{width - 1}:0] line [0:{cycles - 1}];",
@@ -53,15 +55,15 @@ def testbench(inputs, outputs, kind, cycles):
         lines.append(f"  wire [{bits - 1}:0] {name} = now[{low} +: {bits}];")
         connections.append(f".{name}({name})")
         low += bits
-    own = {name for name, _ in fields} | {"clk_i", "rst_ni"}
+    own = set() if scope else {name for name, _ in fields} | {"clk_i", "rst_ni"}
     pins, checks = [], []
     for name in inputs:
-        pins.append(f".\\{name} ({name if name in own else 'u_rtl.' + name})")
+        pins.append(f".\\{name} ({name if name in own else inside + name})")
     for index, (name, bits) in enumerate(outputs.items()):
         lines.append(f"  wire [{bits - 1}:0] out{index};")
         pins.append(f".\\{name} (out{index})")
         # A flop without reset starts unknown, in gates longer than in the RTL.
-        checks.append(f"      if (|(out{index} ^ u_rtl.{name}) === 1'b1) differs = differs + 1;")
+        checks.append(f"      if (|(out{index} ^ {inside}{name}) === 1'b1) differs = differs + 1;")
     lines += [f"  arc_subcore #(.UnitKind({kind.number})) u_rtl ({', '.join(connections)});",
               f"  netlist u_netlist ({', '.join(pins)});",
               "  initial begin", '    $readmemh("stimulus.hex", line);',
@@ -127,10 +129,11 @@ def count_toggles(vcd):
     return nets
 
 
-def cell_power(netlist, top, paths, period, folder):
-    """Cell -> (internal, switching at one toggle a cycle, internal without toggles, leakage), in watts."""
+def cell_power(netlist, top, paths, period, folder, spef=""):
+    """Cell -> (internal, switching at one toggle a cycle, internal without toggles, leakage), in watts; with the wires
+    of a SPEF file, if any."""
     env = dict(os.environ, SYNTH_LIBERTY=" ".join(map(str, paths)), SYNTH_NETLIST=str(netlist),
-               SYNTH_TOP=top.module, SYNTH_PERIOD=repr(period))
+               SYNTH_TOP=top.module, SYNTH_PERIOD=repr(period), SYNTH_SPEF=str(spef))
     log = folder / f"{top.name}.power.log"
     synth.run(["sta", "-no_splash", "-exit", str(synth.SYNTH / "power.tcl")], log, top.name, env)
     text = log.read_text(encoding="utf-8")
@@ -143,11 +146,9 @@ def cell_power(netlist, top, paths, period, folder):
     return {name: (busy[name][0], busy[name][1], still[name][0], busy[name][2]) for name in busy}
 
 
-def measure(top, mapping, row, arguments, library, paths, unit_ns, folder):
-    """One row of the result."""
-    netlist = folder / f"{top.name}.{mapping}.v"
-    inputs, outputs, cells = read_netlist(netlist)
-    work = folder / f"{top.name}.power"
+def simulate(netlist, top, arguments, library, work, scope=""):
+    """(toggles of each net, counts) of a netlist beside the RTL: lanes reduced, results, lanes of plain REDs."""
+    inputs, outputs, _ = read_netlist(netlist)
     work.mkdir(exist_ok=True)
     # Every net keeps its name, and each cell becomes its function. Vectors go: Verilator
     # 5.006, when it traces, simulated those of the fused unit's netlist wrongly.
@@ -159,7 +160,7 @@ def measure(top, mapping, row, arguments, library, paths, unit_ns, folder):
                                str(arguments.stall)], stdout=file, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise BadInput(done.stderr.strip() or "unit_stimulus failed")
-    (work / "bench.v").write_text(testbench(inputs, outputs, top.kind, arguments.cycles), encoding="ascii")
+    (work / "bench.v").write_text(testbench(inputs, outputs, top.kind, arguments.cycles, scope), encoding="ascii")
     rtl = Path(arguments.rtl).resolve()
     # Optimising code that runs for a few thousand cycles would take longer than to run it.
     synth.run(["verilator", "--binary", "--trace", "--trace-underscore", "-Wno-lint", "-Wno-fatal", "-O1",
@@ -176,30 +177,51 @@ def measure(top, mapping, row, arguments, library, paths, unit_ns, folder):
         raise ToolFailed(f"{top.name}: the netlist differs from the RTL {differs} times")
     if not reduced:
         raise ToolFailed(f"{top.name}: no lane was reduced in {arguments.cycles} cycles")
+    return count_toggles(work / "toggles.vcd"), (reduced, results, plain)
 
-    toggles = count_toggles(work / "toggles.vcd")
-    period_ns = 1e3 / arguments.clock_mhz if arguments.clock_mhz else \
-        row["path_ns" if mapping == "small" else f"{mapping}_path_ns"]
-    internal = switching = clock = leakage = rate_sum = 0.0
-    for name, (busy, wire, still, leak) in cell_power(netlist, top, paths, period_ns / unit_ns, folder).items():
+
+def add_up(netlist, top, toggles, powers, arguments):
+    """(power in watts by part, toggles per cell and cycle) of the powers of each cell."""
+    _, _, cells = read_netlist(netlist)
+    parts = dict.fromkeys(("internal", "switching", "clock_in_flops", "leakage"), 0.0)
+    rate_sum = 0.0
+    for name, (busy, wire, still, leak) in powers.items():
         nets = [net for pin, net in cells[name].items() if pin in arguments.output_pins]
         if not nets or any(net not in toggles for net in nets):
             raise ToolFailed(f"{top.name}: no toggles of cell {name}: {cells.get(name)}")
         rate = sum(toggles[net] for net in nets) / len(nets) / arguments.cycles
         rate_sum += rate
-        internal += rate * (busy - still)
-        switching += rate * wire
-        clock += still
-        leakage += leak
-    total = internal + switching + clock + leakage
-    energy = total * period_ns * 1e-9 * arguments.cycles
-    return {"top": top.name, "kind": top.kind.name, "mapping": mapping, "clock_mhz": round(1e3 / period_ns, 3),
-            "cycles": arguments.cycles, "lanes_reduced": reduced, "results": results, "lanes_plain": plain,
-            "toggles_per_cell_and_cycle": round(rate_sum / len(cells), 4),
-            "power_mw": {"internal": round(internal * 1e3, 6), "switching": round(switching * 1e3, 6),
-                         "clock_in_flops": round(clock * 1e3, 6), "leakage": round(leakage * 1e3, 6),
+        parts["internal"] += rate * (busy - still)
+        parts["switching"] += rate * wire
+        parts["clock_in_flops"] += still
+        parts["leakage"] += leak
+    return parts, rate_sum / len(cells)
+
+
+def result_row(parts, counts, period_ns, arguments):
+    """What the JSON says of a power and of what it was measured on."""
+    reduced, results, plain = counts
+    total = sum(parts.values())
+    return {"clock_mhz": round(1e3 / period_ns, 3), "cycles": arguments.cycles, "lanes_reduced": reduced,
+            "results": results, "lanes_plain": plain,
+            "power_mw": {**{name: round(watts * 1e3, 6) for name, watts in parts.items()},
                          "total": round(total * 1e3, 6)},
-            "pj_per_lane_reduced": round(energy / reduced * 1e12, 4)}
+            "pj_per_lane_reduced": round(total * period_ns * 1e-9 * arguments.cycles / reduced * 1e12, 4)}
+
+
+def measure(top, mapping, row, arguments, library, paths, unit_ns, folder):
+    """One row of the result."""
+    netlist = folder / f"{top.name}.{mapping}.v"
+    toggles, counts = simulate(netlist, top, arguments, library, folder / f"{top.name}.power")
+    period_ns = 1e3 / arguments.clock_mhz if arguments.clock_mhz else \
+        row["path_ns" if mapping == "small" else f"{mapping}_path_ns"]
+    powers = cell_power(netlist, top, paths, period_ns / unit_ns, folder)
+    parts, rate = add_up(netlist, top, toggles, powers, arguments)
+    measured = result_row(parts, counts, period_ns, arguments)
+    first = ("clock_mhz", "cycles", "lanes_reduced", "results", "lanes_plain")
+    return {"top": top.name, "kind": top.kind.name, "mapping": mapping, **{name: measured[name] for name in first},
+            "toggles_per_cell_and_cycle": round(rate, 4), "power_mw": measured["power_mw"],
+            "pj_per_lane_reduced": measured["pj_per_lane_reduced"]}
 
 
 def output_pins(paths):

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Power of each cell of a mapped netlist when its nets toggle once a cycle, and when none does, for
 # OpenSTA. Environment: SYNTH_LIBERTY (files), SYNTH_NETLIST, SYNTH_TOP, SYNTH_PERIOD in the library's
-# time unit. Prints lines of: cell, internal at 1, switching at 1, internal at 0, leakage; in watts.
+# time unit, SYNTH_SPEF (the wires; may be empty). Prints lines of: cell, internal at 1, switching at 1, internal at 0, leakage; in watts.
 foreach file $::env(SYNTH_LIBERTY) {
   read_liberty $file
 }
 read_verilog $::env(SYNTH_NETLIST)
 link_design $::env(SYNTH_TOP)
+if {$::env(SYNTH_SPEF) ne ""} {
+  read_spef $::env(SYNTH_SPEF)
+}
 
 # Without a clock that reaches them, OpenSTA gives cells no power.
 create_clock -name clk -period $::env(SYNTH_PERIOD) [get_ports clk_i]

@@ -122,11 +122,11 @@ class ToolFailed(Exception):
 # Tools
 # ------------------------------------------------------------------------------------------------
 
-def run(command, log, name, env=None):
+def run(command, log, name, env=None, cwd=None):
     """Runs a tool with its output in the file `log`; the last lines of that are the error's text."""
     with open(log, "w", encoding="utf-8") as file:
         status = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                env=env, check=False).returncode
+                                env=env, cwd=cwd, check=False).returncode
     if status != 0:
         tail = " | ".join(Path(log).read_text(encoding="utf-8").strip().splitlines()[-3:])
         raise ToolFailed(f"{name}: {command[0]} failed: {tail}")
@@ -157,6 +157,38 @@ def rtl_files(rtl):
     except OSError as error:
         raise BadInput(f"cannot read {rtl / 'arc.f'}: {error.strerror}") from error
     return [rtl / line for line in (re.sub(r"//.*", "", text).strip() for text in lines) if line]
+
+
+def rtl_view(rtl, file_list, folder):
+    """The RTL as a folder with an arc.f: the folder itself, or one in `folder` for another list of its files."""
+    rtl = without_blanks(rtl, folder)
+    if not file_list:
+        return rtl
+    try:
+        lines = Path(file_list).read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise BadInput(f"cannot read {file_list}: {error.strerror}") from error
+    view = folder / "rtl"
+    view.mkdir()
+    for header in rtl.glob("*.svh"):
+        (view / header.name).symlink_to(header.resolve())
+    names = [name for name in (re.sub(r"//.*", "", line).strip() for line in lines) if name]
+    (view / "arc.f").write_text("".join(f"{rtl / name}\n" for name in names), encoding="utf-8")
+    return view
+
+
+def find_top(name, rtl):
+    """A row of TOPS, or any other module of the RTL."""
+    modules = set()
+    for path in rtl_files(rtl):
+        try:
+            modules |= set(re.findall(r"^\s*module\s+(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+        except OSError as error:
+            raise BadInput(f"cannot read {path}: {error.strerror}") from error
+    top = next((top for top in TOPS if top.name == name), Top(name, name))
+    if top.module not in modules:
+        raise BadInput(f"unknown top '{name}'; the modules are: {' '.join(sorted(modules))}")
+    return top
 
 
 def load_commands(top, rtl):

@@ -57,6 +57,7 @@ def parse(arguments):
     parser.add_argument("--root", metavar="DIR", type=Path, default=store.ROOT,
                         help="with --render and --check: another folder with pages and docs/numbers")
     parser.add_argument("--speed", action="store_true", help="also measure the speed of the simulator again")
+    parser.add_argument("--layout", action="store_true", help="also lay out the reduction units again")
     options = parser.parse_args(arguments)
     if options.cores < 1:
         parser.error(f"--cores must be at least 1, not {options.cores}")
@@ -160,6 +161,16 @@ def outdated(name, behaviour=None):
     return document is None or (behaviour is not None and document.get("behaviour") != behaviour)
 
 
+def layouts_outdated():
+    """Whether a kind of unit has no layout, or one of other gates."""
+    if outdated("layout"):
+        return True
+    gates = {row["top"]: row["transistors"] for row in store.read("synthesis")["rows"]}
+    laid_out = {row["top"]: row["transistors"] for row in store.read("layout")["rows"]}
+    tops = [f"arc_reduction_{kind}" for kind in values.KINDS]
+    return any(top not in laid_out or laid_out[top] != gates[top] for top in tops)
+
+
 def make_all(options):
     simulator = probing.simulator_path()
     print("probe", flush=True)
@@ -171,6 +182,10 @@ def make_all(options):
         print("synthesis", flush=True)
         command, data = sources.synthesis()
         store.write("synthesis", store.source(command), data)
+    if options.layout or layouts_outdated():
+        print("layouts", flush=True)
+        command, data = sources.layouts()
+        store.write("layout", store.source(command), data)
     if outdated("replay", behaviour):
         print("microbenchmarks", flush=True)
         command, data = sources.replay(simulator)

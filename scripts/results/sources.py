@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results that are no simulations of whole traces: synthesis, accuracy, microbenchmarks, speed. Each function makes
+"""Results that are no simulations of whole traces: synthesis, layouts, accuracy, microbenchmarks, speed. Each makes
 one file of docs/numbers from a command."""
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import store
+from values import KINDS
 
 ROOT = store.ROOT
 BUILD = ROOT / "build/release"
@@ -47,6 +49,26 @@ def synthesis():
     rows = [{key: value for key, value in row.items() if key not in ("paths", "fast_paths")} for row in result["rows"]]
     return "scripts/synth.sh --json FILE", {"tools": result["tools"], "library": result["liberty"]["library"],
                                             "rows": rows}
+
+
+def layouts():
+    """Routed layout, its picture, and FPGA figures of each kind of reduction unit."""
+    chip, device = [], []
+    for kind in KINDS:
+        top = f"arc_reduction_{kind}"
+        with tempfile.TemporaryDirectory() as folder:
+            chip.append(json_of([ROOT / "scripts/layout.sh", "--top", top, "--out", folder]))
+            shutil.copyfile(Path(folder) / f"{top}.png", ROOT / f"docs/pictures/layout_{kind}.png")
+        device.append(json_of([ROOT / "scripts/fpga.sh", "--top", top]))
+    return layout_document(chip, device)
+
+
+def layout_document(chip, device):
+    """What is kept of the results of scripts/layout.sh and scripts/fpga.sh."""
+    return "scripts/layout.sh --top NAME --json FILE; scripts/fpga.sh --top NAME --json FILE", {
+        "tools": {**device[0]["tools"], **chip[0]["tools"]}, "library": chip[0]["library"],
+        "rows": [row for result in chip for row in result["rows"]],
+        "fpga": [row for result in device for row in result["rows"]]}
 
 
 def accuracy():

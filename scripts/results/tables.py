@@ -278,6 +278,47 @@ def transistors(n):
     return markdown(["a sub-core, and 128 x 4 of them in an RTX 4090", *KINDS], rows)
 
 
+def layout(n):
+    def power(row, *keys):
+        for key in keys:
+            row = row[key]
+        return f"{row:,.0f}" if row >= 100 else f"{row:.3g}"
+
+    lines = [("die, um", lambda row: f"{row['die_um'][0]:.0f} x {row['die_um'][1]:.0f}"),
+             ("die, um2", lambda row: values.whole(row["die_um2"])),
+             ("of it cells", lambda row: f"{100 * row['filled']:.0f} %"),
+             ("cells", lambda row: values.whole(row["cells"])),
+             ("wires, mm", lambda row: f"{row['wire_um'] / 1e3:,.0f}"),
+             ("vias", lambda row: values.whole(row["vias"])),
+             ("capacitance of wires, pF", lambda row: f"{row['capacitance_pf']:.1f}"),
+             ("nets with it in one place", lambda row: str(row["nets_without_tree_of_resistances"])),
+             ("clock buffers, levels", lambda row: f"{sum(row['clock']['buffers'])}, {len(row['clock']['buffers'])}"),
+             ("clock at the flops, ns", lambda row: f"{row['clock']['latest_ns']:.2f}, skew {row['clock']['skew_ns']:.2f}"),
+             ("hold met by, ns", lambda row: f"{row['clock']['hold_slack_ns']:.2f}"),
+             *((f"register to register, {words}, ns", lambda row, key=key: f"{row['timing']['reg_to_reg'][key]['ns']:.2f}")
+               for key, words in (("without_wires", "without wires"), ("with_wires", "with wires"),
+                                  ("with_tree", "with wires and clock tree"))),
+             ("worst of all paths with wires, ns", lambda row: f"{row['timing']['worst']['with_wires']['ns']:.2f}"),
+             ("clock for the power, MHz", lambda row: f"{row['power']['clock_mhz']:.1f}"),
+             ("power without wires, mW", lambda row: power(row, "power", "without_wires", "power_mw", "total")),
+             ("power with wires, mW", lambda row: power(row, "power", "power_mw", "total")),
+             ("of it the clock tree, mW", lambda row: power(row, "power", "power_mw", "clock_tree")),
+             ("pJ per lane reduced", lambda row: power(row, "power", "pj_per_lane_reduced")),
+             ("violations of design rules", lambda row: str(len(row["drc"]))),
+             ("differences from the netlist", lambda row: str(len(row["lvs"]))),
+             ("vias added, pads grown", lambda row: f"{row['repairs']['vias_added']}, {row['repairs']['pads_grown']}"),
+             ("GDS, start of its SHA-256", lambda row: f"`{row['gds_sha256'][:12]}`")]
+    return markdown(["", *n.layouts], [[name, *(show(row) for row in n.layouts.values())] for name, show in lines])
+
+
+def fpga(n):
+    rows = [[f"`{row['top']}`", values.whole(row["logic_cells"]), values.whole(row["flops_at_ports"]),
+             values.percent(row["logic_cells"] / row["logic_cells_of_device"]), f"{row['mhz']:.1f}",
+             f"{row['mhz_by_icetime']:.1f}"] for row in n.need("layout")["fpga"]]
+    return markdown(["module", "logic cells", "of them flops at the ports", "of the device", "MHz (nextpnr)",
+                     "MHz (icetime)"], rows)
+
+
 def adders(n):
     ours = [("arc_fp32_adder", "combinational", 0), ("arc_fp32_adder_gradual", "combinational", 0),
             ("arc_fp32_adder_pipelined", "1", 3)]
@@ -378,6 +419,7 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "energy-by-trace": energy_by_trace, "speed": speed, "correlation": correlation,
           "correlation-by-trace": correlation_by_trace, "thresholds": thresholds, "truck-h200": truck_h200,
           "synthesis": synthesis, "synthesis-asap7": synthesis_asap7, "transistors": transistors, "adders": adders,
+          "layout": layout, "fpga": fpga,
           "accuracy": accuracy, "replay": replay, "measured": measured, "calibration": calibration,
           "held-out": plain_rows("held_out"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
           "floor": of_today(today.floor_rows), "today-errors": of_today(today.error_rows),

@@ -209,6 +209,23 @@ class Numbers:
                 "path_ns": two(min(self.asap7[added]["path_ns"], self.asap7[added]["fast_path_ns"])),
                 "osu018_path_ns": two(min(self.synthesis[added]["path_ns"], self.synthesis[added]["fast_path_ns"]))}[name]
 
+    @cached_property
+    def layouts(self):
+        """Kind -> row of scripts/layout.sh."""
+        return {row["top"].removeprefix("arc_reduction_"): row for row in self.need("layout")["rows"]}
+
+    def layout_value(self, kind, name):
+        def of(row):
+            paths = {key: path["ns"] for key, path in row["timing"]["reg_to_reg"].items()}
+            return {"wires": paths["with_wires"] / paths["without_wires"] - 1,
+                    "tree": paths["with_tree"] / paths["without_wires"] - 1, "filled": row["filled"],
+                    "longest": paths["with_tree"], "skew": row["clock"]["skew_ns"]}[name]
+        show = two if name in ("longest", "skew") else lambda value: f"{100 * value:.0f} %"
+        if kind != "all":
+            return show(of(self.layouts[kind]))
+        found = [of(row) for row in self.layouts.values()]
+        return f"{show(min(found)).removesuffix(' %')} to {show(max(found))}"
+
     def accuracy_value(self, words):
         traces = self.need("accuracy")["traces"]
         if words[0] in traces:
@@ -316,6 +333,8 @@ class Numbers:
                 return simple[words[0]](rest)
             if words[0] == "unit":
                 return self.unit_value(*rest)
+            if words[0] == "layout":
+                return self.layout_value(*rest)
             if words[0] == "energy":
                 return self.energy_value(*rest)
             if words[0] == "replay":
