@@ -315,6 +315,23 @@ def replay(n):
     return markdown(["case", "lanes on", "measured, cycles a RED", "modelled", "error"], rows, 2)
 
 
+# Patterns of the group `vector`, all 32 lanes of all warps.
+VECTORS = {"same": "all at one place", "packed": "beside each other", "sectors": "a sector each", "lines": "a line each",
+           "random": "any line each", "struct_48": "a struct of 48 bytes each", "struct_64": "a struct of 64 bytes each"}
+
+
+def vectors(n):
+    """Vector REDs beside as many of one float."""
+    rows = []
+    for pattern, what in VECTORS.items():
+        for place in ("sm", "gpu"):
+            cells = []
+            for words, form in ((2, "scalar"), (2, "v2"), (4, "scalar"), (4, "v4")):
+                cells.append(n.value(f"microbench.vector/{pattern}/words={words}/{form}/lanes=32/warps=32/{place}"))
+            rows.append([f"`{pattern}`", what, {"sm": "one SM", "gpu": "all SMs"}[place], *cells])
+    return markdown(["pattern", "lanes", "on", "2 floats, scalar", "v2", "4 floats, scalar", "v4"], rows, 3)
+
+
 def measured(n):
     rows = []
     for trace, facts in n.traces.items():
@@ -369,7 +386,7 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "energy-by-trace": energy_by_trace, "speed": speed, "correlation": correlation,
           "correlation-by-trace": correlation_by_trace, "thresholds": thresholds, "truck-h200": truck_h200,
           "synthesis": synthesis, "synthesis-asap7": synthesis_asap7, "transistors": transistors, "adders": adders,
-          "accuracy": accuracy, "replay": replay, "measured": measured, "calibration": calibration,
+          "accuracy": accuracy, "replay": replay, "vectors": vectors, "measured": measured, "calibration": calibration,
           "held-out": plain_rows("held_out"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
           "sources": sources}
 
