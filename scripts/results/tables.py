@@ -332,6 +332,20 @@ def vectors(n):
     return markdown(["pattern", "lanes", "on", "2 floats, scalar", "v2", "4 floats, scalar", "v4"], rows, 3)
 
 
+# Ways to add nine words of a struct; the last two for each of 32 lanes.
+STRUCTS = {"nine REDs of one lane": "/words=9/scalar/lanes=1", "`v4`, `v4` and a RED of one lane": "/words=9/v4/lanes=1",
+           "a RED of nine lanes": "_by_lanes/words=1/scalar/lanes=9", "a `v4` of three lanes": "_by_lanes/words=4/v4/lanes=3",
+           "nine REDs of 32 lanes, a struct each": "/words=9/scalar/lanes=32",
+           "`v4`, `v4` and a RED of 32 lanes, a struct each": "/words=9/v4/lanes=32"}
+
+
+def vector_structs(n):
+    sizes = (36, 48, 64)
+    rows = [[how, *(optional(lambda case=f"vector/struct_{size}{case}/warps=32/gpu": n.value(f"microbench.{case}"))
+                    for size in sizes)] for how, case in STRUCTS.items()]
+    return markdown(["how", *(f"{size} bytes" for size in sizes)], rows)
+
+
 def measured(n):
     rows = []
     for trace, facts in n.traces.items():
@@ -386,7 +400,8 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "energy-by-trace": energy_by_trace, "speed": speed, "correlation": correlation,
           "correlation-by-trace": correlation_by_trace, "thresholds": thresholds, "truck-h200": truck_h200,
           "synthesis": synthesis, "synthesis-asap7": synthesis_asap7, "transistors": transistors, "adders": adders,
-          "accuracy": accuracy, "replay": replay, "vectors": vectors, "measured": measured, "calibration": calibration,
+          "accuracy": accuracy, "replay": replay, "vectors": vectors,
+          "vector-structs": vector_structs, "measured": measured, "calibration": calibration,
           "held-out": plain_rows("held_out"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
           "sources": sources}
 

@@ -87,6 +87,25 @@ TEST(VectorCases, HaveScalarsBesideThem) {
   }
 }
 
+// Sums are counted by ones, which floats hold up to 2^24.
+TEST(VectorCases, SumsThatAreCheckedAreExact) {
+  int vectors = 0;
+  for (const VectorCase& one : vector_cases(132)) {
+    if (one.checked) {
+      ++vectors;
+      const double all = 132.0 * one.warps * one.lanes * one.iterations * kVectorArrays;
+      EXPECT_LT(all, 1 << 24) << one.name;
+    }
+  }
+  EXPECT_GE(vectors, 8);
+  int bulks = 0;
+  for (const BulkCase& one : bulk_cases()) {
+    bulks += one.checked ? 1 : 0;
+    EXPECT_LT(132.0 * one.warps * one.lanes * one.iterations * kVectorArrays, 1 << 24) << one.name;
+  }
+  EXPECT_GE(bulks, 8);
+}
+
 TEST(VectorCases, LieAsTheyAreNamed) {
   const VectorPattern packed = named("vector/packed/words=4/v4/lanes=32/warps=32/sm").pattern;
   const VectorPattern same = named("vector/same/words=2/v2/lanes=32/warps=32/gpu").pattern;
@@ -110,7 +129,7 @@ TEST(VectorCases, LieAsTheyAreNamed) {
 
 TEST(BulkCases, StayInTheBufferAndAligned) {
   std::set<std::string> names;
-  for (const BulkCase& one : bulk_cases(132)) {
+  for (const BulkCase& one : bulk_cases()) {
     EXPECT_TRUE(names.insert(one.name).second) << one.name;
     EXPECT_EQ(one.bytes % 16, 0) << one.name;
     EXPECT_LE(one.bytes, 1024) << one.name;

@@ -13,7 +13,7 @@ namespace warpfold::capture::embedding {
 inline constexpr int kColumns = 32;  // floats of a row
 
 struct TokenOptions {
-  int tokens = 1 << 16;
+  int tokens = 1 << 18;
   int rows = 50'000;
   double exponent = 1.0;  // the word of rank r comes as often as r to the minus exponent
   std::uint32_t seed = 1;

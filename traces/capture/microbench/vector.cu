@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Throughput of REDs of vectors, of as many REDs of floats, and of bulk reductions from shared to
 // global memory. Vectors and bulk reductions need compute capability 9.0.
-#include <algorithm>
-#include <type_traits>
+#include <cstring>
+#include <numeric>
 
 #include "traces/capture/microbench/benches.hpp"
 #include "traces/capture/microbench/kernels_red.cuh"
@@ -131,9 +131,11 @@ __global__ void bulk_reduce(Probe probe, char* base, const __grid_constant__ Vec
     }
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
   }
+  // The group is done once the L2 has taken it, not once it has added.
   watch.stop_when(probe, warp, [] {
-    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group 0; fence.proxy.async.global;" ::: "memory");
     __syncwarp();
+    __threadfence();
   });
 #endif
 }
@@ -151,6 +153,11 @@ class VectorBench {
                           one.form == VectorForm::kV4x9;
       if (has_vectors || !vector) {
         Harness::attempt(one.name, [&] { run(one); });
+        if (one.checked) {
+          clear();
+          launch(one, 0);
+          expect_sum(one.name, operations_of(one) * one.lanes * words_of(one.form), one.whole_gpu);
+        }
       }
     }
   }
@@ -159,21 +166,21 @@ class VectorBench {
     if (harness_.device().compute_capability < kVectorCapability) {
       return;
     }
-    for (const BulkCase& one : bulk_cases(harness_.device().sms)) {
-      const Placement placement = harness_.place(one.warps, one.whole_gpu);
-      const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
-        bulk_reduce<<<grid, block>>>(probe, buffer_.data(), one.pattern, one.iterations, one.bytes,
-                                     one.one_by_one);
-      });
-      const double operations =
-          static_cast<double>(one.iterations) * kVectorArrays * one.warps * one.lanes;
-      Result result =
-          window_result("bulk", one.name, with(one.parameters, one.iterations),
-                        "SM cycles/bulk reduction of an SM", placement, samples, operations);
+    for (const BulkCase& one : bulk_cases()) {
+      const auto samples = launch(one, harness_.repetitions());
+      const double operations = operations_of(one) * one.lanes;
+      Result result = window_result("bulk", one.name, with(one.parameters, one.iterations),
+                                    "SM cycles/bulk reduction of an SM",
+                                    harness_.place(one.warps, one.whole_gpu), samples, operations);
       result.extra["bytes_per_cycle"] =
           operations * one.bytes * samples.front().sms /
           summarize_member(samples, &Sample::drained_window, 1).median;
       harness_.report().add(result);
+      if (one.checked) {
+        clear();
+        launch(one, 0);
+        expect_sum(one.name, operations * one.bytes / 4, one.whole_gpu);
+      }
     }
   }
 
@@ -182,44 +189,74 @@ class VectorBench {
     parameters["iterations"] = iterations;
     return parameters;
   }
+  // Of all warps of an SM.
+  template <class Case>
+  static double operations_of(const Case& one) {
+    return static_cast<double>(one.iterations) * kVectorArrays * one.warps;
+  }
 
-  template <class Kernel>
-  void measure(const VectorCase& one, const Kernel& kernel) {
-    const Placement placement = harness_.place(one.warps, one.whole_gpu);
-    const auto samples =
-        harness_.run(placement, one.launches * harness_.repetitions(),
-                     [&](const Probe& probe, int grid, int block) {
-                       kernel<<<grid, block>>>(probe, buffer_.data(), one.pattern, one.iterations);
-                     });
-    const double operations = static_cast<double>(one.iterations) * kVectorArrays * one.warps;
-    Result result = window_result("vector", one.name, with(one.parameters, one.iterations),
-                                  "SM cycles/addition of a warp's vectors of an SM", placement,
-                                  samples, operations);
-    result.extra["words_per_cycle"] = operations * one.lanes * words_of(one.form) *
-                                      samples.front().sms /
-                                      summarize_member(samples, &Sample::drained_window, 1).median;
-    harness_.report().add(result);
+  void clear() { capture::check(cudaMemset(buffer_.data(), 0, buffer_.size()), "cudaMemset"); }
+
+  // Every lane added ones, few enough to a word that floats count them.
+  void expect_sum(const std::string& name, double added_by_sm, bool whole_gpu) {
+    const std::vector<char> bytes = buffer_.to_host();
+    std::vector<float> floats(bytes.size() / sizeof(float));
+    std::memcpy(floats.data(), bytes.data(), bytes.size());
+    const double sum = std::accumulate(floats.begin(), floats.end(), 0.0);
+    const double added = added_by_sm * (whole_gpu ? harness_.device().sms : 1);
+    if (sum != added) {
+      throw capture::CudaError(name + " added " + std::to_string(sum) + ", not " +
+                               std::to_string(added));
+    }
+  }
+
+  // One launch to warm up, and so many more.
+  std::vector<Sample> launch(const BulkCase& one, int repetitions) {
+    return harness_.run(harness_.place(one.warps, one.whole_gpu), repetitions,
+                        [&](const Probe& probe, int grid, int block) {
+                          bulk_reduce<<<grid, block>>>(probe, buffer_.data(), one.pattern,
+                                                       one.iterations, one.bytes, one.one_by_one);
+                        });
+  }
+  std::vector<Sample> launch(const VectorCase& one, int repetitions) {
+    const auto with_kernel = [&](const auto& kernel) {
+      return harness_.run(harness_.place(one.warps, one.whole_gpu), repetitions,
+                          [&](const Probe& probe, int grid, int block) {
+                            kernel<<<grid, block>>>(probe, buffer_.data(), one.pattern,
+                                                    one.iterations);
+                          });
+    };
+    switch (one.form) {
+      case VectorForm::kScalar1:
+        return with_kernel(vector_red<VectorForm::kScalar1>);
+      case VectorForm::kScalar2:
+        return with_kernel(vector_red<VectorForm::kScalar2>);
+      case VectorForm::kScalar4:
+        return with_kernel(vector_red<VectorForm::kScalar4>);
+      case VectorForm::kScalar9:
+        return with_kernel(vector_red<VectorForm::kScalar9>);
+      case VectorForm::kV2:
+        return with_kernel(vector_red<VectorForm::kV2>);
+      case VectorForm::kV4:
+        return with_kernel(vector_red<VectorForm::kV4>);
+      case VectorForm::kV4x9:
+        return with_kernel(vector_red<VectorForm::kV4x9>);
+      case VectorForm::kHalf2:
+        break;
+    }
+    return with_kernel(vector_red<VectorForm::kHalf2>);
   }
 
   void run(const VectorCase& one) {
-    switch (one.form) {
-      case VectorForm::kScalar1:
-        return measure(one, vector_red<VectorForm::kScalar1>);
-      case VectorForm::kScalar2:
-        return measure(one, vector_red<VectorForm::kScalar2>);
-      case VectorForm::kScalar4:
-        return measure(one, vector_red<VectorForm::kScalar4>);
-      case VectorForm::kScalar9:
-        return measure(one, vector_red<VectorForm::kScalar9>);
-      case VectorForm::kV2:
-        return measure(one, vector_red<VectorForm::kV2>);
-      case VectorForm::kV4:
-        return measure(one, vector_red<VectorForm::kV4>);
-      case VectorForm::kV4x9:
-        return measure(one, vector_red<VectorForm::kV4x9>);
-      case VectorForm::kHalf2:
-        return measure(one, vector_red<VectorForm::kHalf2>);
-    }
+    const auto samples = launch(one, one.launches * harness_.repetitions());
+    Result result =
+        window_result("vector", one.name, with(one.parameters, one.iterations),
+                      "SM cycles/addition of a warp's vectors of an SM",
+                      harness_.place(one.warps, one.whole_gpu), samples, operations_of(one));
+    result.extra["words_per_cycle"] = operations_of(one) * one.lanes * words_of(one.form) *
+                                      samples.front().sms /
+                                      summarize_member(samples, &Sample::drained_window, 1).median;
+    harness_.report().add(result);
   }
 
   Harness& harness_;

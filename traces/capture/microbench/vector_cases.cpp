@@ -82,6 +82,9 @@ class VectorCases {
         std::max(2.0, 1.25 * lanes) * (form_name.words + 1) / 2.0 * (whole_gpu ? 2.6 : 1.0);
     one.iterations =
         std::clamp(static_cast<int>(kCycles / (cost * warps * kVectorArrays)), 6, 1000);
+    const bool vector = form == VectorForm::kV2 || form == VectorForm::kV4;
+    one.checked = whole_gpu && ((vector && lanes == 8 && (pattern == "packed" || warps < 32)) ||
+                                (form == VectorForm::kV4x9 && lanes == 32));
     one.parameters = {{"pattern", pattern},     {"words", form_name.words},
                       {"form", form_name.name}, {"instructions", form_name.instructions},
                       {"lanes", lanes},         {"warps_per_sm", warps},
@@ -208,7 +211,7 @@ std::vector<VectorCase> vector_cases(int sms) {
   return VectorCases(sms).all();
 }
 
-std::vector<BulkCase> bulk_cases(int sms) {
+std::vector<BulkCase> bulk_cases() {
   std::vector<BulkCase> all;
   const auto add = [&](const std::string& pattern, int bytes, int lanes, int warps, bool gpu) {
     BulkCase one;
@@ -228,10 +231,13 @@ std::vector<BulkCase> bulk_cases(int sms) {
     one.warps = warps;
     one.whole_gpu = gpu;
     one.one_by_one = pattern == "latency";
-    const double cost = (8 + bytes / 8.0) * lanes * (gpu ? 2.6 : 1.0) +
-                        (one.one_by_one ? 1000.0 : 0.0) +
-                        (pattern == "hot" ? bytes / 4.0 * sms : 0.0);
+    // One place of the whole GPU: long beside what waits on its way there.
+    const bool hot = pattern == "hot" && gpu;
+    const double cost =
+        hot ? (150 + 2.2 * bytes) / 4
+            : (8 + bytes / 8.0) * lanes * (gpu ? 2.6 : 1.0) + (one.one_by_one ? 1000.0 : 0.0);
     one.iterations = std::clamp(static_cast<int>(kCycles / (cost * warps * kVectorArrays)), 2, 500);
+    one.checked = pattern == "hot" || (bytes == 512 && lanes == 1 && warps == 4);
     one.parameters = {{"pattern", pattern},
                       {"bytes", bytes},
                       {"lanes", lanes},
@@ -250,6 +256,7 @@ std::vector<BulkCase> bulk_cases(int sms) {
     }
     add("latency", bytes, 1, 1, false);
     add("hot", bytes, 1, 16, true);
+    add("hot", bytes, 1, 16, false);
   }
   for (const bool gpu : {false, true}) {
     for (const int lanes : {1, 32}) {

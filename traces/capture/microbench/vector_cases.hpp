@@ -30,8 +30,9 @@ struct VectorCase {
   int lanes = 0;  // active ones
   int warps = 0;  // of an SM
   bool whole_gpu = false;
-  int iterations = 0;  // of kVectorArrays each
-  int launches = 1;    // times as many as of others, where they differ
+  int iterations = 0;    // of kVectorArrays each
+  int launches = 1;      // times as many as of others, where they differ
+  bool checked = false;  // also: does memory hold the sums?
   nlohmann::ordered_json parameters;
 };
 
@@ -48,10 +49,11 @@ struct BulkCase {
   int warps = 0;
   bool whole_gpu = false;
   bool one_by_one = false;  // each waits for the one before it
-  int iterations = 0;       // of kVectorArrays each
+  bool checked = false;
+  int iterations = 0;  // of kVectorArrays each
   nlohmann::ordered_json parameters;
 };
-[[nodiscard]] std::vector<BulkCase> bulk_cases(int sms);
+[[nodiscard]] std::vector<BulkCase> bulk_cases();
 
 // Lane l of warp w adds to word w * warp_words + lane[l] of shared memory.
 struct SharedPattern {
