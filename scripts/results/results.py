@@ -174,6 +174,10 @@ def make_all(options):
         print("microbenchmarks", flush=True)
         command, data = sources.replay(simulator)
         store.write("replay", store.source(command), {"behaviour": behaviour, **data})
+    if outdated("h100", behaviour):
+        print("traces of an H100", flush=True)
+        command, data = sources.on_h100(simulator)
+        store.write("h100", store.source(command), {"behaviour": behaviour, **data})
     failed = points.update(behaviour, simulator, options.cores)
     if options.speed or outdated("speed"):    # last, when nothing else is at work
         print("speed", flush=True)

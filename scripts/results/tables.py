@@ -346,26 +346,41 @@ def vector_structs(n):
     return markdown(["how", *(f"{size} bytes" for size in sizes)], rows)
 
 
+def best_of(ms, kind):
+    """Speedup at the best threshold, with it."""
+    found = {policy: value for policy, value in ms.items() if policy.startswith(kind + ":")}
+    if not found:
+        return "-"
+    policy = min(found, key=found.get)
+    return f"{ms['baseline'] / found[policy]:.2f} ({policy.partition(':')[2]})"
+
+
+TRACE_HEAD = ["trace", "workload", "events", "lanes", "one address", "baseline, ms", "best sw-b (X)", "best sw-s (X)"]
+
+
+def trace_cells(trace, facts, others):
+    """What a trace holds and how fast its kernels are, those of `others` beside the first."""
+    ms = facts["ms"]
+    return [trace + ("\\*" if facts["sample_every"] > 1 else ""), facts["workload"], values.whole(facts["events"]),
+            f"{facts['mean_active_lanes']:.2f}", values.percent(facts["one_address_share"]), f"{ms['baseline']:.3f}",
+            best_of(ms, "sw-b"), best_of(ms, "sw-s"),
+            *(f"{ms['baseline'] / ms[policy]:.2f}" if policy in ms else "-" for policy in others)]
+
+
 def measured(n):
-    rows = []
-    for trace, facts in n.traces.items():
-        ms = facts["ms"]
-        if not ms:
-            continue
+    others = ["skip", "cccl"]
+    return markdown(TRACE_HEAD + others, [trace_cells(trace, facts, others) for trace, facts in n.traces.items()
+                                          if facts["ms"]], 2)
 
-        def best(kind, ms=ms):
-            found = {policy: value for policy, value in ms.items() if policy.startswith(kind + ":")}
-            if not found:
-                return "-"
-            policy = min(found, key=found.get)
-            return f"{ms['baseline'] / found[policy]:.2f} ({policy.partition(':')[2]})"
 
-        rows.append([trace + ("\\*" if facts["sample_every"] > 1 else ""), facts["workload"],
-                     values.whole(facts["events"]), f"{facts['mean_active_lanes']:.2f}",
-                     values.percent(facts["one_address_share"]), f"{ms['baseline']:.3f}", best("sw-b"), best("sw-s"),
-                     *(f"{ms['baseline'] / ms[policy]:.2f}" if policy in ms else "-" for policy in ("skip", "cccl"))])
-    return markdown(["trace", "workload", "events", "lanes", "one address", "baseline, ms", "best sw-b (X)",
-                     "best sw-s (X)", "skip", "cccl"], rows, 2)
+def on_h100(n):
+    """Traces of an H100 as in `measured`, and the mean absolute error and the range of the model's."""
+    document, rows = n.need("h100"), []
+    others = ["skip", "cccl", "none"]
+    for trace, facts in document["traces"].items():
+        errors = [modelled / facts["ms"][policy] - 1 for name, policy, modelled in document["points"] if name == trace]
+        rows.append([*trace_cells(trace, facts, others), values.percent(statistics.fmean(map(abs, errors))), ranged(errors)])
+    return markdown([*TRACE_HEAD, *others, "model: mean error", "from, to"], rows, 2)
 
 
 def plain_rows(name):
@@ -400,7 +415,7 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "energy-by-trace": energy_by_trace, "speed": speed, "correlation": correlation,
           "correlation-by-trace": correlation_by_trace, "thresholds": thresholds, "truck-h200": truck_h200,
           "synthesis": synthesis, "synthesis-asap7": synthesis_asap7, "transistors": transistors, "adders": adders,
-          "accuracy": accuracy, "replay": replay, "vectors": vectors,
+          "accuracy": accuracy, "replay": replay, "vectors": vectors, "on-h100": on_h100,
           "vector-structs": vector_structs, "measured": measured, "calibration": calibration,
           "held-out": plain_rows("held_out"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
           "sources": sources}
