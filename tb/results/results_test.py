@@ -158,6 +158,15 @@ class Microbenchmarks(Repository):
             with self.assertRaises(values.Unknown):
                 numbers.value(key)
 
+    def test_traces_of_an_h100(self):
+        facts = {"workload": "XX-YY", "events": 1234, "mean_active_lanes": 31.5, "one_address_share": 0.25,
+                 "sample_every": 4, "ms": {"baseline": 2.0, "sw-b:0": 1.0, "sw-b:8": 0.5, "none": 0.25}}
+        store.write("h100", {}, {"traces": {"some": facts}, "points": [["some", "baseline", 2.2], ["some", "sw-b:8", 0.4],
+                                                                       ["other", "baseline", 9.0]]}, self.numbers)
+        row = tables.table("on-h100", values.Numbers(self.numbers)).splitlines()[-1]
+        self.assertEqual(row, "| some\\* | XX-YY | 1,234 | 31.50 | 25.0 % | 2.000 | 4.00 (8) | - | - | - | 8.00 | 15.0 % "
+                              "| -20.0 to +10.0 % |")
+
     def test_tables_of_the_shipped_measurements(self):
         numbers = values.Numbers(self.numbers)
         rows = [row.split("|") for row in tables.table("vectors", numbers).splitlines()[2:]]
