@@ -68,7 +68,7 @@ if [ ${#measurements[@]} = 0 ]; then
   echo "== measure"
   all=$out/$name-all.json
   "$build/microbench/warpfold_microbench" --json "$all" \
-    --only red,slices,share,burst,latency,ops,memory,mixed,control || die "the microbenchmarks failed"
+    --only red,vector,bulk,shared_add,slices,share,burst,latency,ops,memory,mixed,control || die "the microbenchmarks failed"
   rest+=(--measurements "$all")
 fi
 exec "$debian_python" -B "$repo/scripts/calibrate/calibrate.py" --name "$name" --out "$out" "${rest[@]}"

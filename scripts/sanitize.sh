@@ -127,6 +127,10 @@ workload() {  # workload [options]
   workload fit_staged --image "$out/picture.ppm" --blobs 60 --iterations 4
   workload fit_ballot --image "$out/picture.ppm" --blobs 60 --iterations 4
   workload spheres --spheres 300 --pixels 64
+  workload camera_pose --gaussians 700 --cameras 3
+  workload embedding --tokens 500 --rows 40
+  workload embedding_rows --tokens 500 --rows 40
+  workload hash_grid --rays 20 --table-bits 12
 } | grep -e "$only" >"$runs" || die "no run has \"$only\" in its name"
 
 # One run under one tool. A check of numbers may fail on inputs as small as these: that is no finding.

@@ -10,6 +10,7 @@ import math
 from pathlib import Path
 
 SCHEMA = "warpfold.microbench/1"
+WHOLE_GROUPS = ("red", "vector", "bulk", "shared_add")  # all cases are kept of these
 
 
 class BadInput(Exception):
@@ -94,13 +95,13 @@ class Measurement:
         return max(ranges, default=None)
 
     def compact(self):
-        """What the rules and the replay read, as a file of the same kind."""
+        """What the rules, the replay and the pages read, as a file of the same kind."""
         results = []
         for name, case in self.cases.items():
-            replayed = case["group"] == "red"
-            if not replayed and name not in self.used:
+            whole = case["group"] in WHOLE_GROUPS
+            if not whole and name not in self.used:
                 continue
-            keys = self.used.get(name, set()) | ({"drained"} if replayed else set())
+            keys = self.used.get(name, set()) | ({"drained"} if whole else set())
             kept = {key: case[key] for key in ("group", "name", "unit", "median", "quartiles") if key in case}
             kept["extra"] = {key: case["extra"][key] for key in sorted(keys) if key in case.get("extra", {})}
             results.append(_rounded(kept))

@@ -194,6 +194,10 @@ def make_all(options):
         print("kernels of today", flush=True)
         command, data = today.make(simulator, options.cores)
         store.write(today.NAME, store.source(command), {"behaviour": behaviour, **data})
+    if outdated("h100", behaviour):
+        print("traces of an H100", flush=True)
+        command, data = sources.on_h100(simulator)
+        store.write("h100", store.source(command), {"behaviour": behaviour, **data})
     failed = points.update(behaviour, simulator, options.cores)
     if options.speed or outdated("speed"):    # last, when nothing else is at work
         print("speed", flush=True)

@@ -99,6 +99,25 @@ def replay(simulator):
         [row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows]}
 
 
+def on_h100(simulator):
+    """Traces that were recorded on an H100: what they hold, and the model of that GPU beside their times."""
+    traces = sorted((ROOT / "traces/h100").glob("*.wft"))
+    facts = {}
+    for path, info in zip(traces, json.loads(run([simulator, "trace", "info", "--json", *traces]))["traces"]):
+        stats = info["stats"]
+        facts[path.stem] = {"workload": info["header"]["workload"], "events": stats["events"],
+                            "mean_active_lanes": round(stats["mean_active_lanes"], 3),
+                            "one_address_share": round(stats["one_address_share"], 4),
+                            "sample_every": info["header"]["sample_every"],
+                            "ms": {time["policy"]: round(time["median_ms"], 5) for time in info["header"]["times"]}}
+    with tempfile.TemporaryDirectory() as folder:
+        run([sys.executable, "-B", ROOT / "scripts/correlate.py", "--gpu", "h100", "--out", folder, *traces],
+            {"WARPFOLD": str(simulator)})
+        found = json.loads((Path(folder) / "correlation.json").read_text(encoding="utf-8"))["points"]
+    return "scripts/correlate.sh --gpu h100 --out DIR traces/h100/*.wft", {
+        "traces": facts, "points": [[point["trace"], point["policy"], round(point["modelled_ms"], 5)] for point in found]}
+
+
 def speed(simulator):
     """Speed of the simulator on the machine at hand."""
     result = json_of([sys.executable, "-B", ROOT / "scripts/benchmark.py", "--runs", 3, "--warpfold", simulator])

@@ -357,26 +357,72 @@ def replay(n):
     return markdown(["case", "lanes on", "measured, cycles a RED", "modelled", "error"], rows, 2)
 
 
-def measured(n):
+# Patterns of the group `vector`, all 32 lanes of all warps.
+VECTORS = {"same": "all at one place", "packed": "beside each other", "sectors": "a sector each", "lines": "a line each",
+           "random": "any line each", "struct_48": "a struct of 48 bytes each", "struct_64": "a struct of 64 bytes each"}
+
+
+def vectors(n):
+    """Vector REDs beside as many of one float."""
     rows = []
-    for trace, facts in n.traces.items():
-        ms = facts["ms"]
-        if not ms:
-            continue
+    for pattern, what in VECTORS.items():
+        for place in ("sm", "gpu"):
+            cells = []
+            for words, form in ((2, "scalar"), (2, "v2"), (4, "scalar"), (4, "v4")):
+                cells.append(n.value(f"microbench.vector/{pattern}/words={words}/{form}/lanes=32/warps=32/{place}"))
+            rows.append([f"`{pattern}`", what, {"sm": "one SM", "gpu": "all SMs"}[place], *cells])
+    return markdown(["pattern", "lanes", "on", "2 floats, scalar", "v2", "4 floats, scalar", "v4"], rows, 3)
 
-        def best(kind, ms=ms):
-            found = {policy: value for policy, value in ms.items() if policy.startswith(kind + ":")}
-            if not found:
-                return "-"
-            policy = min(found, key=found.get)
-            return f"{ms['baseline'] / found[policy]:.2f} ({policy.partition(':')[2]})"
 
-        rows.append([trace + ("\\*" if facts["sample_every"] > 1 else ""), facts["workload"],
-                     values.whole(facts["events"]), f"{facts['mean_active_lanes']:.2f}",
-                     values.percent(facts["one_address_share"]), f"{ms['baseline']:.3f}", best("sw-b"), best("sw-s"),
-                     *(f"{ms['baseline'] / ms[policy]:.2f}" if policy in ms else "-" for policy in ("skip", "cccl"))])
-    return markdown(["trace", "workload", "events", "lanes", "one address", "baseline, ms", "best sw-b (X)",
-                     "best sw-s (X)", "skip", "cccl"], rows, 2)
+# Ways to add nine words of a struct; the last two for each of 32 lanes.
+STRUCTS = {"nine REDs of one lane": "/words=9/scalar/lanes=1", "`v4`, `v4` and a RED of one lane": "/words=9/v4/lanes=1",
+           "a RED of nine lanes": "_by_lanes/words=1/scalar/lanes=9", "a `v4` of three lanes": "_by_lanes/words=4/v4/lanes=3",
+           "nine REDs of 32 lanes, a struct each": "/words=9/scalar/lanes=32",
+           "`v4`, `v4` and a RED of 32 lanes, a struct each": "/words=9/v4/lanes=32"}
+
+
+def vector_structs(n):
+    sizes = (36, 48, 64)
+    rows = [[how, *(optional(lambda case=f"vector/struct_{size}{case}/warps=32/gpu": n.value(f"microbench.{case}"))
+                    for size in sizes)] for how, case in STRUCTS.items()]
+    return markdown(["how", *(f"{size} bytes" for size in sizes)], rows)
+
+
+def best_of(ms, kind):
+    """Speedup at the best threshold, with it."""
+    found = {policy: value for policy, value in ms.items() if policy.startswith(kind + ":")}
+    if not found:
+        return "-"
+    policy = min(found, key=found.get)
+    return f"{ms['baseline'] / found[policy]:.2f} ({policy.partition(':')[2]})"
+
+
+TRACE_HEAD = ["trace", "workload", "events", "lanes", "one address", "baseline, ms", "best sw-b (X)", "best sw-s (X)"]
+
+
+def trace_cells(trace, facts, others):
+    """What a trace holds and how fast its kernels are, those of `others` beside the first."""
+    ms = facts["ms"]
+    return [trace + ("\\*" if facts["sample_every"] > 1 else ""), facts["workload"], values.whole(facts["events"]),
+            f"{facts['mean_active_lanes']:.2f}", values.percent(facts["one_address_share"]), f"{ms['baseline']:.3f}",
+            best_of(ms, "sw-b"), best_of(ms, "sw-s"),
+            *(f"{ms['baseline'] / ms[policy]:.2f}" if policy in ms else "-" for policy in others)]
+
+
+def measured(n):
+    others = ["skip", "cccl"]
+    return markdown(TRACE_HEAD + others, [trace_cells(trace, facts, others) for trace, facts in n.traces.items()
+                                          if facts["ms"]], 2)
+
+
+def on_h100(n):
+    """Traces of an H100 as in `measured`, and the mean absolute error and the range of the model's."""
+    document, rows = n.need("h100"), []
+    others = ["skip", "cccl", "none"]
+    for trace, facts in document["traces"].items():
+        errors = [modelled / facts["ms"][policy] - 1 for name, policy, modelled in document["points"] if name == trace]
+        rows.append([*trace_cells(trace, facts, others), values.percent(statistics.fmean(map(abs, errors))), ranged(errors)])
+    return markdown([*TRACE_HEAD, *others, "model: mean error", "from, to"], rows, 2)
 
 
 def plain_rows(name):
@@ -420,9 +466,10 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "correlation-by-trace": correlation_by_trace, "thresholds": thresholds, "truck-h200": truck_h200,
           "synthesis": synthesis, "synthesis-asap7": synthesis_asap7, "transistors": transistors, "adders": adders,
           "layout": layout, "fpga": fpga,
-          "accuracy": accuracy, "replay": replay, "measured": measured, "calibration": calibration,
+          "accuracy": accuracy, "replay": replay, "vectors": vectors, "on-h100": on_h100,
+          "vector-structs": vector_structs, "measured": measured, "calibration": calibration,
           "held-out": plain_rows("held_out"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
-          "floor": of_today(today.floor_rows), "today-errors": of_today(today.error_rows),
+          "floor": of_today(today.floor_rows),
           **{f"today-{gpu}": of_today(today.kernel_rows, gpu) for gpu in today.MACHINES},
           "sources": sources}
 

@@ -34,7 +34,7 @@ POLICIES = (("baseline", "serial"), *(("arc-hw", kind) for kind in KINDS), ("lab
 
 def path_of(trace):
     """A shipped trace, wherever it lies."""
-    found = [path for folder in ("data", "today") if (path := ROOT / f"traces/{folder}/{trace}.wft").exists()]
+    found = [path for folder in ("data", "h100") if (path := ROOT / f"traces/{folder}/{trace}.wft").exists()]
     if not found:
         raise store.BadInput(f"{trace}.wft: not among the shipped traces")
     return found[0]
@@ -133,18 +133,3 @@ def kernel_rows(today, gpu):
         rows.append(row + [f"{today.ms(trace, gpu, *policy):.3f}" for policy in POLICIES])
     return head, rows
 
-
-def error_rows(today):
-    """Head and rows of the table `today-errors`: modelled over measured time of plain REDs and without them, on an H100."""
-    rows, errors = [], []
-    for trace in KERNELS:
-        if not today.measured[trace]["gpu"].startswith("NVIDIA H100"):
-            continue
-        row = [f"`{trace}`"]
-        for policy in ("baseline", "none"):
-            ratio = today.ms(trace, "h100", policy) / today.measured_ms(trace, policy)
-            row.append(f"{ratio:.2f}")
-            errors += [abs(ratio - 1)] if policy == "baseline" else []
-        rows.append(row)
-    rows.append(["mean absolute error", f"{100 * statistics.fmean(errors):.1f} %", ""])
-    return ["trace", "plain RED, modelled / measured", "no atomics, modelled / measured"], rows

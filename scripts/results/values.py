@@ -20,6 +20,7 @@ import points  # noqa: E402
 import store  # noqa: E402
 
 GPUS = ("rtx4090", "rtx3060", "h200")
+VECTORS_ON = "h100"
 PAPER_GPUS = ("rtx4090", "rtx3060")
 KINDS = ("serial", "pipelined", "fused")
 LANES = {"serial": 1, "pipelined": 1, "fused": 4}
@@ -271,6 +272,17 @@ class Numbers:
                 return whole(float(f"{row['warp_atomics_per_second'][index]:.3g}"))
         raise Unknown(".".join(words))
 
+    @cached_property
+    def microbench(self):
+        """{case: SM cycles of an operation until the last addition is done} of the card that vectors were measured on."""
+        document = json.loads((ROOT / f"model/gpus/{VECTORS_ON}-microbench.json").read_text(encoding="utf-8"))
+        return {case["name"]: case["extra"]["drained"] for case in document["results"] if "drained" in case["extra"]}
+
+    def microbench_value(self, words):
+        """Cycles of a case; CASE.over.CASE is how often as many."""
+        cycles = self.microbench[words[0]]
+        return two(cycles) if len(words) == 1 else two(cycles / self.microbench[words[2]])
+
     # ---- the paper ----------------------------------------------------------------------------------
 
     @cached_property
@@ -328,7 +340,7 @@ class Numbers:
                 ours = self.of_paper[words[0]][".".join(rest)]
                 return f"{ours:.{1 if abs(ours) >= 20 else 2}f}"
             simple = {"correlation": self.correlation_value, "accuracy": self.accuracy_value, "speed": self.speed_value,
-                      "measured": self.measured_value}
+                      "measured": self.measured_value, "microbench": self.microbench_value}
             if words[0] in simple:
                 return simple[words[0]](rest)
             if words[0] == "unit":

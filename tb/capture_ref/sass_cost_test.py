@@ -363,6 +363,27 @@ class Workloads(unittest.TestCase):
         self.assertEqual(w.cost("prologue")[0]["global_load"], 25)
         self.assertEqual(w.cost("butterfly")[0]["shuffle"], 120)
 
+    def test_a_loop_with_steps_of_a_grid(self):
+        # Its test is at the end; a warp without an element has left at a0.
+        w = shaped("embedding", "baseline")
+        self.assertEqual((w.inner, w.meet, w.leaves), (0xE0, 0x1B0, []))
+        self.assertEqual(self.ranges(w, "outside"), "0-a0")
+        self.assertEqual(sum(slots(w.cost(n)[0]) for n in ("taken", "plain")), (0x1B0 - 0xE0) // 16 + 1 - 1)
+
+    def test_groups_of_lanes_in_a_cell(self):
+        w = shaped("hash_grid", "sw-s")
+        self.assertEqual(self.ranges(w, "per_lane"), "5b0-680")
+        self.assertEqual(w.cost("per_lane")[0]["shuffle_index"], 2)
+        self.assertEqual(w.cost("prologue")[0]["global_load"], 4)
+
+    def test_a_camera_that_no_lane_is_seen_by(self):
+        w = shaped("camera_pose", "skip")
+        self.assertEqual((w.inner, w.leaves), (0x2F0, [0x340]))
+        self.assertEqual(self.ranges(w, "unseen"), "2f0-340 1210-12c0")
+        self.assertEqual((w.cost("unseen")[0]["global_load"], w.cost("prologue")[0]["global_load"]), (1, 9))
+        self.assertEqual(w.cost("taken")[0]["global_load"], 1 + 9 + 9)
+        self.assertEqual(w.cost("butterfly")[0]["shuffle"], 60)
+
     def test_other_shapes_are_refused(self):
         with open(os.path.join(HERE, "sass", "pagerank_sm_86_baseline.sass"), encoding="utf-8") as file:
             text = file.read()

@@ -103,6 +103,16 @@ TEST(RedTrace, AddsWhatTheKernelAdds) {
   }
 }
 
+TEST(RedTrace, WalksAroundHotSectors) {
+  const RedCase one = named("red/hot_walk/lanes=1/sectors=4", 2);
+  const Replay found = replay(one, 2);
+  EXPECT_EQ(found.addresses, expected(one));
+  // Warp 1 begins with the second sector.
+  for (std::uint64_t i = 0; i < 36; ++i) {
+    EXPECT_EQ(found.addresses[i], (1ULL << 32U) + (1 + i / 9) % 4 * 32) << i;
+  }
+}
+
 TEST(RedTrace, OneArrayWhereAllAreOne) {
   const RedCase one = named("red/hot_addresses/lanes=1/addresses=64/stride=128", 2);
   const Replay found = replay(one, 2);

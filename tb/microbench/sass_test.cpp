@@ -65,6 +65,21 @@ TEST(Sass, CheckCountsInstructions) {
   EXPECT_EQ(check_sass(all, {{"other", "RED", 3}}).front(), "other: no such kernel");
 }
 
+// An instruction that newer machine code alone has.
+TEST(Sass, CheckLeavesOutOlderMachineCode) {
+  auto all = kernels();
+  all.pop_back();
+  EXPECT_TRUE(check_sass(all, {{"loop", "RED", 2, 90}}).empty());
+  EXPECT_EQ(check_sass(all, {{"loop", "RED", 3, 90}}).size(), 1U);
+  EXPECT_EQ(check_sass(all, {{"other", "RED", 3, 90}}).front(), "other: no such kernel");
+  EXPECT_TRUE(check_sass(all, {{"loop", "RED", 3, 100}}).empty());
+  all.push_back(all[0]);
+  all[1].arch = "sm_86";
+  all[1].loop.clear();
+  EXPECT_TRUE(check_sass(all, {{"loop", "RED", 2, 90}}).empty());
+  EXPECT_EQ(check_sass(all, {{"loop", "RED", 2}}).size(), 1U);
+}
+
 TEST(Sass, CheckRefusesSpills) {
   EXPECT_EQ(check_sass(kernels(), {}).front(), "sm_90: spill(): 1 accesses of local memory");
 }

@@ -27,6 +27,7 @@ import points  # noqa: E402
 import probe  # noqa: E402
 import store  # noqa: E402
 import style  # noqa: E402
+import tables  # noqa: E402
 import values  # noqa: E402
 
 WARPFOLD = ""
@@ -144,6 +145,37 @@ class Pages(Repository):
             done = subprocess.run([sys.executable, "-B", RESULTS, *words], capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
             self.assertTrue(done.stderr.startswith("results.sh: "), done.stderr)
+
+
+
+class Microbenchmarks(Repository):
+    def test_cycles_and_how_often_as_many(self):
+        numbers = values.Numbers(self.numbers)
+        numbers.__dict__["microbench"] = {"vector/a/lanes=1": 10.0, "bulk/b": 4.0}
+        self.assertEqual(numbers.value("microbench.vector/a/lanes=1"), "10.00")
+        self.assertEqual(numbers.value("microbench.vector/a/lanes=1.over.bulk/b"), "2.50")
+        for key in ("microbench.vector/none", "microbench.bulk/b.over.vector/none", "microbench.bulk/b.over"):
+            with self.assertRaises(values.Unknown):
+                numbers.value(key)
+
+    def test_traces_of_an_h100(self):
+        facts = {"workload": "XX-YY", "events": 1234, "mean_active_lanes": 31.5, "one_address_share": 0.25,
+                 "sample_every": 4, "ms": {"baseline": 2.0, "sw-b:0": 1.0, "sw-b:8": 0.5, "none": 0.25}}
+        store.write("h100", {}, {"traces": {"some": facts}, "points": [["some", "baseline", 2.2], ["some", "sw-b:8", 0.4],
+                                                                       ["other", "baseline", 9.0]]}, self.numbers)
+        row = tables.table("on-h100", values.Numbers(self.numbers)).splitlines()[-1]
+        self.assertEqual(row, "| some\\* | XX-YY | 1,234 | 31.50 | 25.0 % | 2.000 | 4.00 (8) | - | - | - | 8.00 | 15.0 % "
+                              "| -20.0 to +10.0 % |")
+
+    def test_tables_of_the_shipped_measurements(self):
+        numbers = values.Numbers(self.numbers)
+        rows = [row.split("|") for row in tables.table("vectors", numbers).splitlines()[2:]]
+        self.assertEqual(len(rows), 14)
+        for row in rows:
+            self.assertLess(float(row[5].replace(",", "")), 0.6 * float(row[4].replace(",", "")), row)
+            self.assertLess(float(row[7].replace(",", "")), 0.3 * float(row[6].replace(",", "")), row)
+        structs = [row.split("|") for row in tables.table("vector-structs", numbers).splitlines()[2:]]
+        self.assertEqual([row[2].strip() == "-" for row in structs], [False, True, False, True, False, True])
 
 
 class Pictures(Repository):

@@ -46,7 +46,10 @@ GAUSSIANS = "backward"
 WORKLOADS = {
     GAUSSIANS: Shape(9, ALL, levels=["batch"],
                      leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
+    "camera_pose": Shape(12, ALL, exits=["outside"], leaves=[("unseen", False)]),
     "dynibar": Shape(6, ALL, exits=["outside"]),
+    "embedding": Shape(1, SCATTER, exits=["outside"]),
+    "embedding_rows": Shape(8, SCATTER, exits=["outside"]),
     "envmap": Shape(3, SCATTER, exits=["outside"]),
     "fit_ballot": Shape(9, ALL, leaves=[("skip", False)], turns=["cull", "paint"]),
     "fit_staged": Shape(9, ALL, leaves=[("skip", False)], turns=["group", "collect", "append", "sort", "paint"]),
@@ -55,6 +58,7 @@ WORKLOADS = {
                              leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
     "halved": Shape(1, APART, levels=["batch"], leaves=[("skip_alpha", False), (None, False)]),
     "halved_vector": Shape(4, APART, levels=["batch"], leaves=[("skip_alpha", False), (None, False)]),
+    "hash_grid": Shape(2, SCATTER, exits=["outside"]),
     "hexplane": Shape(24, SCATTER, exits=["outside"]),
     "pagerank": Shape(1, SCATTER, leaves=[(None, False)]),
     "per_splat": Shape(9, APART, leaves=[("idle", False)], turns=["collect", "steps"]),

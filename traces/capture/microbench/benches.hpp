@@ -10,6 +10,9 @@
 namespace warpfold::microbench {
 
 void bench_red(Harness& harness);            // throughput by lanes, addresses, warps; hot addresses
+void bench_vector(Harness& harness);         // REDs of two and four floats, and of one beside them
+void bench_bulk(Harness& harness);           // bulk reductions from shared to global memory
+void bench_shared_add(Harness& harness);     // atomicAdd(float) in shared memory
 void bench_slices(Harness& harness);         // which addresses share a ROP
 void bench_slice_classes(Harness& harness);  // all of them, and which slices share a port
 void bench_share(Harness& harness);          // how SMs share a slice of the L2

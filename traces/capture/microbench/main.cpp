@@ -43,6 +43,12 @@ const std::vector<Group>& groups() {
        [](Harness& h, const Options& o) { bench_arithmetic(h, o.vectors); }},
       {"red", "RED throughput by lanes, addresses and warps; hot addresses",
        [](Harness& h, const Options&) { bench_red(h); }},
+      {"vector", "REDs of vectors, and of as many floats",
+       [](Harness& h, const Options&) { bench_vector(h); }},
+      {"bulk", "bulk reductions from shared to global memory",
+       [](Harness& h, const Options&) { bench_bulk(h); }},
+      {"shared_add", "atomicAdd(float) in shared memory",
+       [](Harness& h, const Options&) { bench_shared_add(h); }},
       {"slices", "which addresses share a ROP, and which ROPs a port",
        [](Harness& h, const Options&) {
          bench_slices(h);

@@ -102,11 +102,18 @@ class Stopwatch {
   }
   // Behind the loop; `drain` waits for the memory operations of this warp, too.
   __device__ void stop(const Probe& probe, int slot, bool drain) {
+    stop_when(probe, slot, [drain] {
+      if (drain) {
+        __threadfence();
+      }
+    });
+  }
+  // The same where `done` waits for what this warp began.
+  template <class Done>
+  __device__ void stop_when(const Probe& probe, int slot, const Done& done) {
     __syncwarp();
     const std::uint64_t end = clock_now();
-    if (drain) {
-      __threadfence();
-    }
+    done();
     const std::uint64_t drained = clock_now();
     record(probe, slot, end, drained, global_time());
   }

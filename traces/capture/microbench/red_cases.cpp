@@ -187,6 +187,17 @@ RedCase hot_block(int sms, std::uint32_t sectors, std::uint32_t words, std::uint
   return made;
 }
 
+// All warps walk around the same sectors: nine REDs to one, then to the next one. How much
+// of a hot row's sectors overlap.
+RedCase hot_walk(int sms, int lanes, std::uint32_t sectors) {
+  RedCase made = hot(sms, "hot_walk", lanes, sectors, 32, 1, 0);
+  made.name = "red/hot_walk/lanes=" + std::to_string(lanes) + "/sectors=" + std::to_string(sectors);
+  made.pattern.step = 1;
+  // Once around at least.
+  made.iterations = std::max(made.iterations, 2 * static_cast<int>(sectors));
+  return made;
+}
+
 }  // namespace
 
 std::vector<RedCase> red_cases(int sms, int max_warps) {
@@ -236,6 +247,11 @@ std::vector<RedCase> red_cases(int sms, int max_warps) {
       for (const std::uint32_t words : {1U, 2U, 4U, 8U}) {
         all.push_back(hot_block(sms, sectors, words, lines));
       }
+    }
+  }
+  for (const int lanes : {1, 4}) {
+    for (const std::uint32_t sectors : {1U, 2U, 4U, 8U, 32U}) {
+      all.push_back(hot_walk(sms, lanes, sectors));
     }
   }
   // One lane each: n hot addresses at a stride. The first shows what a line, the others where the

@@ -28,6 +28,7 @@ struct SassExpectation {
   std::string kernel;
   std::string opcode;
   int count = 0;
+  int capability = 0;  // of the machine code that has it, at least, such as 90
 };
 [[nodiscard]] const std::vector<SassExpectation>& sass_expectations();
 

@@ -4,9 +4,16 @@
 
 namespace warpfold::capture {
 
+namespace camera_pose {
+std::unique_ptr<workload::Workload> make_workload();
+}
 namespace dynibar {
 std::unique_ptr<workload::Workload> make_workload();
 }
+namespace embedding {
+std::unique_ptr<workload::Workload> make_columns();
+std::unique_ptr<workload::Workload> make_rows();
+}  // namespace embedding
 namespace envmap {
 std::unique_ptr<workload::Workload> make_workload();
 }
@@ -14,6 +21,9 @@ namespace image_fit {
 std::unique_ptr<workload::Workload> make_staged();
 std::unique_ptr<workload::Workload> make_balloted();
 }  // namespace image_fit
+namespace hash_grid {
+std::unique_ptr<workload::Workload> make_workload();
+}
 namespace hexplane {
 std::unique_ptr<workload::Workload> make_workload();
 }
@@ -36,10 +46,14 @@ std::unique_ptr<workload::Workload> make_tile_warp_halved();
 
 std::vector<std::unique_ptr<workload::Workload>> workload::all_workloads() {
   std::vector<std::unique_ptr<Workload>> all;
+  all.push_back(camera_pose::make_workload());
   all.push_back(dynibar::make_workload());
+  all.push_back(embedding::make_columns());
+  all.push_back(embedding::make_rows());
   all.push_back(envmap::make_workload());
   all.push_back(image_fit::make_staged());
   all.push_back(image_fit::make_balloted());
+  all.push_back(hash_grid::make_workload());
   all.push_back(hexplane::make_workload());
   all.push_back(pagerank::make_workload());
   all.push_back(spheres::make_workload());
