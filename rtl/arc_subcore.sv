@@ -114,7 +114,7 @@ module arc_subcore #(
 
   logic red_valid;
   logic reduce_valid, reduce_ready;
-  logic result_valid;
+  logic result_valid, sends;
   logic [Lanes-1:0] red_mask;
 
   if (IsVector != 0) begin : g_groups
@@ -291,15 +291,17 @@ module arc_subcore #(
     assign unused_words = req_words_i;
     assign rf_word_o = '0;
     assign lsu_word_o = '0;
-    assign lsu_last_o = lsu_valid_o;
+    assign lsu_last_o = sends;
   end
 
   // ------------------------------------------------------------------------------------------
   // Output select: never both at once, and who is not selected drives zero
   // ------------------------------------------------------------------------------------------
 
+  assign sends = result_valid || red_valid;
+
   always_comb begin
-    lsu_valid_o = result_valid || red_valid;
+    lsu_valid_o = sends;
     lsu_reduced_o = result_valid;
     lsu_addr_o = result_addr | (txn_addr & {AddrWidth{red_valid && !left_valid}});
     lsu_tag_o = result_tag | (req_tag_i & {TagWidth{red_valid}});

@@ -39,8 +39,8 @@ class WordSequencer : public testing::Test {
     dut->txn_valid_i = txn != nullptr;
     dut->txn_addr_i = shown.addr;
     dut->txn_mask_i = shown.mask;
-    dut->txn_tag_i = shown.tag;
-    dut->txn_words_i = shown.last_word;
+    dut->txn_tag_i = static_cast<SData>(shown.tag);
+    dut->txn_words_i = static_cast<CData>(shown.last_word);
   }
 
   // The outputs are those of the oldest transaction that has been accepted, if there is one.
