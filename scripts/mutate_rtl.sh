@@ -55,8 +55,8 @@ group_passed_on       | arc_scheduler_groups | arc_scheduler_groups.sv | s/\(txn
 lone_lane_reduced     | arc_scheduler_groups | arc_scheduler_groups.sv | s/reduce_valid_o = txn_valid_i && several/reduce_valid_o = txn_valid_i/
 left_before_gathered  | arc_scheduler_groups | arc_scheduler_groups.sv | s/left_valid_i && !txn_valid_i && several/left_valid_i \&\& !txn_valid_i/
 neighbours_not_seen   | arc_scheduler_groups | arc_scheduler_groups.sv | s/distance >= 1;/distance >= 2;/
-word_skipped          | arc_word_sequencer | arc_word_sequencer.sv | s/word_q <= next;/word_q <= next + WordWidth'(1);/
-last_one_late         | arc_word_sequencer | arc_word_sequencer.sv | s/last_q <= next == words_q/last_q <= word_q == words_q/
+word_skipped          | arc_word_sequencer | arc_word_sequencer.sv | s/word_q <= word_q \+ WordWidth'\(1\)/word_q <= word_q + WordWidth'(2)/
+last_one_late         | arc_word_sequencer | arc_word_sequencer.sv | s/last_q <= word_q == before_last_q/last_q <= word_q == before_last_q + WordWidth'(1)/
 one_word_without_end  | arc_word_sequencer | arc_word_sequencer.sv | s/last_q <= txn_words_i == '0/last_q <= 1'b0/
 next_txn_too_early    | arc_word_sequencer | arc_word_sequencer.sv | s/\(word_ready_i && last_q\)/word_ready_i/
 next_txn_too_late     | arc_word_sequencer | arc_word_sequencer.sv | s/ \|\| \(word_ready_i && last_q\)//

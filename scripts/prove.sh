@@ -73,7 +73,7 @@ scheduler_groups   | neighbours_not_seen | arc_scheduler_groups | s/distance >= 
 scheduler_groups   | lone_lane_reduced   | arc_scheduler_groups | s/reduce_valid_o = txn_valid_i && several/reduce_valid_o = txn_valid_i/
 word_sequencer     | next_too_early      | arc_word_sequencer | s/\(word_ready_i && last_q\)/word_ready_i/
 word_sequencer     | lost_while_it_waits | arc_word_sequencer | s/txn_valid_i \|\| !txn_ready_o/txn_valid_i/
-word_sequencer     | last_one_late       | arc_word_sequencer | s/last_q <= next == words_q/last_q <= word_q == words_q/
+word_sequencer     | last_one_late       | arc_word_sequencer | s/last_q <= word_q == before_last_q/last_q <= word_q == before_last_q + WordWidth'(1)/
 word_sequencer     | word_goes_on_alone  | arc_word_sequencer | s/else if \(word_ready_i\)/else/
 word_sequencer     | lanes_of_the_next   | arc_word_sequencer | s/if \(txn_ready_o\) begin/if (txn_ready_o || word_ready_i) begin/
 word_sequencer     | reset_forgotten     | arc_word_sequencer | s/valid_q <= 1'b0/valid_q <= 1'b1/

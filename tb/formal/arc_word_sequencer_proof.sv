@@ -47,7 +47,7 @@ module arc_word_sequencer_proof (
     .word_last_o (word_last)
   );
 
-  (* hierconn *) logic [WordWidth-1:0] \u_dut.words_q ;
+  (* hierconn *) logic [WordWidth-1:0] \u_dut.before_last_q ;
 
   logic in_reset_q = 1'b1;  // the first cycle is a reset
 
@@ -135,7 +135,7 @@ module arc_word_sequencer_proof (
 `ifdef INVARIANTS
   always_ff @(posedge clk_i) begin : RecordIsTheState
     if (rst_ni && here_q) begin
-      assert (\u_dut.words_q == last_word_q);
+      assert (\u_dut.before_last_q == last_word_q - 4'd1);
       assert (taken_q <= {4'd0, last_word_q});
     end
   end
