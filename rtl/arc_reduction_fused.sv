@@ -23,7 +23,7 @@ module arc_reduction_fused #(
   parameter int FlushSubnormals = 1,
   // Bits kept of a value, from the top of the largest bin down: 33 to 58.
   parameter int WindowWidth = 44,
-  parameter int TagWidth = arc_pkg::TagWidth  // goes with a transaction to its reads and its result
+  parameter int Width = arc_pkg::TagWidth  // of the tag
 ) (
   input  logic                                        clk_i,
   input  logic                                        rst_ni,
@@ -32,12 +32,12 @@ module arc_reduction_fused #(
   output logic                                        txn_ready_o,
   input  logic [arc_pkg::AddrWidth-1:0]               txn_addr_i,
   input  logic [arc_pkg::Lanes-1:0]                   txn_mask_i,
-  input  logic [TagWidth-1:0]                         txn_tag_i,
+  input  logic [Width-1:0]                            txn_tag_i,
   // register-file read
   output logic                                        rf_valid_o,
   input  logic                                        rf_ready_i,
   output logic [arc_pkg::Lanes-1:0]                   rf_mask_o,
-  output logic [TagWidth-1:0]                         rf_tag_o,
+  output logic [Width-1:0]                            rf_tag_o,
   input  logic [arc_pkg::Banks*arc_pkg::DataWidth-1:0] rf_data_i,
   input  logic [arc_pkg::Lanes*arc_pkg::BinWidth-1:0] rf_bin_i,
   // result: one addition of data to addr
@@ -45,7 +45,7 @@ module arc_reduction_fused #(
   input  logic                                        result_ready_i,
   output logic [arc_pkg::AddrWidth-1:0]               result_addr_o,
   output logic [arc_pkg::DataWidth-1:0]               result_data_o,
-  output logic [TagWidth-1:0]                         result_tag_o,
+  output logic [Width-1:0]                            result_tag_o,
   // a register holds work
   output logic                                        busy_o
 );
@@ -64,7 +64,7 @@ module arc_reduction_fused #(
   logic load, grant, taken, advance;
   logic front_valid_q, back_valid_q;
   logic [AddrWidth-1:0] front_addr_q, back_addr_q;
-  logic [TagWidth-1:0] front_tag_q, back_tag_q;
+  logic [Width-1:0] front_tag_q, back_tag_q;
 
   assign advance = !front_valid_q || taken;
   assign busy_o = front_valid_q || back_valid_q;
@@ -114,7 +114,7 @@ module arc_reduction_fused #(
     .left_o (fetch_left)
   );
 
-  assign rf_tag_o = (back_valid_q ? back_tag_q : front_tag_q) & {TagWidth{rf_valid_o}};
+  assign rf_tag_o = (back_valid_q ? back_tag_q : front_tag_q) & {Width{rf_valid_o}};
   assign txn_ready_o = (!rf_valid_o || (grant && fetch_last)) && (!back_valid_q || advance);
   assign load = txn_valid_i && txn_ready_o;
 
@@ -266,7 +266,7 @@ module arc_reduction_fused #(
 
   assign result_valid_o = result_valid_q;
   assign result_addr_o = front_addr_q & {AddrWidth{result_valid_q}};
-  assign result_tag_o = front_tag_q & {TagWidth{result_valid_q}};
+  assign result_tag_o = front_tag_q & {Width{result_valid_q}};
 
   // ------------------------------------------------------------------------------------------
   // Assertions

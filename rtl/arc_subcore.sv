@@ -114,7 +114,7 @@ module arc_subcore #(
 
   logic red_valid;
   logic reduce_valid, reduce_ready;
-  logic result_valid;
+  logic result_valid, sends;
   logic [Lanes-1:0] red_mask;
 
   if (IsVector != 0) begin : g_groups
@@ -154,61 +154,7 @@ module arc_subcore #(
   logic [AddrWidth-1:0] result_addr;
   logic [TagWidth-1:0] result_tag;
 
-  if (IsVector != 0) begin : g_vector
-    logic word_valid, word_ready, word_last, result_last;
-    logic [AddrWidth-1:0] word_addr;
-    logic [Lanes-1:0] word_mask;
-    logic [TagWidth-1:0] word_tag;
-    logic [WordWidth-1:0] word;
-    logic sums_busy, unused_rf_last;
-
-    arc_word_sequencer u_sequencer (
-      .clk_i       (clk_i),
-      .rst_ni      (rst_ni),
-      .txn_valid_i (reduce_valid),
-      .txn_ready_o (reduce_ready),
-      .txn_addr_i  (txn_addr),
-      .txn_mask_i  (txn_mask),
-      .txn_tag_i   (req_tag_i),
-      .txn_words_i (req_words_i),
-      .word_valid_o(word_valid),
-      .word_ready_i(word_ready),
-      .word_addr_o (word_addr),
-      .word_mask_o (word_mask),
-      .word_tag_o  (word_tag),
-      .word_o      (word),
-      .word_last_o (word_last)
-    );
-
-    arc_reduction_fused #(
-      .FlushSubnormals(FlushSubnormals),
-      .WindowWidth    (WindowWidth),
-      .TagWidth       (1 + WordWidth + TagWidth)
-    ) u_reduction (
-      .clk_i         (clk_i),
-      .rst_ni        (rst_ni),
-      .txn_valid_i   (word_valid),
-      .txn_ready_o   (word_ready),
-      .txn_addr_i    (word_addr),
-      .txn_mask_i    (word_mask),
-      .txn_tag_i     ({word_last, word, word_tag}),
-      .rf_valid_o    (rf_valid_o),
-      .rf_ready_i    (rf_ready_i),
-      .rf_mask_o     (rf_mask_o),
-      .rf_tag_o      ({unused_rf_last, rf_word_o, rf_tag_o}),
-      .rf_data_i     (rf_data_i),
-      .rf_bin_i      (rf_bin_i),
-      .result_valid_o(result_valid),
-      .result_ready_i(lsu_room_i),
-      .result_addr_o (result_addr),
-      .result_data_o (lsu_data_o),
-      .result_tag_o  ({result_last, lsu_word_o, result_tag}),
-      .busy_o        (sums_busy)
-    );
-
-    assign lsu_last_o = result_last || red_valid;
-    assign reduction_busy = word_valid || sums_busy;
-  end else if (UnitKind == arc_pkg::UnitFused) begin : g_fused
+  if (UnitKind == arc_pkg::UnitFused) begin : g_fused
     arc_reduction_fused #(
       .FlushSubnormals(FlushSubnormals),
       .WindowWidth    (WindowWidth)
@@ -256,6 +202,60 @@ module arc_subcore #(
       .result_tag_o  (result_tag),
       .busy_o        (reduction_busy)
     );
+  end else if (UnitKind == arc_pkg::UnitVector) begin : g_vector
+    logic word_valid, word_ready, word_last, result_last;
+    logic [AddrWidth-1:0] word_addr;
+    logic [Lanes-1:0] word_mask;
+    logic [TagWidth-1:0] word_tag;
+    logic [WordWidth-1:0] word;
+    logic sums_busy, unused_rf_last;
+
+    arc_word_sequencer u_sequencer (
+      .clk_i       (clk_i),
+      .rst_ni      (rst_ni),
+      .txn_valid_i (reduce_valid),
+      .txn_ready_o (reduce_ready),
+      .txn_addr_i  (txn_addr),
+      .txn_mask_i  (txn_mask),
+      .txn_tag_i   (req_tag_i),
+      .txn_words_i (req_words_i),
+      .word_valid_o(word_valid),
+      .word_ready_i(word_ready),
+      .word_addr_o (word_addr),
+      .word_mask_o (word_mask),
+      .word_tag_o  (word_tag),
+      .word_o      (word),
+      .word_last_o (word_last)
+    );
+
+    arc_reduction_fused #(
+      .FlushSubnormals(FlushSubnormals),
+      .WindowWidth    (WindowWidth),
+      .Width          (1 + WordWidth + TagWidth)
+    ) u_reduction (
+      .clk_i         (clk_i),
+      .rst_ni        (rst_ni),
+      .txn_valid_i   (word_valid),
+      .txn_ready_o   (word_ready),
+      .txn_addr_i    (word_addr),
+      .txn_mask_i    (word_mask),
+      .txn_tag_i     ({word_last, word, word_tag}),
+      .rf_valid_o    (rf_valid_o),
+      .rf_ready_i    (rf_ready_i),
+      .rf_mask_o     (rf_mask_o),
+      .rf_tag_o      ({unused_rf_last, rf_word_o, rf_tag_o}),
+      .rf_data_i     (rf_data_i),
+      .rf_bin_i      (rf_bin_i),
+      .result_valid_o(result_valid),
+      .result_ready_i(lsu_room_i),
+      .result_addr_o (result_addr),
+      .result_data_o (lsu_data_o),
+      .result_tag_o  ({result_last, lsu_word_o, result_tag}),
+      .busy_o        (sums_busy)
+    );
+
+    assign lsu_last_o = result_last || red_valid;
+    assign reduction_busy = word_valid || sums_busy;
   end else begin : g_serial
     arc_reduction_serial #(
       .FlushSubnormals(FlushSubnormals)
@@ -287,19 +287,21 @@ module arc_subcore #(
   end
 
   if (IsVector == 0) begin : g_one_word
-    logic unused_words;
-    assign unused_words = ^req_words_i;
+    logic [WordWidth-1:0] unused_words;
+    assign unused_words = req_words_i;
     assign rf_word_o = '0;
     assign lsu_word_o = '0;
-    assign lsu_last_o = lsu_valid_o;
+    assign lsu_last_o = sends;
   end
 
   // ------------------------------------------------------------------------------------------
   // Output select: never both at once, and who is not selected drives zero
   // ------------------------------------------------------------------------------------------
 
+  assign sends = result_valid || red_valid;
+
   always_comb begin
-    lsu_valid_o = result_valid || red_valid;
+    lsu_valid_o = sends;
     lsu_reduced_o = result_valid;
     lsu_addr_o = result_addr | (txn_addr & {AddrWidth{red_valid && !left_valid}});
     lsu_tag_o = result_tag | (req_tag_i & {TagWidth{red_valid}});

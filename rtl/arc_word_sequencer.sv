@@ -39,13 +39,12 @@ module arc_word_sequencer (
   logic [AddrWidth-1:0] addr_q;
   logic [Lanes-1:0] mask_q;
   logic [TagWidth-1:0] tag_q;
-  logic [WordWidth-1:0] word_q, words_q;  // the word that is next, the last one
-  logic [WordWidth-1:0] next;
+  logic [WordWidth-1:0] word_q;         // the word that is next
+  logic [WordWidth-1:0] before_last_q;  // the one before the last
   logic load;
 
   assign txn_ready_o = !valid_q || (word_ready_i && last_q);
   assign load = txn_valid_i && txn_ready_o;
-  assign next = word_q + WordWidth'(1);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_q <= 1'b0;
@@ -58,12 +57,12 @@ module arc_word_sequencer (
       addr_q <= txn_addr_i;
       mask_q <= txn_mask_i;
       tag_q <= txn_tag_i;
-      words_q <= txn_words_i;
+      before_last_q <= txn_words_i - WordWidth'(1);
       word_q <= '0;
       last_q <= txn_words_i == '0;
     end else if (word_ready_i) begin
-      word_q <= next;
-      last_q <= next == words_q;
+      word_q <= word_q + WordWidth'(1);
+      last_q <= word_q == before_last_q;
     end
   end
 
@@ -84,8 +83,14 @@ module arc_word_sequencer (
   `ARC_ASSERT_NEXT(NextWordOfTheSameTransaction, word_valid_o && word_ready_i && !word_last_o,
                    word_valid_o && $stable(word_addr_o) && $stable(word_mask_o) &&
                    $stable(word_tag_o) && word_o != '0)
-  `ARC_ASSERT(LastIsTheLast, !valid_q || last_q == (word_q == words_q))
-  `ARC_ASSERT(NoWordBehindTheLast, !valid_q || word_q <= words_q)
+`ifndef SYNTHESIS
+  logic [WordWidth-1:0] last_word;
+
+  assign last_word = before_last_q + WordWidth'(1);
+`endif
+
+  `ARC_ASSERT(LastIsTheLast, !valid_q || last_q == (word_q == last_word))
+  `ARC_ASSERT(NoWordBehindTheLast, !valid_q || word_q <= last_word)
   `ARC_ASSERT_NEXT(BeginsWithTheFirstWord, load, word_valid_o && word_o == '0)
 
 endmodule

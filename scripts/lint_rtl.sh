@@ -64,8 +64,8 @@ lint() {  # module, parameter and value or nothing
 
 # Values of UnitKind for which arc_subcore has a unit: those whose module is there.
 kinds=()
-for kind in serial:0 pipelined:1 fused:2; do
-  [[ ! -f arc_reduction_${kind%:*}.sv ]] || kinds+=("${kind#*:}")
+for kind in reduction_serial:0 reduction_pipelined:1 reduction_fused:2 word_sequencer:3; do
+  [[ ! -f arc_${kind%:*}.sv ]] || kinds+=("${kind#*:}")
 done
 
 for file in "${files[@]}"; do
@@ -74,8 +74,11 @@ for file in "${files[@]}"; do
     arc_pkg) ;;
     arc_fp32_adder) lint "$module"; lint "$module" Pipelined 1 ;;
     arc_subcore) for kind in "${kinds[@]}"; do lint "$module" UnitKind "$kind"; done ;;
-    arc_fused_align | arc_fused_sum | arc_fused_round | arc_reduction_fused)
+    arc_fused_align | arc_fused_sum | arc_fused_round)
       lint "$module"; lint "$module" WindowWidth 33; lint "$module" WindowWidth 58 ;;
+    arc_reduction_fused)
+      lint "$module"; lint "$module" WindowWidth 33; lint "$module" WindowWidth 58
+      lint "$module" Width 17 ;;
     *) lint "$module" ;;
   esac
 done
@@ -113,9 +116,9 @@ refuses() {  # words, module, parameter=value...
   fi
   printf 'lint  %s refuses %s\n' "$module" "$*"
 }
-kinds_are='there are 0 serial, 1 pipelined and 2 fused'
+kinds_are='there are 0 serial, 1 pipelined, 2 fused and 3 vector'
 widths_are='must be 33 to 58'
-refuses "$kinds_are" arc_subcore UnitKind=3
+refuses "$kinds_are" arc_subcore UnitKind=4
 refuses "$kinds_are" arc_subcore UnitKind=-1
 if [[ " ${kinds[*]} " == *" 2 "* ]]; then
   refuses "$widths_are" arc_reduction_fused WindowWidth=32

@@ -50,6 +50,18 @@ address_bit_ignored   | arc_addr_match     | arc_addr_match.sv     | s/addr == t
 done_without_ready    | arc_addr_match     | arc_addr_match.sv     | s/else if \(txn_valid_o && txn_ready_i\)/else if (txn_valid_o)/
 red_before_result     | arc_scheduler      | arc_scheduler.sv      | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/
 sent_twice            | arc_scheduler      | arc_scheduler.sv      | s/red_free \? !left_valid_i : /red_free || /
+red_before_result_groups | arc_scheduler_groups | arc_scheduler_groups.sv | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/
+group_passed_on       | arc_scheduler_groups | arc_scheduler_groups.sv | s/\(txn_valid_i && !several\)/txn_valid_i/
+lone_lane_reduced     | arc_scheduler_groups | arc_scheduler_groups.sv | s/reduce_valid_o = txn_valid_i && several/reduce_valid_o = txn_valid_i/
+left_before_gathered  | arc_scheduler_groups | arc_scheduler_groups.sv | s/left_valid_i && !txn_valid_i && several/left_valid_i \&\& !txn_valid_i/
+neighbours_not_seen   | arc_scheduler_groups | arc_scheduler_groups.sv | s/distance >= 1;/distance >= 2;/
+word_skipped          | arc_word_sequencer | arc_word_sequencer.sv | s/word_q <= word_q \+ WordWidth'\(1\)/word_q <= word_q + WordWidth'(2)/
+last_one_late         | arc_word_sequencer | arc_word_sequencer.sv | s/last_q <= word_q == before_last_q/last_q <= word_q == before_last_q + WordWidth'(1)/
+one_word_without_end  | arc_word_sequencer | arc_word_sequencer.sv | s/last_q <= txn_words_i == '0/last_q <= 1'b0/
+next_txn_too_early    | arc_word_sequencer | arc_word_sequencer.sv | s/\(word_ready_i && last_q\)/word_ready_i/
+next_txn_too_late     | arc_word_sequencer | arc_word_sequencer.sv | s/ \|\| \(word_ready_i && last_q\)//
+txn_lost              | arc_word_sequencer | arc_word_sequencer.sv | s/txn_valid_i \|\| !txn_ready_o/txn_valid_i/
+words_not_reset       | arc_word_sequencer | arc_word_sequencer.sv | s/valid_q <= 1'b0/valid_q <= 1'b1/
 last_lane_lost        | arc_reduction_serial | arc_reduction_serial.sv | s/left_any = mask_q != '0/left_any = (mask_q \& (mask_q - 1)) != '0/
 load_too_early        | arc_reduction_serial | arc_reduction_serial.sv | s/\(!add_valid_q \|\| result_ready_i\)/1'b1/
 load_too_late         | arc_reduction_serial | arc_reduction_serial.sv | s/\(!add_valid_q \|\| result_ready_i\)/!add_valid_q/

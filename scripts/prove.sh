@@ -37,6 +37,8 @@ die() {
 proofs=$(cat <<'PROOFS'
 lane_picker        | yes | comb   | arc_lane_picker    | arc_lane_picker                         | -                     | 1 1 1
 scheduler          | yes | comb   | arc_scheduler      | arc_scheduler                           | -                     | 1 1 1
+scheduler_groups   | yes | comb   | arc_scheduler_groups | arc_scheduler_groups                  | -                     | 1 1 1
+word_sequencer     | yes | induct | arc_word_sequencer | arc_word_sequencer                      | -                     | 2 9 6
 reduction_serial   | yes | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -                     | 2 11 9
 serial_progress    | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DPROGRESS            | 2 11 12
 reduction_pipelined | yes | induct | arc_reduction_pipelined | arc_lane_picker arc_reduction_pipelined | -                     | 2 12 11
@@ -65,6 +67,16 @@ lane_picker        | picked_lane_kept    | arc_lane_picker    | s/rest_o = .*;/r
 scheduler          | red_before_result   | arc_scheduler      | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/
 scheduler          | dropped             | arc_scheduler      | s/: reduce_ready_i;/: 1'b1;/
 scheduler          | sent_twice          | arc_scheduler      | s/red_free \? !left_valid_i : /red_free || /
+scheduler_groups   | red_before_result   | arc_scheduler_groups | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/
+scheduler_groups   | group_among_the_left | arc_scheduler_groups | s/left_valid_i && !txn_valid_i && several/left_valid_i \&\& several/
+scheduler_groups   | neighbours_not_seen | arc_scheduler_groups | s/distance >= 1;/distance >= 2;/
+scheduler_groups   | lone_lane_reduced   | arc_scheduler_groups | s/reduce_valid_o = txn_valid_i && several/reduce_valid_o = txn_valid_i/
+word_sequencer     | next_too_early      | arc_word_sequencer | s/\(word_ready_i && last_q\)/word_ready_i/
+word_sequencer     | lost_while_it_waits | arc_word_sequencer | s/txn_valid_i \|\| !txn_ready_o/txn_valid_i/
+word_sequencer     | last_one_late       | arc_word_sequencer | s/last_q <= word_q == before_last_q/last_q <= word_q == before_last_q + WordWidth'(1)/
+word_sequencer     | word_goes_on_alone  | arc_word_sequencer | s/else if \(word_ready_i\)/else/
+word_sequencer     | lanes_of_the_next   | arc_word_sequencer | s/if \(txn_ready_o\) begin/if (txn_ready_o || word_ready_i) begin/
+word_sequencer     | reset_forgotten     | arc_word_sequencer | s/valid_q <= 1'b0/valid_q <= 1'b1/
 reduction_serial   | load_too_early      | arc_reduction_serial | s/\(!add_valid_q \|\| result_ready_i\)/1'b1/
 reduction_serial   | gap_between         | arc_reduction_serial | s/\(!add_valid_q \|\| result_ready_i\)/!add_valid_q/
 reduction_serial   | stall_ignored       | arc_reduction_serial | s/ \|\| \(result_valid_o && !result_ready_i\);/;/

@@ -24,7 +24,7 @@ SCHEMA = "warpfold.power/1"
 TRACE = synth.ROOT / "traces" / "data" / "truck-values.wft"
 # Widths of the fields of a line of unit_stimulus, from the lowest bit; those of the register file follow.
 FIELDS = [("req_valid_i", 1), ("req_mask_i", 32), ("req_addr_i", 32 * 48), ("req_tag_i", 12),
-          ("lsu_room_i", 1), ("rf_ready_i", 1)]
+          ("req_words_i", 4), ("lsu_room_i", 1), ("rf_ready_i", 1)]
 RESET_CYCLES = 2
 
 

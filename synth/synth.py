@@ -53,19 +53,23 @@ class Top:
     kind: object = None  # of the whole unit: its Kind
 
 
-# A kind of the unit: its name, its value of the parameter UnitKind, and the lanes (values) that it takes
-# in one cycle. A new kind is one line here; the serial one gives its rows no suffix.
+# A kind of the unit: its name, its value of the parameter UnitKind, the lanes (values) that it takes in one
+# cycle, and the modules that it alone has. A new kind is one line here; the serial one gives its rows no
+# suffix. Yosys numbers what it reads, and ABC's luck hangs on the numbers: so that a new kind leaves the
+# figures of the others as they are, the files of its own modules are read for its rows alone.
 @dataclass(frozen=True)
 class Kind:
     name: str
     number: int
     lanes_per_cycle: int
+    own: tuple = ()
 
 
 KINDS = [
     Kind("serial", 0, 1),
     Kind("pipelined", 1, 1),
     Kind("fused", 2, 4),
+    Kind("vector", 3, 4, ("arc_scheduler_groups", "arc_word_sequencer")),
 ]
 
 
@@ -88,6 +92,8 @@ TOPS = [
     Top("arc_reduction_serial", "arc_reduction_serial"),
     Top("arc_reduction_pipelined", "arc_reduction_pipelined"),
     Top("arc_reduction_fused", "arc_reduction_fused"),
+    Top("arc_scheduler_groups", "arc_scheduler_groups"),
+    Top("arc_word_sequencer", "arc_word_sequencer"),
     *(row for kind in KINDS for row in kind_rows(kind)),
 ]
 # What the paper's figure covers: everything that ARC adds, and the same with the coalescer.
@@ -193,7 +199,8 @@ def find_top(name, rtl):
 
 def load_commands(top, rtl):
     """Yosys commands that leave `top` loaded, not yet synthesized."""
-    files = " ".join(str(file) for file in rtl_files(rtl))
+    others = {module for kind in KINDS if kind != top.kind for module in kind.own} - {top.module}
+    files = " ".join(str(file) for file in rtl_files(rtl) if file.stem not in others)
     chparam = f" -chparam {top.chparam}" if top.chparam else ""
     commands = [f"read_verilog -sv -I{rtl} {files}", f"hierarchy -check -top {top.module}{chparam}"]
     if top.left_out:

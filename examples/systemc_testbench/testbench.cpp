@@ -13,10 +13,11 @@ using Unit = arc::arc_subcore<kKind>;
 
 struct Testbench : sc_core::sc_module {
   sc_core::sc_clock clk{"clk", 1, sc_core::SC_NS};
-  sc_core::sc_signal<bool> rst_n, req_valid, req_ready, lsu_valid, lsu_room, lsu_reduced, rf_valid,
-      rf_ready, busy;
+  sc_core::sc_signal<bool> rst_n, req_valid, req_ready, lsu_valid, lsu_room, lsu_reduced, lsu_last,
+      rf_valid, rf_ready, busy;
   sc_core::sc_signal<Unit::Mask> req_mask, lsu_mask, rf_mask;
   sc_core::sc_signal<Unit::TagWord> req_tag, lsu_tag, rf_tag;
+  sc_core::sc_signal<Unit::WordNumber> req_words, lsu_word, rf_word;  // for the vector kind
   sc_core::sc_signal<Unit::AddressWord> lsu_addr;
   sc_core::sc_signal<Unit::Word> lsu_data;
   sc_core::sc_signal<arc::AddressBits> req_addr;
@@ -34,6 +35,8 @@ struct Testbench : sc_core::sc_module {
     unit->lsu_reduced_o(lsu_reduced), unit->lsu_data_o(lsu_data), unit->lsu_tag_o(lsu_tag);
     unit->rf_valid_o(rf_valid), unit->rf_ready_i(rf_ready), unit->rf_mask_o(rf_mask);
     unit->rf_tag_o(rf_tag), unit->rf_data_i(rf_data), unit->rf_bin_i(rf_bin);
+    unit->req_words_i(req_words), unit->lsu_word_o(lsu_word), unit->lsu_last_o(lsu_last);
+    unit->rf_word_o(rf_word);
     SC_HAS_PROCESS(Testbench);
     SC_METHOD(edge);
     sensitive << clk.posedge_event();

@@ -31,17 +31,20 @@ class arc_subcore : public sc_core::sc_module {
   using AddressWord = sc_dt::sc_uint<kAddrWidth>;
   using TagWord = sc_dt::sc_uint<kTagWidth>;
   using Word = sc_dt::sc_uint<kWordWidth>;
+  using WordNumber = sc_dt::sc_uint<kWordNumberWidth>;
 
   // Clock; asynchronous active-low reset, released away from the rising edge.
   sc_core::sc_in<bool> clk_i{"clk_i"};
   sc_core::sc_in<bool> rst_ni{"rst_ni"};
 
-  // atomred request. Held with mask, addresses and tag until req_ready_o; low during reset.
+  // atomred request. Held with mask, addresses, tag and words until req_ready_o; low during reset.
   sc_core::sc_in<bool> req_valid_i{"req_valid_i"};
   sc_core::sc_out<bool> req_ready_o{"req_ready_o"};      // the whole request leaves in this cycle
   sc_core::sc_in<Mask> req_mask_i{"req_mask_i"};         // active lanes, lane 0 in bit 0
   sc_core::sc_in<AddressBits> req_addr_i{"req_addr_i"};  // byte addresses, lane l at [48*l +: 48]
   sc_core::sc_in<TagWord> req_tag_i{"req_tag_i"};        // comes back with all that stems from it
+  // Words of a lane, less one. Only the vector kind reads it.
+  sc_core::sc_in<WordNumber> req_words_i{"req_words_i"};
 
   // Transaction to the memory queue, taken at the edge at which valid and room are high. room is
   // the registered "not full" of the queue: no function of this cycle's outputs.
@@ -52,6 +55,9 @@ class arc_subcore : public sc_core::sc_module {
   sc_core::sc_out<bool> lsu_reduced_o{"lsu_reduced_o"};   // a sum; else the lanes' own values
   sc_core::sc_out<Word> lsu_data_o{"lsu_data_o"};         // the sum, an FP32 value; else 0
   sc_core::sc_out<TagWord> lsu_tag_o{"lsu_tag_o"};
+  sc_core::sc_out<WordNumber> lsu_word_o{
+      "lsu_word_o"};                               // that a sum is of; 0 but for the vector kind
+  sc_core::sc_out<bool> lsu_last_o{"lsu_last_o"};  // not a sum with others of its packet behind
 
   // Register-file read of the lanes in rf_mask_o, granted at the edge at which valid and ready are
   // high. ready may answer valid and mask within the cycle. The values stand at rf_data_i from the
@@ -60,8 +66,10 @@ class arc_subcore : public sc_core::sc_module {
   sc_core::sc_in<bool> rf_ready_i{"rf_ready_i"};
   sc_core::sc_out<Mask> rf_mask_o{"rf_mask_o"};
   sc_core::sc_out<TagWord> rf_tag_o{"rf_tag_o"};
-  sc_core::sc_in<ReadData<kKind>> rf_data_i{"rf_data_i"};  // 32 bits; 128 for the fused kind
-  sc_core::sc_in<BinBits> rf_bin_i{"rf_bin_i"};            // 160 bits; only the fused kind reads it
+  sc_core::sc_out<WordNumber> rf_word_o{"rf_word_o"};  // of the operand; 0 but for the vector kind
+  // 32 bits; 128 for the fused and the vector kind, which alone read the 160 bits of bins.
+  sc_core::sc_in<ReadData<kKind>> rf_data_i{"rf_data_i"};
+  sc_core::sc_in<BinBits> rf_bin_i{"rf_bin_i"};
 
   // A register holds work. While it and req_valid_i are low, the clock may stop.
   sc_core::sc_out<bool> busy_o{"busy_o"};

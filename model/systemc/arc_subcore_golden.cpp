@@ -9,9 +9,9 @@ arc_subcore_golden<kKind>::arc_subcore_golden(sc_core::sc_module_name name)
   SC_HAS_PROCESS(arc_subcore_golden);
   SC_METHOD(evaluate);
   this->sensitive << this->clk_i.pos() << this->rst_ni << this->req_valid_i << this->req_mask_i
-                  << this->req_addr_i << this->req_tag_i << this->lsu_room_i << this->rf_ready_i
-                  << this->rf_data_i;
-  if constexpr (kKind == UnitKind::kFused) {
+                  << this->req_addr_i << this->req_tag_i << this->req_words_i << this->lsu_room_i
+                  << this->rf_ready_i << this->rf_data_i;
+  if constexpr (read_lanes(kKind) != 1) {
     this->sensitive << this->rf_bin_i;
   }
 }
@@ -36,9 +36,10 @@ void arc_subcore_golden<kKind>::read_ports() {
     inputs_.req_addr = unpack_addresses(this->req_addr_i.read());
   }
   inputs_.req_tag = static_cast<Tag>(this->req_tag_i.read().to_uint());
+  inputs_.req_words = this->req_words_i.read().to_uint() + 1;
   inputs_.lsu_room = this->lsu_room_i.read();
   inputs_.rf_ready = this->rf_ready_i.read();
-  if constexpr (kKind != UnitKind::kFused) {
+  if constexpr (read_lanes(kKind) == 1) {
     inputs_.rf_data[0] = this->rf_data_i.read().to_uint();
   } else {
     if (first_ || this->rf_data_i.event()) {
@@ -64,14 +65,18 @@ void arc_subcore_golden<kKind>::write_ports(const UnitOutputs& outputs) {
   this->lsu_reduced_o.write(outputs.lsu_reduced);
   this->lsu_data_o.write(outputs.lsu_data);
   this->lsu_tag_o.write(outputs.lsu_tag);
+  this->lsu_word_o.write(outputs.lsu_word);
+  this->lsu_last_o.write(outputs.lsu_last);
   this->rf_valid_o.write(outputs.rf_valid);
   this->rf_mask_o.write(outputs.rf_mask);
   this->rf_tag_o.write(outputs.rf_tag);
+  this->rf_word_o.write(outputs.rf_word);
   this->busy_o.write(outputs.busy);
 }
 
 template class arc_subcore_golden<UnitKind::kSerial>;
 template class arc_subcore_golden<UnitKind::kPipelined>;
 template class arc_subcore_golden<UnitKind::kFused>;
+template class arc_subcore_golden<UnitKind::kVector>;
 
 }  // namespace warpfold::systemc

@@ -10,6 +10,7 @@
 #include "model/systemc/arc_subcore.hpp"
 #include "model/unit/golden_fused.hpp"
 #include "model/unit/golden_unit.hpp"
+#include "model/unit/golden_vector.hpp"
 
 namespace warpfold::systemc {
 
@@ -19,9 +20,9 @@ class arc_subcore_golden final : public arc_subcore<kKind> {
   explicit arc_subcore_golden(sc_core::sc_module_name name);
 
  private:
-  using Reduction = std::conditional_t<
-      kKind == UnitKind::kFused, GoldenFused,
-      std::conditional_t<kKind == UnitKind::kPipelined, GoldenPipelined, GoldenSerial>>;
+  using OneLane = std::conditional_t<kKind == UnitKind::kPipelined, GoldenPipelined, GoldenSerial>;
+  using FourLanes = std::conditional_t<kKind == UnitKind::kVector, GoldenVector, GoldenFused>;
+  using Reduction = std::conditional_t<read_lanes(kKind) == 1, OneLane, FourLanes>;
 
   // After every change of an input: reset, edge and outputs, in one delta cycle.
   void evaluate();

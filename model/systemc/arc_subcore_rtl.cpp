@@ -7,6 +7,7 @@
 #include "Varc_subcore_sc_fused.h"
 #include "Varc_subcore_sc_pipelined.h"
 #include "Varc_subcore_sc_serial.h"
+#include "Varc_subcore_sc_vector.h"
 // clang-format on
 #include "model/systemc/arc_subcore_rtl.hpp"
 
@@ -15,10 +16,15 @@ namespace warpfold::systemc {
 namespace {
 
 template <UnitKind kKind>
-using VerilatedOf =
-    std::conditional_t<kKind == UnitKind::kFused, Varc_subcore_sc_fused,
-                       std::conditional_t<kKind == UnitKind::kPipelined, Varc_subcore_sc_pipelined,
-                                          Varc_subcore_sc_serial>>;
+struct VerilatedOf;
+template <>
+struct VerilatedOf<UnitKind::kSerial> : std::type_identity<Varc_subcore_sc_serial> {};
+template <>
+struct VerilatedOf<UnitKind::kPipelined> : std::type_identity<Varc_subcore_sc_pipelined> {};
+template <>
+struct VerilatedOf<UnitKind::kFused> : std::type_identity<Varc_subcore_sc_fused> {};
+template <>
+struct VerilatedOf<UnitKind::kVector> : std::type_identity<Varc_subcore_sc_vector> {};
 
 // What Verilator generates takes its context from a variable of the thread, when it is made and
 // when it goes. It gets one for itself, which starts no threads and leaves those of other models
@@ -40,7 +46,7 @@ class ContextOfThread {
 
 template <UnitKind kKind>
 struct arc_subcore_rtl<kKind>::Body {
-  using Rtl = VerilatedOf<kKind>;
+  using Rtl = typename VerilatedOf<kKind>::type;
 
   Body() {
     context.threads(1);
@@ -70,6 +76,7 @@ arc_subcore_rtl<kKind>::arc_subcore_rtl(sc_core::sc_module_name name)
   rtl.req_mask_i(this->req_mask_i);
   rtl.req_addr_i(this->req_addr_i);
   rtl.req_tag_i(this->req_tag_i);
+  rtl.req_words_i(this->req_words_i);
   rtl.lsu_valid_o(this->lsu_valid_o);
   rtl.lsu_room_i(this->lsu_room_i);
   rtl.lsu_addr_o(this->lsu_addr_o);
@@ -77,10 +84,13 @@ arc_subcore_rtl<kKind>::arc_subcore_rtl(sc_core::sc_module_name name)
   rtl.lsu_reduced_o(this->lsu_reduced_o);
   rtl.lsu_data_o(this->lsu_data_o);
   rtl.lsu_tag_o(this->lsu_tag_o);
+  rtl.lsu_word_o(this->lsu_word_o);
+  rtl.lsu_last_o(this->lsu_last_o);
   rtl.rf_valid_o(this->rf_valid_o);
   rtl.rf_ready_i(this->rf_ready_i);
   rtl.rf_mask_o(this->rf_mask_o);
   rtl.rf_tag_o(this->rf_tag_o);
+  rtl.rf_word_o(this->rf_word_o);
   rtl.rf_data_i(this->rf_data_i);
   rtl.rf_bin_i(this->rf_bin_i);
   rtl.busy_o(this->busy_o);
@@ -92,5 +102,6 @@ arc_subcore_rtl<kKind>::~arc_subcore_rtl() = default;
 template class arc_subcore_rtl<UnitKind::kSerial>;
 template class arc_subcore_rtl<UnitKind::kPipelined>;
 template class arc_subcore_rtl<UnitKind::kFused>;
+template class arc_subcore_rtl<UnitKind::kVector>;
 
 }  // namespace warpfold::systemc

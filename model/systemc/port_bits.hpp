@@ -12,14 +12,16 @@
 
 namespace warpfold::systemc {
 
-inline constexpr int kWordWidth = 32;  // bits of a value (arc_pkg::DataWidth)
-inline constexpr int kBinWidth = 5;    // bits of an exponent bin (arc_pkg::BinWidth)
+inline constexpr int kWordWidth = 32;       // bits of a value (arc_pkg::DataWidth)
+inline constexpr int kBinWidth = 5;         // bits of an exponent bin (arc_pkg::BinWidth)
+inline constexpr int kWordNumberWidth = 4;  // bits of the number of a word (arc_pkg::WordWidth)
 
 // req_addr_i: lane l's byte address in bits [48*l +: 48].
 using AddressBits = sc_dt::sc_bv<kLanes * kAddrWidth>;
 // rf_bin_i: lane l's exponent bin in bits [5*l +: 5].
 using BinBits = sc_dt::sc_bv<kLanes * kBinWidth>;
-// rf_data_i: one value, or for the fused kind that of bank b's lane in bits [32*b +: 32].
+// rf_data_i: one value, or for the fused and the vector kind that of bank b's lane in bits
+// [32*b +: 32].
 template <UnitKind kKind>
 using ReadData = std::conditional_t<read_lanes(kKind) == 1, sc_dt::sc_uint<kWordWidth>,
                                     sc_dt::sc_bv<kWordWidth* static_cast<int>(read_lanes(kKind))>>;
@@ -42,8 +44,8 @@ std::array<Address, kLanes> unpack_addresses(const AddressBits& bits);
 std::array<std::uint8_t, kLanes> unpack_bins(const BinBits& bits);
 
 // The register file's answer to a granted read, due in the cycle after the grant: the values of
-// `lanes`, as rf_mask_o asked for them, and the bins of all lanes, which the fused kind alone
-// reads.
+// `lanes`, as rf_mask_o asked for them, and the bins of all lanes, which the fused and the vector
+// kind alone read.
 template <UnitKind kKind>
 ReadData<kKind> read_data(LaneMask lanes, const Operand& operand);
 BinBits read_bins(const Operand& operand);

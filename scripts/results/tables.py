@@ -272,10 +272,10 @@ def synthesis_asap7(n):
 
 
 def transistors(n):
-    rows = [[name] + [f"{n.value(f'unit.{kind}.{count}')}, {n.value(f'unit.{kind}.{share}')}" for kind in KINDS]
+    rows = [[name] + [f"{n.value(f'unit.{kind}.{count}')}, {n.value(f'unit.{kind}.{share}')}" for kind in values.LANES]
             for name, count, share in (("what ARC adds", "transistors", "share"),
                                        ("with the coalescer", "with_coalescer", "share_with_coalescer"))]
-    return markdown(["a sub-core, and 128 x 4 of them in an RTX 4090", *KINDS], rows)
+    return markdown(["a sub-core, and 128 x 4 of them in an RTX 4090", *values.LANES], rows)
 
 
 def layout(n):

@@ -22,9 +22,10 @@ import store  # noqa: E402
 GPUS = ("rtx4090", "rtx3060", "h200")
 VECTORS_ON = "h100"
 PAPER_GPUS = ("rtx4090", "rtx3060")
+# Kinds of unit that tables of simulations have, and all of those that are synthesized.
 KINDS = ("serial", "pipelined", "fused")
-LANES = {"serial": 1, "pipelined": 1, "fused": 4}
-ROW_OF_KIND = {kind: "arc_subcore" + ("" if kind == "serial" else f"_{kind}") for kind in KINDS}
+LANES = {"serial": 1, "pipelined": 1, "fused": 4, "vector": 4}
+ROW_OF_KIND = {kind: "arc_subcore" + ("" if kind == "serial" else f"_{kind}") for kind in LANES}
 # One trace of each workload of ARC's groups; of a scene in training that of 7,000 iterations.
 ARC_TRACES = ["workload:3D-??", "workload:NV-??", "workload:PS-??", "!*-1K", "!*-values"]
 # What an RTX 4090 has (ARC, 5.4), and its units.
@@ -195,7 +196,7 @@ class Numbers:
         return json.loads((ROOT / "synth/others.json").read_text(encoding="utf-8"))
 
     def unit_value(self, kind, name):
-        if kind not in KINDS:
+        if kind not in LANES:
             raise Unknown(kind)
         whole_row, added = ROW_OF_KIND[kind], f"{ROW_OF_KIND[kind]}_without_addr_match"
         transistors = self.synthesis[added]["transistors"]

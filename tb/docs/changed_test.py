@@ -43,7 +43,7 @@ class Changed(unittest.TestCase):
         self.assertEqual(sorted(path.name for path in made), ["oldest_first.cpp", "reduce_all.cpp"])
 
     def test_diffs_that_do_not_apply(self):
-        self.refused("\n   greedy\n", "\n   lazy\n", "does not apply")
+        self.refused("\n   reduce_groups\n", "\n   lazy\n", "does not apply")
         self.refused("+++ b/model/unit/scheduler/reduce_all.cpp", "+++ b/model/unit/scheduler/greedy.cpp", "does not apply")
 
     def test_diffs_of_more(self):

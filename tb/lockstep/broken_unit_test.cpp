@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "model/unit/golden_unit.hpp"
+#include "model/unit/golden_vector.hpp"
 #include "model/unit/lockstep.hpp"
 #include "tb/lockstep/request_shapes.hpp"
 
@@ -12,12 +13,13 @@ namespace warpfold {
 namespace {
 
 // A golden unit whose ports are tampered with. Either function may be empty.
-class BrokenUnit final : public ArcUnit {
+template <class Reduction>
+class BrokenUnitOf final : public ArcUnit {
  public:
   using SpoilInputs = std::function<void(UnitInputs&)>;
   using SpoilOutputs = std::function<void(UnitOutputs&, const UnitInputs&)>;
 
-  BrokenUnit(SpoilInputs inputs, SpoilOutputs outputs)
+  BrokenUnitOf(SpoilInputs inputs, SpoilOutputs outputs)
       : spoil_inputs_(std::move(inputs)), spoil_outputs_(std::move(outputs)) {}
   void reset() override { unit_.reset(); }
   UnitOutputs tick(const UnitInputs& inputs) override {
@@ -35,16 +37,18 @@ class BrokenUnit final : public ArcUnit {
   [[nodiscard]] bool busy() const override { return unit_.busy(); }
 
  private:
-  GoldenUnit<GoldenSerial> unit_;
+  GoldenUnit<Reduction> unit_;
   SpoilInputs spoil_inputs_;
   SpoilOutputs spoil_outputs_;
 };
+using BrokenUnit = BrokenUnitOf<GoldenSerial>;
 
 std::string run(ArcUnit& unit, ArcUnit& golden, LockstepOptions options = {.seed = 3}) {
   Lockstep lockstep(unit, golden, options);
   SplitMix64 random(11);
   for (int i = 0; i < 400; ++i) {
-    if (!lockstep.send(random_request(random, Shape::kFewGroups))) {
+    if (!lockstep.send(
+            with_words(random_request(random, Shape::kFewGroups), options.kind, random))) {
       return lockstep.message();
     }
   }
@@ -86,6 +90,12 @@ TEST(BrokenUnit, EveryOutputPortIsCompared) {
        [](UnitOutputs& o) { o.rf_mask ^= 0x10000; }},
       {"rf_tag_o", [](const UnitOutputs& o) { return o.rf_valid; },
        [](UnitOutputs& o) { o.rf_tag ^= 0x800; }},
+      {"rf_word_o", [](const UnitOutputs& o) { return o.rf_valid; },
+       [](UnitOutputs& o) { o.rf_word ^= 8; }},
+      {"lsu_word_o", [](const UnitOutputs& o) { return o.lsu_valid; },
+       [](UnitOutputs& o) { o.lsu_word ^= 8; }},
+      {"lsu_last_o", [](const UnitOutputs& o) { return o.lsu_valid; },
+       [](UnitOutputs& o) { o.lsu_last = false; }},
       {"lsu_valid_o", [](const UnitOutputs& o) { return o.lsu_valid; },
        [](UnitOutputs& o) { o.lsu_valid = false; }},
       {"lsu_reduced_o", [](const UnitOutputs& o) { return o.lsu_valid; },
@@ -144,6 +154,7 @@ TEST(BrokenUnit, AResultOneCycleLateIsFound) {
           delay = true;
           outputs.lsu_valid = false;
           outputs.lsu_reduced = false;
+          outputs.lsu_last = false;
           outputs.lsu_addr = outputs.lsu_mask = outputs.lsu_data = outputs.lsu_tag = 0;
         }
       });
@@ -251,6 +262,42 @@ TEST(BrokenUnit, ACommonlyRepeatedReadIsFound) {
   const std::string message =
       message_for_common_fault([](UnitInputs& inputs) { inputs.rf_ready = false; }, {});
   EXPECT_EQ(port_of(message), "rf_mask_o has lanes that are not to be read") << message;
+}
+
+// The same of two vector units.
+std::string message_for_common_vector_fault(const BrokenUnit::SpoilInputs& inputs,
+                                            const BrokenUnit::SpoilOutputs& outputs) {
+  BrokenUnitOf<GoldenVector> one(inputs, outputs);
+  BrokenUnitOf<GoldenVector> other(inputs, outputs);
+  return run(one, other, {.kind = UnitKind::kVector, .seed = 3, .gate_idle = false});
+}
+
+TEST(BrokenUnit, ACommonlyLostWordIsFound) {
+  const std::string message = message_for_common_vector_fault(
+      [](UnitInputs& inputs) { inputs.req_words -= inputs.req_words > 2 ? 1 : 0; }, {});
+  EXPECT_NE(message.find(", last word of the request 0x"), std::string::npos) << message;
+}
+
+TEST(BrokenUnit, ACommonlyWrongWordIsFound) {
+  const std::string sums =
+      message_for_common_vector_fault({}, [](UnitOutputs& outputs, const UnitInputs&) {
+        outputs.lsu_word ^= outputs.lsu_reduced ? 1U : 0U;
+      });
+  EXPECT_NE(sums.find(", next word 0x"), std::string::npos) << sums;
+  const std::string reads =
+      message_for_common_vector_fault({}, [](UnitOutputs& outputs, const UnitInputs&) {
+        outputs.rf_word += outputs.rf_valid ? 1U : 0U;
+      });
+  // Of one word: there is no other. Of more: the sum is of another word.
+  EXPECT_TRUE(port_of(reads) == "rf_word_o" || port_of(reads) == "lsu_data_o") << reads;
+}
+
+TEST(BrokenUnit, AGroupThatPassesOnIsFound) {
+  const auto one = make_unit(UnitModel::kGolden, UnitKind::kVector, "greedy");
+  const auto other = make_unit(UnitModel::kGolden, UnitKind::kVector, "greedy");
+  const std::string message = run(*one, *other, {.kind = UnitKind::kVector, .seed = 3});
+  EXPECT_NE(message.find("a plain RED of lanes that share an address"), std::string::npos)
+      << message;
 }
 
 TEST(BrokenUnit, ACommonHangIsFound) {

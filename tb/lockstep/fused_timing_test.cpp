@@ -242,6 +242,7 @@ TEST_P(FusedTiming, PlainRedLeavesAtOnce) {
   UnitOutputs expected;
   expected.req_ready = true;
   expected.lsu_valid = true;
+  expected.lsu_last = true;
   expected.lsu_addr = 0xffff'ffff'fffc;
   expected.lsu_mask = 0x80f0'0001U;
   expected.lsu_tag = 0xfff;

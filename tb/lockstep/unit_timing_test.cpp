@@ -222,6 +222,7 @@ TEST_P(UnitTiming, LoneLanesWaitForTheRedTogether) {
   UnitOutputs expected;
   expected.req_ready = true;
   expected.lsu_valid = true;
+  expected.lsu_last = true;
   expected.lsu_mask = 0b0110'0010U;
   expected.lsu_tag = 9;
   expected.busy = true;
@@ -249,6 +250,7 @@ TEST_P(UnitTiming, PlainRedLeavesAtOnce) {
   UnitOutputs expected;
   expected.req_ready = true;
   expected.lsu_valid = true;
+  expected.lsu_last = true;
   expected.lsu_addr = 0xffff'ffff'fffc;
   expected.lsu_mask = 0x80f0'0001U;
   expected.lsu_tag = 0xfff;

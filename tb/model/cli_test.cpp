@@ -119,7 +119,7 @@ TEST_F(Cli, UnknownRuleIsRefused) {
   EXPECT_EQ(refusal_of("rules.slice_map=nonsense"),
             "h200: unknown rules.slice_map 'nonsense': known are hashed");
   EXPECT_EQ(refusal_of("rules.scheduler=nonsense"),
-            "h200: unknown rules.scheduler 'nonsense': known are greedy");
+            "h200: unknown rules.scheduler 'nonsense': known are greedy, reduce-groups");
   EXPECT_EQ(refusal_of("rules.other=hashed"), "--set rules.other=hashed: unknown key");
 }
 

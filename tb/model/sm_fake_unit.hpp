@@ -71,6 +71,7 @@ class FakeUnit : public ArcUnit {
     outputs.req_ready = true;
     if (plan_.as_red) {
       outputs.lsu_valid = true;
+      outputs.lsu_last = true;
       outputs.lsu_addr = inputs.req_addr[0];
       outputs.lsu_mask = inputs.req_mask;
       outputs.lsu_tag = inputs.req_tag;

@@ -54,6 +54,7 @@ TEST_F(Waves, ShowWhatTheyWereGiven) {
     a.inputs.req_addr[0] = 0x123456789abc;
     a.inputs.req_addr[31] = 0xfedcba987654;
     a.inputs.req_tag = 0xabc;
+    a.inputs.req_words = 16;
     a.inputs.rf_data = {0x11111111, 0x22222222, 0x33333333, 0x44444444};
     a.inputs.rf_bins[1] = 0x15;
     file.add(7, {&a, &b});
@@ -61,6 +62,7 @@ TEST_F(Waves, ShowWhatTheyWereGiven) {
     b.outputs.lsu_valid = true;
     b.outputs.lsu_addr = 0xf00000000001;
     b.outputs.lsu_data = 0x3f800000;
+    b.outputs.lsu_word = 9;
     b.outputs.busy = true;
     file.add(8, {&a, &b});
     file.add(9, {&a, &b});
@@ -69,7 +71,7 @@ TEST_F(Waves, ShowWhatTheyWereGiven) {
     write_file("w.fst", file.finish());
     const FstContents read = contents("w.fst");
     EXPECT_EQ(read.timescale, -10);
-    EXPECT_EQ(read.signals.size(), 42U);
+    EXPECT_EQ(read.signals.size(), 50U);
     EXPECT_EQ(read.begin, 7 * kCycle);
     EXPECT_EQ(read.end, 21 * kCycle);
     EXPECT_EQ(read.of("top.a.req_valid_i").changes,
@@ -80,14 +82,16 @@ TEST_F(Waves, ShowWhatTheyWereGiven) {
     EXPECT_EQ(read.of("top.b.lsu_addr_o").at(80), bits_of(0xf00000000001, 48));
     EXPECT_EQ(read.of("top.b.lsu_data_o").at(95), bits_of(0x3f800000, 32));
     EXPECT_EQ(read.of("top.a.req_tag_i").at(70), bits_of(0xabc, 12));
+    EXPECT_EQ(read.of("top.a.req_words_i").at(70), bits_of(15, 4));
+    EXPECT_EQ(read.of("top.b.lsu_word_o").at(80), bits_of(9, 4));
     const std::string addresses = read.of("top.a.req_addr_i").at(70);
     EXPECT_EQ(addresses.size(), 1536U);
     EXPECT_EQ(addresses.substr(1536 - 48), bits_of(0x123456789abc, 48));
     EXPECT_EQ(addresses.substr(0, 48), bits_of(0xfedcba987654, 48));
     const std::string data = read.of("top.a.rf_data_i").at(70);
-    EXPECT_EQ(data.size(), kind == UnitKind::kFused ? 128U : 32U);
+    EXPECT_EQ(data.size(), read_lanes(kind) == kBanks ? 128U : 32U);
     EXPECT_EQ(data.substr(data.size() - 32), bits_of(0x11111111, 32));
-    if (kind == UnitKind::kFused) {
+    if (read_lanes(kind) == kBanks) {
       EXPECT_EQ(data.substr(0, 32), bits_of(0x44444444, 32));
     }
     EXPECT_EQ(read.of("top.a.rf_bin_i").at(70).substr(150), bits_of(0x15, 5) + "00000");
@@ -102,7 +106,7 @@ TEST_F(Waves, ShowWhatTheyWereGiven) {
 
 TEST_F(Waves, OfARunAreTheSameForEveryUnitAndClocking) {
   write_trace("t.wft");
-  for (const std::string kind : {"serial", "pipelined", "fused"}) {
+  for (const std::string kind : {"serial", "pipelined", "fused", "vector"}) {
     const Words common{
         "sim",   "t.wft",      "--policy",      "arc-hw", "--unit-kind",    kind, "--gpu", "h200",
         "--set", "sm.count=1", "--wave-cycles", "1:6000", "--wave-subcore", "1",  "--wave"};
@@ -119,7 +123,7 @@ TEST_F(Waves, OfARunAreTheSameForEveryUnitAndClocking) {
       EXPECT_TRUE(files[i].signals == files[0].signals) << kind << " " << i;
     }
     const FstContents& file = files[0];
-    EXPECT_EQ(file.signals.size(), 21U);
+    EXPECT_EQ(file.signals.size(), 25U);
     // Every cycle up to the end of the kernel.
     EXPECT_EQ(file.of("top.arc_subcore.clk_i").changes.size(), 2 * (file.end / kCycle - 1));
     EXPECT_GT(file.end, 1000 * kCycle);

@@ -17,6 +17,7 @@ module contract #(
   input  logic [arc_pkg::Lanes-1:0]                    req_mask_i,
   input  logic [arc_pkg::Lanes*arc_pkg::AddrWidth-1:0] req_addr_i,
   input  logic [arc_pkg::TagWidth-1:0]                 req_tag_i,
+  input  logic [arc_pkg::WordWidth-1:0]                req_words_i,
   input  logic                                         lsu_room_i,
   input  logic                                         rf_ready_i,
   input  logic [ReadLanes*arc_pkg::DataWidth-1:0]      rf_data_i,
@@ -24,10 +25,11 @@ module contract #(
 );
 
   localparam int RequestWidth =
-    arc_pkg::Lanes * (arc_pkg::AddrWidth + 1) + arc_pkg::TagWidth;
+    arc_pkg::Lanes * (arc_pkg::AddrWidth + 1) + arc_pkg::TagWidth + arc_pkg::WordWidth;
   localparam int LsuWidth =
-    arc_pkg::AddrWidth + arc_pkg::Lanes + 1 + arc_pkg::DataWidth + arc_pkg::TagWidth;
-  localparam int ReadWidth = arc_pkg::Lanes + arc_pkg::TagWidth;
+    arc_pkg::AddrWidth + arc_pkg::Lanes + 1 + arc_pkg::DataWidth + arc_pkg::TagWidth +
+    arc_pkg::WordWidth + 1;
+  localparam int ReadWidth = arc_pkg::Lanes + arc_pkg::TagWidth + arc_pkg::WordWidth;
 
   // outputs of the unchanged copy [0] and of the mutant [1]
   logic [1:0] req_ready, lsu_valid, rf_valid, busy;
@@ -44,7 +46,7 @@ module contract #(
   logic [ReadLanes*arc_pkg::DataWidth-1:0] data, data_q;
 
   assign req_valid = held_q || req_valid_i;
-  assign request = held_q ? request_q : {req_mask_i, req_addr_i, req_tag_i};
+  assign request = held_q ? request_q : {req_mask_i, req_addr_i, req_tag_i, req_words_i};
   assign data = granted_q ? rf_data_i : data_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -67,7 +69,8 @@ module contract #(
   for (genvar i = 0; i < 2; i++) begin : g_copy
     logic [arc_pkg::AddrWidth-1:0] lsu_addr;
     logic [arc_pkg::Lanes-1:0] lsu_mask, rf_mask;
-    logic lsu_reduced;
+    logic lsu_reduced, lsu_last;
+    logic [arc_pkg::WordWidth-1:0] lsu_word, rf_word;
     logic [arc_pkg::DataWidth-1:0] lsu_data;
     logic [arc_pkg::TagWidth-1:0] lsu_tag, rf_tag;
 
@@ -78,8 +81,9 @@ module contract #(
       .req_valid_i  (req_valid),
       .req_ready_o  (req_ready[i]),
       .req_mask_i   (request[RequestWidth-1 -: arc_pkg::Lanes]),
-      .req_addr_i   (request[arc_pkg::TagWidth +: arc_pkg::Lanes*arc_pkg::AddrWidth]),
-      .req_tag_i    (request[arc_pkg::TagWidth-1:0]),
+      .req_addr_i   (request[arc_pkg::TagWidth+arc_pkg::WordWidth +: arc_pkg::Lanes*arc_pkg::AddrWidth]),
+      .req_tag_i    (request[arc_pkg::WordWidth +: arc_pkg::TagWidth]),
+      .req_words_i  (request[arc_pkg::WordWidth-1:0]),
       .lsu_valid_o  (lsu_valid[i]),
       .lsu_room_i   (lsu_room_i),
       .lsu_addr_o   (lsu_addr),
@@ -87,16 +91,20 @@ module contract #(
       .lsu_reduced_o(lsu_reduced),
       .lsu_data_o   (lsu_data),
       .lsu_tag_o    (lsu_tag),
+      .lsu_word_o   (lsu_word),
+      .lsu_last_o   (lsu_last),
       .rf_valid_o   (rf_valid[i]),
       .rf_ready_i   (rf_ready_i),
       .rf_mask_o    (rf_mask),
       .rf_tag_o     (rf_tag),
+      .rf_word_o    (rf_word),
       .rf_data_i    (data),
       .busy_o       (busy[i])
     );
 
-    assign lsu[LsuWidth*i +: LsuWidth] = {lsu_addr, lsu_mask, lsu_reduced, lsu_data, lsu_tag};
-    assign rf[ReadWidth*i +: ReadWidth] = {rf_mask, rf_tag};
+    assign lsu[LsuWidth*i +: LsuWidth] =
+      {lsu_addr, lsu_mask, lsu_reduced, lsu_data, lsu_tag, lsu_word, lsu_last};
+    assign rf[ReadWidth*i +: ReadWidth] = {rf_mask, rf_tag, rf_word};
   end
 
   assign differs_o = req_ready[0] != req_ready[1] || lsu_valid[0] != lsu_valid[1] ||

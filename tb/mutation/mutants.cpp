@@ -61,7 +61,7 @@ std::optional<std::string> first_difference(UnitKind kind, std::uint32_t mutant,
     const bool cut = random.below(4) == 0;
     Lockstep lockstep(unit, *golden, options);
     for (auto left = cut ? random.below(kRequests) : kRequests; left > 0; --left) {
-      if (!lockstep.send(random_request(random, shape))) {
+      if (!lockstep.send(with_words(random_request(random, shape), kind, random))) {
         return lockstep.message();
       }
     }

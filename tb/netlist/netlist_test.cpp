@@ -34,7 +34,7 @@ struct Port {
 };
 
 template <typename Top>
-std::array<Port, 11> outputs(const Top& top) {
+std::array<Port, 14> outputs(const Top& top) {
   return {{{"req_ready_o", top.req_ready_o},
            {"lsu_valid_o", top.lsu_valid_o},
            {"lsu_addr_o", top.lsu_addr_o},
@@ -42,9 +42,12 @@ std::array<Port, 11> outputs(const Top& top) {
            {"lsu_reduced_o", top.lsu_reduced_o},
            {"lsu_data_o", top.lsu_data_o},
            {"lsu_tag_o", top.lsu_tag_o},
+           {"lsu_word_o", top.lsu_word_o},
+           {"lsu_last_o", top.lsu_last_o},
            {"rf_valid_o", top.rf_valid_o},
            {"rf_mask_o", top.rf_mask_o},
            {"rf_tag_o", top.rf_tag_o},
+           {"rf_word_o", top.rf_word_o},
            {"busy_o", top.busy_o}}};
 }
 
@@ -54,6 +57,7 @@ struct Inputs {
   std::uint32_t req_mask = 0;
   std::array<std::uint32_t, kLanes * kAddrBits / 32> req_addr{};
   std::uint16_t req_tag = 0;
+  std::uint8_t req_words = 0;
   bool lsu_room = false;
   bool rf_ready = false;
   std::uint32_t rf_data = 0;
@@ -68,6 +72,7 @@ void drive(Top& top, const Inputs& in) {
     top.req_addr_i[word] = in.req_addr[word];
   }
   top.req_tag_i = in.req_tag;
+  top.req_words_i = in.req_words;
   top.lsu_room_i = in.lsu_room ? 1 : 0;
   top.rf_ready_i = in.rf_ready ? 1 : 0;
   top.rf_data_i = in.rf_data;
@@ -160,6 +165,7 @@ class Stimulus {
       }
     }
     in_.req_tag = static_cast<std::uint16_t>(rng_() & 0xfffU);
+    in_.req_words = static_cast<std::uint8_t>(rng_() & 0xfU);
   }
 
   // Any bits, special values, values that round and align, and pairs that cancel.

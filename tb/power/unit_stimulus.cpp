@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints what the input ports of arc_subcore see while the lanes of a trace go through the unit:
 // one line of hexadecimal digits for each cycle, for $readmemh. From the most significant bit on:
-// rf_bin_i, rf_data_i (as wide as the kind reads), rf_ready_i, lsu_room_i, req_tag_i, req_addr_i,
-// req_mask_i, req_valid_i.
+// rf_bin_i, rf_data_i (as wide as the kind reads), rf_ready_i, lsu_room_i, req_words_i, req_tag_i,
+// req_addr_i, req_mask_i, req_valid_i.
 //
 //   unit_stimulus TRACE.wft KIND CYCLES STALL
 //
@@ -23,6 +23,7 @@ namespace {
 constexpr int kAddrBits = 48;
 constexpr int kTagBits = 12;
 constexpr int kBinBits = 5;
+constexpr int kWordBits = 4;
 
 struct Enough {};
 
@@ -58,6 +59,7 @@ class RecordingUnit : public ArcUnit {
       add(address, kAddrBits);
     }
     add(inputs.req_tag, kTagBits);
+    add(inputs.req_words - 1, kWordBits);
     add(inputs.lsu_room ? 1 : 0, 1);
     add(inputs.rf_ready ? 1 : 0, 1);
     for (std::uint32_t i = 0; i < read_lanes(kind_); ++i) {

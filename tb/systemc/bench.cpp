@@ -48,7 +48,7 @@ Bench<kKind>::Bench(sc_core::sc_module_name name, const BenchOptions& options)
   for (Outputs* of : {&of_rtl_, &of_golden_}) {
     sensitive << of->req_ready << of->lsu_valid << of->lsu_reduced << of->rf_valid << of->busy
               << of->lsu_mask << of->rf_mask << of->lsu_addr << of->lsu_data << of->lsu_tag
-              << of->rf_tag;
+              << of->rf_tag << of->lsu_word << of->lsu_last << of->rf_word;
   }
 }
 
@@ -61,6 +61,7 @@ void Bench<kKind>::bind(Unit& unit, Outputs& outputs, Signal<bool>& lsu_room) {
   unit.req_mask_i(req_mask_);
   unit.req_addr_i(req_addr_);
   unit.req_tag_i(req_tag_);
+  unit.req_words_i(req_words_);
   unit.lsu_valid_o(outputs.lsu_valid);
   unit.lsu_room_i(lsu_room);
   unit.lsu_addr_o(outputs.lsu_addr);
@@ -68,10 +69,13 @@ void Bench<kKind>::bind(Unit& unit, Outputs& outputs, Signal<bool>& lsu_room) {
   unit.lsu_reduced_o(outputs.lsu_reduced);
   unit.lsu_data_o(outputs.lsu_data);
   unit.lsu_tag_o(outputs.lsu_tag);
+  unit.lsu_word_o(outputs.lsu_word);
+  unit.lsu_last_o(outputs.lsu_last);
   unit.rf_valid_o(outputs.rf_valid);
   unit.rf_ready_i(rf_ready_);
   unit.rf_mask_o(outputs.rf_mask);
   unit.rf_tag_o(outputs.rf_tag);
+  unit.rf_word_o(outputs.rf_word);
   unit.rf_data_i(rf_data_);
   unit.rf_bin_i(rf_bin_);
   unit.busy_o(outputs.busy);
@@ -147,7 +151,7 @@ bool Bench<kKind>::drain() {
     pause();
   } while (held_ || of_rtl_.busy.read());
   const bool lost =
-      std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.left != 0; });
+      std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return is_in_use(slot); });
   return !lost || fail("idle, but lanes have not left");
 }
 
@@ -192,11 +196,14 @@ bool Bench<kKind>::settled(const char* when) {
                      same(text, "rf_valid_o", of_rtl_.rf_valid, of_golden_.rf_valid) &&
                      same(text, "rf_mask_o", of_rtl_.rf_mask, of_golden_.rf_mask) &&
                      same(text, "rf_tag_o", of_rtl_.rf_tag, of_golden_.rf_tag) &&
+                     same(text, "rf_word_o", of_rtl_.rf_word, of_golden_.rf_word) &&
                      same(text, "lsu_valid_o", of_rtl_.lsu_valid, of_golden_.lsu_valid) &&
                      same(text, "lsu_reduced_o", of_rtl_.lsu_reduced, of_golden_.lsu_reduced) &&
                      same(text, "lsu_addr_o", of_rtl_.lsu_addr, of_golden_.lsu_addr) &&
                      same(text, "lsu_mask_o", of_rtl_.lsu_mask, of_golden_.lsu_mask) &&
                      same(text, "lsu_tag_o", of_rtl_.lsu_tag, of_golden_.lsu_tag) &&
+                     same(text, "lsu_word_o", of_rtl_.lsu_word, of_golden_.lsu_word) &&
+                     same(text, "lsu_last_o", of_rtl_.lsu_last, of_golden_.lsu_last) &&
                      same(text, "lsu_data_o", of_rtl_.lsu_data, of_golden_.lsu_data) &&
                      same(text, "req_ready_o", of_rtl_.req_ready, of_golden_.req_ready);
   return equal || fail(text.str() + " " + when);
@@ -226,12 +233,15 @@ void Bench<kKind>::draw_request() {
   // The slots in turn, so that all bits of a tag move in units that hold few requests, too.
   do {
     ++tags_;
-  } while (slots_[tags_ % kSlots].left != 0);
-  const AtomredRequest request = random_request(random_, Shape::kAny);
-  slots_[tags_ % kSlots] = {.operand = request.values, .left = request.mask};
+  } while (is_in_use(slots_[tags_ % kSlots]));
+  Slot& slot = slots_[tags_ % kSlots];
+  slot.request = with_words(random_request(random_, Shape::kAny), kKind, random_);
+  const AtomredRequest& request = slot.request;
+  std::fill_n(slot.left.begin(), request.words(), request.mask);
   req_mask_.write(request.mask);
   req_addr_.write(pack_addresses(request.addresses));
   req_tag_.write((SplitMix64::mix(options_.seed + tags_) * kSlots + tags_ % kSlots) & kTagMask);
+  req_words_.write(request.words() - 1);
   held_ = true;
 }
 
@@ -250,6 +260,7 @@ void Bench<kKind>::draw_noise() {
     req_mask_.write(request.mask);
     req_addr_.write(pack_addresses(request.addresses));
     req_tag_.write(random_.next() & kTagMask);
+    req_words_.write(random_.below(kMaxWords));
     req_valid_.write(random_.below(2) == 0);
   }
 }
@@ -261,20 +272,26 @@ bool Bench<kKind>::take_outputs() {
     if (of_rtl_.lsu_reduced.read()) {
       ++counts_.sums;
     } else {
-      counts_.plain_lanes +=
-          static_cast<std::uint64_t>(lane_count(of_rtl_.lsu_mask.read().to_uint()));
-      if (!take_lanes(of_rtl_.lsu_tag, of_rtl_.lsu_mask)) {
-        return false;
+      const LaneMask lanes = of_rtl_.lsu_mask.read().to_uint();
+      counts_.plain_lanes += static_cast<std::uint64_t>(lane_count(lanes));
+      Slot& slot = slot_of(of_rtl_.lsu_tag);
+      for (std::uint32_t word = 0; word < slot.request.words(); ++word) {
+        if (!take_lanes(slot, word, lanes)) {
+          return false;
+        }
       }
     }
   }
   if (of_rtl_.rf_valid.read() && rf_ready_.read()) {
-    const Operand& operand = slot_of(of_rtl_.rf_tag).operand;
-    answer_ = read_data<kKind>(of_rtl_.rf_mask.read().to_uint(), operand);
-    answer_bins_ = read_bins(operand);
-    if (!take_lanes(of_rtl_.rf_tag, of_rtl_.rf_mask)) {
+    Slot& slot = slot_of(of_rtl_.rf_tag);
+    const std::uint32_t word = of_rtl_.rf_word.read().to_uint();
+    const LaneMask lanes = of_rtl_.rf_mask.read().to_uint();
+    if (!take_lanes(slot, word, lanes)) {
       return false;
     }
+    const Operand& operand = slot.request.operand(word);
+    answer_ = read_data<kKind>(lanes, operand);
+    answer_bins_ = read_bins(operand);
   }
   if (req_valid_.read() && of_rtl_.req_ready.read()) {
     held_ = false;
@@ -283,16 +300,14 @@ bool Bench<kKind>::take_outputs() {
   return true;
 }
 
-// Each lane is read or leaves as it is, once.
+// Each word of a lane is read or leaves as it is, once.
 template <UnitKind kKind>
-bool Bench<kKind>::take_lanes(const Signal<typename Unit::TagWord>& tag,
-                              const Signal<typename Unit::Mask>& lanes) {
-  const LaneMask taken = lanes.read().to_uint();
-  LaneMask& left = slot_of(tag).left;
-  if ((taken & ~left) != 0) {
+bool Bench<kKind>::take_lanes(Slot& slot, std::uint32_t word, LaneMask lanes) {
+  LaneMask& left = slot.left.at(word);
+  if ((lanes & ~left) != 0) {
     return fail("lanes leave twice");
   }
-  left &= ~taken;
+  left &= ~lanes;
   return true;
 }
 
@@ -305,5 +320,6 @@ bool Bench<kKind>::fail(const std::string& what) {
 template class Bench<UnitKind::kSerial>;
 template class Bench<UnitKind::kPipelined>;
 template class Bench<UnitKind::kFused>;
+template class Bench<UnitKind::kVector>;
 
 }  // namespace warpfold::systemc

@@ -6,6 +6,7 @@
 // elaborates it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -54,16 +55,23 @@ class Bench final : public sc_core::sc_module {
   // held, in the four places of the pipelined kind, and waiting as its result.
   static constexpr std::size_t kSlots = 8;
   struct Slot {
-    Operand operand{};
-    LaneMask left = 0;  // lanes that have neither been read nor left as they are
+    AtomredRequest request;
+    // Lanes that have neither been read nor left as they are, of each word.
+    std::array<LaneMask, kMaxWords> left{};
   };
 
+  static bool is_in_use(const Slot& slot) {
+    return std::any_of(slot.left.begin(), slot.left.end(),
+                       [](LaneMask lanes) { return lanes != 0; });
+  }
+
   struct Outputs {
-    Signal<bool> req_ready, lsu_valid, lsu_reduced, rf_valid, busy;
+    Signal<bool> req_ready, lsu_valid, lsu_reduced, lsu_last, rf_valid, busy;
     Signal<typename Unit::Mask> lsu_mask, rf_mask;
     Signal<typename Unit::AddressWord> lsu_addr;
     Signal<typename Unit::Word> lsu_data;
     Signal<typename Unit::TagWord> lsu_tag, rf_tag;
+    Signal<typename Unit::WordNumber> lsu_word, rf_word;
   };
 
   void bind(Unit& unit, Outputs& outputs, Signal<bool>& lsu_room);
@@ -79,8 +87,7 @@ class Bench final : public sc_core::sc_module {
   void draw_request();
   void draw_noise();
   bool take_outputs();
-  bool take_lanes(const Signal<typename Unit::TagWord>& tag,
-                  const Signal<typename Unit::Mask>& lanes);
+  bool take_lanes(Slot& slot, std::uint32_t word, LaneMask lanes);
   Slot& slot_of(const Signal<typename Unit::TagWord>& tag) {
     return slots_[tag.read().to_uint() % kSlots];
   }
@@ -98,6 +105,7 @@ class Bench final : public sc_core::sc_module {
   Signal<typename Unit::Mask> req_mask_;
   Signal<AddressBits> req_addr_;
   Signal<typename Unit::TagWord> req_tag_;
+  Signal<typename Unit::WordNumber> req_words_;
   Signal<ReadData<kKind>> rf_data_;
   Signal<BinBits> rf_bin_;
   Outputs of_rtl_, of_golden_;

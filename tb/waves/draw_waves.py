@@ -105,12 +105,14 @@ def draw(text, kind):
     rows = list(csv.DictReader(io.StringIO(text)))
     number = {name: [int(row[name]) for row in rows]
               for name in ("req_ready", "rf_valid", "rf_tag", "lsu_room", "lsu_valid", "lsu_reduced", "lsu_tag", "busy")}
-    picture = Picture(len(rows), f"{kind}: requests A of 8 lanes, B of 12 and C of 2, each to one address")
+    words = max(int(row["lsu_word"]) for row in rows) + 1
+    each = f"{words} words each, " if words > 1 else "each "
+    picture = Picture(len(rows), f"{kind}: requests A of 8 lanes, B of 12 and C of 2, {each}to one address")
     requests = [(int(row["request"]), NAMES[int(row["request"])]) if row["request"] else None for row in rows]
     reads = [(tag, lanes_text(int(row["rf_lanes"], 16))) if valid else None
              for row, valid, tag in zip(rows, number["rf_valid"], number["rf_tag"])]
-    sent = [(tag, NAMES[tag] if reduced else "RED") if valid else None for valid, reduced, tag
-            in zip(number["lsu_valid"], number["lsu_reduced"], number["lsu_tag"])]
+    sent = [(tag, NAMES[tag] + (row["lsu_word"] if words > 1 else "") if reduced else "RED") if valid else None
+            for row, valid, reduced, tag in zip(rows, number["lsu_valid"], number["lsu_reduced"], number["lsu_tag"])]
     for row, (name, values, paint) in enumerate([
             ("request", requests, picture.boxes), ("req_ready_o", number["req_ready"], picture.level),
             ("rf: lanes read", reads, picture.boxes), ("lsu_room_i", number["lsu_room"], picture.level),

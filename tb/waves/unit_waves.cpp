@@ -16,21 +16,23 @@ namespace warpfold {
 namespace {
 
 constexpr int kQueueFullUntil = 14;  // cycles in which the memory queue has no room
+constexpr std::size_t kWords = 3;    // of a request, where the unit takes several
 
 void print_waves(UnitKind kind) {
   const auto unit = make_unit(UnitModel::kRtl, kind);
   std::deque<AtomredRequest> requests;
   for (const LaneMask mask : {0x000000ffU, 0x00000fffU, 0x00000005U}) {
-    AtomredRequest request{.mask = mask, .addresses = {}, .values = {}};
+    AtomredRequest request{.mask = mask, .addresses = {}, .values = {}, .more_words = {}};
     request.addresses.fill(0x1000 + 0x40 * requests.size());
     request.values.fill(0x3f800000);
+    request.more_words.assign(unit->ports().max_words > 1 ? kWords - 1 : 0, request.values);
     requests.push_back(request);
   }
   const std::deque<AtomredRequest> operands = requests;
 
   std::puts(
       "cycle,request,req_ready,rf_valid,rf_lanes,rf_tag,lsu_room,lsu_valid,lsu_reduced,lsu_tag,"
-      "busy");
+      "busy,rf_word,lsu_word");
   UnitInputs in;
   in.rf_ready = true;
   for (int cycle = 0; cycle < 200; ++cycle) {
@@ -38,16 +40,17 @@ void print_waves(UnitKind kind) {
     if (in.req_valid) {
       in.req_mask = requests.front().mask;
       in.req_addr = requests.front().addresses;
+      in.req_words = requests.front().words();
       in.req_tag = static_cast<Tag>(operands.size() - requests.size());
     }
     in.lsu_room = cycle >= kQueueFullUntil;
     const UnitOutputs out = unit->tick(in);
-    std::printf("%d,%s,%d,%d,%08x,%d,%d,%d,%d,%d,%d\n", cycle,
+    std::printf("%d,%s,%d,%d,%08x,%d,%d,%d,%d,%d,%d,%u,%u\n", cycle,
                 in.req_valid ? std::to_string(in.req_tag).c_str() : "", out.req_ready, out.rf_valid,
                 out.rf_mask, out.rf_tag, in.lsu_room, out.lsu_valid, out.lsu_reduced, out.lsu_tag,
-                out.busy);
+                out.busy, out.rf_word, out.lsu_word);
     if (out.rf_valid) {
-      answer_read(in, kind, out.rf_mask, operands[out.rf_tag].values);
+      answer_read(in, kind, out.rf_mask, operands[out.rf_tag].operand(out.rf_word));
     }
     if (in.req_valid && out.req_ready) {
       requests.pop_front();

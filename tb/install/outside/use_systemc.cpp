@@ -10,11 +10,12 @@ template <class T>
 using Signal = sc_core::sc_signal<T>;
 
 struct Outputs {
-  Signal<bool> req_ready, lsu_valid, lsu_reduced, rf_valid, busy;
+  Signal<bool> req_ready, lsu_valid, lsu_reduced, lsu_last, rf_valid, busy;
   Signal<Unit::Mask> lsu_mask, rf_mask;
   Signal<Unit::AddressWord> lsu_addr;
   Signal<Unit::Word> lsu_data;
   Signal<Unit::TagWord> lsu_tag, rf_tag;
+  Signal<Unit::WordNumber> lsu_word, rf_word;
 };
 
 int sc_main(int, char**) {
@@ -23,6 +24,7 @@ int sc_main(int, char**) {
   Signal<Unit::Mask> req_mask;
   Signal<warpfold::systemc::AddressBits> req_addr;
   Signal<Unit::TagWord> req_tag;
+  Signal<Unit::WordNumber> req_words;
   Signal<Unit::Word> rf_data;
   Signal<warpfold::systemc::BinBits> rf_bin;
   Outputs outputs[2];
@@ -40,7 +42,9 @@ int sc_main(int, char**) {
     unit.lsu_reduced_o(outputs[i].lsu_reduced), unit.lsu_data_o(outputs[i].lsu_data);
     unit.lsu_tag_o(outputs[i].lsu_tag), unit.rf_valid_o(outputs[i].rf_valid);
     unit.rf_ready_i(ready), unit.rf_mask_o(outputs[i].rf_mask), unit.rf_tag_o(outputs[i].rf_tag);
-    unit.rf_data_i(rf_data), unit.rf_bin_i(rf_bin);
+    unit.rf_data_i(rf_data), unit.rf_bin_i(rf_bin), unit.req_words_i(req_words);
+    unit.lsu_word_o(outputs[i].lsu_word), unit.lsu_last_o(outputs[i].lsu_last);
+    unit.rf_word_o(outputs[i].rf_word);
   }
   sc_core::sc_start(2, sc_core::SC_NS);
   rst_n = true;
