@@ -24,6 +24,7 @@ import table  # noqa: E402
 
 SWEEP = HERE / "points.yaml"
 MEASURED_ON, MEASURED_CODE = "h200", "sm_90"
+LAUNCH_US = 5.0    # of a measured time that no cycle of the model stands for
 # What identifies a row, and what it has of the results file.
 KEYS = ["trace", "gpu", "policy", "unit_kind", "set", "thin"]
 COUNTERS = ["cycles", "rop_ops", "noc_bytes", "activity.instructions"]

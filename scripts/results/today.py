@@ -7,9 +7,9 @@ import math
 import statistics
 from concurrent.futures import ThreadPoolExecutor
 
+import points
 import sources
 import store
-import values
 
 ROOT = store.ROOT
 NAME = "today"
@@ -85,7 +85,7 @@ class Today:
     def ms(self, trace, gpu, policy, kind="serial"):
         """Of a launch, with what it takes to be launched."""
         ghz = MACHINES.get(gpu, FLOOR_GHZ)
-        return self.cycles[trace, gpu, policy, kind] / (ghz * 1e6) + values.LAUNCH_US / 1e3
+        return self.cycles[trace, gpu, policy, kind] / (ghz * 1e6) + points.LAUNCH_US / 1e3
 
     def measured_ms(self, trace, policy):
         return self.measured[trace]["ms"][policy]
@@ -93,6 +93,20 @@ class Today:
     def best_software(self, trace):
         """(ms, policy) of the fastest that was measured and adds all, the plain one included."""
         return min((ms, policy) for policy, ms in self.measured[trace]["ms"].items() if policy != "none")
+
+    def value(self, words):
+        """share.KIND.FLOOR.least or .mean; ms.TRACE.POLICY as measured; gain.TRACE.POLICY over plain REDs, measured;
+        model.TRACE.GPU.POLICY[.KIND] in ms."""
+        if words[0] == "share":
+            shares = [self.shares(trace)[words[1], words[2]] for trace in FLOOR_TRACES]
+            return f"{min(shares) if words[3] == 'least' else geometric_mean(shares):.2f}"
+        if words[0] == "ms":
+            return f"{self.measured_ms(words[1], words[2]):.3f}"
+        if words[0] == "gain":
+            return f"{self.measured_ms(words[1], 'baseline') / self.measured_ms(words[1], words[2]):.1f}"
+        if words[0] == "model":
+            return f"{self.ms(*words[1:4], *(words[4:] or ['serial'])):.3f}"
+        raise KeyError(words[0])
 
     def shares(self, trace):
         """Speed of arc-hw by (kind, floor): modelled over the measured or the modelled floor."""
