@@ -31,7 +31,8 @@ class WarpProgram {
       return false;
     }
     step.parameter = static_cast<std::uint16_t>(next);
-    step.words = static_cast<std::uint8_t>(std::min<std::uint32_t>(step.words, step.end_parameter - next));
+    step.words =
+        static_cast<std::uint8_t>(std::min<std::uint32_t>(step.words, step.end_parameter - next));
     return true;
   }
   // Issue slots of the records that are still to come, in all or at least so many.

@@ -18,9 +18,9 @@ namespace warpfold {
 
 // Where the lanes go that software has not summed.
 enum class AdditionPath : std::uint8_t {
-  kRops,    // to the L2
-  kUnit,    // as atomreds, through the ARC scheduler to the reduction unit or on to the L2
-  kBuffer,  // to the SM's atomic buffer
+  kRops,     // to the L2
+  kUnit,     // as atomreds, through the ARC scheduler to the reduction unit or on to the L2
+  kBuffer,   // to the SM's atomic buffer
   kNowhere,  // they are left out
 };
 

@@ -12,9 +12,9 @@
 namespace warpfold {
 
 enum class StepKind : std::uint8_t {
-  kRun,      // `slots` issue slots, done no sooner than `min_cycles` after its begin, then `access`
-  // One RED (or atomred) of `parameter` and those behind it, `words` in all, by the lanes in `mask`,
-  // each its own values.
+  kRun,  // `slots` issue slots, done no sooner than `min_cycles` after its begin, then `access`
+  // One RED (or atomred) of `parameter` and those behind it, `words` in all, by the lanes in
+  // `mask`, each its own values.
   kAtomic,
   kReduced,  // the same, of sums: the lanes in `mask` were summed in software by primitive
   kBarrier,

@@ -18,8 +18,7 @@ bool is_struct(const trace::Site& site) {
   const trace::Parameter& first = site.parameters.front();
   for (std::size_t p = 1; p < site.parameters.size(); ++p) {
     const trace::Parameter& parameter = site.parameters[p];
-    if (parameter.base != first.base + p * kWord ||
-        parameter.stride_bytes != first.stride_bytes) {
+    if (parameter.base != first.base + p * kWord || parameter.stride_bytes != first.stride_bytes) {
       return false;
     }
   }
@@ -64,10 +63,10 @@ StructLayout::StructLayout(const trace::Header& header, std::uint32_t most_words
   for (std::size_t s = 0; s < header.sites.size(); ++s) {
     const trace::Site& site = header.sites[s];
     const bool fits = site.type == trace::ValueType::kF32 && site.parameters.size() > 1;
-    kinds_.push_back(!fits                                 ? Kind::kNone
-                     : is_struct(site)                     ? Kind::kAsTraced
+    kinds_.push_back(!fits                               ? Kind::kNone
+                     : is_struct(site)                   ? Kind::kAsTraced
                      : shares_addresses(header.sites, s) ? Kind::kNone
-                                                           : Kind::kMoved);
+                                                         : Kind::kMoved);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arrays of a launch as structs, for hardware that adds to several words in one instruction: the
-// parameters of a site in neighbouring words. Plain values, made once for a run.
+// The arrays of a launch as structs, for hardware that adds to several words in one instruction:
+// the parameters of a site in neighbouring words. Plain values, made once for a run.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ class StructLayout {
  public:
   // No structs.
   StructLayout() = default;
-  // For instructions of at most `most_words`. A site whose parameters lie in neighbouring words stays
-  // as it is. Where they do not, and no other site may add to the same addresses, the kernel is
-  // taken to have them in a struct behind all arrays of the launch: of 2^n words so that none lies
-  // in two lines, or, beyond 8 words, in multiples of 32 bytes. All other sites, and those that do
-  // not add FP32, have none.
+  // For instructions of at most `most_words`. A site whose parameters lie in neighbouring words
+  // stays as it is. Where they do not, and no other site may add to the same addresses, the kernel
+  // is taken to have them in a struct behind all arrays of the launch: of 2^n words so that none
+  // lies in two lines, or, beyond 8 words, in multiples of 32 bytes. All other sites, and those
+  // that do not add FP32, have none.
   StructLayout(const trace::Header& header, std::uint32_t most_words);
 
   [[nodiscard]] std::uint32_t most_words() const { return most_words_; }

@@ -296,8 +296,7 @@ TEST(Structs, OfLanesAreAddedLaneByLane) {
   for (std::uint32_t w = 0; w < 9; ++w) {
     EXPECT_EQ(words.at(bench.addresses.address(4, w)),
               (std::vector<Fp32Bits>{values.of(w, 0), values.of(w, 2)}));
-    EXPECT_EQ(words.at(bench.addresses.address(5, w)),
-              std::vector<Fp32Bits>{values.of(w, 1)});
+    EXPECT_EQ(words.at(bench.addresses.address(5, w)), std::vector<Fp32Bits>{values.of(w, 1)});
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a kernel's parameters lie for hardware that adds to structs.
+#include "model/policy/struct_layout.hpp"
+
 #include <gtest/gtest.h>
 
-#include "model/policy/struct_layout.hpp"
 #include "tb/model/small_trace.hpp"
 
 namespace warpfold::test {

@@ -53,8 +53,7 @@ void RopAdder::add_partial(const Transaction& transaction) {
     Fp32Bits& cell = context_.memory[context_.addresses.element_at(address, transaction.parameter)];
     cell = fp32_add(cell, sums[word]);
   }
-  std::uint64_t& counter =
-      transaction.own ? context_.tally.lanes_added : context_.tally.sums_added;
+  std::uint64_t& counter = transaction.own ? context_.tally.lanes_added : context_.tally.sums_added;
   counter += static_cast<std::uint64_t>(lane_count(transaction.mask));
 }
 

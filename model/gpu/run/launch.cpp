@@ -27,12 +27,11 @@ GpuConfig beside_buffer(const GpuConfig& gpu, const Policy& policy) {
 
 // Words that one instruction adds to at most.
 std::uint32_t most_words(const SimOptions& options) {
-  return options.policy.has_unit()
-             ? make_unit(options.unit, options.unit_kind,
-                         options.gpu.rules.scheduler.or_else("greedy"))
-                   ->ports()
-                   .max_words
-             : options.policy.rule->facts().words;
+  return options.policy.has_unit() ? make_unit(options.unit, options.unit_kind,
+                                               options.gpu.rules.scheduler.or_else("greedy"))
+                                         ->ports()
+                                         .max_words
+                                   : options.policy.rule->facts().words;
 }
 
 // What that makes; std::invalid_argument of a policy or a rule is about what the user gave.
@@ -55,8 +54,8 @@ Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
                 .header = header,
                 .timing = refusing(trace,
                                    [&] {
-                                     return std::make_unique<PolicyTiming>(
-                                         header, options.gpu, options.policy, structs);
+                                     return std::make_unique<PolicyTiming>(header, options.gpu,
+                                                                           options.policy, structs);
                                    }),
                 .buffer = {},
                 .dense = reference.dense()};

@@ -97,7 +97,8 @@ class ArcPort {
   bool sum_waits_ = false;
   Cycle resting_since_ = kNever;
   std::vector<Operand> operands_;  // by tag
-  // Whose values lie in values_, where the unit sees the exponents of a whole operand; which word's.
+  // Whose values lie in values_, where the unit sees the exponents of a whole operand; which
+  // word's.
   const Operand* answered_ = nullptr;
   std::uint32_t answered_word_ = 0;
   LineSums packet_{};  // sums of a struct that have come so far

@@ -11,7 +11,7 @@
 namespace warpfold {
 
 enum class MemOpKind : std::uint8_t {
-  kRed,      // the lanes of `mask` add their own values, to `words` neighbouring words each
+  kRed,  // the lanes of `mask` add their own values, to `words` neighbouring words each
   // One addition of `data` at `address`; with `event` of sums of the lanes of `mask`; with several
   // words of the first `words` sums at `data` in the LineSumsPool, from `address` on.
   kReduced,

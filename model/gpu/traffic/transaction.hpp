@@ -26,7 +26,7 @@ struct TransactionFields {
   bool uniform : 1 = false;  // all lanes of `mask` add to `address`
   // Sums of the words in `mask` of the line, at `data` in the LineSumsPool.
   bool partial : 1 = false;
-  bool own : 1 = false;      // the sums are lanes' own values
+  bool own : 1 = false;     // the sums are lanes' own values
   bool flush : 1 = false;   // no addition: the end of the kernel, for an atomic buffer
   bool whole : 1 = false;   // no turn leaves out a word of a sector that it adds to
   bool passes : 1 = false;  // by the atomic buffer
