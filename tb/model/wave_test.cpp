@@ -147,7 +147,7 @@ TEST_F(Waves, OfARegressionShowBothUnits) {
   write_trace("t.wft");
   done({"regress", "t.wft", "--max-events", "20", "--wave", "w.fst"});
   const FstContents file = contents("w.fst");
-  EXPECT_EQ(file.signals.size(), 42U);
+  EXPECT_EQ(file.signals.size(), 50U);
   EXPECT_EQ(file.begin, 0U);
   for (const auto& [name, signal] : file.signals) {
     const std::string rtl = "top.rtl.";
