@@ -52,7 +52,7 @@ def read_ports(top, rtl, folder):
     """[(name, width, direction)] of the module as it is synthesized; leaves it in unit.il."""
     file = folder / "unit.json"
     synth.run([*synth.YOSYS, "-p", "; ".join([
-        *synth.load_commands(top, rtl), "proc", f"delete t:$assert t:$assume t:$cover", "flatten", "rename -top unit",
+        *synth.load_commands(top, rtl), "proc", "delete t:$assert t:$assume t:$cover", "flatten", "rename -top unit",
         f"write_json {file}", f"write_ilang {folder / 'unit.il'}"])], folder / "unit.log", top.name)
     ports = json.loads(file.read_text(encoding="utf-8"))["modules"]["unit"]["ports"]
     return [(name, len(port["bits"]), port["direction"]) for name, port in ports.items()]
@@ -82,6 +82,19 @@ def run_tools(top, rtl, seed, folder):
             "bitstream_sha256": hashlib.sha256((folder / "routed.bin").read_bytes()).hexdigest()}
 
 
+def with_address_bits(rtl, bits, folder):
+    """A copy of the RTL with narrower addresses; their width is a constant of its package."""
+    narrow = folder / "narrow"
+    shutil.copytree(rtl, narrow, ignore=shutil.ignore_patterns("doc"))
+    package = narrow / "arc_pkg.sv"
+    text = package.read_text(encoding="utf-8") if package.is_file() else ""
+    changed, count = re.subn(r"(localparam int AddrWidth = )\d+;", rf"\g<1>{bits};", text)
+    if count != 1:
+        raise BadInput("--address-bits needs RTL whose arc_pkg.sv has AddrWidth")
+    package.write_text(changed, encoding="utf-8")
+    return narrow
+
+
 def print_row(row):
     print(f"{row['top']}, iCE40 {row['device'].upper()}-{row['package'].upper()}: {row['logic_cells']:,} of "
           f"{row['logic_cells_of_device']:,} logic cells ({row['flops_at_ports']:,} flops at the ports among them), "
@@ -96,10 +109,13 @@ def parse_arguments(argv):
                         help=f"a row of scripts/synth.sh or a module; default: {DEFAULT_TOP}")
     parser.add_argument("--rtl", metavar="DIR", default=str(synth.ROOT / "rtl"), help="RTL folder; default: rtl/")
     parser.add_argument("--file-list", metavar="F", help="the RTL's files in order; default: arc.f in the RTL folder")
+    parser.add_argument("--address-bits", type=int, metavar="N", help="narrower addresses; default: as in the RTL")
     parser.add_argument("--seed", type=int, default=1, help="seed of the placement; default: 1")
     parser.add_argument("--json", metavar="F", help="write the result as JSON")
     parser.add_argument("--out", metavar="DIR", help="keep bitstream, netlist and logs there")
     arguments = parser.parse_args(argv)
+    if arguments.address_bits is not None and (arguments.file_list or not 8 <= arguments.address_bits <= 64):
+        raise BadInput("--address-bits from 8 to 64, and not with --file-list")
     if not 0 <= arguments.seed < 2**31:
         raise BadInput("--seed at least 0 and below 2^31")
     if arguments.json:
@@ -112,6 +128,8 @@ def main(argv):
     with synth.scratch("warpfold-fpga-") as temporary:
         folder = Path(temporary)
         rtl = synth.rtl_view(arguments.rtl, arguments.file_list, folder)
+        if arguments.address_bits:
+            rtl = with_address_bits(rtl, arguments.address_bits, folder)
         top = synth.find_top(arguments.top, rtl)
         for command, package in TOOLS:
             if not shutil.which(command):
@@ -120,6 +138,8 @@ def main(argv):
         work.mkdir()
         try:
             row = run_tools(top, rtl, arguments.seed, work)
+            if arguments.address_bits:
+                row["address_bits"] = arguments.address_bits
         finally:
             if arguments.out:
                 shutil.copytree(work, arguments.out, dirs_exist_ok=True)

@@ -114,6 +114,13 @@ class Parts(unittest.TestCase):
         for orientation, rectangle in where.items():
             self.assertEqual(repair.placed((10, 20, 20, 40), (60, 100), (100, 200), orientation), rectangle)
 
+    def test_addresses_become_narrower(self):
+        narrow = fpga.with_address_bits(ROOT / "rtl", 24, self.folder)
+        self.assertIn("AddrWidth = 24;", (narrow / "arc_pkg.sv").read_text("utf-8"))
+        (self.folder / "other").mkdir()
+        with self.assertRaises(synth.BadInput):
+            fpga.with_address_bits(self.folder / "other", 24, self.folder / "other")
+
     def test_the_wrapper_has_a_flop_for_each_bit(self):
         flops, text = fpga.wrapper([("clk_i", 1, "input"), ("a_i", 5, "input"), ("b_i", 1, "input"), ("c_o", 7, "output")])
         self.assertEqual(flops, 13)
@@ -158,6 +165,7 @@ class BadInput(unittest.TestCase):
 
     def test_fpga(self):
         self.refused("fpga.py", "--seed", "--seed", "-1")
+        self.refused("fpga.py", "--address-bits", "--address-bits", "4")
 
 
 class Flow(unittest.TestCase):
