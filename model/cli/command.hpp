@@ -58,6 +58,9 @@ constexpr const char* kUnitKindHelp =
     "Kind of the reduction unit: one lane a cycle, one a cycle at the\n"
     "GPU's clock, or four a cycle (rtl/README.md)";
 
+constexpr const char* kUnitLibraryHelp =
+    "A unit of somebody else, as a shared object\n(docs/evaluate.md)";
+
 // What the command line asks for, to be run once it has been parsed. Returns the exit code.
 using Command = std::function<int()>;
 
@@ -67,6 +70,7 @@ void add_trace(CLI::App& app, Command& command);
 void add_trace_import(CLI::App& trace_app, Command& command);
 void add_record(CLI::App& app, Command& command);
 void add_regress(CLI::App& app, Command& command);
+void add_contract(CLI::App& app, Command& command);
 void add_report(CLI::App& app, Command& command);
 void add_lists(CLI::App& app, Command& command);
 

@@ -5,6 +5,7 @@
 
 #include "model/types.hpp"
 #include "model/unit/arc_unit.hpp"
+#include "model/unit/unit_declaration.hpp"
 
 namespace warpfold {
 
@@ -13,8 +14,7 @@ namespace warpfold {
 class GoldenFused {
  public:
   // Rests when what it read last has gone through its stages.
-  static constexpr ArcUnit::Ports kPorts{
-      .read_lanes = kBanks, .sees_exponents = true, .cycles_to_rest = 6};
+  static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kFused).ports;
 
   void reset() { *this = {}; }
   [[nodiscard]] bool busy() const { return front_.valid || back_.valid; }

@@ -11,6 +11,7 @@
 #include "model/unit/arc_scheduler.hpp"
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/fp32.hpp"
+#include "model/unit/unit_declaration.hpp"
 
 namespace warpfold {
 
@@ -58,7 +59,7 @@ class GoldenUnit final : public ArcUnit {
 class GoldenSerial {
  public:
   // Rests at once.
-  static constexpr ArcUnit::Ports kPorts{};
+  static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kSerial).ports;
 
   void reset() { *this = {}; }
   [[nodiscard]] bool busy() const { return mask_ != 0 || add_valid_; }
@@ -86,7 +87,7 @@ class GoldenPipelined {
  public:
   // Rests when it has tried all its four places and would have read from one that it loaded; its
   // transactions go round.
-  static constexpr ArcUnit::Ports kPorts{.cycles_to_rest = 5, .rest_period = 4};
+  static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kPipelined).ports;
 
   void reset() {
     places_ = {};
