@@ -34,6 +34,7 @@ class Environment {
         break;
       case Sort::kReadPulses:
         grants.ready = cycle_ % 5 == 0;
+        grants.room = cycle_ % 11 == 0;
         break;
       case Sort::kOpposed:
         grants.room = room_.next_ready();
@@ -49,6 +50,7 @@ class Environment {
       case Sort::kLateRead:
         asked_ = last.rf_valid && !last_ready_ ? asked_ + 1 : 0;
         grants.ready = asked_ >= 4 || random_.below(16) == 0;
+        grants.room = room_.next_ready();
         break;
     }
     last_room_ = grants.room;
@@ -202,11 +204,11 @@ const std::vector<Pressure>& pressures() {
       {"open", "room in the memory queue and grants of reads in every cycle"},
       {"random", "both at random, in phases"},
       {"room pulses", "room in one cycle of seven"},
-      {"read pulses", "reads granted in one cycle of five"},
+      {"read pulses", "reads granted in one cycle of five, room in one of eleven"},
       {"opposed", "reads granted while the queue is full, seldom else"},
       {"full blocks", "the queue full for 360 cycles of 400"},
       {"full after send", "the queue full for up to 12 cycles after every transaction"},
-      {"late reads", "reads granted in the fourth cycle that asks"},
+      {"late reads", "reads granted in the fourth cycle that asks, room at random"},
   };
   return all;
 }

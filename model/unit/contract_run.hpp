@@ -29,7 +29,7 @@ struct ContractOptions {
   UnitDeclaration declaration;
   std::function<std::unique_ptr<ArcUnit>()> make_unit;
   std::uint64_t seed = 1;
-  std::uint64_t random_requests = 200'000;    // over all sorts of back-pressure
+  std::uint64_t random_requests = 1'000'000;  // over all sorts of back-pressure
   std::uint64_t recorded_requests = 40'000;   // of each trace
   std::vector<const trace::Reader*> traces;
   std::function<void(double share)> progress;  // may be empty
