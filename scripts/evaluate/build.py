@@ -2,10 +2,12 @@
 """Elaborates a unit in three tools, and makes of it a shared object for the simulator."""
 
 import concurrent.futures
+import hashlib
 import os
 import re
 import shutil
 import subprocess
+import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -106,12 +108,11 @@ def check_ports(unit, names, work):
     _, output = run(["verilator", "--lint-only", "-sv", "-Wno-fatal", "-Wall", "-DSYNTHESIS", "--reloop-limit", "64",
                      *(f"-I{path}" for path in unit.include), "--top-module", "evaluated_stepped",
                      *unit.files, wrapper])
-    for pin, side, bits in re.findall(r"evaluated_stepped\.sv:\d+:\d+: (?:Input|Output) port connection '(\w+)' "
-                                      r"expects (\d+) bits", output.replace("\n", " ")) or []:
-        del side
-        raise BadInput(f"{unit.top}: {pin} has {bits} bits, must have {port_bits(unit, pin)}")
-    for bits, pin in []:
-        del bits, pin
+    found = re.search(r"evaluated_stepped\.sv:\d+:\d+: (?:Input|Output) port connection '(\w+)' expects (\d+) bits",
+                      output)
+    if found:
+        raise BadInput(f"{unit.top}: {found.group(1)} has {found.group(2)} bits, must have "
+                       f"{port_bits(unit, found.group(1))}")
     return wrapper
 
 
@@ -143,10 +144,9 @@ def elaborate_icarus(unit, work):
                 *(f"-I{path}" for path in unit.include), *unit.files])
 
 
-def elaborate(unit, work):
-    """Rows of the step, and the wrapper. Verilator has to read the unit: nothing could be judged without."""
-    work.mkdir(parents=True, exist_ok=True)
-    wrapper = check_ports(unit, port_names(unit, work), work)
+def elaborate(unit, work, names):
+    """Rows of the step, and the wrapper. Verilator has read the unit: nothing could be judged without."""
+    wrapper = check_ports(unit, names, work)
     rows = {"Verilator": ""}
     for name, package, tool in (("Yosys", "yosys", elaborate_yosys), ("Icarus", "iverilog", elaborate_icarus)):
         if not shutil.which(package):
@@ -222,6 +222,21 @@ def compile_all(sources, folder, jobs):
         return list(pool.map(compile_one, sources))
 
 
+def runtime(cache, jobs):
+    """Objects of Verilator's own sources, which are the same for every unit."""
+    sources = [INCLUDE / "verilated.cpp", INCLUDE / "verilated_threads.cpp"]
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+    folder = cache / f"runtime-{digest}"
+    objects = [folder / f"{source.stem}.o" for source in sources]
+    if not all(path.is_file() for path in objects):
+        with tempfile.TemporaryDirectory(dir=cache) as temporary:
+            made = compile_all(sources, Path(temporary), jobs)
+            folder.mkdir(exist_ok=True)
+            for path in made:
+                path.replace(folder / path.name)
+    return objects
+
+
 def shared_object(unit, wrapper, cache, jobs):
     """The shared object of a unit, made anew where its sources have changed."""
     folder = cache / fingerprint(unit, wrapper, *headers())
@@ -235,9 +250,8 @@ def shared_object(unit, wrapper, cache, jobs):
     if status != 0:
         raise BadInput(f"Verilator: {first_error(output)}")
     (folder / "entry.cpp").write_text(entry_text(unit), encoding="utf-8")
-    sources = [*sorted(folder.glob("Vevaluated*.cpp")), folder / "entry.cpp", INCLUDE / "verilated.cpp",
-               INCLUDE / "verilated_threads.cpp"]
-    objects = compile_all(sources, folder, jobs)
+    objects = compile_all([*sorted(folder.glob("Vevaluated*.cpp")), folder / "entry.cpp"], folder, jobs)
+    objects += runtime(cache, jobs)
     unfinished = folder / "unit.so.part"
     status, output = run([os.environ.get("CXX", "g++"), "-shared", "-Wl,-Bsymbolic", "-o", unfinished, *objects,
                           "-lpthread"])

@@ -4,21 +4,23 @@
 // request, any of both.
 //
 // The request that is followed is the one whose tag is any_tag, which comes once at most. Free:
-// requests, grants, operand values, and reset at any time after the first cycle. Addresses have five
-// bits: they still allow every grouping of 32 lanes. Values of sums are not looked at, so that the
+// requests, grants, operand values, and reset at any time after the first cycle. Addresses have
+// AddrBits bits: with five of them every grouping of 32 lanes is there. Values of sums are not looked at, so that the
 // arithmetic falls away. scripts/evaluate/proof.py writes evaluated_unit, the unit with the
 // parameters and ports that it has.
 module evaluate_proof #(
   parameter int Banks = 1,
   parameter int MostLanes = 1,
   parameter int ReadTurn = 1,
-  parameter int ZeroPayload = 1
+  parameter int ZeroPayload = 1,
+  // bits of an address that are free, from 1 to 48
+  parameter int AddrBits = 2
 ) (
   input logic                clk_i,
   input logic                rst_ni,
   input logic                req_valid_i,
   input logic [31:0]         req_mask_i,
-  input logic [5*32-1:0]     req_addr_i,
+  input logic [AddrBits*32-1:0] req_addr_i,
   input logic [11:0]         req_tag_i,
   input logic                lsu_room_i,
   input logic                rf_ready_i,
@@ -26,7 +28,7 @@ module evaluate_proof #(
   input logic [5*32-1:0]     rf_bin_i
 );
 
-  localparam int RequestBits = 32 + 5*32 + 12;
+  localparam int RequestBits = 32 + AddrBits*32 + 12;
 
   // ------------------------------------------------------------------------------------------
   // Environment
@@ -42,7 +44,7 @@ module evaluate_proof #(
   logic [32*Banks-1:0] data, data_q;
   logic [5*32-1:0] bins, bins_q;
   logic [31:0] req_mask;
-  logic [5*32-1:0] req_short_addr;
+  logic [AddrBits*32-1:0] req_short_addr;
   logic [48*32-1:0] req_addr;
   logic [11:0] req_tag;
 
@@ -55,7 +57,7 @@ module evaluate_proof #(
   assign request = held_q ? request_q : {req_mask_i, req_addr_i, req_tag_i};
   assign {req_mask, req_short_addr, req_tag} = request;
   for (genvar i = 0; i < 32; i++) begin : g_addr
-    assign req_addr[48*i +: 48] = {43'd0, req_short_addr[5*i +: 5]};
+    assign req_addr[48*i +: 48] = 48'(req_short_addr[AddrBits*i +: AddrBits]);
   end
   // A granted read is on the port from the next cycle until and including that of the next grant.
   assign data = granted_q ? rf_data_i : data_q;
@@ -130,15 +132,15 @@ module evaluate_proof #(
   logic there, there_q = 1'b0;          // it is active and has not left
   logic read_q = 1'b0;                  // it has been read
   logic accepted_q = 1'b0;              // its request has been accepted
-  logic [4:0] addr, addr_q;
+  logic [AddrBits-1:0] addr, addr_q;
   logic red, sum, reads;
   logic red_left_q = 1'b0, sum_left_q = 1'b0;  // for the covers
 
   assign there = comes ? req_mask[any_lane] : there_q;
-  assign addr = comes ? req_short_addr[5*any_lane +: 5] : addr_q;
+  assign addr = comes ? req_short_addr[AddrBits*any_lane +: AddrBits] : addr_q;
   assign red = lsu_valid && lsu_room_i && !lsu_reduced && lsu_tag == any_tag && lsu_mask[any_lane];
   assign sum = lsu_valid && lsu_room_i && lsu_reduced && lsu_tag == any_tag && read_q &&
-               lsu_addr == {43'd0, addr};
+               lsu_addr == 48'(addr);
   assign reads = rf_valid && rf_ready_i && rf_tag == any_tag && rf_mask[any_lane];
 
   always_ff @(posedge clk_i) begin
