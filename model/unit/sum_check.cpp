@@ -168,10 +168,6 @@ std::string special_error(const Summary& all, Fp32Bits sum) {
 }
 
 std::string any_order_error(const UnitPromise& promise, const Summary& all, Fp32Bits sum) {
-  constexpr long double kLargest = std::numeric_limits<float>::max();
-  if (all.magnitudes > kLargest && (is_infinity(sum) || is_nan(sum))) {
-    return "";  // some order of the additions overflows
-  }
   constexpr long double kUnit = 0x1p-24L;  // of the rounding of one addition
   const auto additions = static_cast<long double>(all.count - 1);
   // The one more unit in 2^20 is for the arithmetic here.
@@ -225,8 +221,17 @@ std::string sum_error(const UnitPromise& promise, LaneMask lanes,
     return sum == right ? "" : hex(right);
   }
   const Summary all = summarize(promise.flush_subnormals, lanes, values);
+  // Some order of the additions overflows.
+  const bool overflows = promise.sum == SumKind::kAnyOrder &&
+                         all.magnitudes * (1 + 0x1p-18L) > std::numeric_limits<float>::max();
+  if (overflows && is_nan(sum)) {
+    return "";
+  }
   if (all.any_nan || all.any_positive_infinity || all.any_negative_infinity) {
     return special_error(all, sum);
+  }
+  if (overflows && is_infinity(sum)) {
+    return "";
   }
   return promise.sum == SumKind::kAnyOrder ? any_order_error(promise, all, sum)
                                            : one_rounding_error(promise, all, sum);
