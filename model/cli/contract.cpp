@@ -242,7 +242,9 @@ void add_contract(CLI::App& app, Command& command) {
   contract->add_option("--unit-kind", arguments->unit_kind, kUnitKindHelp)
       ->type_name(kUnitKindNames)
       ->capture_default_str();
-  contract->add_option("--requests", arguments->requests, "Random requests, over all sorts of\nback-pressure")
+  contract
+      ->add_option("--requests", arguments->requests,
+                   "Random requests, over all sorts of\nback-pressure")
       ->type_name("N")
       ->check(refuse_negative)
       ->capture_default_str();
@@ -262,8 +264,9 @@ void add_contract(CLI::App& app, Command& command) {
   contract->footer(footer +
                    "\nStops at the first broken rule and says which; exit code 1.\n\n"
                    "Example:\n  warpfold contract truck-values.wft --unit-kind fused");
-  contract->callback(
-      [arguments, &command] { command = [arguments] { return run_contract_command(*arguments); }; });
+  contract->callback([arguments, &command] {
+    command = [arguments] { return run_contract_command(*arguments); };
+  });
 }
 
 }  // namespace warpfold::cli

@@ -154,8 +154,7 @@ int run_regress(const RegressArguments& arguments) {
   }
   if (units.unit && units.unit->declaration().ports.read_lanes != units.ports().read_lanes) {
     throw UsageError(fmt::format("{} reads {} lanes a cycle, and its golden unit {}",
-                                 arguments.unit_library,
-                                 units.unit->declaration().ports.read_lanes,
+                                 arguments.unit_library, units.unit->declaration().ports.read_lanes,
                                  units.ports().read_lanes));
   }
   if (!arguments.wave.empty() && arguments.traces.size() > 1) {

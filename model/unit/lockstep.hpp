@@ -159,10 +159,10 @@ struct RegressResult {
 struct RegressOptions {
   UnitKind kind = UnitKind::kSerial;
   std::uint64_t seed = 1;
-  std::uint64_t max_events = 0;    // 0: all
-  double stall_probability = 0.5;  // of the memory queue; of the register file, half of it
-  ArcUnit* unit = nullptr;         // the unit under test instead of the RTL
-  ArcUnit* golden = nullptr;       // and the one that it must equal instead of the kind's
+  std::uint64_t max_events = 0;          // 0: all
+  double stall_probability = 0.5;        // of the memory queue; of the register file, half of it
+  ArcUnit* unit = nullptr;               // the unit under test instead of the RTL
+  ArcUnit* golden = nullptr;             // and the one that it must equal instead of the kind's
   const UnitPromise* promise = nullptr;  // of units that are of no kind
   PortWatch watch = nullptr;
   // Called after the last warp of every CTA.

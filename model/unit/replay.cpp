@@ -32,9 +32,9 @@ AtomredRequest read_request(std::istringstream& line, Tag& tag) {
 }  // namespace
 
 void Replay::cycle(const Grants& grants) {
-  cycles_.push_back(static_cast<std::uint8_t>(
-      (grants.room ? kRoom : 0) | (grants.ready ? kReady : 0) | (grants.clocked ? kClocked : 0) |
-      (offered_ ? kOffer : 0)));
+  cycles_.push_back(
+      static_cast<std::uint8_t>((grants.room ? kRoom : 0) | (grants.ready ? kReady : 0) |
+                                (grants.clocked ? kClocked : 0) | (offered_ ? kOffer : 0)));
   offered_ = false;
 }
 

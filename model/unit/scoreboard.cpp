@@ -178,8 +178,8 @@ bool Scoreboard::check_read(const UnitOutputs& out) {
   }
   std::uint32_t ports = 0;
   for (LaneMask rest = out.rf_mask; rest != 0; rest &= rest - 1) {
-    const std::uint32_t port = 1U << static_cast<std::uint32_t>(std::countr_zero(rest)) %
-                                         declaration_.ports.read_lanes;
+    const std::uint32_t port =
+        1U << static_cast<std::uint32_t>(std::countr_zero(rest)) % declaration_.ports.read_lanes;
     if ((ports & port) != 0) {
       return fail("read", "rf_mask_o " + hex(out.rf_mask) + " has two lanes of one bank");
     }
@@ -240,8 +240,7 @@ bool Scoreboard::check_red(const UnitOutputs& out) {
                                  " in a plain RED has left, has been read, or is not active");
   }
   const Address first =
-      slot->request.addresses[static_cast<std::size_t>(std::countr_zero(out.lsu_mask))] &
-      kAddrMask;
+      slot->request.addresses[static_cast<std::size_t>(std::countr_zero(out.lsu_mask))] & kAddrMask;
   const bool one = lanes_at(slot->request, out.lsu_mask, first) == out.lsu_mask;
   if (out.lsu_addr != (one ? first : 0)) {
     return fail("payload", "lsu_addr_o is " + hex(out.lsu_addr) + " with a plain RED of " +

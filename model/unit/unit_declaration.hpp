@@ -44,8 +44,7 @@ struct UnitDeclaration {
 // In the order of kUnitKinds.
 inline constexpr std::array kUnitDeclarations = {
     UnitDeclaration{"serial", {}, {}},
-    UnitDeclaration{
-        "pipelined", {.cycles_to_rest = 5, .rest_period = 4}, {.read_turn = 4}},
+    UnitDeclaration{"pipelined", {.cycles_to_rest = 5, .rest_period = 4}, {.read_turn = 4}},
     UnitDeclaration{"fused",
                     {.read_lanes = kBanks, .sees_exponents = true, .cycles_to_rest = 6},
                     {.sum = SumKind::kOneRounding, .window = kFusedWindow, .most_lanes = kBanks}},

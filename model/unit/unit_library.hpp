@@ -49,11 +49,11 @@ class UnitLibrary {
 }  // namespace warpfold
 
 // Once in a shared object: a declaration, and an expression that makes a unit by `new`.
-#define WARPFOLD_UNIT_LIBRARY(declaration_value, new_unit)                                       \
-  extern "C" __attribute__((visibility("default"))) const ::warpfold::UnitLibraryTable*          \
-  warpfold_unit() {                                                                              \
-    static const ::warpfold::UnitLibraryTable table = {                                          \
-        .declaration = declaration_value,                                                        \
-        .make = []() -> ::warpfold::ArcUnit* { return new_unit; }};                              \
-    return &table;                                                                               \
+#define WARPFOLD_UNIT_LIBRARY(declaration_value, new_unit)                              \
+  extern "C" __attribute__((visibility("default"))) const ::warpfold::UnitLibraryTable* \
+  warpfold_unit() {                                                                     \
+    static const ::warpfold::UnitLibraryTable table = {                                 \
+        .declaration = declaration_value,                                               \
+        .make = []() -> ::warpfold::ArcUnit* { return new_unit; }};                     \
+    return &table;                                                                      \
   }

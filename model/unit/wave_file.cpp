@@ -65,7 +65,9 @@ constexpr std::array kPorts = {
     Port{"req_ready_o", false, fixed<1>,
          [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.req_ready, 1); }},
     Port{"req_mask_i", true, fixed<kMaskBits>,
-         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.inputs.req_mask, kMaskBits); }},
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.inputs.req_mask, kMaskBits);
+         }},
     Port{"req_addr_i", true, fixed<kLanes * kAddrWidth>,
          [](const PortValues& p, const UnitPorts&, Bits& b) {
            for (const Address address : p.inputs.req_addr) {
@@ -73,29 +75,45 @@ constexpr std::array kPorts = {
            }
          }},
     Port{"req_tag_i", true, fixed<kTagWidth>,
-         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.inputs.req_tag, kTagWidth); }},
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.inputs.req_tag, kTagWidth);
+         }},
     Port{"lsu_valid_o", false, fixed<1>,
          [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.lsu_valid, 1); }},
     Port{"lsu_room_i", true, fixed<1>,
          [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.inputs.lsu_room, 1); }},
     Port{"lsu_addr_o", false, fixed<kAddrWidth>,
-         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.lsu_addr, kAddrWidth); }},
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.outputs.lsu_addr, kAddrWidth);
+         }},
     Port{"lsu_mask_o", false, fixed<kMaskBits>,
-         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.lsu_mask, kMaskBits); }},
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.outputs.lsu_mask, kMaskBits);
+         }},
     Port{"lsu_reduced_o", false, fixed<1>,
-         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.lsu_reduced, 1); }},
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.outputs.lsu_reduced, 1);
+         }},
     Port{"lsu_data_o", false, fixed<kDataBits>,
-         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.lsu_data, kDataBits); }},
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.outputs.lsu_data, kDataBits);
+         }},
     Port{"lsu_tag_o", false, fixed<kTagWidth>,
-         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.lsu_tag, kTagWidth); }},
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.outputs.lsu_tag, kTagWidth);
+         }},
     Port{"rf_valid_o", false, fixed<1>,
          [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.rf_valid, 1); }},
     Port{"rf_ready_i", true, fixed<1>,
          [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.inputs.rf_ready, 1); }},
     Port{"rf_mask_o", false, fixed<kMaskBits>,
-         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.rf_mask, kMaskBits); }},
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.outputs.rf_mask, kMaskBits);
+         }},
     Port{"rf_tag_o", false, fixed<kTagWidth>,
-         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.rf_tag, kTagWidth); }},
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.outputs.rf_tag, kTagWidth);
+         }},
     Port{"rf_data_i", true, [](const UnitPorts& ports) { return ports.read_lanes * kDataBits; },
          [](const PortValues& p, const UnitPorts& ports, Bits& b) {
            for (std::uint32_t lane = 0; lane < ports.read_lanes; ++lane) {

@@ -23,7 +23,7 @@ STEPS = ("contract", "lockstep", "proof", "costs", "gains", "layout")
 RECORDED = ROOT / "traces/data/truck-values.wft"
 # Effort of a step: quick, as it is, full.
 EFFORT = {
-    "quick": {"requests": 400_000, "recorded": 5_000, "depth": 4, "seconds": 40, "traces": gains.QUICK},
+    "quick": {"requests": 400_000, "recorded": 5_000, "depth": 4, "seconds": 60, "traces": gains.QUICK},
     "usual": {"requests": 1_000_000, "recorded": 40_000, "depth": 12, "seconds": 180, "traces": gains.SOME},
     "full": {"requests": 20_000_000, "recorded": 40_000, "depth": 30, "seconds": 3600, "traces": None},
 }
@@ -119,6 +119,8 @@ def warpfold(*arguments):
         raise BadInput(f"no {command[0]}: build it first") from None
     text = (done.stderr if done.returncode else done.stdout).strip().splitlines()
     line = text[-1].removeprefix("warpfold: ") if text else "no message"
+    if done.returncode == 2:
+        raise BadInput(line)
     if done.returncode not in (0, 1):
         raise ToolFailed(f"warpfold {arguments[0]}: {line}")
     return done.returncode, line

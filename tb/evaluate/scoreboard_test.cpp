@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scoreboard finds what a unit does wrong, by the rule that it breaks, and a replay does it again.
+// The scoreboard finds what a unit does wrong, by the rule that it breaks, and a replay does it
+// again.
 #include "model/unit/scoreboard.hpp"
 
 #include <gtest/gtest.h>
@@ -117,8 +118,7 @@ class Deaf final : public ArcUnit {
 };
 
 TEST(Scoreboard, FindsAUnitThatStandsStill) {
-  const ContractResult result =
-      run_contract(options_for([] { return std::make_unique<Deaf>(); }));
+  const ContractResult result = run_contract(options_for([] { return std::make_unique<Deaf>(); }));
   ASSERT_NE(result.failure, nullptr);
   EXPECT_EQ(result.failure->rule, "deadlock");
 }

@@ -73,7 +73,8 @@ TEST(SumCheck, SubnormalNumbersCountOrDoNot) {
   const auto small = values_of({0x1p-130F, 0x1p-130F});
   EXPECT_TRUE(right({.sum = SumKind::kOneRounding}, 3, small, 0.0F));
   EXPECT_FALSE(right({.sum = SumKind::kOneRounding}, 3, small, 0x1p-129F));
-  EXPECT_TRUE(right({.sum = SumKind::kOneRounding, .flush_subnormals = false}, 3, small, 0x1p-129F));
+  EXPECT_TRUE(
+      right({.sum = SumKind::kOneRounding, .flush_subnormals = false}, 3, small, 0x1p-129F));
   EXPECT_TRUE(right({.flush_subnormals = false}, 3, small, 0x1p-129F));
   EXPECT_FALSE(right({}, 3, small, 0x1p-129F));
 }

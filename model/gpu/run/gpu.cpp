@@ -87,11 +87,10 @@ void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
     if (!options.policy.has_unit()) {
       return nullptr;
     }
-    std::unique_ptr<ArcUnit> made =
-        options.unit_library != nullptr
-            ? options.unit_library->make()
-            : make_unit(options.unit, options.unit_kind,
-                        options.gpu.rules.scheduler.or_else("greedy"));
+    std::unique_ptr<ArcUnit> made = options.unit_library != nullptr
+                                        ? options.unit_library->make()
+                                        : make_unit(options.unit, options.unit_kind,
+                                                    options.gpu.rules.scheduler.or_else("greedy"));
     return options.unit_divider == 1
                ? std::move(made)
                : std::make_unique<SlowUnit>(std::move(made), options.unit_divider);
