@@ -79,9 +79,9 @@ def bounded(model, depth, seconds, trace):
         return {"verdict": "proved", "cycles": depth}
     if verdict == "failed":
         return {"verdict": "failed", "claim": claim(output), "cycles": max(steps, default=0), "wave": str(trace)}
-    if verdict == "open" and len(steps) > 1:
+    if verdict == "open" and max(steps, default=0) > 1:
         return {"verdict": "proved", "cycles": max(steps) - 1, "limit_s": seconds}
-    return {"verdict": "open", "why": f"no step in {seconds} s" if verdict == "open" else first_error(output)}
+    return {"verdict": "open", "why": f"no cycle in {seconds} s" if verdict == "open" else first_error(output)}
 
 
 def prove(unit, names, work, options):

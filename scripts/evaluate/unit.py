@@ -166,8 +166,10 @@ def fingerprint(unit, *more):
     digest = hashlib.sha256()
     headers = [path for folder in unit.include for path in sorted(folder.iterdir())
                if path.suffix in SUFFIXES and path.is_file() and path not in unit.files]
-    for path in [*unit.files, *headers, *map(Path, more)]:
+    for path in [*unit.files, *headers]:
         digest.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in map(Path, more):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     digest.update(repr(sorted(unit.declared.items(), key=lambda item: item[0])).encode())
     return digest.hexdigest()[:16]
 
