@@ -60,6 +60,7 @@ packages_run=(
   python3
 )
 packages_correlate=(python3-matplotlib)
+packages_evaluate=(iverilog opensta qflow-tech-osu018 z3)
 packages_sweep=(snakemake python3-yaml python3-jsonschema)
 packages_figures=("${packages_sweep[@]}" python3-matplotlib python3-numpy)
 packages_layout=(yosys berkeley-abc opensta qflow qflow-tech-osu018 graywolf qrouter magic netgen-lvs klayout tcl python3)

@@ -162,7 +162,15 @@ def rtl_files(rtl):
         lines = (rtl / "arc.f").read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise BadInput(f"cannot read {rtl / 'arc.f'}: {error.strerror}") from error
-    return [rtl / line for line in (re.sub(r"//.*", "", text).strip() for text in lines) if line]
+    lines = [re.sub(r"//.*", "", text).strip() for text in lines]
+    return [rtl / line for line in lines if line and not line.startswith("+")]
+
+
+def include_options(rtl):
+    """The folder itself, and those that its arc.f names: +incdir+FOLDER."""
+    lines = (rtl / "arc.f").read_text(encoding="utf-8").splitlines()
+    return " ".join(f"-I{folder}" for folder in
+                    (rtl, *(line.removeprefix("+incdir+").strip() for line in lines if line.startswith("+incdir+"))))
 
 
 def rtl_view(rtl, file_list, folder):
@@ -202,7 +210,7 @@ def load_commands(top, rtl):
     others = {module for kind in KINDS if kind != top.kind for module in kind.own} - {top.module}
     files = " ".join(str(file) for file in rtl_files(rtl) if file.stem not in others)
     chparam = f" -chparam {top.chparam}" if top.chparam else ""
-    commands = [f"read_verilog -sv -I{rtl} {files}", f"hierarchy -check -top {top.module}{chparam}"]
+    commands = [f"read_verilog -sv {include_options(rtl)} {files}", f"hierarchy -check -top {top.module}{chparam}"]
     if top.left_out:
         # The submodule goes, and the wires at its ports become ports of the module around it: what
         # remains is synthesized as it is, with nothing known about those signals.

@@ -59,6 +59,9 @@ constexpr const char* kUnitKindHelp =
     "GPU's clock, four a cycle, or four a cycle of\n"
     "structs of up to 16 words (rtl/README.md)";
 
+constexpr const char* kUnitLibraryHelp =
+    "A unit of somebody else, as a shared object\n(docs/evaluate.md)";
+
 // What the command line asks for, to be run once it has been parsed. Returns the exit code.
 using Command = std::function<int()>;
 
@@ -68,6 +71,7 @@ void add_trace(CLI::App& app, Command& command);
 void add_trace_import(CLI::App& trace_app, Command& command);
 void add_record(CLI::App& app, Command& command);
 void add_regress(CLI::App& app, Command& command);
+void add_contract(CLI::App& app, Command& command);
 void add_report(CLI::App& app, Command& command);
 void add_lists(CLI::App& app, Command& command);
 

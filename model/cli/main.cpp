@@ -52,6 +52,7 @@ int run(int argc, char** argv) {
   add_record(app, command);
   add_trace(app, command);
   add_regress(app, command);
+  add_contract(app, command);
   add_report(app, command);
   add_lists(app, command);
   try {

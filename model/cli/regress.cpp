@@ -19,6 +19,7 @@
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/lockstep.hpp"
 #include "model/unit/port_window.hpp"
+#include "model/unit/unit_library.hpp"
 #include "model/unit/wave_file.hpp"
 #include "traces/format/reader.hpp"
 
@@ -31,6 +32,8 @@ struct RegressArguments {
   std::uint64_t max_events = 0;
   double stall_probability = 0.5;
   std::string unit_kind = "serial";
+  std::string unit_library;
+  std::string golden_library;
   std::string wave;
   std::string wave_cycles;
 };
@@ -41,8 +44,8 @@ constexpr std::size_t kLastCycles = 10'000;
 // The waves of one trace: of the cycles that are asked for, or of the last ones.
 class RegressWave {
  public:
-  RegressWave(const RegressArguments& arguments, UnitKind kind)
-      : output_(arguments.wave), file_(kind, {"rtl", "golden"}), last_(kLastCycles) {
+  RegressWave(const RegressArguments& arguments, const ArcUnit::Ports& ports)
+      : output_(arguments.wave), file_(ports, {"rtl", "golden"}), last_(kLastCycles) {
     if (!arguments.wave_cycles.empty()) {
       range_ = parse_cycles("--wave-cycles", arguments.wave_cycles, kMostWaveCycles);
     }
@@ -75,15 +78,31 @@ class RegressWave {
   PortValues rtl_, golden_;
 };
 
+// What runs side by side: the RTL and the golden unit of a kind, or others instead of them.
+struct RegressUnits {
+  UnitKind kind = UnitKind::kSerial;
+  std::optional<UnitLibrary> unit;
+  std::optional<UnitLibrary> golden;
+
+  [[nodiscard]] const ArcUnit::Ports& ports() const {
+    return golden ? golden->declaration().ports : unit_declaration(kind).ports;
+  }
+};
+
 // Prints what it has found; false if there is a difference. `wave`: null, or what to fill.
-bool regress_one(const trace::Reader& trace, const RegressArguments& arguments, UnitKind kind,
-                 RegressWave* wave) {
+bool regress_one(const trace::Reader& trace, const RegressArguments& arguments,
+                 const RegressUnits& units, RegressWave* wave) {
   const std::string path = trace.path().string();
   RegressOptions options;
   options.seed = arguments.seed;
   options.max_events = arguments.max_events;
   options.stall_probability = arguments.stall_probability;
-  options.kind = kind;
+  options.kind = units.kind;
+  const std::unique_ptr<ArcUnit> own_unit = units.unit ? units.unit->make() : nullptr;
+  const std::unique_ptr<ArcUnit> own_golden = units.golden ? units.golden->make() : nullptr;
+  options.unit = own_unit.get();
+  options.golden = own_golden.get();
+  options.promise = units.golden ? &units.golden->declaration().promise : nullptr;
   ProgressLine line;
   if (line.enabled()) {
     const std::uint64_t total = options.max_events == 0
@@ -125,7 +144,19 @@ int run_regress(const RegressArguments& arguments) {
     throw UsageError(fmt::format("--stall-probability is {}, must be at least 0 and below 1",
                                  arguments.stall_probability));
   }
-  const UnitKind kind = parse_unit_kind(arguments.unit_kind);
+  RegressUnits units;
+  units.kind = parse_unit_kind(arguments.unit_kind);
+  if (!arguments.unit_library.empty()) {
+    units.unit.emplace(arguments.unit_library);
+  }
+  if (!arguments.golden_library.empty()) {
+    units.golden.emplace(arguments.golden_library);
+  }
+  if (units.unit && units.unit->declaration().ports.read_lanes != units.ports().read_lanes) {
+    throw UsageError(fmt::format("{} reads {} lanes a cycle, and its golden unit {}",
+                                 arguments.unit_library, units.unit->declaration().ports.read_lanes,
+                                 units.ports().read_lanes));
+  }
   if (!arguments.wave.empty() && arguments.traces.size() > 1) {
     throw UsageError(fmt::format("--wave is of one trace, not of {}", arguments.traces.size()));
   }
@@ -134,10 +165,10 @@ int run_regress(const RegressArguments& arguments) {
   std::optional<RegressWave> wave;
   if (!arguments.wave.empty()) {
     refuse_input_as_output("--wave", arguments.wave, arguments.traces, "regression");
-    wave.emplace(arguments, kind);
+    wave.emplace(arguments, units.ports());
   }
   for (const trace::Reader& trace : traces) {
-    passed = regress_one(trace, arguments, kind, wave ? &*wave : nullptr) && passed;
+    passed = regress_one(trace, arguments, units, wave ? &*wave : nullptr) && passed;
   }
   return passed ? kDone : kCheckFailed;
 }
@@ -165,6 +196,17 @@ void add_regress(CLI::App& app, Command& command) {
   regress->add_option("--unit-kind", arguments->unit_kind, kUnitKindHelp)
       ->type_name(kUnitKindNames)
       ->capture_default_str();
+  regress
+      ->add_option("--unit-library", arguments->unit_library,
+                   "Instead of the RTL: a unit of somebody else, as a shared object\n"
+                   "(docs/evaluate.md)")
+      ->type_name("FILE")
+      ->check(refuse_empty);
+  regress
+      ->add_option("--golden-library", arguments->golden_library,
+                   "Instead of the golden unit of that kind: another one, as a shared object")
+      ->type_name("FILE")
+      ->check(refuse_empty);
   CLI::Option* const wave =
       regress
           ->add_option("--wave", arguments->wave,

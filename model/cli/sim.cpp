@@ -26,6 +26,7 @@
 #include "model/results/table.hpp"
 #include "model/results/timeline_json.hpp"
 #include "model/unit/arc_unit.hpp"
+#include "model/unit/unit_library.hpp"
 #include "traces/format/whole_file.hpp"
 
 namespace warpfold::cli {
@@ -37,6 +38,8 @@ struct SimArguments {
   std::string policies = "all";
   std::string unit = "rtl";
   std::string unit_kind = "serial";
+  std::string unit_library;
+  std::uint32_t unit_divider = 1;
   Overrides overrides;
   std::string json;
   std::string energy;
@@ -194,6 +197,15 @@ SimulationPlan make_plan(const SimArguments& arguments) {
 
 int run_sim(const SimArguments& arguments) {
   SimulationPlan plan = make_plan(arguments);
+  std::optional<UnitLibrary> library;
+  if (!arguments.unit_library.empty()) {
+    library.emplace(arguments.unit_library);
+    plan.unit_library = &*library;
+  }
+  if (arguments.unit_divider == 0) {
+    throw UsageError("--unit-divider is 0, must be at least 1");
+  }
+  plan.unit_divider = arguments.unit_divider;
   Outputs outputs(arguments);
   if (!arguments.timeline.empty()) {
     plan.timeline_interval = arguments.timeline_interval;
@@ -230,6 +242,19 @@ int run_sim(const SimArguments& arguments) {
 
 // A script gives its defaults first and what its user wants behind them.
 constexpr auto kTakeLast = CLI::MultiOptionPolicy::TakeLast;
+
+void add_unit_options(CLI::App& sim, SimArguments& arguments) {
+  sim.add_option("--unit-library", arguments.unit_library, kUnitLibraryHelp)
+      ->type_name("FILE")
+      ->multi_option_policy(kTakeLast)
+      ->check(refuse_empty);
+  sim.add_option("--unit-divider", arguments.unit_divider,
+                 "Cycles of the SM in one cycle of the unit")
+      ->type_name("N")
+      ->multi_option_policy(kTakeLast)
+      ->check(refuse_negative)
+      ->capture_default_str();
+}
 
 void add_detail_options(CLI::App& sim, CLI::Option& timeline, SimArguments& arguments) {
   sim.add_option("--timeline-window", arguments.timeline_window,
@@ -309,6 +334,7 @@ void add_sim(CLI::App& app, Command& command) {
       ->type_name(kUnitKindNames)
       ->multi_option_policy(kTakeLast)
       ->capture_default_str();
+  add_unit_options(*sim, *arguments);
   sim->add_option("--set", arguments->overrides,
                   "Another value for a parameter of every GPU, named as in its file:\n"
                   "lab.bytes=65536. May be given many times")

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "model/types.hpp"
-#include "model/unit/arc_unit.hpp"
+#include "model/unit/unit_declaration.hpp"
 
 namespace warpfold::systemc {
 

@@ -16,6 +16,8 @@ namespace warpfold {
 inline constexpr std::uint32_t kBanks = 4;
 // Words of a lane that one request of the vector unit adds at most (arc_pkg::MaxWords).
 inline constexpr std::uint32_t kMaxWords = 16;
+// Lanes that any unit may read in a cycle.
+inline constexpr std::uint32_t kMostReadLanes = kLanes;
 
 // Everything that drives the unit during one clock cycle.
 struct UnitInputs {
@@ -36,7 +38,7 @@ struct UnitInputs {
   // answer_read(). A unit that reads one lane at a time has its value in rf_data[0], the fused and
   // the vector one that of lane l in [l % kBanks], and in rf_bins[l] the upper exponent bits of
   // lane l of the whole operand word. What was not asked for is ignored.
-  std::array<Fp32Bits, kBanks> rf_data{};
+  std::array<Fp32Bits, kMostReadLanes> rf_data{};
   std::array<std::uint8_t, kLanes> rf_bins{};
 
   friend bool operator==(const UnitInputs&, const UnitInputs&) = default;
@@ -66,6 +68,9 @@ struct UnitOutputs {
 
   friend bool operator==(const UnitOutputs&, const UnitOutputs&) = default;
 };
+
+// ArcUnit::Ports::cycles_to_rest of a unit of which nobody knows when it rests.
+inline constexpr std::uint32_t kNeverRests = 1U << 30;
 
 class ArcUnit {
  public:
@@ -128,12 +133,9 @@ std::string_view unit_model_name(UnitModel model);
 UnitKind parse_unit_kind(std::string_view name);
 std::string_view unit_kind_name(UnitKind kind);
 
-// Lanes that one register-file read delivers at most: lane l comes through port l modulo this.
-constexpr std::uint32_t read_lanes(UnitKind kind) {
-  return kind == UnitKind::kFused || kind == UnitKind::kVector ? kBanks : 1;
-}
-
 // The register file's answer to a granted read of `lanes` of an operand, for the next cycle.
+void answer_read(UnitInputs& inputs, const ArcUnit::Ports& ports, LaneMask lanes,
+                 const std::array<Fp32Bits, kLanes>& operand);
 void answer_read(UnitInputs& inputs, UnitKind kind, LaneMask lanes,
                  const std::array<Fp32Bits, kLanes>& operand);
 // The bin of a value: its exponent without the lowest three bits (arc_pkg::BinShift).

@@ -7,6 +7,7 @@
 
 #include "model/types.hpp"
 #include "model/unit/arc_unit.hpp"
+#include "model/unit/unit_declaration.hpp"
 
 namespace warpfold {
 
@@ -15,8 +16,7 @@ namespace warpfold {
 class GoldenFused {
  public:
   // Rests when what it read last has gone through its stages.
-  static constexpr ArcUnit::Ports kPorts{
-      .read_lanes = kBanks, .sees_exponents = true, .cycles_to_rest = 6};
+  static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kFused).ports;
   static constexpr std::string_view kScheduler = "greedy";
 
   void reset() { *this = {}; }

@@ -12,6 +12,7 @@
 #include "model/unit/arc_scheduler.hpp"
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/fp32.hpp"
+#include "model/unit/unit_declaration.hpp"
 
 namespace warpfold {
 
@@ -62,7 +63,7 @@ class GoldenUnit final : public ArcUnit {
 class GoldenSerial {
  public:
   // Rests at once.
-  static constexpr ArcUnit::Ports kPorts{};
+  static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kSerial).ports;
   static constexpr std::string_view kScheduler = "greedy";
 
   void reset() { *this = {}; }
@@ -91,7 +92,7 @@ class GoldenPipelined {
  public:
   // Rests when it has tried all its four places and would have read from one that it loaded; its
   // transactions go round.
-  static constexpr ArcUnit::Ports kPorts{.cycles_to_rest = 5, .rest_period = 4};
+  static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kPipelined).ports;
   static constexpr std::string_view kScheduler = "greedy";
 
   void reset() {

@@ -16,10 +16,7 @@ namespace warpfold {
 class GoldenVector {
  public:
   // Rests as the fused one: what waits here is handed on before the last read has gone through.
-  static constexpr ArcUnit::Ports kPorts{.read_lanes = kBanks,
-                                         .sees_exponents = true,
-                                         .max_words = kMaxWords,
-                                         .cycles_to_rest = GoldenFused::kPorts.cycles_to_rest};
+  static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kVector).ports;
   static constexpr std::string_view kScheduler = "reduce-groups";
 
   void reset() { *this = {}; }

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <span>
 #include <stdexcept>
 
 #include "model/unit/fp32.hpp"
+#include "model/unit/sum_check.hpp"
+#include "model/unit/trace_requests.hpp"
 
 namespace warpfold {
 
@@ -46,11 +47,11 @@ double checked_probability(double probability) {
 }
 
 // Each lane through a port of its own.
-bool fits_one_read(UnitKind kind, LaneMask lanes) {
+bool fits_one_read(std::uint32_t read_lanes, LaneMask lanes) {
   std::uint32_t ports = 0;
   for (; lanes != 0; lanes &= lanes - 1) {
     const std::uint32_t port =
-        1U << static_cast<std::uint32_t>(std::countr_zero(lanes)) % read_lanes(kind);
+        1U << static_cast<std::uint32_t>(std::countr_zero(lanes)) % read_lanes;
     if ((ports & port) != 0) {
       return false;
     }
@@ -107,6 +108,8 @@ bool BackPressure::next_ready() {
 Lockstep::Lockstep(ArcUnit& unit, ArcUnit& golden, const LockstepOptions& options)
     : unit_(unit),
       golden_(golden),
+      unit_ports_(golden.ports()),
+      promise_(options.promise),
       kind_(options.kind),
       gap_probability_(options.gap_probability),
       gate_idle_(options.gate_idle),
@@ -259,13 +262,14 @@ bool Lockstep::check_read(const UnitOutputs& outputs) {
   }
   LaneMask& unread = slot->unread[outputs.rf_word];
   const LaneMask lanes = outputs.rf_mask;
-  if (lanes == 0 || !fits_one_read(kind_, lanes) || (lanes & ~(slot->remaining & unread)) != 0) {
+  if (lanes == 0 || !fits_one_read(unit_ports_.read_lanes, lanes) ||
+      (lanes & ~(slot->remaining & unread)) != 0) {
     return fail("rf_mask_o has lanes that are not to be read", lanes, "lanes left",
                 slot->remaining & unread);
   }
   unread &= ~lanes;
   // The register file answers in the next cycle and holds the values until the next grant.
-  answer_read(inputs_, kind_, lanes, slot->request.operand(outputs.rf_word));
+  answer_read(inputs_, unit_ports_, lanes, slot->request.operand(outputs.rf_word));
   return true;
 }
 
@@ -311,11 +315,8 @@ bool Lockstep::check_sum(const UnitOutputs& outputs, Slot& slot) {
   if (kind_ == UnitKind::kVector && lane_count(lanes) == 1) {
     return fail("the sum of a lane that is alone on its address");
   }
-  const auto& operand = slot.request.operand(outputs.lsu_word);
-  const Fp32Bits sum = read_lanes(kind_) == kBanks ? fused_reference(lanes, operand)
-                                                   : reduction_reference(lanes, operand);
-  if (outputs.lsu_data != sum) {
-    return fail("lsu_data_o", outputs.lsu_data, "reference sum", sum);
+  if (!check_value(outputs.lsu_data, lanes, slot.request.operand(outputs.lsu_word))) {
+    return false;
   }
   if (outputs.lsu_mask != 1) {
     return fail("lsu_mask_o", outputs.lsu_mask, "one addition", 1);
@@ -326,6 +327,19 @@ bool Lockstep::check_sum(const UnitOutputs& outputs, Slot& slot) {
     slot.remaining &= ~lanes;
   }
   return true;
+}
+
+bool Lockstep::check_value(Fp32Bits value, LaneMask lanes,
+                           const std::array<Fp32Bits, kLanes>& values) {
+  if (promise_ != nullptr) {
+    const std::string error = sum_error(*promise_, lanes, values, value);
+    return error.empty() || fail("lsu_data_o: the sum should be " + error);
+  }
+  // The kinds that are built in, to the bit.
+  const Fp32Bits sum = unit_declaration(kind_).promise.sum == SumKind::kOneRounding
+                           ? fused_reference(lanes, values)
+                           : reduction_reference(lanes, values);
+  return value == sum || fail("lsu_data_o", value, "reference sum", sum);
 }
 
 bool Lockstep::check_red(const UnitOutputs& outputs, Slot& slot) {
@@ -440,129 +454,41 @@ Fp32Bits synthetic_value(std::uint64_t cta, std::uint32_t warp, std::uint64_t ev
   return sign | (127 - 12 + choice / 32 % 17) << 23 | fraction;
 }
 
-namespace {
-
-// Turns events into requests, with checks of what indexes into the trace.
-class EventRequests {
- public:
-  EventRequests(const trace::Header& header, const trace::CtaTrace& cta, std::uint32_t warp)
-      : header_(header), cta_(cta), warp_index_(warp), warp_(cta.warps[warp]) {}
-
-  // Of `words` parameters from that one on, at its addresses.
-  AtomredRequest make(const trace::Record& event, std::uint64_t event_index,
-                      std::uint32_t parameter_index, std::uint32_t words) const {
-    AtomredRequest request = make(event, event_index, parameter_index);
-    for (std::uint32_t word = 1; word < words; ++word) {
-      request.more_words.push_back(make(event, event_index, parameter_index + word).values);
-    }
-    return request;
-  }
-
- private:
-  AtomredRequest make(const trace::Record& event, std::uint64_t event_index,
-                      std::uint32_t parameter_index) const {
-    const trace::Parameter& parameter = header_.sites[event.site].parameters[parameter_index];
-    AtomredRequest request;
-    request.mask = event.mask;
-    const bool uniform = event.lane_primitives == trace::Record::kUniform;
-    std::span<const std::uint32_t> primitives;
-    if (!uniform) {
-      primitives = part(std::span(warp_.lane_primitives), event.lane_primitives, kLanes);
-    }
-    std::span<const std::uint32_t> values;
-    if (header_.values == trace::ValueMode::kOperands) {
-      const auto active = static_cast<std::uint64_t>(lane_count(event.mask));
-      values = part(std::span(warp_.values), event.values + parameter_index * active, active);
-    }
-    std::size_t next_value = 0;
-    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-      // Lanes that are not active get an address too: it must not draw them into a transaction.
-      const std::uint64_t primitive = uniform ? event.primitive : primitives[lane];
-      request.addresses[lane] = (parameter.base + primitive * parameter.stride_bytes) & kAddrMask;
-      if ((event.mask >> lane & 1) == 0) {
-        continue;
-      }
-      request.values[lane] = values.empty() ? synthetic_value(cta_.cta, warp_index_, event_index,
-                                                              parameter_index, lane)
-                                            : values[next_value++];
-    }
-    return request;
-  }
-
-  static std::span<const std::uint32_t> part(std::span<const std::uint32_t> all,
-                                             std::uint64_t first, std::uint64_t count) {
-    if (first > all.size() || count > all.size() - first) {
-      throw trace::TraceError("an event points outside its warp's lane primitives or values");
-    }
-    return all.subspan(first, count);
-  }
-
-  const trace::Header& header_;
-  const trace::CtaTrace& cta_;
-  std::uint32_t warp_index_;
-  const trace::WarpTrace& warp_;
-};
-
-}  // namespace
-
 RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& options) {
   const std::unique_ptr<ArcUnit> rtl =
       options.unit == nullptr ? make_unit(UnitModel::kRtl, options.kind) : nullptr;
-  const std::unique_ptr<ArcUnit> golden = make_unit(UnitModel::kGolden, options.kind);
-  Lockstep lockstep(options.unit == nullptr ? *rtl : *options.unit, *golden,
+  const std::unique_ptr<ArcUnit> model =
+      options.golden == nullptr ? make_unit(UnitModel::kGolden, options.kind) : nullptr;
+  const ArcUnit& judged = options.unit == nullptr ? *rtl : *options.unit;
+  Lockstep lockstep(options.unit == nullptr ? *rtl : *options.unit,
+                    options.golden == nullptr ? *model : *options.golden,
                     {.kind = options.kind,
+                     .promise = options.promise,
                      .seed = options.seed,
                      .lsu_stall_probability = options.stall_probability,
                      .rf_stall_probability = options.stall_probability / 2,
                      .watch = options.watch});
-  const trace::Header& header = reader.header();
-  const std::uint32_t max_words = golden->ports().max_words;
   RegressResult result;
-
-  auto run_warp = [&](const trace::CtaTrace& cta, std::uint32_t warp) {
-    const EventRequests requests(header, cta, warp);
-    std::uint64_t event_index = 0;
-    for (const trace::Record& record : cta.warps[warp].records) {
-      if (record.kind != trace::RecordKind::kEvent ||
-          header.sites[record.site].type != trace::ValueType::kF32) {
-        continue;
-      }
-      const auto parameters =
-          static_cast<std::uint32_t>(header.sites[record.site].parameters.size());
-      if (options.max_events != 0 && result.events == options.max_events) {
-        return true;
-      }
-      for (std::uint32_t parameter = 0; parameter < parameters; parameter += max_words) {
-        const std::uint32_t words = std::min(max_words, parameters - parameter);
-        if (!lockstep.send(requests.make(record, event_index, parameter, words))) {
-          result.message = lockstep.message() + " (cta " + std::to_string(cta.cta) + ", warp " +
-                           std::to_string(warp) + ", event " + std::to_string(event_index) +
-                           ", parameter " + std::to_string(parameter) + ")";
-          return false;
-        }
-      }
-      ++event_index;
-      ++result.events;
+  RequestVisitor visitor;
+  visitor.request = [&](const AtomredRequest& request, const RequestPlace& place) {
+    if (lockstep.send(request)) {
+      return true;
     }
-    return true;
+    result.message = lockstep.message() + " (cta " + std::to_string(place.cta) + ", warp " +
+                     std::to_string(place.warp) + ", event " + std::to_string(place.event) +
+                     ", parameter " + std::to_string(place.parameter) + ")";
+    return false;
   };
-
-  for (std::size_t i = 0; i < reader.cta_count() && result.message.empty(); ++i) {
-    if (options.max_events != 0 && result.events == options.max_events) {
-      break;
-    }
-    const trace::CtaTrace cta = reader.read_cta(i);
-    for (std::uint32_t warp = 0; warp < cta.warps.size(); ++warp) {
-      if (!run_warp(cta, warp)) {
-        break;
-      }
-    }
+  visitor.event_done = [&] { ++result.events; };
+  visitor.cta_done = [&] {
     ++result.ctas;
     result.counts = lockstep.counts();
     if (options.progress) {
       options.progress(result);
     }
-  }
+  };
+  visit_requests(reader, {.events = options.max_events, .words = judged.ports().max_words},
+                 visitor);
   if (result.message.empty() && !lockstep.drain()) {
     result.message = lockstep.message() + " (after the last event)";
   }

@@ -15,6 +15,7 @@
 
 #include "model/types.hpp"
 #include "model/unit/arc_unit.hpp"
+#include "model/unit/unit_declaration.hpp"
 #include "traces/format/reader.hpp"
 
 namespace warpfold {
@@ -80,6 +81,7 @@ using PortWatch = std::function<void(Cycle cycle, const UnitInputs& inputs, cons
 
 struct LockstepOptions {
   UnitKind kind = UnitKind::kSerial;
+  const UnitPromise* promise = nullptr;  // of units that are of no kind
   std::uint64_t seed = 1;
   double lsu_stall_probability = 0.5;  // both: at least 0 and below 1
   double rf_stall_probability = 0.25;
@@ -143,6 +145,7 @@ class Lockstep {
   bool check_read(const UnitOutputs& outputs);
   bool check_sum(const UnitOutputs& outputs, Slot& slot);
   bool check_place(const UnitOutputs& outputs, Slot& slot);
+  bool check_value(Fp32Bits value, LaneMask lanes, const std::array<Fp32Bits, kLanes>& values);
   bool check_red(const UnitOutputs& outputs, Slot& slot);
   bool fail(std::string_view what);
   bool fail(std::string_view port, std::uint64_t unit_value, std::string_view other,
@@ -151,6 +154,8 @@ class Lockstep {
 
   ArcUnit& unit_;
   ArcUnit& golden_;
+  ArcUnit::Ports unit_ports_;
+  const UnitPromise* promise_;
   UnitKind kind_;
   double gap_probability_;
   bool gate_idle_;
@@ -179,9 +184,11 @@ struct RegressResult {
 struct RegressOptions {
   UnitKind kind = UnitKind::kSerial;
   std::uint64_t seed = 1;
-  std::uint64_t max_events = 0;    // 0: all
-  double stall_probability = 0.5;  // of the memory queue; of the register file, half of it
-  ArcUnit* unit = nullptr;         // the unit under test instead of the RTL
+  std::uint64_t max_events = 0;          // 0: all
+  double stall_probability = 0.5;        // of the memory queue; of the register file, half of it
+  ArcUnit* unit = nullptr;               // the unit under test instead of the RTL
+  ArcUnit* golden = nullptr;             // and the one that it must equal instead of the kind's
+  const UnitPromise* promise = nullptr;  // of units that are of no kind
   PortWatch watch = nullptr;
   // Called after the last warp of every CTA.
   std::function<void(const RegressResult&)> progress = nullptr;

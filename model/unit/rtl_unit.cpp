@@ -10,6 +10,7 @@
 #include "model/unit/golden_fused.hpp"
 #include "model/unit/golden_unit.hpp"
 #include "model/unit/golden_vector.hpp"
+#include "model/unit/unit_declaration.hpp"
 #include "model/unit/verilated_unit.hpp"
 
 namespace warpfold {
@@ -38,22 +39,25 @@ UnitKind parse_unit_kind(std::string_view name) {
 }
 
 std::string_view unit_kind_name(UnitKind kind) {
-  constexpr std::array<std::string_view, kUnitKinds.size()> kNames = {"serial", "pipelined",
-                                                                      "fused", "vector"};
-  return kNames[static_cast<std::size_t>(kind)];
+  return unit_declaration(kind).name;
 }
 
-void answer_read(UnitInputs& inputs, UnitKind kind, LaneMask lanes,
+void answer_read(UnitInputs& inputs, const ArcUnit::Ports& ports, LaneMask lanes,
                  const std::array<Fp32Bits, kLanes>& operand) {
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
-    inputs.rf_data[lane % read_lanes(kind)] = operand[lane];
+    inputs.rf_data[lane % ports.read_lanes] = operand[lane];
   }
-  if (kind == UnitKind::kFused || kind == UnitKind::kVector) {
+  if (ports.sees_exponents) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       inputs.rf_bins[lane] = exponent_bin(operand[lane]);
     }
   }
+}
+
+void answer_read(UnitInputs& inputs, UnitKind kind, LaneMask lanes,
+                 const std::array<Fp32Bits, kLanes>& operand) {
+  answer_read(inputs, unit_declaration(kind).ports, lanes, operand);
 }
 
 namespace {

@@ -178,11 +178,14 @@ UnitOutputs RtlUnit<Model>::tick(const UnitInputs& inputs) {
   rtl.rf_ready_i = inputs.rf_ready;
   if constexpr (sizeof(rtl.rf_data_i) == sizeof(Fp32Bits)) {
     rtl.rf_data_i = inputs.rf_data[0];
+  } else if constexpr (sizeof(rtl.rf_data_i) == 2 * sizeof(Fp32Bits)) {
+    rtl.rf_data_i = std::uint64_t{inputs.rf_data[1]} << 32 | inputs.rf_data[0];
   } else {
-    static_assert(sizeof(rtl.rf_data_i) == sizeof(inputs.rf_data));
-    for (std::size_t bank = 0; bank < kBanks; ++bank) {
+    for (std::size_t bank = 0; bank < sizeof(rtl.rf_data_i) / sizeof(Fp32Bits); ++bank) {
       rtl.rf_data_i[bank] = inputs.rf_data[bank];
     }
+  }
+  if (ports_.sees_exponents) {
     write_bins(inputs.rf_bins);
   }
   settle(new_request);

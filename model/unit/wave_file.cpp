@@ -41,15 +41,17 @@ class Bits {
   std::string text_;  // least significant first
 };
 
+using UnitPorts = ArcUnit::Ports;
+
 struct Port {
   const char* name;
   bool is_input;
-  std::uint32_t (*width)(UnitKind);
-  void (*put)(const PortValues&, UnitKind, Bits&);
+  std::uint32_t (*width)(const UnitPorts&);
+  void (*put)(const PortValues&, const UnitPorts&, Bits&);
 };
 
 template <std::uint32_t kWidth>
-std::uint32_t fixed(UnitKind /*kind*/) {
+std::uint32_t fixed(const UnitPorts& /*ports*/) {
   return kWidth;
 }
 
@@ -58,92 +60,93 @@ constexpr std::uint32_t kDataBits = 32;
 constexpr std::uint32_t kWordBits = 4;  // arc_pkg::WordWidth
 
 // In the order of rtl/arc_subcore.sv, but for clk_i and rst_ni in front of them.
-constexpr std::array kPorts =
-    {
-        Port{"req_valid_i", true, fixed<1>,
-             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.inputs.req_valid, 1); }},
-        Port{"req_ready_o", false, fixed<1>,
-             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.req_ready, 1); }},
-        Port{"req_mask_i", true, fixed<kMaskBits>,
-             [](const PortValues& p, UnitKind, Bits& b) {
-               b.prepend(p.inputs.req_mask, kMaskBits);
-             }},
-        Port{"req_addr_i", true, fixed<kLanes * kAddrWidth>,
-             [](const PortValues& p, UnitKind, Bits& b) {
-               for (const Address address : p.inputs.req_addr) {
-                 b.prepend(address, kAddrWidth);
-               }
-             }},
-        Port{
-            "req_tag_i", true, fixed<kTagWidth>,
-            [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.inputs.req_tag, kTagWidth); }},
-        Port{"req_words_i", true, fixed<kWordBits>,
-             [](const PortValues& p, UnitKind, Bits& b) {
-               b.prepend(p.inputs.req_words - 1, kWordBits);
-             }},
-        Port{"lsu_valid_o", false, fixed<1>,
-             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.lsu_valid, 1); }},
-        Port{"lsu_room_i", true, fixed<1>,
-             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.inputs.lsu_room, 1); }},
-        Port{"lsu_addr_o", false, fixed<kAddrWidth>,
-             [](const PortValues& p, UnitKind, Bits& b) {
-               b.prepend(p.outputs.lsu_addr, kAddrWidth);
-             }},
-        Port{"lsu_mask_o", false, fixed<kMaskBits>,
-             [](const PortValues& p, UnitKind, Bits& b) {
-               b.prepend(p.outputs.lsu_mask, kMaskBits);
-             }},
-        Port{"lsu_reduced_o", false, fixed<1>,
-             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.lsu_reduced, 1); }},
-        Port{"lsu_data_o", false, fixed<kDataBits>,
-             [](const PortValues& p, UnitKind, Bits& b) {
-               b.prepend(p.outputs.lsu_data, kDataBits);
-             }},
-        Port{"lsu_tag_o", false, fixed<kTagWidth>,
-             [](const PortValues& p, UnitKind, Bits& b) {
-               b.prepend(p.outputs.lsu_tag, kTagWidth);
-             }},
-        Port{"lsu_word_o", false, fixed<kWordBits>,
-             [](const PortValues& p, UnitKind, Bits& b) {
-               b.prepend(p.outputs.lsu_word, kWordBits);
-             }},
-        Port{"lsu_last_o", false, fixed<1>,
-             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.lsu_last, 1); }},
-        Port{"rf_valid_o", false, fixed<1>,
-             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.rf_valid, 1); }},
-        Port{"rf_ready_i", true, fixed<1>,
-             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.inputs.rf_ready, 1); }},
-        Port{"rf_mask_o", false, fixed<kMaskBits>,
-             [](const PortValues& p, UnitKind, Bits& b) {
-               b.prepend(p.outputs.rf_mask, kMaskBits);
-             }},
-        Port{
-            "rf_tag_o", false, fixed<kTagWidth>,
-            [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.rf_tag, kTagWidth); }},
-        Port{"rf_word_o", false, fixed<kWordBits>,
-             [](const PortValues& p, UnitKind,
-                Bits& b) { b.prepend(p.outputs.rf_word, kWordBits); }},
-        Port{"rf_data_i", true, [](UnitKind kind) { return read_lanes(kind) * kDataBits; },
-             [](const PortValues& p, UnitKind kind, Bits& b) {
-               for (std::uint32_t lane = 0; lane < read_lanes(kind); ++lane) {
-                 b.prepend(p.inputs.rf_data[lane], kDataBits);
-               }
-             }},
-        Port{"rf_bin_i", true, fixed<kLanes * kBinBits>,
-             [](const PortValues& p, UnitKind, Bits& b) {
-               for (const std::uint8_t bin : p.inputs.rf_bins) {
-                 b.prepend(bin, kBinBits);
-               }
-             }},
-        Port{"busy_o", false, fixed<1>,
-             [](const PortValues& p, UnitKind, Bits& b) { b.prepend(p.outputs.busy, 1); }},
+constexpr std::array kPorts = {
+    Port{"req_valid_i", true, fixed<1>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.inputs.req_valid, 1); }},
+    Port{"req_ready_o", false, fixed<1>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.req_ready, 1); }},
+    Port{"req_mask_i", true, fixed<kMaskBits>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.inputs.req_mask, kMaskBits);
+         }},
+    Port{"req_addr_i", true, fixed<kLanes * kAddrWidth>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           for (const Address address : p.inputs.req_addr) {
+             b.prepend(address, kAddrWidth);
+           }
+         }},
+    Port{"req_tag_i", true, fixed<kTagWidth>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.inputs.req_tag, kTagWidth);
+         }},
+    Port{"req_words_i", true, fixed<kWordBits>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.inputs.req_words - 1, kWordBits);
+         }},
+    Port{"lsu_valid_o", false, fixed<1>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.lsu_valid, 1); }},
+    Port{"lsu_room_i", true, fixed<1>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.inputs.lsu_room, 1); }},
+    Port{"lsu_addr_o", false, fixed<kAddrWidth>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.outputs.lsu_addr, kAddrWidth);
+         }},
+    Port{"lsu_mask_o", false, fixed<kMaskBits>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.outputs.lsu_mask, kMaskBits);
+         }},
+    Port{"lsu_reduced_o", false, fixed<1>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.outputs.lsu_reduced, 1);
+         }},
+    Port{"lsu_data_o", false, fixed<kDataBits>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.outputs.lsu_data, kDataBits);
+         }},
+    Port{"lsu_tag_o", false, fixed<kTagWidth>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.outputs.lsu_tag, kTagWidth);
+         }},
+    Port{"lsu_word_o", false, fixed<kWordBits>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           b.prepend(p.outputs.lsu_word, kWordBits);
+         }},
+    Port{"lsu_last_o", false, fixed<1>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.lsu_last, 1); }},
+    Port{"rf_valid_o", false, fixed<1>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.rf_valid, 1); }},
+    Port{"rf_ready_i", true, fixed<1>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.inputs.rf_ready, 1); }},
+    Port{"rf_mask_o", false, fixed<kMaskBits>,
+         [](const PortValues& p, const UnitPorts&,
+            Bits& b) { b.prepend(p.outputs.rf_mask, kMaskBits); }},
+    Port{"rf_tag_o", false, fixed<kTagWidth>,
+         [](const PortValues& p, const UnitPorts&,
+            Bits& b) { b.prepend(p.outputs.rf_tag, kTagWidth); }},
+    Port{"rf_word_o", false, fixed<kWordBits>,
+         [](const PortValues& p, const UnitPorts&,
+            Bits& b) { b.prepend(p.outputs.rf_word, kWordBits); }},
+    Port{"rf_data_i", true, [](const UnitPorts& ports) { return ports.read_lanes * kDataBits; },
+         [](const PortValues& p, const UnitPorts& ports, Bits& b) {
+           for (std::uint32_t lane = 0; lane < ports.read_lanes; ++lane) {
+             b.prepend(p.inputs.rf_data[lane], kDataBits);
+           }
+         }},
+    Port{"rf_bin_i", true, fixed<kLanes * kBinBits>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) {
+           for (const std::uint8_t bin : p.inputs.rf_bins) {
+             b.prepend(bin, kBinBits);
+           }
+         }},
+    Port{"busy_o", false, fixed<1>,
+         [](const PortValues& p, const UnitPorts&, Bits& b) { b.prepend(p.outputs.busy, 1); }},
 };
 
 }  // namespace
 
 class WaveFile::Writer {
  public:
-  Writer(UnitKind kind, const std::vector<std::string>& scopes) : kind_(kind) {
+  Writer(const UnitPorts& ports, const std::vector<std::string>& scopes) : ports_(ports) {
     create();
     ::fstWriterSetTimescale(context_, kTimescale);
     ::fstWriterSetVersion(context_, "warpfold");
@@ -156,7 +159,7 @@ class WaveFile::Writer {
       added.clock = variable("clk_i", true, 1);
       added.reset = variable("rst_ni", true, 1);
       for (std::size_t i = 0; i < kPorts.size(); ++i) {
-        added.ports[i] = variable(kPorts[i].name, kPorts[i].is_input, kPorts[i].width(kind_));
+        added.ports[i] = variable(kPorts[i].name, kPorts[i].is_input, kPorts[i].width(ports_));
       }
       ::fstWriterSetUpscope(context_);
       scopes_.push_back(std::move(added));
@@ -270,11 +273,11 @@ class WaveFile::Writer {
     }
     for (std::size_t i = 0; i < kPorts.size(); ++i) {
       new_bits_.clear();
-      kPorts[i].put(values, kind_, new_bits_);
+      kPorts[i].put(values, ports_, new_bits_);
       std::string text = new_bits_.text();
       if (scope.shown) {
         old_bits_.clear();
-        kPorts[i].put(*scope.shown, kind_, old_bits_);
+        kPorts[i].put(*scope.shown, ports_, old_bits_);
         if (old_bits_.text() == text) {
           continue;
         }
@@ -288,14 +291,14 @@ class WaveFile::Writer {
     ::fstWriterEmitTimeChange(context_, cycle * kUnitsPerCycle);
     for (Scope& scope : scopes_) {
       for (std::size_t i = 0; i < kPorts.size(); ++i) {
-        const std::string text(kPorts[i].width(kind_), 'x');
+        const std::string text(kPorts[i].width(ports_), 'x');
         ::fstWriterEmitValueChange(context_, scope.ports[i], text.c_str());
       }
       scope.shown.reset();
     }
   }
 
-  const UnitKind kind_;
+  const UnitPorts ports_;
   void* context_ = nullptr;
   int fd_ = -1;
   std::vector<Scope> scopes_;
@@ -304,8 +307,8 @@ class WaveFile::Writer {
   Bits new_bits_, old_bits_;
 };
 
-WaveFile::WaveFile(UnitKind kind, const std::vector<std::string>& scopes)
-    : writer_(std::make_unique<Writer>(kind, scopes)) {}
+WaveFile::WaveFile(const ArcUnit::Ports& ports, const std::vector<std::string>& scopes)
+    : writer_(std::make_unique<Writer>(ports, scopes)) {}
 WaveFile::~WaveFile() = default;
 
 void WaveFile::add(Cycle cycle, const std::vector<const PortValues*>& ports) {

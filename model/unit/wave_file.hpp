@@ -25,7 +25,7 @@ class WaveFile {
  public:
   // `scopes`: below "top", one for each unit. Throws std::runtime_error where there is no room for
   // scratch files, which lie in the folder for temporary files and have no name there.
-  WaveFile(UnitKind kind, const std::vector<std::string>& scopes);
+  WaveFile(const ArcUnit::Ports& ports, const std::vector<std::string>& scopes);
   WaveFile(const WaveFile&) = delete;
   WaveFile& operator=(const WaveFile&) = delete;
   ~WaveFile();

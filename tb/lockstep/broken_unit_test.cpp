@@ -7,7 +7,7 @@
 #include "model/unit/golden_unit.hpp"
 #include "model/unit/golden_vector.hpp"
 #include "model/unit/lockstep.hpp"
-#include "tb/lockstep/request_shapes.hpp"
+#include "model/unit/request_shapes.hpp"
 
 namespace warpfold {
 namespace {

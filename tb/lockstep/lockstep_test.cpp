@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tb/lockstep/request_shapes.hpp"
+#include "model/unit/request_shapes.hpp"
 #include "tb/lockstep/test_seed.hpp"
 
 namespace warpfold {

@@ -29,7 +29,7 @@ class Policies : public testing::TestWithParam<std::tuple<std::string, Workload,
 
 // The same results from both units, with gated and ungated clocks, and on any number of threads.
 void expect_the_same(const GpuConfig& gpu, const trace::Reader& trace,
-                     const Policies::ParamType& parameter) {
+                     const Policies::ParamType& parameter, std::uint32_t unit_divider = 1) {
   const auto& [policy, workload, kind] = parameter;
   const ReferenceSums reference = ReferenceSums::compute(trace);
   std::vector<PoolTask> tasks;
@@ -39,6 +39,7 @@ void expect_the_same(const GpuConfig& gpu, const trace::Reader& trace,
     options.policy = parse_policy(policy);
     options.unit = i == 1 || i == 4 ? UnitModel::kRtl : UnitModel::kGolden;
     options.unit_kind = kind;
+    options.unit_divider = unit_divider;
     options.reference = i == 2;
     options.threads = i == 3 ? 2 : i == 4 ? 4 : 1;
     tasks.push_back({.name = policy + std::to_string(i),
@@ -93,6 +94,9 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   gpu.noc.injection_depth = 24;
   gpu.sm.max_ctas = 3;
   expect_the_same(gpu, trace, GetParam());
+  if (parse_policy(std::get<0>(GetParam())).has_unit()) {
+    expect_the_same(gpu, trace, GetParam(), 3);
+  }
 }
 
 constexpr Workload kWorkloads[] = {

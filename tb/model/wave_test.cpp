@@ -47,7 +47,7 @@ class Waves : public Cli {
 
 TEST_F(Waves, ShowWhatTheyWereGiven) {
   for (const UnitKind kind : kUnitKinds) {
-    WaveFile file(kind, {"a", "b"});
+    WaveFile file(unit_declaration(kind).ports, {"a", "b"});
     PortValues a, b;
     a.inputs.req_valid = true;
     a.inputs.req_mask = 0x80000001;
@@ -189,7 +189,7 @@ TEST_F(Waves, OfARegressionEndWithTheDifference) {
        .watch = [&](Cycle cycle, const UnitInputs& inputs, const UnitOutputs& rtl,
                     const UnitOutputs& golden) { last.add(cycle, inputs, rtl, golden); }});
   ASSERT_FALSE(result.passed);
-  WaveFile file(UnitKind::kSerial, {"rtl", "golden"});
+  WaveFile file(unit_declaration(UnitKind::kSerial).ports, {"rtl", "golden"});
   last.write(file);
   write_file("w.fst", file.finish());
   const FstContents read = contents("w.fst");

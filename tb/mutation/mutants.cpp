@@ -18,8 +18,8 @@
 
 #include "Varc_subcore_mutants.h"
 #include "model/unit/lockstep.hpp"
+#include "model/unit/request_shapes.hpp"
 #include "model/unit/verilated_unit.hpp"
-#include "tb/lockstep/request_shapes.hpp"
 
 namespace warpfold {
 namespace {

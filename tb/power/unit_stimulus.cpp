@@ -62,7 +62,7 @@ class RecordingUnit : public ArcUnit {
     add(inputs.req_words - 1, kWordBits);
     add(inputs.lsu_room ? 1 : 0, 1);
     add(inputs.rf_ready ? 1 : 0, 1);
-    for (std::uint32_t i = 0; i < read_lanes(kind_); ++i) {
+    for (std::uint32_t i = 0; i < unit_->ports().read_lanes; ++i) {
       add(inputs.rf_data[i], 32);
     }
     for (const std::uint8_t bin : inputs.rf_bins) {

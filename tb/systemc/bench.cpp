@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "tb/lockstep/request_shapes.hpp"
+#include "model/unit/request_shapes.hpp"
 
 namespace warpfold::systemc {
 

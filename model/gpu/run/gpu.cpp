@@ -9,6 +9,7 @@
 
 #include "model/gpu/memory/dram_channel.hpp"
 #include "model/gpu/run/collect.hpp"
+#include "model/unit/slow_unit.hpp"
 
 // The SystemC library asks for this entry, which a program that has its own main() never reaches.
 // A program's own sc_main() takes its place.
@@ -83,9 +84,16 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch, const Outside& outside
 
 void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
   const auto unit = [&]() -> std::unique_ptr<ArcUnit> {
-    return options.policy.has_unit()
-               ? make_unit(options.unit, options.unit_kind, options.gpu.rules.scheduler.or_else(""))
-               : nullptr;
+    if (!options.policy.has_unit()) {
+      return nullptr;
+    }
+    std::unique_ptr<ArcUnit> made =
+        options.unit_library != nullptr
+            ? options.unit_library->make()
+            : make_unit(options.unit, options.unit_kind, options.gpu.rules.scheduler.or_else(""));
+    return options.unit_divider == 1
+               ? std::move(made)
+               : std::make_unique<SlowUnit>(std::move(made), options.unit_divider);
   };
   std::vector<Residency*> residencies;
   for (std::uint32_t i = 0; i < config_.sm.count; ++i) {
@@ -247,8 +255,13 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   result.trace_hash = trace_.file_hash();
   result.policy = options_.policy.name();
   result.costs_of = costs_of_;
-  result.unit = std::string(unit_model_name(options_.unit));
-  result.unit_kind = std::string(unit_kind_name(options_.unit_kind));
+  const UnitLibrary* const library = options_.unit_library;
+  result.unit = library != nullptr ? "library" : unit_model_name(options_.unit);
+  result.unit_kind =
+      library != nullptr ? library->declaration().name : unit_kind_name(options_.unit_kind);
+  if (options_.unit_divider != 1) {
+    result.unit_kind += fmt::format("/{}", options_.unit_divider);
+  }
   return result;
 }
 

@@ -15,6 +15,8 @@
 #include "model/outcome/run_result.hpp"
 #include "model/policy/policy.hpp"
 #include "model/unit/arc_unit.hpp"
+#include "model/unit/unit_declaration.hpp"
+#include "model/unit/unit_library.hpp"
 #include "traces/format/reader.hpp"
 
 namespace warpfold {
@@ -31,6 +33,10 @@ struct SimOptions {
   Policy policy;
   UnitModel unit = UnitModel::kRtl;
   UnitKind unit_kind = UnitKind::kSerial;
+  // A unit of somebody else instead of these two; null: none.
+  const UnitLibrary* unit_library = nullptr;
+  // Cycles of the SM in one of the unit.
+  std::uint32_t unit_divider = 1;
   // SystemC clocks every block in every cycle instead of only those with work, all SMs in step
   // (kernel/step_clock.hpp). Slow; the results are the same bit for bit, which is what it is there
   // to show. One thread, whatever `threads` says.

@@ -73,7 +73,8 @@ void ArcPort::clock(Cycle cycle) {
     read(out);
   }
   // A request of which the last lanes leave as a RED leaves nothing behind.
-  const bool passed_on = out.req_ready && out.lsu_valid && !out.lsu_reduced;
+  const bool passed_on = out.req_ready && out.lsu_valid && !out.lsu_reduced &&
+                         operands_[request_.req_tag].words_left == 0;
   works_ = out.busy || (request_.req_valid && !passed_on);
   if (request_.req_valid && out.req_ready) {
     request_.req_valid = false;

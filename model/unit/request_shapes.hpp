@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random atomred requests by shape and by values, for the tests of this folder. Pure functions of
+// Random atomred requests by shape and by values, for tests and for the contract. Pure functions of
 // the generator that they are given.
 #pragma once
 

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result of an evaluation as text: a line for each step, and the unit beside the kinds that are built in."""
+
+
+def number(value):
+    return f"{value:,}"
+
+
+def elaborates_line(rows):
+    bad = [f"{tool}: {why}" for tool, why in rows.items() if why]
+    good = [tool for tool, why in rows.items() if not why]
+    return ", ".join(good) + ("" if not bad else ("; " if good else "") + "; ".join(bad))
+
+
+def contract_line(step):
+    counts = f"{number(step['requests'])} requests, {number(step['cycles'])} cycles"
+    if step["verdict"] == "kept":
+        return f"kept: {counts}"
+    return f"BROKEN: {step['rule']}: {step['message']}"
+
+
+def lockstep_line(step):
+    if step["verdict"] == "equal":
+        return f"equal to {step['golden']} in every cycle"
+    return f"DIFFERS from {step['golden']}: {step['message']}"
+
+
+def proof_line(step):
+    if step["verdict"] == "open":
+        return f"open: {step['why']}"
+    if step["verdict"] == "failed":
+        return f"FAILED: {step['claim']} in cycle {step['cycles']}"
+    text = f"holds for {step['cycles']} cycles from reset"
+    if "limit_s" in step:
+        text += f" (as far as {step['limit_s']} s went)"
+    return text + (f"; induction: {step['induction']}" if "induction" in step else "")
+
+
+def costs_line(step):
+    if step["verdict"] != "done":
+        return step["why"]
+    whole = step["unit"]["whole"]
+    text = f"{number(whole['transistors'])} transistors, {number(whole['flops'])} flops"
+    if "fast_path_ns" in whole:
+        text += f", path {whole['fast_path_ns']:.3f} ns in {step['library']}"
+    return text
+
+
+def gains_line(step):
+    text = f"{step['unit']['mean']:.2f} times plain atomics, mean of {len(step['traces'])} traces"
+    if "unit_at_its_clock" in step:
+        text += f"; {step['unit_at_its_clock']['mean']:.2f} at the clock that its path allows"
+    return text
+
+
+def layout_line(step):
+    return step.get("why") or step["verdict"]
+
+
+LINES = (("elaborates", elaborates_line), ("contract", contract_line), ("lockstep", lockstep_line), ("proof", proof_line),
+         ("costs", costs_line), ("gains", gains_line), ("layout", layout_line))
+
+
+def table(rows):
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for index, row in enumerate(rows):
+        cells = [row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
+        lines.append("  ".join(cells).rstrip())
+        if index == 0:
+            lines.append("  ".join("-" * width for width in widths))
+    return lines
+
+
+def beside(result):
+    """The unit and the kinds, a row each."""
+    costs = result.get("costs", {})
+    costs = costs if costs.get("verdict") == "done" else {}
+    gains = result.get("gains")
+    if not costs and not gains:
+        return []
+    which = ["whole"] + (["added"] if "added" in costs.get("unit", {}) else [])
+    timed = "fast_path_ns" in costs.get("unit", {}).get("whole", {})
+    head = ["unit"]
+    for each in which if costs else []:
+        head += ["transistors" + (", no coalescer" if each == "added" else "")] + (["area", "path ns"] if timed else [])
+    head += (["speedup"] + (["at its clock"] if "unit_at_its_clock" in gains else [])) if gains else []
+    rows = [head]
+    names = [result["unit"], *(gains["kinds"] if gains else costs["kinds"])]
+    for index, name in enumerate(names):
+        row = [name]
+        for each in which if costs else []:
+            figures = (costs["unit"] if index == 0 else costs["kinds"][name])[each]
+            row.append(number(figures["transistors"]))
+            row += [f"{figures['fast_area']:,.0f}", f"{figures['fast_path_ns']:.3f}"] if timed else []
+        if gains:
+            row.append(f"{(gains['unit'] if index == 0 else gains['kinds'][name])['mean']:.2f}")
+            if "unit_at_its_clock" in gains:
+                row.append(f"{gains['unit_at_its_clock']['mean']:.2f}" if index == 0 else "")
+        rows.append(row)
+    return ["", *table(rows)]
+
+
+def text(result):
+    lines = [f"{result['unit']} (top {result['top']})", ""]
+    lines += [f"{name:<12}{line(result[name])}" for name, line in LINES if name in result]
+    contract = result.get("contract", {})
+    if contract.get("verdict") == "broken":
+        lines += ["", f"waves:  {contract['wave']}", f"replay: {contract['command']}"]
+    if result.get("lockstep", {}).get("verdict") == "differs":
+        lines += ["", f"waves:  {result['lockstep']['wave']}"]
+    if result.get("proof", {}).get("verdict") == "failed":
+        lines += ["", f"waves:  {result['proof']['wave']}"]
+    return "\n".join(lines + beside(result))

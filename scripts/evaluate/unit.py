@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A unit of somebody else: what it declares, and its sources. Used by evaluate.py."""
+
+import hashlib
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SUMS = ("chain", "any-order", "one-rounding")
+SUFFIXES = (".sv", ".v", ".svh", ".vh")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class BadInput(Exception):
+    """The caller gave something that cannot be judged: one line, exit code 2."""
+
+
+class ToolFailed(Exception):
+    """A tool of ours stopped where it should not: exit code 1."""
+
+
+# Key of unit.toml: type, default, what it means.
+KEYS = {
+    "name": (str, None, "name in the table; default: the top"),
+    "top": (str, "arc_subcore", "top module"),
+    "files": (list, None, "sources in compile order, paths from the folder of unit.toml"),
+    "include": (list, [], "folders of `include files"),
+    "parameters": (dict, {}, "parameters of the top"),
+    "sum": (str, "chain", "chain, any-order or one-rounding"),
+    "window": (int, 0, "one-rounding: bits kept of a value, from the top of the largest bin; 0: all"),
+    "subnormals": (str, "flush", "flush, or keep for gradual underflow"),
+    "read_lanes": (int, 1, "lanes that a register-file read asks for at most"),
+    "banks": (int, None, "banks of the register file, lane l in bank l modulo this; default: read_lanes"),
+    "exponent_bins": (bool, False, "looks at rf_bin_i"),
+    "operands": (int, 8, "operands with lanes still to read, that in front of the unit with them; a power of two"),
+    "read_turn": (int, 1, "a refused read comes again so many cycles later; 0: some time"),
+    "payload": (str, "zero", "payload outputs without their valid: zero or any"),
+    "cycles_to_rest": (int, 1 << 30, "ArcUnit::Ports::cycles_to_rest; default: never"),
+    "rest_period": (int, 1, "ArcUnit::Ports::rest_period"),
+    "coalescer": (str, "", "module that costs leave out once more, as every GPU has one"),
+}
+
+
+@dataclass
+class Unit:
+    folder: Path
+    name: str
+    declared: dict
+    files: list
+    include: list
+    parameters: dict = field(default_factory=dict)
+
+    def __getattr__(self, key):
+        try:
+            return self.declared[key]
+        except KeyError:
+            raise AttributeError(key) from None
+
+
+def read_toml(path):
+    try:
+        with open(path, "rb") as file:
+            data = tomllib.load(file)
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: {error}") from error
+    for key, value in data.items():
+        if key not in KEYS:
+            raise BadInput(f"{path}: unknown key '{key}'; there are: {' '.join(KEYS)}")
+        kind = KEYS[key][0]
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise BadInput(f"{path}: {key} is no {kind.__name__}")
+    return data
+
+
+def check_declared(declared, where):
+    def need(right, text):
+        if not right:
+            raise BadInput(f"{where}: {text}")
+
+    need(declared["sum"] in SUMS, f"sum '{declared['sum']}': there are {', '.join(SUMS)}")
+    need(declared["subnormals"] in ("flush", "keep"), "subnormals: flush or keep")
+    need(declared["payload"] in ("zero", "any"), "payload: zero or any")
+    need(declared["banks"] in (1, 2, 4, 8, 16, 32), "banks: 1, 2, 4, 8, 16 or 32")
+    need(1 <= declared["read_lanes"] <= declared["banks"], "read_lanes: from 1 to banks")
+    need(declared["operands"] in tuple(1 << n for n in range(1, 7)), "operands: a power of two from 2 to 64")
+    need(0 <= declared["read_turn"] <= 64, "read_turn: from 0 to 64")
+    need(declared["window"] == 0 or 25 <= declared["window"] <= 300, "window: 0, or 25 to 300")
+    need(declared["cycles_to_rest"] >= 1 and declared["rest_period"] >= 1, "cycles_to_rest, rest_period: from 1 on")
+    for name in (declared["top"], *filter(None, [declared["coalescer"]]), *declared["parameters"]):
+        need(NAME.fullmatch(name), f"'{name}' is no name")
+    for key, value in declared["parameters"].items():
+        need(isinstance(value, (int, str)), f"parameter {key}: a number")
+        need(re.fullmatch(r"-?\d+|\d*'[shbdo]*[0-9a-fA-F_]+", str(int(value) if isinstance(value, bool) else value)),
+             f"parameter {key}={value}: a number")
+
+
+def read_file_list(path):
+    """Files and include folders of a list such as arc.f, absolute."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from error
+    files, include = [], []
+    for line in (re.sub(r"//.*|#.*", "", line).strip() for line in text.splitlines()):
+        if line.startswith("+incdir+"):
+            include += [path.parent / part for part in line.split("+")[2:] if part]
+        elif line.startswith("-I"):
+            include.append(path.parent / line[2:].strip())
+        elif line.startswith(("+", "-")):
+            raise BadInput(f"{path}: '{line}': a list has files and +incdir+ alone")
+        elif line:
+            files.append(path.parent / line)
+    return files, include
+
+
+def guess_files(folder):
+    """Sources of a folder that has no list: packages first, then by name."""
+    lists = sorted(folder.glob("*.f"))
+    if len(lists) == 1:
+        return read_file_list(lists[0])
+    if lists:
+        raise BadInput(f"{folder} has {len(lists)} file lists: name one with --file-list")
+    files = sorted(path for path in folder.rglob("*") if path.suffix in (".sv", ".v") and path.is_file())
+    if not files:
+        raise BadInput(f"{folder} has no .sv and no .v file")
+    package = re.compile(r"^\s*package\s", re.MULTILINE)
+    return sorted(files, key=lambda path: not package.search(path.read_text(encoding="utf-8", errors="replace"))), []
+
+
+def load(rtl, declaration=None, file_list=None, options=None):
+    """The unit in folder `rtl`; `options` replace what its unit.toml says."""
+    folder = Path(rtl)
+    if not folder.is_dir():
+        raise BadInput(f"no folder {rtl}")
+    folder = folder.resolve()
+    toml = Path(declaration) if declaration else folder / "unit.toml"
+    given = read_toml(toml) if declaration or toml.is_file() else {}
+    given.update({key: value for key, value in (options or {}).items() if value is not None})
+    declared = {key: given.get(key, default) for key, (_, default, _) in KEYS.items()}
+    declared["banks"] = declared["banks"] or declared["read_lanes"]
+    check_declared(declared, toml if toml.is_file() else "options")
+    if file_list:
+        files, include = read_file_list(Path(file_list))
+    elif declared["files"] is not None:
+        files, include = [toml.parent / file for file in declared["files"]], []
+    else:
+        files, include = guess_files(folder)
+    include = [folder, *include, *(toml.parent / path for path in declared["include"])]
+    for file in files:
+        if not file.is_file():
+            raise BadInput(f"no file {file}")
+    for path in include:
+        if not path.is_dir():
+            raise BadInput(f"no folder {path}")
+    return Unit(folder, declared["name"] or declared["top"], declared,
+                [file.resolve() for file in files], list(dict.fromkeys(path.resolve() for path in include)),
+                {key: str(int(value) if isinstance(value, bool) else value)
+                 for key, value in declared["parameters"].items()})
+
+
+def fingerprint(unit, *more):
+    """Hash of all that a build is made of."""
+    digest = hashlib.sha256()
+    headers = [path for folder in unit.include for path in sorted(folder.iterdir())
+               if path.suffix in SUFFIXES and path.is_file() and path not in unit.files]
+    for path in [*unit.files, *headers]:
+        digest.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in map(Path, more):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    digest.update(repr(sorted(unit.declared.items(), key=lambda item: item[0])).encode())
+    return digest.hexdigest()[:16]
+
+
+def stage(unit, folder):
+    """A folder with the list arc.f that synth.py reads, of the unit's files where they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [f"+incdir+{path}" for path in unit.include] + [str(file) for file in unit.files]
+    (folder / "arc.f").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/evaluate_unit.sh on the units of this folder: verdicts, and that each failure can be seen again.
+
+  evaluate_test.py CLASS      WARPFOLD: the command; EVALUATE_GOLDEN: a golden unit; EVALUATE_CACHE: a folder for builds
+"""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SCRIPT = ROOT / "scripts/evaluate_unit.sh"
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def evaluate(self, *arguments):
+        """(exit status, JSON or None, stdout, stderr)"""
+        report = self.folder / "result.json"
+        done = subprocess.run([SCRIPT, *arguments, "--out", self.folder / "out", "--json", report,
+                               "--cache", os.environ["EVALUATE_CACHE"]],
+                              cwd=ROOT, text=True, capture_output=True, check=False)
+        result = json.loads(report.read_text()) if report.exists() else None
+        return done.returncode, result, done.stdout, done.stderr
+
+    def judge(self, name, *arguments):
+        return self.evaluate("--rtl", str(HERE / name), "--quick", *arguments)
+
+    def copy(self, name, *changes):
+        """A unit of this folder with its text changed, its other files where they are."""
+        folder = self.folder / name
+        shutil.copytree(HERE / name, folder)
+        toml = folder / "unit.toml"
+        toml.write_text(toml.read_text().replace("../../../rtl", str(ROOT / "rtl")))
+        for file, old, new in changes:
+            text = (folder / file).read_text()
+            self.assertIn(old, text)
+            (folder / file).write_text(text.replace(old, new))
+        return folder
+
+    def check_failure(self, result, rule, out):
+        """The broken rule, waves, and a command that breaks it again."""
+        self.assertEqual((result["contract"]["verdict"], result["contract"]["rule"]), ("broken", rule))
+        self.assertGreater(Path(result["contract"]["wave"]).stat().st_size, 500)
+        command = result["contract"]["command"]
+        self.assertIn(command, out)
+        again = subprocess.run([*shlex.split(command), "--cache", os.environ["EVALUATE_CACHE"], "--out", self.folder / "again"],
+                               cwd=ROOT, text=True, capture_output=True, check=False)
+        self.assertEqual(again.returncode, 1, again.stderr)
+        self.assertIn(f"{rule}: ", again.stdout)
+        self.assertTrue((self.folder / "again/failure.fst").exists())
+
+
+class Queued(Case):
+    def test_another_timing_is_right(self):
+        status, result, out, _ = self.judge("queued", "--only", "contract", "gains")
+        self.assertEqual(status, 0)
+        self.assertEqual(result["elaborates"], {"Verilator": "", "Yosys": "", "Icarus": ""})
+        self.assertEqual(result["contract"]["verdict"], "kept")
+        self.assertGreaterEqual(result["contract"]["requests"], 400_000)
+        self.assertGreater(result["gains"]["unit"]["mean"], 0.5)
+        self.assertEqual(set(result["gains"]["kinds"]) >= {"serial", "pipelined", "fused"}, True)
+        self.assertIn("kept: ", out)
+
+
+class LosesLane(Case):
+    def test_a_lane_lost_in_one_request_of_100000_is_found(self):
+        # Other requests than the default ones, by which chance finds it early.
+        status, result, out, _ = self.judge("loses_lane", "--only", "contract", "--seed", "4")
+        self.assertEqual(status, 1)
+        self.assertGreater(result["contract"]["requests"], 50_000)
+        self.assertIn("lane 31", result["contract"]["message"])
+        self.check_failure(result, "lane once", out)
+
+
+class Deadlocks(Case):
+    def test_a_unit_that_stands_still_is_found(self):
+        status, result, out, _ = self.judge("deadlocks")
+        self.assertEqual(status, 1)
+        self.check_failure(result, "deadlock", out)
+        self.assertNotIn("costs", result)
+
+
+class PlainAdder(Case):
+    def test_another_adder_is_right_and_slower(self):
+        status, result, _, errors = self.judge("plain_adder", "--only", "contract", "costs", "--golden", "serial")
+        self.assertEqual((status, errors), (0, ""))
+        self.assertEqual(result["lockstep"]["verdict"], "equal")
+        costs = result["costs"]
+        self.assertGreater(costs["unit"]["added"]["transistors"], costs["kinds"]["serial"]["added"]["transistors"])
+        self.assertEqual(costs["unit"]["whole"]["flops"], costs["kinds"]["serial"]["whole"]["flops"])
+
+    def test_a_golden_unit_from_a_shared_object(self):
+        golden = os.environ["EVALUATE_GOLDEN"]
+        status, result, _, _ = self.judge("plain_adder", "--only", "lockstep", "--golden", golden)
+        self.assertEqual((status, result["lockstep"]["verdict"]), (0, "equal"))
+
+    def test_a_unit_that_differs_from_its_golden_one(self):
+        wrong = self.copy("plain_adder", ("plain_adder.sv", "(shifted[27] || shifted[25:0] != 26'd0)", "shifted[27]"))
+        status, result, _, _ = self.evaluate("--rtl", str(wrong), "--quick", "--only", "contract", "--golden", "serial")
+        self.assertEqual((status, result["lockstep"]["verdict"]), (1, "differs"))
+        self.assertEqual(result["contract"]["rule"], "sum")
+        self.assertTrue(Path(result["lockstep"]["wave"]).exists())
+
+    def test_the_simulator_takes_the_same_cycles(self):
+        _, result, _, _ = self.judge("plain_adder", "--only", "gains")
+        self.assertEqual(result["gains"]["unit"], result["gains"]["kinds"]["serial"])
+
+
+class Proof(Case):
+    def test_the_rules_are_proved(self):
+        _, result, _, _ = self.judge("plain_adder", "--only", "proof")
+        self.assertEqual(result["proof"]["verdict"], "proved", result["proof"])
+        self.assertGreaterEqual(result["proof"]["cycles"], 2)
+
+    def test_a_broken_rule_is_refuted(self):
+        wrong = self.copy("queued", ("queued_subcore.sv", "busy_o = count_q != 2'd0 || inner_busy", "busy_o = inner_busy"))
+        status, result, out, _ = self.evaluate("--rtl", str(wrong), "--quick", "--only", "proof")
+        self.assertEqual((status, result["proof"]["verdict"]), (1, "failed"), result["proof"])
+        self.assertIn(result["proof"]["claim"], ("BusyWhileALaneIsThere", "IdleUnitIsQuiet"))
+        self.assertTrue(Path(result["proof"]["wave"]).exists())
+        self.assertIn(result["proof"]["wave"], out)
+
+
+class BadInput(Case):
+    def refuses(self, text, *arguments):
+        status, result, out, errors = self.evaluate("--quick", *map(str, arguments))
+        self.assertEqual((status, result, out), (2, None, ""), errors)
+        self.assertEqual(len(errors.splitlines()), 1, errors)
+        self.assertIn(text, errors)
+
+    def test_of_folders_and_files(self):
+        self.refuses("no folder nowhere", "--rtl", "nowhere")
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.refuses("has no .sv", "--rtl", empty)
+        self.refuses("cannot read", "--rtl", empty, "--file-list", empty / "none.f")
+        (empty / "list.f").write_text("gone.sv\n")
+        self.refuses("no file", "--rtl", empty)
+        self.refuses("required", "--top", "x")
+
+    def test_of_options(self):
+        queued = HERE / "queued"
+        self.refuses("no module other", "--rtl", queued, "--top", "other")
+        self.refuses("Width", "--rtl", queued, "--parameters", "Width=3")
+        self.refuses("is no NAME=VALUE", "--rtl", queued, "--parameters", "Width")
+        self.refuses("unknown key 'speed'", "--rtl", self.copy("queued", ("unit.toml", 'sum = "chain"', "speed = 3")))
+        self.refuses("sum 'any'", "--rtl", queued, "--sum", "any")
+        self.refuses("banks", "--rtl", queued, "--banks", "3")
+        self.refuses("no golden unit", "--rtl", queued, "--only", "lockstep", "--golden", "none.so")
+        self.refuses("is no replay", "--rtl", queued, "--replay", queued / "unit.toml")
+        self.refuses("no trace", "--rtl", queued, "--only", "gains", "--traces", "none")
+
+    def test_of_sources(self):
+        self.refuses("has no port rf_tag_o", "--rtl", self.copy(
+            "queued", ("queued_subcore.sv", "  output logic [11:0]      rf_tag_o,\n", ""),
+            ("queued_subcore.sv", "    .rf_tag_o     (rf_tag_o),\n", "    .rf_tag_o     (),\n")))
+        shutil.rmtree(self.folder / "queued")
+        self.refuses("syntax error", "--rtl", self.copy("queued", ("queued_subcore.sv", "endmodule", "end module")))
+        self.refuses("rf_data_i has 32 bits, must have 64", "--rtl", HERE / "queued", "--read-lanes", "2")
+
+
+if __name__ == "__main__":
+    unittest.main()
