@@ -7,7 +7,8 @@ set(WARPFOLD_DATA_DIR ${CMAKE_INSTALL_DATADIR}/warpfold)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/warpfold)
 
 # What is for others. The rest of the libraries comes with them, wherever it is defined.
-set(public_libraries warpfold_trace warpfold_unit warpfold_lockstep warpfold_model warpfold_systemc_face warpfold_systemc_gpu)
+set(public_libraries warpfold_trace warpfold_unit warpfold_unit_library warpfold_lockstep warpfold_model
+    warpfold_systemc_face warpfold_systemc_gpu)
 set_target_properties(warpfold_systemc PROPERTIES EXPORT_NAME systemc_library)
 set_target_properties(warpfold_systemc_face PROPERTIES EXPORT_NAME systemc)
 
