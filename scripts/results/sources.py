@@ -60,6 +60,7 @@ def layouts():
             chip.append(json_of([ROOT / "scripts/layout.sh", "--top", top, "--out", folder]))
             shutil.copyfile(Path(folder) / f"{top}.png", ROOT / f"docs/pictures/layout_{kind}.png")
         device.append(json_of([ROOT / "scripts/fpga.sh", "--top", top]))
+    device.append(json_of([ROOT / "scripts/fpga.sh", "--top", "arc_subcore", "--address-bits", "24"]))
     return layout_document(chip, device)
 
 

@@ -312,7 +312,8 @@ def layout(n):
 
 
 def fpga(n):
-    rows = [[f"`{row['top']}`", values.whole(row["logic_cells"]), values.whole(row["flops_at_ports"]),
+    rows = [[f"`{row['top']}`" + (f", {row['address_bits']} address bits" if "address_bits" in row else ""),
+             values.whole(row["logic_cells"]), values.whole(row["flops_at_ports"]),
              values.percent(row["logic_cells"] / row["logic_cells_of_device"]), f"{row['mhz']:.1f}",
              f"{row['mhz_by_icetime']:.1f}"] for row in n.need("layout")["fpga"]]
     return markdown(["module", "logic cells", "of them flops at the ports", "of the device", "MHz (nextpnr)",
