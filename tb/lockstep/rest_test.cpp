@@ -9,7 +9,7 @@
 
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/lockstep.hpp"
-#include "tb/lockstep/request_shapes.hpp"
+#include "model/unit/request_shapes.hpp"
 #include "tb/lockstep/test_seed.hpp"
 
 namespace warpfold {

@@ -16,6 +16,7 @@
 #include "model/gpu/run/simulate.hpp"
 #include "model/policy/plain_rule.hpp"
 #include "model/policy/program.hpp"
+#include "model/results/process_pool.hpp"
 #include "tb/model/small_trace.hpp"
 
 namespace warpfold::test {
@@ -76,6 +77,27 @@ class TinyBuffer final : public PlainRule {
 class UnitForAll final : public PlainRule {
  public:
   UnitForAll() : PlainRule(named("unit", AdditionPath::kUnit)) {}
+};
+
+// REDs of two words of a struct: lanes' own, or their sums.
+class Pairs final : public PlainRule {
+ public:
+  explicit Pairs(bool sums)
+      : PlainRule({.name = "pairs", .source = "a test", .description = "Only here.", .words = 2}),
+        sums_(sums) {}
+
+  void expand(const WarpEvent& event, std::uint32_t /*threshold*/,
+              EventSteps& steps) const override {
+    steps.run(0);
+    if (sums_) {
+      steps.add_sums(event.mask(), SumOrder::kSerial);
+    } else {
+      steps.add_lanes(event.mask());
+    }
+  }
+
+ private:
+  const bool sums_;
 };
 
 class NoShape final : public PlainRule {
@@ -161,6 +183,17 @@ RunResult run(const SmallTrace& trace, const GpuConfig& gpu, const PolicyRule& r
                   reader, ReferenceSums::compute(reader));
 }
 
+// Where a test simulates more than once.
+RunResult run_apart(const SmallTrace& trace, const GpuConfig& gpu, const PolicyRule& rule) {
+  PoolTask task;
+  task.work = [&](const auto&) { return run(trace, gpu, rule); };
+  const PoolOutcome outcome = run_pool({task}, {.jobs = 1, .progress = {}}).at(0);
+  if (!outcome.result) {
+    throw std::runtime_error(outcome.error);
+  }
+  return *outcome.result;
+}
+
 std::uint64_t counter(const RunResult& result, const std::string& name) {
   for (const auto& [key, value] : result.activity) {
     if (key == name) {
@@ -239,6 +272,24 @@ TEST(Rule, OfATestHasAUnit) {
   const RunResult result = run(trace, small_h200(1), UnitForAll());
   expect_sound(result);
   EXPECT_GT(counter(result, "lanes_to_unit"), 0U);
+}
+
+TEST(Rule, MayAddSeveralWordsAtOnce) {
+  for (const bool sums : {false, true}) {
+    const SmallTrace trace = some_events();  // three parameters in a struct: two words, and one
+    const RunResult result = run_apart(trace, small_h200(2), Pairs(sums));
+    expect_sound(result);
+    EXPECT_EQ(counter(result, "reds"), 2 * result.events);
+    EXPECT_EQ(counter(result, sums ? "lanes_in_software" : "lanes_as_red"), result.lane_atomics);
+  }
+}
+
+// Sums of a struct in one transaction, where each alone is one.
+TEST(Rule, SeveralWordsAtOnceAreFewerOperations) {
+  SmallTrace trace(1, 1, kParameters, 100, 16);
+  trace.event(0, 0, ~0U, 4);
+  EXPECT_EQ(run_apart(trace, small_h200(1), Pairs(true)).rop_ops, 2U);
+  EXPECT_EQ(run_apart(trace, small_h200(1), AlwaysSerial()).rop_ops, kParameters);
 }
 
 std::string complaint(Wrong::How how) {

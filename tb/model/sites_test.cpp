@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <stdexcept>
@@ -407,6 +408,39 @@ TEST(Costs, OfTheNearestArchitectureStandIn) {
   EXPECT_EQ(result.costs_of, "sm_90");
   trace.header.costs.clear();
   EXPECT_EQ(stand_in("sm_89"), "");
+}
+
+// Under the vector kind: one atomred for the struct of the first site, one for the second's array.
+TEST(Sites, AreStructsUnderTheVectorKind) {
+  for (const bool values : {false, true}) {
+    const SmallTrace trace =
+        two_sites(13, one_parameter(ValueType::kF32, kBase + 0x10000, 4, 100), values);
+    const trace::Reader reader = trace.read();
+    SimOptions options;
+    options.gpu = small_h200(4);
+    options.policy = parse_policy("arc-hw");
+    options.unit = UnitModel::kGolden;
+    options.unit_kind = UnitKind::kVector;
+    const RunResult vector = run_apart(options, reader);
+    expect_right(vector);
+    EXPECT_EQ(vector.lane_atomics, lane_atomics(trace, 0) + lane_atomics(trace, 1));
+    const auto atomreds = std::find_if(vector.activity.begin(), vector.activity.end(),
+                                       [](const auto& item) { return item.first == "atomreds"; });
+    ASSERT_NE(atomreds, vector.activity.end());
+    EXPECT_EQ(atomreds->second, vector.events);
+    options.unit_kind = UnitKind::kFused;
+    EXPECT_LT(vector.rop_ops, run_apart(options, reader).rop_ops);
+  }
+}
+
+TEST(Sites, AreLeftAloneWhereNothingIsAdded) {
+  const SmallTrace trace = two_sites(17, one_parameter(ValueType::kF32, kBase + 0x10000, 4, 100));
+  const trace::Reader reader = trace.read();
+  const RunResult none = run_apart(reader, small_h200(4), "none");
+  expect_right(none);
+  EXPECT_EQ(none.sum_check, "none");
+  EXPECT_EQ(none.rop_ops, 0U);
+  EXPECT_LT(none.cycles, run_apart(reader, small_h200(4), "baseline").cycles);
 }
 
 }  // namespace

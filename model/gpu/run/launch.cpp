@@ -9,6 +9,8 @@
 #include "model/gpu/run/occupancy.hpp"
 #include "model/gpu/run/reference_sums.hpp"
 #include "model/policy/rule.hpp"
+#include "model/unit/unit_declaration.hpp"
+#include "model/unit/unit_library.hpp"
 
 namespace warpfold {
 
@@ -27,11 +29,11 @@ GpuConfig beside_buffer(const GpuConfig& gpu, const Policy& policy) {
 
 // Words that one instruction adds to at most.
 std::uint32_t most_words(const SimOptions& options) {
-  return options.policy.has_unit() ? make_unit(options.unit, options.unit_kind,
-                                               options.gpu.rules.scheduler.or_else("greedy"))
-                                         ->ports()
-                                         .max_words
-                                   : options.policy.rule->facts().words;
+  if (!options.policy.has_unit()) {
+    return options.policy.rule->facts().words;
+  }
+  return options.unit_library != nullptr ? options.unit_library->make()->ports().max_words
+                                         : unit_declaration(options.unit_kind).ports.max_words;
 }
 
 // What that makes; std::invalid_argument of a policy or a rule is about what the user gave.
