@@ -192,7 +192,7 @@ def make_all(options):
         store.write("replay", store.source(command), {"behaviour": behaviour, **data})
     if outdated(today.NAME, behaviour):
         print("kernels of today", flush=True)
-        command, data = today.make(simulator, options.cores)
+        command, data = sources.today(simulator, options.cores)
         store.write(today.NAME, store.source(command), {"behaviour": behaviour, **data})
     if outdated("h100", behaviour):
         print("traces of an H100", flush=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results that are no simulations of whole traces: synthesis, layouts, accuracy, microbenchmarks, speed. Each makes
+"""Results beside the simulations of the shipped traces: synthesis, layouts, accuracy, microbenchmarks, speed. Each makes
 one file of docs/numbers from a command."""
 
 import json
@@ -9,9 +9,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import store
+import today as kernels
 from values import KINDS
 
 ROOT = store.ROOT
@@ -117,6 +119,36 @@ def on_h100(simulator):
         found = json.loads((Path(folder) / "correlation.json").read_text(encoding="utf-8"))["points"]
     return "scripts/correlate.sh --gpu h100 --out DIR traces/h100/*.wft", {
         "traces": facts, "points": [[point["trace"], point["policy"], round(point["modelled_ms"], 5)] for point in found]}
+
+
+def times_of(simulator, trace):
+    """(GPU, {policy: median ms}) as measured."""
+    info = json.loads(run([simulator, "trace", "info", "--json", kernels.path_of(trace)]))["traces"][0]
+    header = info["header"]
+    return header["gpu"], {time["policy"]: time["median_ms"] for time in header["times"]}
+
+
+def cycles_of(simulator, trace, gpu, policy, kind):
+    """Cycles of a run, all of whose checks hold."""
+    found = json_of([simulator, "sim", kernels.path_of(trace), "--gpu", gpu, "--policy", policy, "--unit", "golden",
+                     "--unit-kind", kind, "--jobs", "1", "--threads", "1"])["runs"][0]
+    if not (found["sums_match"] and found["conserved"]):
+        raise store.BadInput(f"{trace} {gpu} {policy} {kind}: a check failed")
+    return found["cycles"]
+
+
+def today(simulator, cores):
+    """Kernels of today under hardware, and the 3D traces beside their floor."""
+    points = kernels.plan()
+    with ThreadPoolExecutor(cores) as pool:
+        cycles = list(pool.map(lambda point: cycles_of(simulator, *point), points))
+    measured = {trace: dict(zip(("gpu", "ms"), times_of(simulator, trace)))
+                for trace in {*kernels.KERNELS, *kernels.FLOOR_TRACES}}
+    return "scripts/results.sh", {
+        "measured": {trace: {"gpu": found["gpu"], "ms": {policy: round(ms, 5) for policy, ms in found["ms"].items()}}
+                     for trace, found in sorted(measured.items())},
+        "columns": ["trace", "gpu", "policy", "unit_kind", "cycles"],
+        "rows": [[*point, count] for point, count in zip(points, cycles)]}
 
 
 def speed(simulator):

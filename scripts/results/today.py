@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of today and the floor without atomics: their simulations, and the tables of docs/worth.md."""
+"""Kernels of today and the floor without atomics: which simulations there are, and the tables of docs/worth.md."""
 
 import itertools
-import json
 import math
 import statistics
-from concurrent.futures import ThreadPoolExecutor
 
 import points
-import sources
 import store
 
 ROOT = store.ROOT
@@ -40,39 +37,10 @@ def path_of(trace):
     return found[0]
 
 
-def times_of(simulator, trace):
-    """(GPU, {policy: median ms}) as measured."""
-    info = json.loads(sources.run([simulator, "trace", "info", "--json", path_of(trace)]))["traces"][0]
-    header = info["header"]
-    return header["gpu"], {time["policy"]: time["median_ms"] for time in header["times"]}
-
-
 def plan():
     floor = [(trace, FLOOR_ON, *policy) for trace in FLOOR_TRACES
              for policy in (("arc-hw", "fused"), ("arc-hw", "vector"), ("none", "serial"))]
     return floor + [(trace, gpu, *policy) for trace, gpu, policy in itertools.product(KERNELS, MACHINES, POLICIES)]
-
-
-def simulate(simulator, trace, gpu, policy, kind):
-    """Cycles of a run, all of whose checks hold."""
-    run = sources.json_of([simulator, "sim", path_of(trace), "--gpu", gpu, "--policy", policy, "--unit", "golden",
-                           "--unit-kind", kind, "--jobs", "1", "--threads", "1"])["runs"][0]
-    if not (run["sums_match"] and run["conserved"]):
-        raise store.BadInput(f"{trace} {gpu} {policy} {kind}: a check failed")
-    return run["cycles"]
-
-
-def make(simulator, cores):
-    """Command and data of docs/numbers/today.json."""
-    points = plan()
-    with ThreadPoolExecutor(cores) as pool:
-        cycles = list(pool.map(lambda point: simulate(simulator, *point), points))
-    measured = {trace: dict(zip(("gpu", "ms"), times_of(simulator, trace))) for trace in {*KERNELS, *FLOOR_TRACES}}
-    return "scripts/results.sh", {
-        "measured": {trace: {"gpu": found["gpu"], "ms": {policy: round(ms, 5) for policy, ms in found["ms"].items()}}
-                     for trace, found in sorted(measured.items())},
-        "columns": ["trace", "gpu", "policy", "unit_kind", "cycles"],
-        "rows": [[*point, count] for point, count in zip(points, cycles)]}
 
 
 class Today:
