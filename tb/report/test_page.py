@@ -95,7 +95,7 @@ class Page(unittest.TestCase):
         for section in ("cycles", "bounds", "energy"):
             self.assertEqual(self.count(f"#{section} g.row"), len(self.runs), section)
         self.assertEqual(self.count("#time .panel"), min(12, len(self.runs)))
-        self.assertEqual(self.count("#area g.row"), 3)
+        self.assertEqual(self.count("#area g.row"), 4)    # one of each kind of unit
         self.assertEqual(self.count("#area .point"), 2)
         self.assertEqual(self.count("#thresholds .point"), 2 * 4)
         cycles = {(run["gpu"], run["policy"]): run["cycles"] for run in self.runs}
