@@ -50,6 +50,13 @@ int run_record(const record::RecordOptions& options) {
                          options.command.front(), outcome.program_status, outcome.traces));
     return kCheckFailed;
   }
+  if (!outcome.loaded) {
+    complain(fmt::format(
+        "record: {} did not load the recorder: it starts no CUDA, or a library is not found that "
+        "ldd {} names",
+        options.command.front(), tools->record_library.string()));
+    return kCheckFailed;
+  }
   if (outcome.traces == 0) {
     complain(outcome.failed > 0
                  ? "record: no trace could be made"

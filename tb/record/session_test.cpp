@@ -188,6 +188,13 @@ TEST_F(Session, AProgramThatUsesNoGpuHasNoTrace) {
   EXPECT_EQ(outcome.traces + outcome.failed, 0U);
 }
 
+// As where a library that the recorder needs is not found: CUDA says nothing of it.
+TEST_F(Session, AProgramWithoutTheRecorderInItIsKnown) {
+  EXPECT_TRUE(run("whole").loaded);
+  options_.command = {"true"};
+  EXPECT_FALSE(record(options_, tools_, [](const std::string&) {}).loaded);
+}
+
 TEST_F(Session, AProgramThatIsNotThereIsAnError) {
   options_.command = {"/nowhere/program"};
   EXPECT_THROW(record(options_, tools_, [](const std::string&) {}), trace::TraceError);

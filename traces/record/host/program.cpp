@@ -125,6 +125,7 @@ ProgramResult Program::run(const std::vector<std::string>& command,
                            const std::filesystem::path& library,
                            const std::filesystem::path& patches) {
   const NotedSignals signals;
+  heard_ = false;
   const pid_t child = start(command, library.string(), patches.string(), socket_path_.string());
   ProgramResult result;
   int status = 0;
@@ -152,6 +153,7 @@ ProgramResult Program::run(const std::vector<std::string>& command,
     }
     throw;
   }
+  result.heard = heard_;
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
 }
@@ -178,6 +180,7 @@ void Program::accept_peer() {
   const int peer = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
   if (peer >= 0) {
     peers_.try_emplace(peer);
+    heard_ = true;
   }
 }
 

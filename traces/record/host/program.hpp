@@ -19,6 +19,7 @@ using Peer = int;
 struct ProgramResult {
   int status = 0;            // as a shell has it: 128 + the signal that ended it
   bool interrupted = false;  // SIGINT or SIGTERM came to us
+  bool heard = false;        // a process of it has loaded the library
 };
 
 class Program {
@@ -54,6 +55,7 @@ class Program {
   std::filesystem::path socket_path_;
   Handler handler_;
   int listener_ = -1;
+  bool heard_ = false;  // in this run
   std::map<Peer, Inbox> peers_;
 };
 

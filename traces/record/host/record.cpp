@@ -66,6 +66,7 @@ RecordOutcome record(const RecordOptions& options, const RecordTools& tools,
   }
   recording.outcome.program_status = result.status;
   recording.outcome.interrupted = result.interrupted;
+  recording.outcome.loaded = result.heard;
   return recording.outcome;
 }
 

@@ -43,6 +43,7 @@ struct RecordOutcome {
   std::size_t failed = 0;  // launches that were to be recorded and could not be
   int program_status = 0;
   bool interrupted = false;
+  bool loaded = false;  // the program has loaded the recorder
 };
 
 // `say` gets one line for each thing that the user wants to know. Throws trace::TraceError where
