@@ -12,6 +12,7 @@ import values    # also shows where the next two are
 import correlate
 import data
 import probe
+import schedulers
 import today
 from values import GPUS, KINDS, PAPER_GPUS, Missing, Unknown
 
@@ -470,6 +471,7 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "accuracy": accuracy, "replay": replay, "vectors": vectors, "on-h100": on_h100,
           "vector-structs": vector_structs, "measured": measured, "calibration": calibration,
           "held-out": plain_rows("held_out"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
+          "schedulers": lambda n: schedulers.by_trace(n, markdown), "scheduler-bounds": lambda n: schedulers.bounds(n, markdown),
           "floor": of_today(today.floor_rows),
           **{f"today-{gpu}": of_today(today.kernel_rows, gpu) for gpu in today.MACHINES},
           "sources": sources}

@@ -349,6 +349,9 @@ class Numbers:
                 return self.unit_value(*rest)
             if words[0] == "today":
                 return today.Today(self.need(today.NAME)).value(rest)
+            if words[0] == "scheduler":
+                import schedulers    # which imports this one
+                return schedulers.Schedulers(self).value(rest)
             if words[0] == "layout":
                 return self.layout_value(*rest)
             if words[0] == "energy":

@@ -19,7 +19,7 @@ const SchedulerRule reduce_groups_scheduler{
     .source = "rtl/README.md",
     .description =
         "Lanes that share an address go to the reduction unit and wait for it; lanes that are "
-        "alone on theirs go on together as plain REDs. Always that of the unit kind vector.",
+        "alone on theirs go on together as plain REDs. That of the unit kind vector.",
     .passes_on = passes_on,
     .reduces = is_group};
 
