@@ -77,7 +77,7 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   const trace::Reader trace = random_trace(seed, 40, 8, 9, workload.shared, workload.values).read();
   GpuConfig gpu = small_h200(6);
   if (*workload.scheduler != '\0') {
-    gpu.rules.scheduler = workload.scheduler;
+    gpu.rules.scheduler.name = workload.scheduler;
   }
   // Tight queues and few ROPs, so that everything stalls now and then.
   gpu.lsu.queue_depth = 3;
