@@ -13,6 +13,10 @@ package arc_pkg;
   localparam int UnitFused = 2;
   localparam int UnitVector = 3;
 
+  // Schedulers, values of the parameter Scheduler.
+  localparam int SchedulerGreedy = 0;
+  localparam int SchedulerGroups = 1;
+
   // A memory transaction.
   localparam int AddrWidth = 48;  // byte address
   localparam int TagWidth = 12;   // opaque, returned with everything that stems from a request

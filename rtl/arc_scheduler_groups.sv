@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scheduler of the vector unit: groups of lanes are reduced, lanes that are alone pass on.
+// Scheduler that is not greedy: groups of lanes are reduced, lanes that are alone pass on.
 //
 // Contract: combinational. A transaction of several lanes, which have one address, goes to the
 // reduction unit and waits for it. A transaction of one lane, and the lanes left when no transaction

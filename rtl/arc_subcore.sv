@@ -11,10 +11,13 @@
 // accepted earlier. Reductions stay in order among themselves; in the pipelined unit a short one may
 // overtake a long one.
 //
+// Greedy scheduler: what finds room in the memory queue passes on as a plain RED, the rest is reduced.
+// Groups scheduler: groups of lanes are always reduced, and lanes alone on their addresses are not;
+// those leave last. The vector unit has this one.
+//
 // Vector unit: a request has req_words_i + 1 words a lane, for the words at its address and behind. A
 // plain RED is of all of them. A reduced transaction leaves as so many sums, of word lsu_word_o each,
-// in their order, and no other sum between them; a plain RED may pass between. Groups of lanes are
-// always reduced, and lanes alone on their addresses are not; those leave last. The other kinds take
+// in their order, and no other sum between them; a plain RED may pass between. The other kinds take
 // one word, whatever req_words_i says; word numbers are 0 and every transaction is the last.
 //
 // Register file, for every kind: a read that is refused is asked for again, the same lanes of the same
@@ -34,6 +37,9 @@
 module arc_subcore #(
   // reduction unit: arc_pkg::UnitSerial, UnitPipelined, UnitFused or UnitVector
   parameter int UnitKind = arc_pkg::UnitSerial,
+  // arc_pkg::SchedulerGreedy or SchedulerGroups
+  parameter int Scheduler =
+      UnitKind == arc_pkg::UnitVector ? arc_pkg::SchedulerGroups : arc_pkg::SchedulerGreedy,
   // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
   parameter int FlushSubnormals = 1,
   // fused and vector unit: bits kept of a value, from the top of the largest bin down, 33 to 58
@@ -117,7 +123,7 @@ module arc_subcore #(
   logic result_valid, sends;
   logic [Lanes-1:0] red_mask;
 
-  if (IsVector != 0) begin : g_groups
+  if (Scheduler == arc_pkg::SchedulerGroups) begin : g_groups
     arc_scheduler_groups u_scheduler (
       .txn_valid_i   (txn_valid),
       .txn_mask_i    (txn_mask),
@@ -376,6 +382,12 @@ module arc_subcore #(
 `ifndef __ICARUS__
   if (UnitKind < arc_pkg::UnitSerial || UnitKind > arc_pkg::UnitVector) begin : g_no_such_kind
     $error("UnitKind %0d: there are 0 serial, 1 pipelined, 2 fused and 3 vector", UnitKind);
+  end
+  if (Scheduler < arc_pkg::SchedulerGreedy || Scheduler > arc_pkg::SchedulerGroups) begin : g_no_such_rule
+    $error("Scheduler %0d: there are 0 greedy and 1 groups", Scheduler);
+  end
+  if (IsVector != 0 && Scheduler == arc_pkg::SchedulerGreedy) begin : g_greedy_vector
+    $error("UnitKind 3, vector, has no greedy scheduler");
   end
 `endif
 `endif

@@ -3,7 +3,7 @@
 # Lints and elaborates every RTL module alone as top, also with the parameters that change what it is
 # made of, in the three tools that must read the source: Verilator (-Wall, with and without
 # assertions), Yosys (warnings that hide wrong logic are errors; also with -formal) and Icarus;
-# arc_subcore with each kind of reduction unit. Prints one line per
+# arc_subcore with each kind of reduction unit and each scheduler. Prints one line per
 # module; nonzero when a tool complains.
 #
 #   scripts/lint_rtl.sh [rtl folder]
@@ -73,7 +73,8 @@ for file in "${files[@]}"; do
   case $module in
     arc_pkg) ;;
     arc_fp32_adder) lint "$module"; lint "$module" Pipelined 1 ;;
-    arc_subcore) for kind in "${kinds[@]}"; do lint "$module" UnitKind "$kind"; done ;;
+    arc_subcore) for kind in "${kinds[@]}"; do lint "$module" UnitKind "$kind"; done
+                 lint "$module" Scheduler 1 ;;
     arc_fused_align | arc_fused_sum | arc_fused_round)
       lint "$module"; lint "$module" WindowWidth 33; lint "$module" WindowWidth 58 ;;
     arc_reduction_fused)
@@ -120,6 +121,8 @@ kinds_are='there are 0 serial, 1 pipelined, 2 fused and 3 vector'
 widths_are='must be 33 to 58'
 refuses "$kinds_are" arc_subcore UnitKind=4
 refuses "$kinds_are" arc_subcore UnitKind=-1
+refuses 'there are 0 greedy and 1 groups' arc_subcore Scheduler=2
+refuses 'vector, has no greedy scheduler' arc_subcore UnitKind=3 Scheduler=0
 if [[ " ${kinds[*]} " == *" 2 "* ]]; then
   refuses "$widths_are" arc_reduction_fused WindowWidth=32
   refuses "$widths_are" arc_reduction_fused WindowWidth=59

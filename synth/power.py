@@ -64,7 +64,8 @@ def testbench(inputs, outputs, kind, cycles, scope=""):
         pins.append(f".\\{name} (out{index})")
         # A flop without reset starts unknown, in gates longer than in the RTL.
         checks.append(f"      if (|(out{index} ^ {inside}{name}) === 1'b1) differs = differs + 1;")
-    lines += [f"  arc_subcore #(.UnitKind({kind.number})) u_rtl ({', '.join(connections)});",
+    scheduler = "" if kind.scheduler is None else f", .Scheduler({kind.scheduler})"
+    lines += [f"  arc_subcore #(.UnitKind({kind.number}){scheduler}) u_rtl ({', '.join(connections)});",
               f"  netlist u_netlist ({', '.join(pins)});",
               "  initial begin", '    $readmemh("stimulus.hex", line);',
               "    #5 rst_ni = 0;",
@@ -156,8 +157,9 @@ def simulate(netlist, top, arguments, library, work, scope=""):
                f"flatten; splitnets; rename {top.module} netlist; write_verilog -noattr {work / 'netlist.v'}"],
               work / "yosys.log", top.name)
     with open(work / "stimulus.hex", "w", encoding="ascii") as file:
+        scheduler = [] if top.kind.scheduler is None else ["reduce-groups"]
         done = subprocess.run([arguments.unit_stimulus, arguments.trace, top.kind.name, str(arguments.cycles),
-                               str(arguments.stall)], stdout=file, stderr=subprocess.PIPE, text=True, check=False)
+                               str(arguments.stall), *scheduler], stdout=file, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise BadInput(done.stderr.strip() or "unit_stimulus failed")
     (work / "bench.v").write_text(testbench(inputs, outputs, top.kind, arguments.cycles, scope), encoding="ascii")

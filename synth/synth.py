@@ -54,7 +54,7 @@ class Top:
 
 
 # A kind of the unit: its name, its value of the parameter UnitKind, the lanes (values) that it takes in one
-# cycle, and the modules that it alone has. A new kind is one line here; the serial one gives its rows no
+# cycle, the modules that it alone has, and its value of the parameter Scheduler where it is another than the kind's. A new kind is one line here; the serial one gives its rows no
 # suffix. Yosys numbers what it reads, and ABC's luck hangs on the numbers: so that a new kind leaves the
 # figures of the others as they are, the files of its own modules are read for its rows alone.
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ class Kind:
     number: int
     lanes_per_cycle: int
     own: tuple = ()
+    scheduler: int | None = None
 
 
 KINDS = [
@@ -71,12 +72,16 @@ KINDS = [
     Kind("fused", 2, 4),
     Kind("vector", 3, 4, ("arc_scheduler_groups", "arc_word_sequencer")),
 ]
+# The serial one with the scheduler that is not greedy.
+GROUPS = [Kind("serial", 0, 1, ("arc_scheduler_groups",), 1)]
 
 
 def kind_rows(kind):
     """What a kind adds, and the same with the coalescer that every GPU has."""
-    suffix = "" if kind.number == 0 else f"_{kind.name}"
-    chparam = "" if kind.number == 0 else f"UnitKind {kind.number}"
+    suffix = ("" if kind.number == 0 else f"_{kind.name}") + ("" if kind.scheduler is None else "_groups")
+    parameters = [("UnitKind", kind.number)] if kind.number else []
+    parameters += [] if kind.scheduler is None else [("Scheduler", kind.scheduler)]
+    chparam = " -chparam ".join(f"{name} {value}" for name, value in parameters)
     return [Top(f"arc_subcore{suffix}_without_addr_match", "arc_subcore", chparam, "arc_addr_match", kind),
             Top(f"arc_subcore{suffix}", "arc_subcore", chparam, "", kind)]
 
@@ -94,7 +99,7 @@ TOPS = [
     Top("arc_reduction_fused", "arc_reduction_fused"),
     Top("arc_scheduler_groups", "arc_scheduler_groups"),
     Top("arc_word_sequencer", "arc_word_sequencer"),
-    *(row for kind in KINDS for row in kind_rows(kind)),
+    *(row for kind in KINDS + GROUPS for row in kind_rows(kind)),
 ]
 # What the paper's figure covers: everything that ARC adds, and the same with the coalescer.
 COMPARED = tuple(top.name for top in TOPS if top.kind)
@@ -207,7 +212,7 @@ def find_top(name, rtl):
 
 def load_commands(top, rtl):
     """Yosys commands that leave `top` loaded, not yet synthesized."""
-    others = {module for kind in KINDS if kind != top.kind for module in kind.own} - {top.module}
+    others = {module for kind in KINDS for module in kind.own} - {top.module} - set(top.kind.own if top.kind else ())
     files = " ".join(str(file) for file in rtl_files(rtl) if file.stem not in others)
     chparam = f" -chparam {top.chparam}" if top.chparam else ""
     commands = [f"read_verilog -sv {include_options(rtl)} {files}", f"hierarchy -check -top {top.module}{chparam}"]

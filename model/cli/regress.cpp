@@ -32,6 +32,7 @@ struct RegressArguments {
   std::uint64_t max_events = 0;
   double stall_probability = 0.5;
   std::string unit_kind = "serial";
+  std::string scheduler;
   std::string unit_library;
   std::string golden_library;
   std::string wave;
@@ -98,6 +99,7 @@ bool regress_one(const trace::Reader& trace, const RegressArguments& arguments,
   options.max_events = arguments.max_events;
   options.stall_probability = arguments.stall_probability;
   options.kind = units.kind;
+  options.scheduler = arguments.scheduler;
   const std::unique_ptr<ArcUnit> own_unit = units.unit ? units.unit->make() : nullptr;
   const std::unique_ptr<ArcUnit> own_golden = units.golden ? units.golden->make() : nullptr;
   options.unit = own_unit.get();
@@ -157,6 +159,9 @@ int run_regress(const RegressArguments& arguments) {
                                  arguments.unit_library, units.unit->declaration().ports.read_lanes,
                                  units.ports().read_lanes));
   }
+  if (!arguments.scheduler.empty()) {
+    make_unit(UnitModel::kRtl, units.kind, arguments.scheduler);  // refuses what it does not have
+  }
   if (!arguments.wave.empty() && arguments.traces.size() > 1) {
     throw UsageError(fmt::format("--wave is of one trace, not of {}", arguments.traces.size()));
   }
@@ -196,6 +201,11 @@ void add_regress(CLI::App& app, Command& command) {
   regress->add_option("--unit-kind", arguments->unit_kind, kUnitKindHelp)
       ->type_name(kUnitKindNames)
       ->capture_default_str();
+  regress
+      ->add_option("--scheduler", arguments->scheduler,
+                   "Of both units: greedy or reduce-groups [that of the kind]")
+      ->type_name("NAME")
+      ->check(refuse_empty);
   regress
       ->add_option("--unit-library", arguments->unit_library,
                    "Instead of the RTL: a unit of somebody else, as a shared object\n"

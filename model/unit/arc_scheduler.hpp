@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rule of the golden unit: where its scheduler sends a transaction (ARC 5.1). The machine file
 // names one, rules.scheduler; `warpfold rules` lists them. Each is one file in scheduler/ and one
-// line in model/rules.cmake. The RTL has reduce-groups in the vector unit and greedy in the others
-// (unit_scheduler()).
+// line in model/rules.cmake. The RTL has greedy and reduce-groups, and the vector unit the latter
+// alone; unit_scheduler() is what a kind has by default.
 #pragma once
 
 #include <string_view>

@@ -11,6 +11,8 @@
 // verilator coverage_off
 module arc_subcore_stepped #(
   parameter int UnitKind = arc_pkg::UnitSerial,
+  parameter int Scheduler =
+      UnitKind == arc_pkg::UnitVector ? arc_pkg::SchedulerGroups : arc_pkg::SchedulerGreedy,
   localparam int ReadLanes =
       UnitKind == arc_pkg::UnitFused || UnitKind == arc_pkg::UnitVector ? arc_pkg::Banks : 1
 ) (
@@ -70,7 +72,8 @@ module arc_subcore_stepped #(
   end
 
   arc_subcore #(
-    .UnitKind(UnitKind)
+    .UnitKind (UnitKind),
+    .Scheduler(Scheduler)
   ) u_subcore (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),

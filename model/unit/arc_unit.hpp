@@ -171,11 +171,10 @@ inline void ask_for(UnitOutputs& outputs, LaneMask lanes, Tag tag, std::uint32_t
 
 // Makes one unit in reset state. Defined beside the units, so that callers include no Verilated
 // header.
-// `scheduler`: the rule of a golden unit, by default that of the kind's RTL. Throws
-// std::invalid_argument with one line for a name that is unknown, or another than the RTL's for an
-// RTL unit.
+// `scheduler`: a rule, by default that of the kind. Throws std::invalid_argument with one line for
+// a name that is unknown, or for one that the RTL of the kind does not have, for an RTL unit.
 std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind, std::string_view scheduler = {});
-// The rule that the RTL of a kind has.
+// The rule that a kind has by default.
 std::string_view unit_scheduler(UnitKind kind);
 
 }  // namespace warpfold

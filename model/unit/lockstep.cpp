@@ -456,9 +456,11 @@ Fp32Bits synthetic_value(std::uint64_t cta, std::uint32_t warp, std::uint64_t ev
 
 RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& options) {
   const std::unique_ptr<ArcUnit> rtl =
-      options.unit == nullptr ? make_unit(UnitModel::kRtl, options.kind) : nullptr;
+      options.unit == nullptr ? make_unit(UnitModel::kRtl, options.kind, options.scheduler)
+                              : nullptr;
   const std::unique_ptr<ArcUnit> model =
-      options.golden == nullptr ? make_unit(UnitModel::kGolden, options.kind) : nullptr;
+      options.golden == nullptr ? make_unit(UnitModel::kGolden, options.kind, options.scheduler)
+                                : nullptr;
   const ArcUnit& judged = options.unit == nullptr ? *rtl : *options.unit;
   Lockstep lockstep(options.unit == nullptr ? *rtl : *options.unit,
                     options.golden == nullptr ? *model : *options.golden,

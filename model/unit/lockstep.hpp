@@ -183,6 +183,7 @@ struct RegressResult {
 
 struct RegressOptions {
   UnitKind kind = UnitKind::kSerial;
+  std::string scheduler = {};  // of both units, by default that of the kind
   std::uint64_t seed = 1;
   std::uint64_t max_events = 0;          // 0: all
   double stall_probability = 0.5;        // of the memory queue; of the register file, half of it

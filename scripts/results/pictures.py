@@ -12,6 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLo
 import store
 import values
 import correlate
+import schedulers
 import tables
 from style import VERSION, color, plt, to_text
 from values import KINDS, Missing
@@ -209,6 +210,12 @@ def pareto(n):
         right.plot(count / 1e3, gain, "D", color=color("blue"), markersize=7, zorder=4)
         right.annotate(f"{kind}, {gain:.1f}x", (count / 1e3, gain), (0, 9), textcoords="offset points", ha="center",
                        color=color("blue"), weight="bold", fontsize=9)
+    found = schedulers.Schedulers(n)
+    gain = statistics.fmean(found.over(trace, "rtx4090", schedulers.GROUPS, "baseline") for trace in n.paper_traces)
+    count = n.synthesis["arc_subcore_groups_without_addr_match"]["transistors"]
+    right.plot(count / 1e3, gain, "D", color=color("blue"), markersize=7, zorder=4)
+    right.annotate(f"serial, not\ngreedy, {gain:.1f}x", (count / 1e3, gain), (0, 9), textcoords="offset points",
+                   ha="center", color=color("blue"), weight="bold", fontsize=9)
     right.axvline(70, color=color("muted"), linewidth=1, linestyle="--")
     right.text(68.5, 0.25, "ARC: under 70", rotation=90, ha="right", color=color("muted"), fontsize=9)
     right.set(xlim=(0, 76), ylim=(0, right.get_ylim()[1] * 1.15), xlabel="thousand transistors a sub-core",

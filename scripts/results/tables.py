@@ -13,6 +13,7 @@ import correlate
 import data
 import probe
 import gpu_kernels
+import schedulers
 import today
 from values import GPUS, KINDS, PAPER_GPUS, Missing, Unknown
 
@@ -476,6 +477,7 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "accuracy": accuracy, "replay": replay, "vectors": vectors, "on-h100": on_h100,
           "vector-structs": vector_structs, "measured": measured, "calibration": calibration,
           "held-out": plain_rows("held_out"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
+          "schedulers": lambda n: schedulers.by_trace(n, markdown), "scheduler-bounds": lambda n: schedulers.bounds(n, markdown),
           "floor": of_today(today.floor_rows),
           "forms": on_gpu(gpu_kernels.FORMS, gpu_kernels.form_rows),
           "training": on_gpu(gpu_kernels.TRAINING, gpu_kernels.training_rows),

@@ -353,6 +353,9 @@ class Numbers:
             if words[0] in (gpu_kernels.FORMS, gpu_kernels.TRAINING):
                 value_of = gpu_kernels.form_value if words[0] == gpu_kernels.FORMS else gpu_kernels.training_value
                 return value_of(self.need(words[0]), rest)
+            if words[0] == "scheduler":
+                import schedulers    # which imports this one
+                return schedulers.Schedulers(self).value(rest)
             if words[0] == "layout":
                 return self.layout_value(*rest)
             if words[0] == "energy":

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Environments that keep the contract and are hard all the same: memory queues and register files
 // that refuse in every pattern of a short period or for thousands of cycles, resets at any time,
-// and 32 addresses in one request. Golden unit and RTL side by side, for every kind; each lane must
-// leave exactly once with the right value, in bounded time.
+// and 32 addresses in one request. Golden unit and RTL side by side, for every kind and scheduler;
+// each lane must leave exactly once with the right value, in bounded time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include "model/unit/lockstep.hpp"
 #include "model/unit/request_shapes.hpp"
 #include "tb/lockstep/test_seed.hpp"
+#include "tb/lockstep/units_of_rtl.hpp"
 
 namespace warpfold {
 namespace {
@@ -23,10 +24,10 @@ namespace {
 // Both units, the requester and the register file. The test says in each cycle what is ready.
 class Environment {
  public:
-  explicit Environment(UnitKind kind)
-      : kind_(kind),
-        golden_(make_unit(UnitModel::kGolden, kind)),
-        rtl_(make_unit(UnitModel::kRtl, kind)) {}
+  explicit Environment(const UnitOfRtl& unit)
+      : kind_(unit.kind),
+        golden_(unit.make(UnitModel::kGolden)),
+        rtl_(unit.make(UnitModel::kRtl)) {}
 
   [[nodiscard]] bool holds_request() const { return in_.req_valid; }
   [[nodiscard]] bool idle() const {
@@ -143,7 +144,7 @@ AtomredRequest uniform(LaneMask mask, std::uint64_t seed) {
   return request;
 }
 
-class HardEnvironment : public testing::TestWithParam<UnitKind> {};
+class HardEnvironment : public testing::TestWithParam<UnitOfRtl> {};
 
 // Every periodic pattern of ready cycles up to a period of 4, for the memory queue and the register
 // file at once. What is never ready comes apart, below.
@@ -163,7 +164,7 @@ TEST_P(HardEnvironment, EveryShortPatternOfReadiness) {
           for (int requests = 0; requests < 12;) {
             if (!environment.holds_request()) {
               environment.offer(
-                  with_words(random_request(random, Shape::kAny), GetParam(), random));
+                  with_words(random_request(random, Shape::kAny), GetParam().kind, random));
               ++requests;
             }
             ASSERT_NO_FATAL_FAILURE(
@@ -173,7 +174,7 @@ TEST_P(HardEnvironment, EveryShortPatternOfReadiness) {
           // The pipelined unit asks for a lane every fourth cycle: a period of 1, 2 or 4 may refuse
           // it for ever, as the specification says. A register file that moves on by a cycle now
           // and then does not.
-          const bool moves_on = GetParam() == UnitKind::kPipelined;
+          const bool moves_on = GetParam().kind == UnitKind::kPipelined;
           for (unsigned idle = 0; !environment.idle(); ++idle, ++cycle) {
             ASSERT_LT(idle, 20'000U) << environment.requests_left() << " requests wait for ever";
             const unsigned phase = moves_on ? cycle + cycle / 64 : cycle;
@@ -218,7 +219,7 @@ TEST_P(HardEnvironment, ResetsAtAnyTime) {
     const double rf = 0.1 + 0.2 * random.below(5);
     for (auto cycles = random.below(60); cycles > 0; --cycles) {
       if (!environment.holds_request() && random.chance(0.7)) {
-        environment.offer(with_words(random_request(random, Shape::kAny), GetParam(), random));
+        environment.offer(with_words(random_request(random, Shape::kAny), GetParam().kind, random));
       }
       ASSERT_NO_FATAL_FAILURE(environment.step(random.chance(lsu), random.chance(rf)));
     }
@@ -281,16 +282,13 @@ TEST_P(HardEnvironment, SpecialValuesAlone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, HardEnvironment, testing::ValuesIn(kUnitKinds),
-                         [](const testing::TestParamInfo<UnitKind>& parameter) {
-                           return std::string(unit_kind_name(parameter.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(Kinds, HardEnvironment, testing::ValuesIn(kUnitsOfRtl), unit_test_name);
 
 // What rtl/README.md warns of: a register file that refuses every fourth cycle refuses the same
 // transaction of the pipelined unit in each of its turns. It starves while others are served, and
 // goes on as soon as one of its turns is granted.
 TEST(PipelinedUnit, ReadsRefusedInEveryTurnStarveTheirTransactionAlone) {
-  Environment environment(UnitKind::kPipelined);
+  Environment environment({UnitKind::kPipelined, {}});
   const Tag starved = environment.offer(uniform(0b11, 1));
   ASSERT_NO_FATAL_FAILURE(environment.step(false, true));  // its reads are in cycles 1, 5, 9 ..
   std::uint64_t served = 0;

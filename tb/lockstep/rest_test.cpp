@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ArcUnit::Ports says of rest, for every kind: a unit that is not clocked while it rests, but
-// for what is left of a period at its end, does the same as one that always is.
+// What ArcUnit::Ports says of rest, for every kind and scheduler: a unit that is not clocked while
+// it rests, but for what is left of a period at its end, does the same as one that always is.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -11,11 +11,12 @@
 #include "model/unit/lockstep.hpp"
 #include "model/unit/request_shapes.hpp"
 #include "tb/lockstep/test_seed.hpp"
+#include "tb/lockstep/units_of_rtl.hpp"
 
 namespace warpfold {
 namespace {
 
-class Rest : public testing::TestWithParam<UnitKind> {
+class Rest : public testing::TestWithParam<UnitOfRtl> {
  protected:
   // The next request, if none is held.
   void request() {
@@ -24,7 +25,7 @@ class Rest : public testing::TestWithParam<UnitKind> {
     }
     const Tag tag = next_tag_++ & kTagMask;
     AtomredRequest& next = requests_[tag];
-    next = with_words(random_request(random_, Shape::kAny), GetParam(), random_);
+    next = with_words(random_request(random_, Shape::kAny), GetParam().kind, random_);
     in_.req_valid = true;
     in_.req_mask = next.mask;
     in_.req_addr = next.addresses;
@@ -56,13 +57,13 @@ class Rest : public testing::TestWithParam<UnitKind> {
     still_ = !still ? 0 : out.lsu_valid == sum_waits_ ? still_ + 1 : 1;
     sum_waits_ = out.lsu_valid;
     if (out.rf_valid) {
-      answer_read(in_, GetParam(), out.rf_mask, requests_.at(out.rf_tag).operand(out.rf_word));
+      answer_read(in_, GetParam().kind, out.rf_mask, requests_.at(out.rf_tag).operand(out.rf_word));
     }
     in_.req_valid = in_.req_valid && !out.req_ready;
   }
 
-  const std::unique_ptr<ArcUnit> always_ = make_unit(UnitModel::kGolden, GetParam());
-  const std::unique_ptr<ArcUnit> sometimes_ = make_unit(UnitModel::kGolden, GetParam());
+  const std::unique_ptr<ArcUnit> always_ = GetParam().make(UnitModel::kGolden);
+  const std::unique_ptr<ArcUnit> sometimes_ = GetParam().make(UnitModel::kGolden);
   const ArcUnit::Ports ports_ = always_->ports();
   SplitMix64 random_{test_seed()};
   UnitInputs in_{.rf_ready = true};
@@ -88,10 +89,7 @@ TEST_P(Rest, AUnitAtRestNeedNotBeClocked) {
   EXPECT_GT(all_rested_, 50'000U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Rest, testing::ValuesIn(kUnitKinds),
-                         [](const testing::TestParamInfo<UnitKind>& parameter) {
-                           return std::string(unit_kind_name(parameter.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(Kinds, Rest, testing::ValuesIn(kUnitsOfRtl), unit_test_name);
 
 }  // namespace
 }  // namespace warpfold

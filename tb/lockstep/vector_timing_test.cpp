@@ -273,12 +273,10 @@ INSTANTIATE_TEST_SUITE_P(Units, VectorTiming, testing::Values(UnitModel::kGolden
                            return std::string(unit_model_name(parameter.param));
                          });
 
-TEST(VectorUnit, HasItsOwnScheduler) {
+TEST(VectorUnit, HasOneScheduler) {
   EXPECT_EQ(unit_scheduler(UnitKind::kVector), "reduce-groups");
   EXPECT_EQ(unit_scheduler(UnitKind::kFused), "greedy");
   EXPECT_THROW(make_unit(UnitModel::kRtl, UnitKind::kVector, "greedy"), std::invalid_argument);
-  EXPECT_THROW(make_unit(UnitModel::kRtl, UnitKind::kFused, "reduce-groups"),
-               std::invalid_argument);
   EXPECT_NE(make_unit(UnitModel::kGolden, UnitKind::kVector, "greedy"), nullptr);
 }
 

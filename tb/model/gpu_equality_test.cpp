@@ -20,6 +20,7 @@ struct Workload {
   const char* name;
   double shared;
   bool values;
+  const char* scheduler = "";  // of the unit, where it is not that of its kind
 };
 void PrintTo(const Workload& workload, std::ostream* out) {
   *out << workload.name;
@@ -75,6 +76,9 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   const trace::Reader trace = random_trace(seed, 40, 8, 9, workload.shared, workload.values).read();
   GpuConfig gpu = small_h200(6);
+  if (*workload.scheduler != '\0') {
+    gpu.rules.scheduler.name = workload.scheduler;
+  }
   // Tight queues and few ROPs, so that everything stalls now and then.
   gpu.lsu.queue_depth = 3;
   gpu.lsu.sleep_cycles = 200;
@@ -101,6 +105,8 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
 
 constexpr Workload kWorkloads[] = {
     {"uniform", 1.0, false}, {"mixed", 0.5, false}, {"values", 0.5, true}};
+constexpr Workload kScheduled[] = {{"uniform_groups", 1.0, false, "reduce-groups"},
+                                   {"values_groups", 0.5, true, "reduce-groups"}};
 
 std::string policies_test_name(const testing::TestParamInfo<Policies::ParamType>& parameter) {
   std::string name = std::get<0>(parameter.param) + "_" + std::get<1>(parameter.param).name + "_" +
@@ -121,6 +127,11 @@ INSTANTIATE_TEST_SUITE_P(WithoutUnit, Policies,
 INSTANTIATE_TEST_SUITE_P(WithUnit, Policies,
                          testing::Combine(testing::Values("arc-hw"), testing::ValuesIn(kWorkloads),
                                           testing::ValuesIn(kUnitKinds)),
+                         policies_test_name);
+INSTANTIATE_TEST_SUITE_P(WithScheduler, Policies,
+                         testing::Combine(testing::Values("arc-hw"), testing::ValuesIn(kScheduled),
+                                          testing::Values(UnitKind::kSerial, UnitKind::kPipelined,
+                                                          UnitKind::kFused)),
                          policies_test_name);
 
 class Timelines : public ::testing::TestWithParam<std::string> {};

@@ -4,7 +4,7 @@
 // rf_bin_i, rf_data_i (as wide as the kind reads), rf_ready_i, lsu_room_i, req_words_i, req_tag_i,
 // req_addr_i, req_mask_i, req_valid_i.
 //
-//   unit_stimulus TRACE.wft KIND CYCLES STALL
+//   unit_stimulus TRACE.wft KIND CYCLES STALL [SCHEDULER]
 //
 // STALL is the share of cycles in which the memory queue has no room, as of regress_trace(). The
 // golden unit answers; each event of the trace becomes the requests that it was on the GPU.
@@ -30,8 +30,8 @@ struct Enough {};
 // The golden unit, with a record of its inputs in the cycles in which it is clocked.
 class RecordingUnit : public ArcUnit {
  public:
-  RecordingUnit(UnitKind kind, std::uint64_t cycles)
-      : unit_(make_unit(UnitModel::kGolden, kind)), kind_(kind), left_(cycles) {}
+  RecordingUnit(UnitKind kind, const char* scheduler, std::uint64_t cycles)
+      : unit_(make_unit(UnitModel::kGolden, kind, scheduler)), kind_(kind), left_(cycles) {}
 
   void reset() override { unit_->reset(); }
   Ports ports() const override { return unit_->ports(); }
@@ -83,9 +83,10 @@ class RecordingUnit : public ArcUnit {
   std::vector<char> bits_;  // from the lowest
 };
 
-int run(const char* trace, const char* kind, const char* cycles, const char* stall) {
+int run(const char* trace, const char* kind, const char* cycles, const char* stall,
+        const char* scheduler) {
   RegressOptions options{.kind = parse_unit_kind(kind), .stall_probability = std::atof(stall)};
-  RecordingUnit unit(options.kind, std::strtoull(cycles, nullptr, 10));
+  RecordingUnit unit(options.kind, scheduler, std::strtoull(cycles, nullptr, 10));
   options.unit = &unit;
   const trace::Reader reader(trace);
   try {
@@ -102,12 +103,12 @@ int run(const char* trace, const char* kind, const char* cycles, const char* sta
 }  // namespace warpfold
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fputs("usage: unit_stimulus TRACE.wft KIND CYCLES STALL\n", stderr);
+  if (argc != 5 && argc != 6) {
+    std::fputs("usage: unit_stimulus TRACE.wft KIND CYCLES STALL [SCHEDULER]\n", stderr);
     return 2;
   }
   try {
-    return warpfold::run(argv[1], argv[2], argv[3], argv[4]);
+    return warpfold::run(argv[1], argv[2], argv[3], argv[4], argc == 6 ? argv[5] : "");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "unit_stimulus: %s\n", error.what());
     return 2;

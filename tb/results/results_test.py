@@ -179,6 +179,52 @@ class Microbenchmarks(Repository):
         self.assertEqual([row[2].strip() == "-" for row in structs], [False, True, False, True, False, True])
 
 
+class Schedulers(Repository):
+    """The serial unit with another scheduler: rows with a parameter, which no other table takes."""
+
+    def add(self, traces):
+        """Runs of 300,000 cycles, in which the units read for half of the time."""
+        document = store.read("simulations", self.numbers)
+        run = {"cycles": 300_000, "utilization.arc_unit": 0.5, "bounds.cycles.issue": 60_000, "bounds.cycles.rop": 100_000}
+        for trace in traces:
+            for gpu in values.GPUS:
+                document["rows"].append([trace, gpu, "arc-hw", "serial", "rules.scheduler=reduce-groups", 0,
+                                         *(run.get(column, 7) for column in points.COUNTERS)])
+        rop = document["columns"].index("bounds.cycles.rop")
+        for row in document["rows"]:
+            row[rop] = 1_000_000 if row[2] == "baseline" else row[rop]
+        store.write("simulations", {}, {key: value for key, value in document.items() if key not in ("schema", "source", "digest")},
+                    self.numbers)
+        numbers = values.Numbers(self.numbers)
+        numbers.paper_traces = list(traces)
+        return numbers
+
+    def test_each_trace_beside_greedy_and_software(self):
+        numbers = self.add(made_up.SHIPPED)
+        rows = tables.table("schedulers", numbers).splitlines()
+        self.assertEqual(rows[-2], "| web-stanford |" + " 2.00 | 6.60 | 2.00 |" * 3)
+        self.assertEqual(rows[-1], "| **mean of the 13** |" + " **2.00** | **6.60** | **2.00** |" * 3)
+        self.assertEqual(numbers.value("scheduler.over.reduce-groups.arc-sw.h200"), "3.30")
+        self.assertEqual(numbers.value("scheduler.over.greedy.arc-sw.h200"), "1.00")
+        self.assertEqual(numbers.value("scheduler.trace.truck.rtx3060.greedy"), "3.30")
+
+    def test_no_scheduler_beats_the_best_split(self):
+        numbers = self.add(["truck"])
+        # Units 150,000, ROPs 1,000,000 or 100,000: 20/21 of the groups to the units.
+        self.assertEqual(tables.table("scheduler-bounds", numbers).splitlines()[-1],
+                         "| truck | 150,000 | 1,000,000 | 100,000 | 142,857 | 60,000 | 990,000 | 300,000 | 990,000 "
+                         "| 48 % | 6.93 | 3.30 |")
+        self.assertEqual(numbers.value("scheduler.bound"), "6.93")
+
+    def test_what_is_not_simulated_is_missing(self):
+        with self.assertRaises(values.Missing):
+            tables.table("schedulers", self.add(["truck"]))
+        with self.assertRaises(values.Missing):
+            values.Numbers(self.numbers).value("scheduler.trace.bob.h200.greedy")
+        with self.assertRaises(values.Unknown):
+            values.Numbers(self.numbers).value("scheduler.nothing")
+
+
 class Pictures(Repository):
     def test_they_are_whole_small_and_follow_the_scheme(self):
         _, (drawn, absent) = self.render()
