@@ -77,6 +77,7 @@ lane_read_twice       | arc_reduction_pipelined | arc_reduction_pipelined.sv | s
 result_overwritten    | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/last_empty_q && !stay;/last_empty_q;/
 result_forgotten      | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/waiting_q <= stay;/waiting_q <= 1'b0;/
 stage_too_many        | arc_reduction_pipelined | arc_fp32_adder.sv     | s/s3_sign <= s2_sign;/s3_sign <= s1_sign;/
+wrong_scheduler       | arc_subcore        | arc_subcore.sv        | s/Scheduler == arc_pkg::SchedulerGroups\) begin : g_groups/Scheduler != arc_pkg::SchedulerGroups) begin : g_groups/
 mask_not_blanked      | arc_subcore        | arc_subcore.sv        | s/red_mask & \{Lanes\{red_valid\}\}/red_mask/
 group_instead_of_rest | arc_subcore        | arc_subcore.sv        | s/left_valid \? left_mask : txn_mask/txn_mask/
 tag_not_blanked       | arc_subcore        | arc_subcore.sv        | s/req_tag_i & \{TagWidth\{red_valid\}\}/req_tag_i/
