@@ -79,9 +79,11 @@ top=arc_subcore
 ensure_packages "${packages_run[@]}"
 cd "$repo"
 
-cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null
-cmake --build --preset release --target warpfold -j "$jobs" | tail -n 1
 mkdir -p out
+cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null
+cmake --build --preset release --target warpfold -j "$jobs" >out/build.log ||
+  die "cannot build (all in out/build.log): $(grep -m1 -A12 '^FAILED' out/build.log | grep -m3 -i 'error')"
+tail -n 1 out/build.log
 build/release/model/warpfold sim traces/data/truck.wft --gpu rtx4090 --policy all --unit rtl \
   --json out/truck.json "${options[@]}"
 echo
