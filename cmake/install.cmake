@@ -61,5 +61,16 @@ install(DIRECTORY traces/format DESTINATION ${WARPFOLD_INCLUDE_DIR}/traces FILES
 install(TARGETS warpfold RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY model/gpus DESTINATION ${WARPFOLD_DATA_DIR} FILES_MATCHING PATTERN "*.toml")
 install(DIRECTORY rtl DESTINATION ${WARPFOLD_DATA_DIR} PATTERN doc EXCLUDE PATTERN "*.md" EXCLUDE)
-install(FILES docs/warpfold.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+# Written by the command when it was built. Debian's zsh looks elsewhere than one's own under /usr/local.
+set(WARPFOLD_PAGES ${PROJECT_BINARY_DIR}/pages)
+install(DIRECTORY ${WARPFOLD_PAGES}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+install(FILES ${WARPFOLD_PAGES}/warpfold.bash RENAME warpfold OPTIONAL
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(CODE "
+  set(folder site-functions)
+  if(CMAKE_INSTALL_PREFIX STREQUAL /usr)
+    set(folder vendor-completions)
+  endif()
+  file(INSTALL ${WARPFOLD_PAGES}/_warpfold OPTIONAL
+       DESTINATION \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder})")
 install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

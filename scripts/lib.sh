@@ -69,7 +69,7 @@ packages_fpga=(yosys 'berkeley-abc|yosys-abc' nextpnr-ice40 fpga-icestorm fpga-i
 packages_test=(
   "${packages_run[@]}" "${packages_figures[@]}" "${packages_fpga[@]}"
   qflow'?' qflow-tech-osu018'?' graywolf'?' qrouter'?' magic'?' netgen-lvs klayout tcl
-  libgtest-dev iverilog opensta clang-format-14'?' z3 patch
+  libgtest-dev iverilog opensta clang-format-14'?' z3 patch pkgconf zsh
   chromium chromium-driver python3-selenium
   slurmctld slurmd slurm-client munge
 )

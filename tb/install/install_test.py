@@ -121,11 +121,13 @@ class Install(unittest.TestCase):
         self.output(sys.executable, "-B", "-c", "import ctypes, sys; library = ctypes.CDLL(sys.argv[1]); "
                     "assert library.warpfold_open(b'nowhere') == 0", package / "libwarpfold_trace.so")
 
-    def test_man_page_names_every_subcommand(self):
-        page = (self.prefix / "share/man/man1/warpfold.1").read_text(encoding="utf-8")
-        listed = self.output(self.prefix / "bin/warpfold", "--help").split("Subcommands:\n")[1].split("\n\n")[0]
-        for line in listed.splitlines():
-            self.assertIn(f".B warpfold {line.split()[0]}\n", page)
+    def test_man_pages_and_completions(self):
+        share = self.prefix / "share"
+        written = {path.name for path in (Path(ARGS.build) / "pages").glob("*.1")}
+        self.assertGreater(len(written), 15)
+        self.assertEqual({path.name for path in (share / "man/man1").iterdir()}, written)
+        self.assertIn("complete ", (share / "bash-completion/completions/warpfold").read_text(encoding="utf-8"))
+        self.assertTrue((share / "zsh/site-functions/_warpfold").read_text(encoding="utf-8").startswith("#compdef"))
 
 
 if __name__ == "__main__":
