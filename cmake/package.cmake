@@ -22,6 +22,7 @@ configure_file(cmake/debian/shape.cmake.in ${deb_folder}/shape.cmake @ONLY)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME warpfold)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "cycle simulation of warp-level atomic reduction on GPUs")
 set(CPACK_PACKAGE_CONTACT ${WARPFOLD_DEB_MAINTAINER})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -36,23 +37,19 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME warpfold)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION electronics)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "python3, python3-numpy")
-set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
-"cycle simulation of warp-level atomic reduction on GPUs
- Replays traces of the atomic additions of CUDA kernels on a model of a GPU,
- with the ARC reduction unit in its sub-cores and without it, and prints
- cycles, traffic and additions.
- .
- Holds the warpfold command, machine files, the SystemVerilog of the unit and
- a Python package that reads traces and results.")
+set(CPACK_DEBIAN_RUNTIME_DESCRIPTION
+"Replays traces of the atomic additions of CUDA kernels on a model of a GPU,
+with the ARC reduction unit in its sub-cores and without it, and prints
+cycles, traffic and additions. Holds the warpfold command, machine files, the
+SystemVerilog of the unit and a Python package that reads traces and results.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libwarpfold-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
 "warpfold (= ${PROJECT_VERSION}-${deb_release}), libsystemc-dev, libfmt-dev, nlohmann-json3-dev, libtomlplusplus-dev, \
 libzstd-dev, libdivide-dev, zlib1g-dev")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
-"libraries around the ARC reduction unit and its GPU model
- Reader and writer of traces, the reduction unit in C++ and as a SystemC
- module, and the GPU model of Warpfold as static libraries, with headers and
- files for CMake and pkg-config.")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
+"For programs around it: reader and writer of traces, the reduction unit in
+C++ and as a SystemC module, and the GPU model as static libraries, with
+headers and files for CMake and pkg-config.")
 include(CPack)

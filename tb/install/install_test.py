@@ -71,6 +71,27 @@ class Install(unittest.TestCase):
             self.assertIn(f'"cycles": {line.split()[0]},', cycles)
         self.assertEqual(self.output(programs / "use_systemc").split("\n")[-2], "golden 1, rtl 1")
 
+    def test_pkg_config(self):
+        if not shutil.which("pkg-config"):
+            self.skipTest("no pkg-config")
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig")}
+
+        def ask(*options):
+            done = run("pkg-config", *options, "warpfold", env=environment)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            return done.stdout.split()
+        version = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8").split("VERSION ")[2].split()[0]
+        self.assertEqual(ask("--modversion"), [version])
+        for name in ("rtldir", "gpusdir"):
+            self.assertTrue(Path(*ask(f"--variable={name}")).is_dir(), name)
+        for program, wanted in (("unit", "golden: cycle 32, sum 32\nrtl: cycle 32, sum 32\n"),
+                                ("systemc", "golden 1, rtl 1\n")):
+            binary = self.folder / f"pkg-config-{program}"
+            done = run(ARGS.compiler, "-o", binary, HERE / f"outside/use_{program}.cpp", *ask("--cflags", "--libs"),
+                       *ARGS.flags.split(";"))
+            self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+            self.assertTrue(self.output(binary).endswith(wanted), program)
+
     def test_recorder_header(self):
         folder = self.prefix / "include/warpfold"
         self.assertIn('#include <warpfold/record_log.cuh>', (folder / "record.cuh").read_text(encoding="utf-8"))
