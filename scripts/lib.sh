@@ -60,6 +60,7 @@ packages_run=(
   node-d3
   python3
 )
+packages_package=("${packages_run[@]}" dpkg-dev file gzip binutils)
 packages_correlate=(python3-matplotlib)
 packages_evaluate=(iverilog opensta 'qflow-tech-osu018?' z3)
 packages_sweep=(snakemake python3-yaml python3-jsonschema)

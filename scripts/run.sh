@@ -3,7 +3,7 @@
 # The main job: builds warpfold, replays the shipped truck trace on a simulated RTX 4090 with the
 # Verilated reduction unit in every sub-core under every policy, and prints the table, with the
 # unit's transistor count beside the paper's; both for the kind of unit that --unit-kind names.
-# Installs what is missing on Debian 12.
+# Installs what is missing on Debian 12 and 13.
 #   scripts/run.sh [options of `warpfold sim`, for example --gpu h200 or --unit golden]
 set -euo pipefail
 # shellcheck source=scripts/lib.sh

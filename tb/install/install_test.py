@@ -92,6 +92,29 @@ class Install(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout[-4000:])
             self.assertTrue(self.output(binary).endswith(wanted), program)
 
+    def test_debian_packages(self):
+        missing = [tool for tool in ("dpkg-deb", "dpkg-shlibdeps", "file") if not shutil.which(tool)]
+        if missing or ARGS.flags:
+            self.skipTest(f"no {' '.join(missing)}" if missing else "an instrumented build")
+        folder = self.folder / "packages"
+        done = run("cpack", "--config", ARGS.build / "CPackConfig.cmake", "-B", folder, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+        packages = {path.name.split("_")[0]: path for path in folder.glob("*.deb")}
+        self.assertEqual(set(packages), {"warpfold", "libwarpfold-dev"})
+        files = {name: {line.split()[-1].removeprefix("./usr/") for line in run("dpkg-deb", "-c", path).stdout.splitlines()}
+                 for name, path in packages.items()}
+        for path in ("bin/warpfold", "share/man/man1/warpfold-sim.1.gz", "share/bash-completion/completions/warpfold",
+                     "share/zsh/vendor-completions/_warpfold", "share/doc/warpfold/copyright",
+                     "share/doc/warpfold/changelog.Debian.gz", "share/doc/warpfold/changelog.gz"):
+            self.assertIn(path, files["warpfold"])
+        self.assertIn("lib/libwarpfold_trace.a", files["libwarpfold-dev"])
+        self.assertFalse({path for path in files["warpfold"] & files["libwarpfold-dev"] if not path.endswith("/")})
+        self.assertRegex(run("dpkg-deb", "-f", packages["warpfold"], "Depends").stdout, r"libsystemc.*libzstd1")
+        if shutil.which("lintian"):
+            # Information about hardening apart, it finds nothing.
+            done = run("lintian", "--allow-root", *packages.values())
+            self.assertEqual(done.stdout, "")
+
     def test_recorder_header(self):
         folder = self.prefix / "include/warpfold"
         self.assertIn('#include <warpfold/record_log.cuh>', (folder / "record.cuh").read_text(encoding="utf-8"))
