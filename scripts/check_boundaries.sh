@@ -61,8 +61,8 @@ capture_rule common "no kernel and no program" common
 capture_rule reduce "itself alone, so that a kernel may take it" reduce
 capture_rule microbench "what all share alone" common
 capture_rule splat "what all share, and reductions" "common|reduce"
-capture_rule training "splat and what that knows" "common|reduce|splat"
-capture_rule commands "splat, training and what these know" "common|reduce|splat|training"
+capture_rule training "splat and splat_forms and what these know" "common|reduce|splat|splat_forms"
+capture_rule commands "splat, training and what these know" "common|reduce|splat|splat_forms|training"
 capture_rule workload "what all share, and reductions, but no workload" "common|reduce"
 for folder in traces/capture/*/; do
   [[ -n $(sources "$folder") ]] || continue

@@ -12,6 +12,7 @@ import values    # also shows where the next two are
 import correlate
 import data
 import probe
+import gpu_kernels
 import today
 from values import GPUS, KINDS, PAPER_GPUS, Missing, Unknown
 
@@ -454,6 +455,11 @@ def of_today(rows_of, *arguments):
     return table_of
 
 
+def on_gpu(name, rows_of):
+    """A table of gpu_kernels.py."""
+    return lambda n: markdown(*rows_of(n.need(name)))
+
+
 def sources(n):
     rows = [[f"[{name}](numbers/{name})", where.get("commit", ""), where.get("host", ""), where.get("date", ""),
              "`" + where.get("command", "").replace("|", "\\|") + "`"] for name, where in values.source_lines(n.folder)]
@@ -471,6 +477,8 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "vector-structs": vector_structs, "measured": measured, "calibration": calibration,
           "held-out": plain_rows("held_out"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
           "floor": of_today(today.floor_rows),
+          "forms": on_gpu(gpu_kernels.FORMS, gpu_kernels.form_rows),
+          "training": on_gpu(gpu_kernels.TRAINING, gpu_kernels.training_rows),
           **{f"today-{gpu}": of_today(today.kernel_rows, gpu) for gpu in today.MACHINES},
           "sources": sources}
 

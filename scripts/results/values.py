@@ -15,6 +15,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "scripts/figures"), str(ROOT / "scripts/sweep"), str(ROOT / "scripts"), str(ROOT / "synth")]
 import correlate  # noqa: E402
 import data  # noqa: E402
+import gpu_kernels  # noqa: E402
 import plan as planning  # noqa: E402
 import points  # noqa: E402
 import store  # noqa: E402
@@ -349,6 +350,9 @@ class Numbers:
                 return self.unit_value(*rest)
             if words[0] == "today":
                 return today.Today(self.need(today.NAME)).value(rest)
+            if words[0] in (gpu_kernels.FORMS, gpu_kernels.TRAINING):
+                value_of = gpu_kernels.form_value if words[0] == gpu_kernels.FORMS else gpu_kernels.training_value
+                return value_of(self.need(words[0]), rest)
             if words[0] == "layout":
                 return self.layout_value(*rest)
             if words[0] == "energy":

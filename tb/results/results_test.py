@@ -19,6 +19,7 @@ from unittest import mock
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "scripts/results/results.py"
 sys.path[:0] = [str(ROOT / "tb/figures"), str(ROOT / "scripts/results")]
+import gpu_kernels  # noqa: E402
 import made_up  # noqa: E402
 import pages  # noqa: E402
 import pictures  # noqa: E402
@@ -325,6 +326,27 @@ class Simulations(unittest.TestCase):
         wanted = points.planned(facts, WARPFOLD)
         self.assertGreater(len(wanted), 1000)
         self.assertEqual(len({json.dumps(key) for key in wanted}), len(wanted))
+
+
+class GpuKernels(unittest.TestCase):
+    FORMS = {"rows": [["a", "tight", "tile_warp", policy, ms] for policy, ms in
+                      (("none", 0.1), ("ncu", 0.2), ("sw-b:8", 0.5), ("skip", 0.4), ("sw-s:8", 0.3))]}
+    TRAINING = {"rows": [["lego", "tight", "baseline", 20.0, 12.0, 30.0, 9], ["lego", "box", "baseline", 24.0, 13.0, 29.0, 9],
+                         ["lego", "tight", "halved", 9.0, 2.0, 30.05, 9], ["lego", "box", "skip", 9.0, 2.0, 28.8, 9]]}
+
+    def test_the_best_policy_adds_and_was_timed_the_same_way(self):
+        which = self.FORMS, "a", "tight", "tile_warp"
+        self.assertEqual(gpu_kernels.best(*which, ("",)), 0.3)
+        self.assertEqual(gpu_kernels.best(*which, ("sw-b:",)), 0.5)
+        self.assertEqual(gpu_kernels.best(*which, ("none",)), 0.1)
+        self.assertEqual(gpu_kernels.form_value(self.FORMS, ["a", "tight", "tile_warp", "ncu"]), "0.200")
+
+    def test_trainings_are_compared_on_the_same_list(self):
+        self.assertEqual(gpu_kernels.training_value(self.TRAINING, ["psnr-spread"]), "0.20")
+        self.assertEqual(gpu_kernels.training_value(self.TRAINING, ["lego", "tight", "halved", "psnr"]), "30.05")
+        head, rows = gpu_kernels.training_rows(self.TRAINING)
+        self.assertEqual([len(row) for row in rows], [len(head)] * len(gpu_kernels.TRAINED))
+        self.assertEqual(rows[0][:5], ["plain REDs", "24.0 (13.0)", "29.00", "-", "-"])
 
 
 if __name__ == "__main__":

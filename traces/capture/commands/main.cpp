@@ -36,6 +36,12 @@ void add_training(CLI::App& command, training::TrainOptions& options) {
                   "a training for each: baseline, sw-b:X, sw-s:X, skip, or auto")
       ->delimiter(',')
       ->capture_default_str();
+  command
+      .add_option("--form", options.forms,
+                  "a training for each of these forms of the backward kernel as well: per_splat, "
+                  "per_splat_struct, halved, halved_vector, tile_warp, tile_warp_halved")
+      ->delimiter(',');
+  add_tiles_option(command, options.tiles);
   command.add_option("--iterations", options.iterations, "of each training")->capture_default_str();
   command.add_option("--snapshot", options.snapshots, "iterations to write a .gaussians file in")
       ->delimiter(',');

@@ -34,6 +34,16 @@ struct GradientPointers {
   }
 };
 
+// Where the sums of a backward kernel lie: parameter k of Gaussian i at first[k][i * stride[k]].
+struct GradientView {
+  const float* first[kParameters];
+  int stride[kParameters];  // floats
+
+  __device__ __forceinline__ float operator()(int idx, int parameter) const {
+    return first[parameter][static_cast<long long>(idx) * stride[parameter]];
+  }
+};
+
 struct BackwardArgs {
   const uint2* ranges;  // by tile: begin and end in `primitives`
   const std::uint32_t* primitives;

@@ -260,14 +260,13 @@ struct Sum64 {
 
 }  // namespace
 
-void GpuFrame::render(const SceneGaussian* gaussians, std::size_t count, const Camera& camera,
-                      TileRule rule) {
+void GpuFrame::arrange(const SceneGaussian* gaussians, std::size_t count, const Camera& camera,
+                       TileRule rule) {
   camera_ = camera;
   rule_ = rule;
   count_ = count;
   project(gaussians);
   bin();
-  draw();
 }
 
 void GpuFrame::project(const SceneGaussian* gaussians) {
@@ -354,6 +353,16 @@ void GpuFrame::clear_gradients() const {
     check(cudaMemsetAsync(gradients_[i].data(), 0, count_ * kGradientFloats[i] * sizeof(float)),
           "cudaMemset");
   }
+}
+
+GradientView GpuFrame::gradients() const {
+  GradientView view{};
+  for (int k = 0; k < static_cast<int>(kParameters); ++k) {
+    const GradientSlot& slot = kGradientSlots[k];
+    view.first[k] = gradients_[slot.array].data() + slot.offset;
+    view.stride[k] = static_cast<int>(kGradientFloats[slot.array]);
+  }
+  return view;
 }
 
 dim3 GpuFrame::grid() const {

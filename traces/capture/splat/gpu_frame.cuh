@@ -33,10 +33,17 @@ void make_room(
 
 class GpuFrame {
  public:
-  // Projects, bins and renders. Waits once in between, for the number of pairs of tile and
-  // Gaussian; the rest is queued.
+  // Projects and bins. Waits once in between, for the number of pairs of tile and Gaussian; the
+  // rest is queued.
+  void arrange(const SceneGaussian* gaussians, std::size_t count, const Camera& camera,
+               TileRule rule);
+  // The forward pass of what was arranged.
+  void draw();
   void render(const SceneGaussian* gaussians, std::size_t count, const Camera& camera,
-              TileRule rule = TileRule::kBox);
+              TileRule rule = TileRule::kBox) {
+    arrange(gaussians, count, camera, rule);
+    draw();
+  }
   void clear_gradients() const;
   // What the backward kernels take. `dl_dpixels` is planar.
   [[nodiscard]] BackwardArgs backward_args(const float* dl_dpixels) const;
@@ -58,11 +65,11 @@ class GpuFrame {
   [[nodiscard]] const float* final_t() const { return final_t_.data(); }
   [[nodiscard]] const std::uint32_t* last() const { return last_.data(); }
   [[nodiscard]] float* gradient(int array) const { return gradients_[array].data(); }
+  [[nodiscard]] GradientView gradients() const;
 
  private:
   void project(const SceneGaussian* gaussians);
   void bin();
-  void draw();
 
   Camera camera_;
   TileRule rule_ = TileRule::kBox;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
-#include <span>
+#include <cub/device/device_scan.cuh>
 
 #include "traces/capture/common/gpu_event.hpp"
-#include "traces/capture/common/input.hpp"
+#include "traces/capture/common/linear_grid.hpp"
+#include "traces/capture/splat/gpu_frame.cuh"
 #include "traces/capture/splat_forms/buckets.cuh"
 #include "traces/capture/splat_forms/per_splat_math.cuh"
 
@@ -85,19 +86,32 @@ __global__ void __launch_bounds__(kTilePixels)
   }
 }
 
-// Of all tiles, tile by tile, front to back.
-std::vector<Bucket> make_buckets(const TileLists& lists) {
-  std::vector<Bucket> buckets;
-  for (std::size_t tile = 0; tile < lists.ranges.size(); ++tile) {
-    for (std::uint32_t first = 0; first < lists.length(tile); first += kBucket) {
-      const auto tiles_x = static_cast<std::size_t>(lists.tiles_x);
-      buckets.push_back({static_cast<std::uint32_t>(tile % tiles_x * kTileSize),
-                         static_cast<std::uint32_t>(tile / tiles_x * kTileSize),
-                         lists.ranges[tile].begin + first,
-                         std::min<std::uint32_t>(kBucket, lists.length(tile) - first)});
-    }
+// Buckets of each tile; none behind the last, so that the running sum ends in the number of all.
+__global__ void count_buckets(const uint2* ranges, std::uint32_t tiles, std::uint32_t* lengths) {
+  const std::uint32_t tile = blockIdx.x * blockDim.x + threadIdx.x;
+  if (tile < tiles) {
+    lengths[tile] = (ranges[tile].y - ranges[tile].x + kBucket - 1) / kBucket;
+  } else if (tile == tiles) {
+    lengths[tile] = 0;
   }
-  return buckets;
+}
+
+// A warp a tile: its buckets, front to back.
+__global__ void __launch_bounds__(kLinearBlock)
+    list_buckets(const uint2* ranges, std::uint32_t tiles, std::uint32_t tiles_x,
+                 const std::uint32_t* of_tile, Bucket* buckets) {
+  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+  const std::uint32_t tile = thread / trace::kWarpLanes;
+  if (tile >= tiles) {
+    return;
+  }
+  const uint2 range = ranges[tile];
+  for (std::uint32_t b = of_tile[tile] + thread % trace::kWarpLanes; b < of_tile[tile + 1];
+       b += trace::kWarpLanes) {
+    const std::uint32_t first = range.x + (b - of_tile[tile]) * kBucket;
+    buckets[b] = {tile % tiles_x * kTileSize, tile / tiles_x * kTileSize, first,
+                  min(static_cast<std::uint32_t>(kBucket), range.y - first)};
+  }
 }
 
 // Median of some runs.
@@ -120,43 +134,62 @@ float milliseconds(const Work& work) {
 
 }  // namespace
 
-void FilledBuckets::fill(dim3 grid, const BackwardArgs& frame, const TileLists& lists) {
-  const std::vector<Bucket> buckets = make_buckets(lists);
-  if (buckets.empty()) {
-    throw InputError("the camera sees no Gaussian");
+void FilledBuckets::fill(dim3 grid, const BackwardArgs& frame) {
+  const std::uint32_t tiles = grid.x * grid.y;
+  make_room(lengths_, tiles + 1);
+  make_room(of_tile_, tiles + 1);
+  count_buckets<<<linear_grid(tiles + 1), kLinearBlock>>>(frame.ranges, tiles, lengths_.data());
+  check_launch("bucket counting kernel");
+  std::size_t scratch_bytes = 0;
+  const auto scan = [&](void* scratch) {
+    return cub::DeviceScan::ExclusiveSum(scratch, scratch_bytes, lengths_.data(), of_tile_.data(),
+                                         static_cast<int>(tiles + 1));
+  };
+  check(scan(nullptr), "size of the scan");
+  make_room(scratch_, scratch_bytes);
+  check(scan(scratch_.data()), "scan");
+  std::uint32_t count = 0;
+  check(cudaMemcpy(&count, of_tile_.data() + tiles, sizeof count, cudaMemcpyDeviceToHost),
+        "number of buckets");
+  pixels_ = static_cast<std::size_t>(frame.width) * static_cast<std::size_t>(frame.height);
+  make_room(buckets_, count);
+  make_room(masks_, std::size_t{count} * kTilePixels);
+  make_room(states_, std::size_t{count} * kTilePixels);
+  make_room(image_, 3 * pixels_);
+  state_ = {buckets_.data(), count, of_tile_.data(), masks_.data(), states_.data(), image_.data()};
+  if (count > 0) {
+    list_buckets<<<linear_grid(std::size_t{tiles} * trace::kWarpLanes), kLinearBlock>>>(
+        frame.ranges, tiles, grid.x, of_tile_.data(), buckets_.data());
+    check_launch("bucket kernel");
+    clear_masks();
   }
-  std::vector<std::uint32_t> of_tile;
-  std::uint32_t next = 0;
-  for (std::size_t tile = 0; tile < lists.ranges.size(); ++tile) {
-    of_tile.push_back(next);
-    next += (lists.length(tile) + kBucket - 1) / kBucket;
-  }
-  count_ = next;
-  buckets_ = DeviceBuffer<Bucket>(std::span<const Bucket>(buckets));
-  of_tile_ = DeviceBuffer<std::uint32_t>(std::span<const std::uint32_t>(of_tile));
-  masks_ = DeviceBuffer<std::uint32_t>(std::size_t{count_} * kTilePixels);
-  states_ = DeviceBuffer<float4>(std::size_t{count_} * kTilePixels);
-  image_ = DeviceBuffer<float>(3 * static_cast<std::size_t>(frame.width * frame.height));
-  state_ = {buckets_.data(), count_, of_tile_.data(), masks_.data(), states_.data(), image_.data()};
-  masks_.clear_async();
   draw<true><<<grid, dim3(kTileSize, kTileSize)>>>(frame, state_);
   check_launch("forward kernel with buckets");
-  check(cudaDeviceSynchronize(), "forward kernel with buckets");
+}
+
+void FilledBuckets::clear_masks() const {
+  check(cudaMemsetAsync(masks_.data(), 0,
+                        std::size_t{state_.count} * kTilePixels * sizeof(std::uint32_t)),
+        "cudaMemset");
+}
+
+std::vector<float> FilledBuckets::image() const {
+  return to_host(image_.data(), 3 * pixels_);
 }
 
 void FilledBuckets::print_cost(dim3 grid, const BackwardArgs& frame) const {
   const float kept = milliseconds([&] {
-    masks_.clear_async();
+    clear_masks();
     draw<true><<<grid, dim3(kTileSize, kTileSize)>>>(frame, state_);
   });
   const float alone =
       milliseconds([&] { draw<false><<<grid, dim3(kTileSize, kTileSize)>>>(frame, state_); });
   check_launch("forward kernel");
-  const auto masks = masks_.to_host();
+  const auto masks = to_host(masks_.data(), std::size_t{count()} * kTilePixels);
   const auto used = static_cast<double>(
       std::count_if(masks.begin(), masks.end(), [](std::uint32_t mask) { return mask != 0; }));
-  std::printf("  %u buckets, %.1f of %d pixels of each with a Gaussian that counts\n", count_,
-              used / count_, kTilePixels);
+  std::printf("  %u buckets, %.1f of %d pixels of each with a Gaussian that counts\n", count(),
+              used / count(), kTilePixels);
   std::printf("  %.1f MB of masks and states written, room for %.1f MB\n",
               (4 * static_cast<double>(masks.size()) + 20 * used) * 1e-6,
               20e-6 * static_cast<double>(masks.size()));

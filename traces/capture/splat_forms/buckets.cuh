@@ -27,20 +27,26 @@ struct BucketState {
   float* image;    // planar: the picture without anything behind the Gaussians
 };
 
-// The buckets of a frame, filled by drawing it once more.
+// The buckets of a frame, filled by a forward pass: the picture that it draws is the frame's own.
+// Buffers stay from frame to frame and grow. Everything runs on the default stream.
 class FilledBuckets {
  public:
-  void fill(dim3 grid, const BackwardArgs& frame, const TileLists& lists);
+  // Of the lists of `frame`, whose tiles are `grid`; takes no more of it than a forward pass does.
+  // Waits once in between, for the number of buckets.
+  void fill(dim3 grid, const BackwardArgs& frame);
   [[nodiscard]] const BucketState& state() const { return state_; }
-  [[nodiscard]] std::uint32_t count() const { return count_; }
-  [[nodiscard]] std::vector<float> image() const { return image_.to_host(); }
+  [[nodiscard]] std::uint32_t count() const { return state_.count; }
+  [[nodiscard]] std::vector<float> image() const;
   // Prints what they hold, and how long drawing takes with and without filling them.
   void print_cost(dim3 grid, const BackwardArgs& frame) const;
 
  private:
-  std::uint32_t count_ = 0;
+  void clear_masks() const;
+
+  std::size_t pixels_ = 0;
   DeviceBuffer<Bucket> buckets_;
-  DeviceBuffer<std::uint32_t> of_tile_, masks_;
+  DeviceBuffer<std::uint32_t> lengths_, of_tile_, masks_;
+  DeviceBuffer<std::uint8_t> scratch_;
   DeviceBuffer<float4> states_;
   DeviceBuffer<float> image_;
   BucketState state_{};

@@ -3,6 +3,7 @@
 // halving in every pass in which a lane is active: the sums end in nine lanes, which add them to
 // the struct of the Gaussian in one RED, or in three lanes with four each.
 #include "traces/capture/splat_forms/frame_workload.cuh"
+#include "traces/capture/splat_forms/kernels.cuh"
 #include "traces/capture/splat_forms/pixel_group.cuh"
 #include "traces/capture/splat_forms/struct_pieces.cuh"
 #include "traces/capture/workload/device.cuh"
@@ -17,11 +18,6 @@ enum Path : unsigned {
   kTaken = 3,
   kEpilogue = 4,
   kNever = kSkipAlpha  // a warp with sums adds them
-};
-
-struct HalvedArgs {
-  BackwardArgs frame;
-  float* gradient;
 };
 
 // A Gaussian of the batch.

@@ -4,10 +4,10 @@
 // from lane to lane, a step at a time. Each lane sums its own gradients in registers and adds them
 // once. The forward pass has noted which Gaussians of a bucket count for which pixel: pixels with
 // none do not come along.
+#include "traces/capture/common/input.hpp"
 #include "traces/capture/common/relative_error.hpp"
-#include "traces/capture/splat_forms/buckets.cuh"
 #include "traces/capture/splat_forms/frame_workload.cuh"
-#include "traces/capture/splat_forms/gradient_storage.cuh"
+#include "traces/capture/splat_forms/kernels.cuh"
 #include "traces/capture/splat_forms/per_splat_math.cuh"
 #include "traces/capture/workload/device.cuh"
 
@@ -25,13 +25,6 @@ enum Path : unsigned {
   kIdle = 3,
   kTaken = 4,
   kEpilogue = 5
-};
-
-template <class Out>
-struct PerSplatArgs {
-  BackwardArgs frame;
-  BucketState state;
-  Out out;
 };
 
 // The pixels that come along. Those in front and behind count for no lane.
@@ -207,7 +200,10 @@ class PerSplatWorkload final : public FrameWorkload {
   [[nodiscard]] workload::Kernels kernels() const override { return kernels_; }
   void load() override {
     FrameWorkload::load();
-    buckets_.fill({tiles_x(), tiles_y()}, frame(), lists());
+    buckets_.fill({tiles_x(), tiles_y()}, frame());
+    if (buckets_.count() == 0) {
+      throw InputError("the camera sees no Gaussian");
+    }
     gradients_.allocate(primitive_count());
     args_ = {frame(), buckets_.state(), gradients_.pointers()};
   }

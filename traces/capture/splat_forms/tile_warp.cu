@@ -3,6 +3,7 @@
 // precision: a thread does eight pixels of a row and sums their gradients before the warp adds, so
 // that each pair of tile and Gaussian is reduced once.
 #include "traces/capture/splat_forms/frame_workload.cuh"
+#include "traces/capture/splat_forms/kernels.cuh"
 #include "traces/capture/splat_forms/per_splat_math.cuh"
 #include "traces/capture/splat_forms/pixel_group.cuh"
 #include "traces/capture/splat_forms/struct_pieces.cuh"
@@ -11,8 +12,8 @@
 namespace warpfold::capture::splat_forms {
 namespace {
 
-constexpr unsigned kPixels = kTilePixels / trace::kWarpLanes;  // of a thread
-constexpr unsigned kThreadsX = kTileSize / kPixels;
+constexpr unsigned kPixels = kTileWarpPixels;
+constexpr unsigned kThreadsX = kTileWarpThreadsX;
 constexpr int kWarpBatch = trace::kWarpLanes;  // Gaussians fetched at once
 
 enum Path : unsigned {
@@ -22,11 +23,6 @@ enum Path : unsigned {
   kTaken = 3,
   kEpilogue = 4,
   kNever = kSkipAlpha  // a warp with sums adds them
-};
-
-struct TileWarpArgs {
-  BackwardArgs frame;
-  GradientStructs out;
 };
 
 // A Gaussian of the batch.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "traces/capture/common/relative_error.hpp"
@@ -124,6 +125,35 @@ void check_step(const TrainingScene& scene, std::size_t view, int degree, Verdic
                  kMaxLossGradientError);
 }
 
+// Each form of the backward kernel, on both kinds of tile lists, and the original on tight ones.
+// Twice, so that nothing of the first frame is left in the second.
+void check_forms(const TrainingScene& scene, Verdict& verdict) {
+  std::vector<std::optional<splat_forms::Form>> forms = {std::nullopt};
+  for (const splat_forms::FormName& entry : splat_forms::kFormNames) {
+    forms.emplace_back(entry.form);
+  }
+  for (const TileRule tiles : {TileRule::kBox, TileRule::kTight}) {
+    for (std::size_t f = 0; f < forms.size(); ++f) {
+      Trainer trainer(scene.views, scene.model, 5.0, Settings{}, Rendering{tiles, forms[f]});
+      const std::string what =
+          std::string(tiles == TileRule::kBox ? "box, " : "tight, ") +
+          (f == 0 ? "original" : std::string(splat_forms::kFormNames[f - 1].name));
+      for (std::size_t view = 0; view < 2; ++view) {
+        trainer.forward(view, kMaxDegree);
+        trainer.clear_gradients();
+        trainer.launch({Variant::kBaseline, 0});
+        trainer.finish_backward();
+        const HostStep expected =
+            host_step(exact(scene.model), kMaxDegree, scene.views[view].camera,
+                      exact_photo(scene.views[view]), trainer.loss_gradient());
+        verdict.expect(what + ", loss", std::abs(trainer.loss() - expected.loss.value),
+                       kMaxLossError);
+        check_gradients(trainer.gradients(), expected.gradients, what, verdict);
+      }
+    }
+  }
+}
+
 // Two steps of Adam and a densification, each from what the GPU had before it.
 void check_update(const TrainingScene& scene, Verdict& verdict) {
   constexpr double kExtent = 5.0;
@@ -213,6 +243,7 @@ int check_training_command(std::uint64_t seed) {
   for (int degree = 0; degree <= kMaxDegree; ++degree) {
     check_step(scene, static_cast<std::size_t>(degree % 2), degree, verdict);
   }
+  check_forms(scene, verdict);
   check_update(scene, verdict);
   std::printf("%s\n", verdict.failed() ? "check FAILED" : "check passed");
   return verdict.failed() ? 1 : 0;

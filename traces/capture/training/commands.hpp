@@ -9,13 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "traces/capture/splat/scene.hpp"
+
 namespace warpfold::capture::training {
 
 struct TrainOptions {
-  std::filesystem::path images;                      // folder of the photos, RGBA PNG files
-  std::filesystem::path transforms;                  // NeRF-synthetic transforms.json
-  std::string name;                                  // of the scene
-  std::vector<std::string> policies = {"baseline"};  // each is a training of its own; "auto" tunes
+  std::filesystem::path images;      // folder of the photos, RGBA PNG files
+  std::filesystem::path transforms;  // NeRF-synthetic transforms.json
+  std::string name;                  // of the scene
+  // Each is a training of its own: policies of the original backward kernel, of which "auto" tunes,
+  // then other forms of the kernel (splat_forms/form.hpp).
+  std::vector<std::string> policies = {"baseline"};
+  std::vector<std::string> forms;
+  TileRule tiles = TileRule::kBox;
   int iterations = 7000;
   std::vector<int> snapshots;  // iterations, of the first policy
   std::filesystem::path out = ".";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a scene on the GPU, once for each policy.
+// Trains a scene on the GPU, once for each policy and each form of the backward kernel.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -125,11 +125,13 @@ PngImage side_by_side(const View& view, const std::vector<float>& image) {
 
 class Training {
  public:
+  // `name`: of a form, or of a policy of the original kernel.
   Training(const TrainOptions& options, const std::vector<View>& views, const Model& model,
-           const std::string& policy, bool write_snapshots)
+           const std::string& name, bool write_snapshots)
       : options_(options),
         views_(views),
-        policy_name_(policy),
+        name_(name),
+        form_(splat_forms::form_of(name)),
         write_snapshots_(write_snapshots),
         order_(views.size(), options.seed) {
     settings_.iterations = options.iterations;
@@ -139,11 +141,11 @@ class Training {
       cameras.push_back(view.camera);
     }
     extent_ = extent_of(cameras);
-    trainer_.emplace(views, model, extent_, settings_);
-    if (policy == kAuto) {
+    trainer_.emplace(views, model, extent_, settings_, Rendering{options.tiles, form_});
+    if (name == kAuto) {
       tuner_.emplace(candidates(), options.tune_every);
-    } else {
-      policy_ = parse_policy(policy);
+    } else if (!form_) {
+      policy_ = parse_policy(name);
     }
   }
 
@@ -154,7 +156,7 @@ class Training {
         report(iteration);
       }
     }
-    result_["policy"] = policy_name_;
+    result_[form_ ? "form" : "policy"] = name_;
     result_["iterations"] = settings_.iterations;
     result_["gaussians"] = trainer_->count();
     const double backward_ms = trainer_->backward_ms();
@@ -257,7 +259,7 @@ class Training {
     result_["psnr_db"] = {{"mean", sum / static_cast<double>(views_.size())}, {"least", least}};
     const auto shown = static_cast<std::size_t>(options_.picture_view) % views_.size();
     (void)trainer_->squared_error(shown, degree_);
-    std::string name = options_.name + "-" + policy_name_ + ".png";
+    std::string name = options_.name + "-" + name_ + ".png";
     std::replace(name.begin(), name.end(), ':', '-');
     write_png(options_.out / name, side_by_side(views_[shown], trainer_->image()));
     result_["picture"] = name;
@@ -265,7 +267,8 @@ class Training {
 
   const TrainOptions& options_;
   const std::vector<View>& views_;
-  std::string policy_name_;
+  std::string name_;
+  std::optional<splat_forms::Form> form_;
   bool write_snapshots_;
   ViewOrder order_;
   Settings settings_;
@@ -283,12 +286,21 @@ class Training {
 
 void check_options(const TrainOptions& options) {
   if (options.iterations < 1 || options.points < 4 || options.tune_every < 1 ||
-      options.picture_view < 0 || options.policies.empty()) {
-    throw InputError("iterations, points, the tuning period and policies must be positive");
+      options.picture_view < 0) {
+    throw InputError("iterations, points, the tuning period and the picture must be positive");
   }
   for (const std::string& policy : options.policies) {
     if (policy != kAuto) {
       (void)parse_policy(policy);
+    }
+  }
+  for (const std::string& form : options.forms) {
+    if (!splat_forms::form_of(form)) {
+      std::string names;
+      for (const auto& entry : splat_forms::kFormNames) {
+        names += " " + std::string(entry.name);
+      }
+      throw InputError("no form '" + form + "' of the backward kernel; there are:" + names);
     }
   }
   for (const int iteration : options.snapshots) {
@@ -323,13 +335,16 @@ int train_command(const TrainOptions& options) {
   json["width"] = camera.width;
   json["height"] = camera.height;
   json["background"] = "black";
+  json["tiles"] = options.tiles == TileRule::kTight ? "tight" : "box";
   json["initial_points"] = options.points;
   json["seed"] = options.seed;
   json["runs"] = Json::array();
   bool first = true;
-  for (const std::string& policy : options.policies) {
-    std::printf("%s\n", policy.c_str());
-    Training training(options, views, model, policy, first);
+  std::vector<std::string> names = options.policies;
+  names.insert(names.end(), options.forms.begin(), options.forms.end());
+  for (const std::string& name : names) {
+    std::printf("%s\n", name.c_str());
+    Training training(options, views, model, name, first);
     const Json result = training.run();
     std::printf("  PSNR %.3f dB (least %.3f), %.2f s, backward render kernel %.2f s\n",
                 result.at("psnr_db").at("mean").get<double>(),

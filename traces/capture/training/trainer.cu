@@ -3,10 +3,12 @@
 #include <cmath>
 #include <cub/block/block_reduce.cuh>
 #include <cub/device/device_scan.cuh>
+#include <optional>
 
 #include "traces/capture/common/gpu_event.hpp"
 #include "traces/capture/common/input.hpp"
 #include "traces/capture/splat/gpu_frame.cuh"
+#include "traces/capture/splat_forms/frame_form.cuh"
 #include "traces/capture/training/adam.cuh"
 #include "traces/capture/training/densify.cuh"
 #include "traces/capture/training/gaussian_math.cuh"
@@ -111,7 +113,7 @@ struct GradientArgs {
   Rows model;
   int count;
   const int* radius;
-  const float* added[kGradientArrays];  // by the backward render kernel
+  GradientView added;  // by the backward render kernel
   Rows out;
   float* norms;  // sums of the norm of the gradient by position on the picture
   int* seen;     // how many were summed
@@ -135,14 +137,14 @@ __global__ void __launch_bounds__(kGaussianBlock)
   } else {
     RenderGradients<float> dl;
     for (int k = 0; k < 2; ++k) {
-      dl.mean[k] = args.added[kMean2d][3 * i + k];
+      dl.mean[k] = args.added(i, k);
     }
-    dl.conic[0] = args.added[kConic][4 * i];
-    dl.conic[1] = args.added[kConic][4 * i + 1];
-    dl.conic[2] = args.added[kConic][4 * i + 3];
-    dl.opacity = args.added[kOpacity][i];
     for (int k = 0; k < 3; ++k) {
-      dl.color[k] = args.added[kColor][3 * i + k];
+      dl.conic[k] = args.added(i, 2 + k);
+    }
+    dl.opacity = args.added(i, 5);
+    for (int k = 0; k < 3; ++k) {
+      dl.color[k] = args.added(i, 6 + k);
     }
     parameter_gradients(load<kDegree>(args.model, i), kDegree, camera, dl, out);
     args.norms[i] += sqrtf(dl.mean[0] * dl.mean[0] + dl.mean[1] * dl.mean[1]);
@@ -427,7 +429,10 @@ struct Trainer::State {
   std::size_t view = 0;
   int degree = 0;
   DeviceBuffer<SceneGaussian> active;
+  TileRule tiles = TileRule::kBox;
   GpuFrame frame;
+  std::optional<splat_forms::FrameForm> form;
+  const float* image = nullptr;  // of the last forward pass, planar
   DeviceBuffer<float> fields, dl_dpixels;
   DeviceBuffer<float2> sums;
   std::size_t used_sums = 0;
@@ -452,7 +457,13 @@ struct Trainer::State {
           : degree == 2 ? activate_kernel<2>
                         : activate_kernel<3>);
     check_launch("activation kernel");
-    frame.render(active.data(), count, camera);
+    frame.arrange(active.data(), count, camera, tiles);
+    if (form) {
+      image = form->draw(frame);
+    } else {
+      frame.draw();
+      image = frame.image();
+    }
   }
 
   void take_loss() {
@@ -461,8 +472,9 @@ struct Trainer::State {
                     static_cast<unsigned>((camera.height + kSide - 1) / kSide), kChannels);
     used_sums = std::size_t{grid.x} * grid.y * grid.z;
     make_room(sums, used_sums);
-    const LossArgs args{frame.image(),    photo(),       camera.width,      camera.height,
-                        window_weights(), fields.data(), dl_dpixels.data(), sums.data()};
+    const LossArgs args{
+        image,         photo(),           camera.width, camera.height, window_weights(),
+        fields.data(), dl_dpixels.data(), sums.data()};
     ssim_kernel<<<grid, dim3(kSide, kSide)>>>(args);
     check_launch("SSIM kernel");
     loss_gradient_kernel<<<grid, dim3(kSide, kSide)>>>(args);
@@ -486,10 +498,14 @@ struct Trainer::State {
 };
 
 Trainer::Trainer(std::span<const View> views, const Model& model, double extent,
-                 const Settings& settings)
+                 const Settings& settings, const Rendering& rendering)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.settings = settings;
+  s.tiles = rendering.tiles;
+  if (rendering.form) {
+    s.form.emplace(*rendering.form);
+  }
   s.extent = extent;
   if (views.empty() || model.empty()) {
     throw InputError("a training needs views and Gaussians to start from");
@@ -535,8 +551,7 @@ double Trainer::squared_error(std::size_t view, int degree) {
   s.render();
   const unsigned blocks = linear_grid(s.elements);
   make_room(s.sums, blocks);
-  squared_error_kernel<<<blocks, kLinearBlock>>>(s.frame.image(), s.photo(), s.elements,
-                                                 s.sums.data());
+  squared_error_kernel<<<blocks, kLinearBlock>>>(s.image, s.photo(), s.elements, s.sums.data());
   check_launch("squared error kernel");
   double sum = 0;
   for (const float2 part : to_host(s.sums.data(), blocks)) {
@@ -546,7 +561,11 @@ double Trainer::squared_error(std::size_t view, int degree) {
 }
 
 void Trainer::clear_gradients() {
-  state_->frame.clear_gradients();
+  if (state_->form) {
+    state_->form->clear_gradients(state_->frame);
+  } else {
+    state_->frame.clear_gradients();
+  }
 }
 
 void Trainer::launch(const Policy& policy) {
@@ -556,8 +575,12 @@ void Trainer::launch(const Policy& policy) {
     s.read(clock);
     clock.begin.record();
   }
-  launch_backward(static_cast<int>(policy.variant), s.frame.grid(),
-                  s.frame.backward_args(s.dl_dpixels.data()), policy.threshold);
+  if (s.form) {
+    s.form->launch(s.frame, s.dl_dpixels.data());
+  } else {
+    launch_backward(static_cast<int>(policy.variant), s.frame.grid(),
+                    s.frame.backward_args(s.dl_dpixels.data()), policy.threshold);
+  }
   if (!s.timing) {
     clock.end.record();
     clock.pending = true;
@@ -584,9 +607,7 @@ void Trainer::finish_backward() {
   args.model = s.model.rows();
   args.count = static_cast<int>(s.count);
   args.radius = s.frame.radius();
-  for (int array = 0; array < kGradientArrays; ++array) {
-    args.added[array] = s.frame.gradient(array);
-  }
+  args.added = s.form ? s.form->gradients(s.frame) : s.frame.gradients();
   args.out = s.gradients.rows();
   args.norms = s.norms.data();
   args.seen = s.seen.data();
@@ -679,7 +700,7 @@ double Trainer::backward_ms() {
 }
 
 std::vector<float> Trainer::image() const {
-  return to_host(state_->frame.image(), state_->elements);
+  return to_host(state_->image, state_->elements);
 }
 
 double Trainer::loss() const {

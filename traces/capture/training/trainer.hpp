@@ -8,21 +8,30 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "traces/capture/splat/policy.hpp"
 #include "traces/capture/splat/scene.hpp"
+#include "traces/capture/splat_forms/form.hpp"
 #include "traces/capture/training/model.hpp"
 #include "traces/capture/training/settings.hpp"
 #include "traces/capture/training/views.hpp"
 
 namespace warpfold::capture::training {
 
+// How pictures come about and gradients are taken.
+struct Rendering {
+  TileRule tiles = TileRule::kBox;
+  std::optional<splat_forms::Form> form;  // of the backward kernel; none: the original
+};
+
 class Trainer {
  public:
   // All views must have photos, and of one size. `extent`: model.hpp's extent_of.
-  Trainer(std::span<const View> views, const Model& model, double extent, const Settings& settings);
+  Trainer(std::span<const View> views, const Model& model, double extent, const Settings& settings,
+          const Rendering& rendering = {});
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
@@ -33,7 +42,8 @@ class Trainer {
   [[nodiscard]] double squared_error(std::size_t view, int degree);
 
   // The backward render kernel in three parts, for a tuner: clear_gradients() and launch() are
-  // queued; timed(work) runs `work`, waits for it and returns milliseconds.
+  // queued; timed(work) runs `work`, waits for it and returns milliseconds. Of a form the policy is
+  // not looked at.
   void clear_gradients();
   void launch(const Policy& policy);
   template <class Work>

@@ -22,18 +22,7 @@ set(warpfold_workload_cuda_sources
   ${CMAKE_CURRENT_LIST_DIR}/../hexplane/hexplane.cu
   ${CMAKE_CURRENT_LIST_DIR}/../image_fit/image_fit.cu
   ${CMAKE_CURRENT_LIST_DIR}/../pagerank/pagerank.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../spheres/spheres.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../splat_forms/buckets.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../splat_forms/four_pixels.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../splat_forms/frame_workload.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../splat_forms/gradient_struct.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../splat_forms/halved.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../splat_forms/per_splat.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../splat_forms/tile_warp.cu
-  # The frame that splat_forms start from.
-  ${CMAKE_CURRENT_LIST_DIR}/../splat/backward.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../splat/gpu_frame.cu
-  ${CMAKE_CURRENT_LIST_DIR}/../splat/rasterizer.cu)
+  ${CMAKE_CURRENT_LIST_DIR}/../spheres/spheres.cu)
 
 if(NOT TARGET warpfold_workloads_common)
   add_library(warpfold_workloads_common STATIC ${warpfold_workload_host_sources})

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Backward kernels of 3D Gaussian Splatting on a GPU: times of their launches on five scenes (forms.json), and of whole
+trainings (training.json)."""
+
+import math
+import statistics
+
+FORMS, TRAINING = "forms", "training"
+PIXEL = "pixel"    # the original: a thread a pixel
+# Rows of the table `forms`: name, tiles, kernel, and the policies of which the fastest counts.
+FORM_ROWS = (
+    ("plain REDs, the published list of tiles", "box", PIXEL, ("baseline",)),
+    ("plain REDs", "tight", PIXEL, ("baseline",)),
+    ("ARC-SW, best `sw-b`", "tight", PIXEL, ("sw-b:",)),
+    ("warp sum (`skip`)", "tight", PIXEL, ("skip",)),
+    ("recursive halving", "tight", "halved", ("baseline",)),
+    ("recursive halving, vector REDs", "tight", "halved_vector", ("vector",)),
+    ("a warp a tile, best policy", "tight", "tile_warp", ("",)),
+    ("a warp a tile, recursive halving", "tight", "tile_warp_halved", ("baseline",)),
+    ("per splat", "tight", "per_splat", ("baseline",)),
+    ("per splat, gradients in a struct, vector REDs", "tight", "per_splat_struct", ("vector",)),
+    ("the pixel kernel without atomics", "tight", PIXEL, ("none",)),
+    ("per splat, by ncu", "tight", "per_splat", ("ncu",)),
+    ("per splat of Faster-GS, by ncu, on its own list", "own", "Faster-GS", ("ncu",)))
+# Names of kernels in the table `training`.
+TRAINED = {
+    "baseline": "plain REDs", "sw-b:12": "ARC-SW, `sw-b:12`", "auto": "ARC-SW, tuned in training", "skip": "warp sum (`skip`)",
+    "halved": "recursive halving", "halved_vector": "recursive halving, vector REDs", "tile_warp": "a warp a tile, `skip`",
+    "tile_warp_halved": "a warp a tile, recursive halving", "per_splat": "per splat",
+    "per_splat_struct": "per splat, struct, vector REDs"}
+TRAINED_SCENES = ("lego", "ship")
+NOT_SOFTWARE = ("none", "ncu")
+
+
+def best(document, scene, tiles, kernel, prefixes):
+    """Milliseconds of the fastest policy with one of the prefixes."""
+    return min(ms for *where, policy, ms in document["rows"]
+               if where == [scene, tiles, kernel] and (policy.startswith(prefixes) and prefixes != ("",)
+                                                       or prefixes == ("",) and policy not in NOT_SOFTWARE))
+
+
+def form_rows(document):
+    """Head and rows of the table `forms`: milliseconds of a launch."""
+    scenes = list(dict.fromkeys(row[0] for row in document["rows"]))
+    rows = []
+    for name, *which in FORM_ROWS:
+        found = [best(document, scene, *which) for scene in scenes]
+        rows.append([name, *(f"{ms:.3f}" for ms in found), f"{math.exp(statistics.fmean(map(math.log, found))):.3f}"])
+    return ["kernel, on the tight list but where it says otherwise", *scenes, "geometric mean"], rows
+
+
+def trained(document):
+    """(scene, tiles, kernel) to seconds, seconds in the kernel, PSNR in dB, Gaussians."""
+    return {tuple(row[:3]): row[3:] for row in document["rows"]}
+
+
+def training_rows(document):
+    """Head and rows of the table `training`."""
+    found = trained(document)
+    head = ["kernel", *(f"{scene}, {tiles}: {what}" for tiles in ("box", "tight") for scene in TRAINED_SCENES
+                        for what in ("s (in the kernel)", "PSNR, dB"))]
+    rows = []
+    for kernel, name in TRAINED.items():
+        row = [name]
+        for tiles in ("box", "tight"):
+            for scene in TRAINED_SCENES:
+                one = found.get((scene, tiles, kernel))
+                row += [f"{one[0]:.1f} ({one[1]:.1f})", f"{one[2]:.2f}"] if one else ["-", "-"]
+        rows.append(row)
+    return head, rows
+
+
+def form_value(document, words):
+    """SCENE.TILES.KERNEL.POLICY: milliseconds."""
+    return f"{best(document, words[0], words[1], words[2], (words[3],)):.3f}"
+
+
+def training_value(document, words):
+    """SCENE.TILES.KERNEL.seconds, .kernel (seconds) or .psnr (dB); psnr-spread: the most that one is from plain REDs on the
+    same list, dB."""
+    found = trained(document)
+    if words == ["psnr-spread"]:
+        return f"{max(abs(one[2] - found[(*where[:2], 'baseline')][2]) for where, one in found.items()):.2f}"
+    one = found[tuple(words[:3])]
+    return {"seconds": f"{one[0]:.1f}", "kernel": f"{one[1]:.1f}", "psnr": f"{one[2]:.2f}"}[words[3]]
