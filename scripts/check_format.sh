@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Holds C++ and CUDA sources to .clang-format (version 14), and the text files to no trailing blanks.
 #   scripts/check_format.sh [--fix]     --fix: format the C++ and CUDA sources
-# Exit code 1: something is not as it should be. 2: bad usage, or no clang-format.
+# Other versions format otherwise: without version 14, which Debian 13 does not have, C++ is not looked at.
+# Exit code 1: something is not as it should be. 2: bad usage, or --fix without clang-format 14.
 set -euo pipefail
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then
   sed -n -e '1,2d' -e '/^#/!q' -e 's/^# \{0,1\}//p' "$0"
@@ -16,10 +17,15 @@ if (($# > 1)) || [[ $# == 1 && $1 != --fix ]]; then
 fi
 
 mapfile -t sources < <(find model traces python tb examples -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort)
-formatter=$(command -v clang-format-14 || command -v clang-format) || {
-  echo "check_format.sh: no clang-format; Debian package clang-format-14" >&2
-  exit 2
-}
+formatter=$(command -v clang-format-14 || command -v clang-format || true)
+if [[ -z $formatter ]] || ! "$formatter" --version | grep -q 'version 14\.'; then
+  [[ ${1:-} != --fix ]] || {
+    echo "check_format.sh: no clang-format of version 14; Debian package clang-format-14" >&2
+    exit 2
+  }
+  echo "format: C++ not checked, no clang-format of version 14"
+  formatter=true
+fi
 if [[ ${1:-} == --fix ]]; then
   "$formatter" -i "${sources[@]}"
   exit 0

@@ -51,54 +51,90 @@ kind_number() {  # name
   die "no kind of unit '$1'; there are: $(unit_kinds)"
 }
 
-# What building and simulating needs, and what the tests need beside it. All from Debian 12.
+# What building and simulating needs, and what the tests need beside it. All from Debian 12 and 13. "a|b": either, the
+# first that the release has. "a?": left out where the release does not have it; what needs it says so.
 packages_run=(
   g++ cmake ninja-build
-  verilator libsystemc-dev yosys berkeley-abc
+  verilator libsystemc-dev yosys 'berkeley-abc|yosys-abc'
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libzstd-dev liblzma-dev libxxhash-dev libfmt-dev libdivide-dev zlib1g-dev
   node-d3
   python3
 )
+packages_package=("${packages_run[@]}" dpkg-dev file gzip binutils)
 packages_correlate=(python3-matplotlib)
-packages_evaluate=(iverilog opensta qflow-tech-osu018 z3)
+packages_evaluate=(iverilog opensta 'qflow-tech-osu018?' z3)
 packages_sweep=(snakemake python3-yaml python3-jsonschema)
 packages_figures=("${packages_sweep[@]}" python3-matplotlib python3-numpy)
-packages_layout=(yosys berkeley-abc opensta qflow qflow-tech-osu018 graywolf qrouter magic netgen-lvs klayout tcl python3)
-packages_fpga=(yosys berkeley-abc nextpnr-ice40 fpga-icestorm fpga-icestorm-chipdb python3)
+packages_layout=(yosys 'berkeley-abc|yosys-abc' opensta qflow qflow-tech-osu018 graywolf qrouter magic netgen-lvs klayout tcl python3)
+packages_fpga=(yosys 'berkeley-abc|yosys-abc' nextpnr-ice40 fpga-icestorm fpga-icestorm-chipdb python3)
 packages_test=(
-  "${packages_run[@]}" "${packages_figures[@]}" "${packages_layout[@]}" "${packages_fpga[@]}"
-  libgtest-dev iverilog opensta qflow-tech-osu018 clang-format-14 z3 patch
+  "${packages_run[@]}" "${packages_figures[@]}" "${packages_fpga[@]}"
+  qflow'?' qflow-tech-osu018'?' graywolf'?' qrouter'?' magic'?' netgen-lvs klayout tcl
+  libgtest-dev iverilog opensta clang-format-14'?' z3 patch pkgconf zsh
   chromium chromium-driver python3-selenium
   slurmctld slurmd slurm-client munge
 )
 
-# Installs those of the named packages that are missing; asks for nothing when none is.
-ensure_packages() {
-  local missing=() package
-  command -v dpkg-query >/dev/null ||
-    die "this script installs Debian packages; on another system install: $*"
-  for package in "$@"; do
-    if [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) != "install ok installed" ]]; then
-      missing+=("$package")
-    fi
+installed() {  # package
+  [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == "install ok installed" ]]
+}
+
+# Whether the release has a package, as far as the lists tell that are here.
+available() {  # package
+  [[ $(LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: //p') =~ ^[0-9] ]]
+}
+
+# Into `missing`: those of the named packages that are to be installed. Of alternatives that the lists do not have, the
+# first, so that apt names it.
+find_missing() {  # package...
+  local item package names
+  missing=()
+  for item in "$@"; do
+    IFS='|' read -r -a names <<<"${item%'?'}"
+    for package in "${names[@]}"; do
+      ! installed "$package" || continue 2
+    done
+    for package in "${names[@]}"; do
+      ! available "$package" || { missing+=("$package"); continue 2; }
+    done
+    [[ $item == *'?' ]] || missing+=("${names[0]}")
   done
-  ((${#missing[@]})) || return 0
-  local as_root=()
-  if ((EUID != 0)); then
-    command -v sudo >/dev/null || die "not root and no sudo; install: ${missing[*]}"
-    as_root=(sudo)
-  fi
-  echo "installing: ${missing[*]}"
+}
+
+# Runs apt-get, shows what it says only if it fails.
+as_root=()
+apt_quietly() {
   local log
   log=$(mktemp)
-  if ! { "${as_root[@]}" apt-get update -qq &&
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-      --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+  if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq "$@" >"$log" 2>&1; then
     cat "$log" >&2
     rm -f "$log"
     die "installing packages failed"
   fi
   rm -f "$log"
+}
+
+# Installs those of the named packages that are missing; asks for nothing when none is.
+ensure_packages() {
+  local missing
+  command -v dpkg-query >/dev/null ||
+    die "this script installs Debian packages; on another system install: $*"
+  find_missing "$@"
+  ((${#missing[@]})) || return 0
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || die "not root and no sudo; install: ${missing[*]}"
+    as_root=(sudo)
+  fi
+  apt_quietly update
+  find_missing "$@"
+  echo "installing: ${missing[*]}"
+  apt_quietly install --no-install-recommends "${missing[@]}"
+}
+
+# ABC by the name that it has here.
+abc_program() {
+  command -v berkeley-abc || command -v yosys-abc ||
+    die "berkeley-abc not found; Debian package berkeley-abc, or yosys-abc where there is none"
 }
 
 # Builds the simulator, with what it and the named packages bring; not where WARPFOLD names one.

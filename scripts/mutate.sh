@@ -39,9 +39,11 @@ while (($#)); do
 done
 [[ $count =~ ^[1-9][0-9]*$ && $seed =~ ^[0-9]+$ ]] || die "--mutants and --seed take numbers"
 ((${#kinds[@]})) || read -ra kinds <<<"$(unit_kinds)"
-for tool in yosys:yosys verilator:verilator berkeley-abc:berkeley-abc; do
+for tool in yosys:yosys verilator:verilator; do
   command -v "${tool%:*}" >/dev/null || die "${tool%:*} not found; Debian package ${tool#*:}"
 done
+abc=$(abc_program)
+export abc
 
 build=$repo/build/release
 export folder=$build/tb/mutation repo
@@ -96,7 +98,7 @@ prove_equal() {  # kind, mutant, most seconds for each proof (200)
   mkdir "$work"
   write_aig "$kind" "$mutant" "$work/mutant.aig" >"$work/log" 2>&1
   # comb makes inputs and outputs of the registers.
-  (ulimit -t "${3:-200}"; berkeley-abc -c "read $folder/$kind.unchanged.aig; comb; write $work/a.aig;
+  (ulimit -t "${3:-200}"; "$abc" -c "read $folder/$kind.unchanged.aig; comb; write $work/a.aig;
     read $work/mutant.aig; comb; write $work/b.aig;
     cec $work/a.aig $work/b.aig" || true) >>"$work/log" 2>&1
   if grep -q 'Networks are equivalent' "$work/log"; then
@@ -113,7 +115,7 @@ prove_equal() {  # kind, mutant, most seconds for each proof (200)
     setundef -zero; zinit -all; aigmap; opt_clean
     write_aiger $work/contract.aig" >>"$work/log" 2>&1
   (ulimit -t "${3:-200}"
-    berkeley-abc -c "read $work/contract.aig; scorr; dc2; scorr -F 3; dprove" || true) \
+    "$abc" -c "read $work/contract.aig; scorr; dc2; scorr -F 3; dprove" || true) \
     >"$work/contract.log" 2>&1
   if grep -q '^UNSATISFIABLE\|Networks are equivalent' "$work/contract.log" &&
      ! grep -q 'NOT EQUIVALENT\|not equivalent\|asserted' "$work/contract.log"; then

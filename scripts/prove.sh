@@ -29,8 +29,8 @@ die() {
 }
 
 # name | quick | kind | top | RTL files beside arc_pkg.sv | Yosys defines | induction, cover, bug depth
-#   cec:   berkeley-abc against fp32_adder_exact; the defines column is FlushSubnormals,Pipelined
-#   open:  berkeley-abc, <top>_dut against <top>_exact, the flops between made wires; the defines column is
+#   cec:   ABC against fp32_adder_exact; the defines column is FlushSubnormals,Pipelined
+#   open:  ABC, <top>_dut against <top>_exact, the flops between made wires; the defines column is
 #          FlushSubnormals
 #   comb:  one step of free inputs is everything
 #   induct: k-induction, base case from reset one step deeper
@@ -256,7 +256,7 @@ build_open_reference() {  # top, FlushSubnormals or nothing, output folder
 }
 
 cec() {  # log, first, second: 0 equivalent, 1 not, 2 neither
-  berkeley-abc -c "cec $2 $3" >"$1" 2>&1 || true
+  "$abc" -c "cec $2 $3" >"$1" 2>&1 || true
   if grep -q 'Networks are equivalent' "$1"; then return 0; fi
   if grep -q 'NOT EQUIVALENT' "$1"; then return 1; fi
   return 2
@@ -483,9 +483,11 @@ for argument in "$@"; do
        names+=("$argument") ;;
   esac
 done
-for tool in yosys:yosys yosys-smtbmc:yosys z3:z3 berkeley-abc:berkeley-abc perl:perl; do
+for tool in yosys:yosys yosys-smtbmc:yosys z3:z3 perl:perl; do
   command -v "${tool%:*}" >/dev/null || die "${tool%:*} not found; Debian package ${tool#*:}"
 done
+abc=$(command -v berkeley-abc || command -v yosys-abc) ||
+  die "berkeley-abc not found; Debian package berkeley-abc, or yosys-abc where there is none"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

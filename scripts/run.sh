@@ -3,7 +3,7 @@
 # The main job: builds warpfold, replays the shipped truck trace on a simulated RTX 4090 with the
 # Verilated reduction unit in every sub-core under every policy, and prints the table, with the
 # unit's transistor count beside the paper's; both for the kind of unit that --unit-kind names.
-# Installs what is missing on Debian 12.
+# Installs what is missing on Debian 12 and 13.
 #   scripts/run.sh [options of `warpfold sim`, for example --gpu h200 or --unit golden]
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -79,9 +79,11 @@ top=arc_subcore
 ensure_packages "${packages_run[@]}"
 cd "$repo"
 
-cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null
-cmake --build --preset release --target warpfold -j "$jobs" | tail -n 1
 mkdir -p out
+cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null
+cmake --build --preset release --target warpfold -j "$jobs" >out/build.log ||
+  die "cannot build (all in out/build.log): $(grep -m1 -A12 '^FAILED' out/build.log | grep -m3 -i 'error')"
+tail -n 1 out/build.log
 build/release/model/warpfold sim traces/data/truck.wft --gpu rtx4090 --policy all --unit rtl \
   --json out/truck.json "${options[@]}"
 echo

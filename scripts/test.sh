@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # All tests: style and lint of the RTL, layering, build, unit and lockstep tests, whole runs, netlist.
-# Installs what is missing on Debian 12.
+# Installs what is missing on Debian 12 and 13.
 #   scripts/test.sh [release|debug|coverage]     default: release
 set -euo pipefail
 # shellcheck source=scripts/lib.sh

@@ -190,7 +190,7 @@ def prove(rtl, netlist, folder, name):
         outputs += [graph.next[value & ~1] ^ (value & 1) for value in values]
         files.append(folder / f"{name}.{side}.cut.aig")
         graph.write(files[-1], inputs, outputs)
-    done = subprocess.run(["berkeley-abc", "-c", f"cec {files[0]} {files[1]}"], stdout=subprocess.PIPE,
+    done = subprocess.run([synth.abc_program(), "-c", f"cec {files[0]} {files[1]}"], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, check=False)
     (folder / f"{name}.cec.log").write_text(done.stdout, encoding="utf-8")
     if "Networks are equivalent" in done.stdout:
@@ -261,8 +261,7 @@ def main(argv):
         if name not in known:
             raise BadInput(f"unknown row '{name}' (known: {' '.join(known)})")
     synth.need_tools(arguments.gates_only)
-    if not synth.shutil.which("berkeley-abc"):
-        raise BadInput("'berkeley-abc' not found; it is in Debian's package berkeley-abc")
+    synth.abc_program()
     rows = [known[name] for name in arguments.row or synth.WHOLE]
     synth.rtl_files(Path(arguments.rtl))
     with synth.scratch("warpfold-equiv-") as temporary:

@@ -150,11 +150,18 @@ def first_line(command, pattern):
     return match.group(0) if match else "unknown"
 
 
+def abc_program():
+    """ABC by the name that it has here."""
+    name = next((name for name in ("berkeley-abc", "yosys-abc") if shutil.which(name)), None)
+    if not name:
+        raise BadInput("'berkeley-abc' not found; it is in Debian's package berkeley-abc, or yosys-abc where there is none")
+    return name
+
+
 def tool_versions(with_timing):
-    abc = "berkeley-abc" if shutil.which("berkeley-abc") else "yosys-abc"
     versions = {
         "yosys": first_line(["yosys", "-V"], r"Yosys \S+"),
-        "abc": first_line([abc, "-c", "version"], r"ABC \d[^\n]*"),
+        "abc": first_line([abc_program(), "-c", "version"], r"ABC \d[^\n]*"),
     }
     if with_timing:
         versions["sta"] = "OpenSTA " + first_line(["sta", "-version"], r"\d\S*")
@@ -373,6 +380,7 @@ def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
                 "design -load flops_mapped",
                 f"abc -liberty {library}{constr} -script +{script.replace(' ', ',')}",
                 "opt_clean -purge",
+                "delete t:$scopeinfo",
                 f"tee -q -o {folder / f'{top.name}.{mapping}.stat'} stat -liberty {library}",
                 f"rename -top {top.module}",
                 f"write_verilog -noattr -noexpr -nohex -nodec {folder / f'{top.name}.{mapping}.v'}",

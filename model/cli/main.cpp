@@ -44,9 +44,8 @@ int run(int argc, char** argv) {
   app.footer(
       "Example: simulate a trace under every policy on an RTX 4090\n"
       "  warpfold sim truck.wft\n\n"
-      "'warpfold COMMAND --help' says more. Exit code: 0 done, 1 a check failed, 2 bad usage or "
-      "bad "
-      "input.");
+      "'warpfold COMMAND --help' says more.\n\n"
+      "Exit code: 0 done, 1 a check failed, 2 bad usage or bad input.");
   Command command;
   add_sim(app, command);
   add_record(app, command);
@@ -55,6 +54,7 @@ int run(int argc, char** argv) {
   add_contract(app, command);
   add_report(app, command);
   add_lists(app, command);
+  add_pages(app, command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

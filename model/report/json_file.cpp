@@ -118,7 +118,7 @@ void require_schema(const Json& document, const std::string& path, std::string_v
   if (!document.is_object() || !top.has("schema")) {
     top.fail(fmt::format("has no schema; {} is needed", schema));
   }
-  const std::string& found = top.at("schema").text();
+  const std::string found = top.at("schema").text();
   if (found != schema) {
     top.fail(fmt::format("has schema '{}'; {} is needed", found, schema));
   }

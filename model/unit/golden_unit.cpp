@@ -40,8 +40,9 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
     return outputs;
   }
   const LaneMask leads = pending != 0 ? pending : lone_;
-  const Address address =
-      inputs.req_addr[static_cast<std::size_t>(std::countr_zero(leads))] & kAddrMask;
+  // There is one; the remainder tells the compiler so.
+  const std::size_t leader = static_cast<std::size_t>(std::countr_zero(leads)) % kLanes;
+  const Address address = inputs.req_addr[leader] & kAddrMask;
   if (group_ == 0) {
     group_ = lanes_at(inputs.req_addr, leads, address);
   }

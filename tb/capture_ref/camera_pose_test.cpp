@@ -3,6 +3,8 @@
 // camera makes of a Gaussian, and which Gaussians a camera sees.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "traces/capture/camera_pose/cameras.hpp"

@@ -71,6 +71,50 @@ class Install(unittest.TestCase):
             self.assertIn(f'"cycles": {line.split()[0]},', cycles)
         self.assertEqual(self.output(programs / "use_systemc").split("\n")[-2], "golden 1, rtl 1")
 
+    def test_pkg_config(self):
+        if not shutil.which("pkg-config"):
+            self.skipTest("no pkg-config")
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig")}
+
+        def ask(*options):
+            done = run("pkg-config", *options, "warpfold", env=environment)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            return done.stdout.split()
+        version = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8").split("VERSION ")[2].split()[0]
+        self.assertEqual(ask("--modversion"), [version])
+        for name in ("rtldir", "gpusdir"):
+            self.assertTrue(Path(*ask(f"--variable={name}")).is_dir(), name)
+        for program, wanted in (("unit", "golden: cycle 32, sum 32\nrtl: cycle 32, sum 32\n"),
+                                ("systemc", "golden 1, rtl 1\n")):
+            binary = self.folder / f"pkg-config-{program}"
+            done = run(ARGS.compiler, "-o", binary, HERE / f"outside/use_{program}.cpp", *ask("--cflags", "--libs"),
+                       *ARGS.flags.split(";"))
+            self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+            self.assertTrue(self.output(binary).endswith(wanted), program)
+
+    def test_debian_packages(self):
+        missing = [tool for tool in ("dpkg-deb", "dpkg-shlibdeps", "file") if not shutil.which(tool)]
+        if missing or ARGS.flags:
+            self.skipTest(f"no {' '.join(missing)}" if missing else "an instrumented build")
+        folder = self.folder / "packages"
+        done = run("cpack", "--config", ARGS.build / "CPackConfig.cmake", "-B", folder, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+        packages = {path.name.split("_")[0]: path for path in folder.glob("*.deb")}
+        self.assertEqual(set(packages), {"warpfold", "libwarpfold-dev"})
+        files = {name: {line.split()[-1].removeprefix("./usr/") for line in run("dpkg-deb", "-c", path).stdout.splitlines()}
+                 for name, path in packages.items()}
+        for path in ("bin/warpfold", "share/man/man1/warpfold-sim.1.gz", "share/bash-completion/completions/warpfold",
+                     "share/zsh/vendor-completions/_warpfold", "share/doc/warpfold/copyright",
+                     "share/doc/warpfold/changelog.Debian.gz", "share/doc/warpfold/changelog.gz"):
+            self.assertIn(path, files["warpfold"])
+        self.assertIn("lib/libwarpfold_trace.a", files["libwarpfold-dev"])
+        self.assertFalse({path for path in files["warpfold"] & files["libwarpfold-dev"] if not path.endswith("/")})
+        self.assertRegex(run("dpkg-deb", "-f", packages["warpfold"], "Depends").stdout, r"libsystemc.*libzstd1")
+        if shutil.which("lintian"):
+            # Information about hardening apart, it finds nothing.
+            done = run("lintian", "--allow-root", *packages.values())
+            self.assertEqual(done.stdout, "")
+
     def test_recorder_header(self):
         folder = self.prefix / "include/warpfold"
         self.assertIn('#include <warpfold/record_log.cuh>', (folder / "record.cuh").read_text(encoding="utf-8"))
@@ -121,11 +165,13 @@ class Install(unittest.TestCase):
         self.output(sys.executable, "-B", "-c", "import ctypes, sys; library = ctypes.CDLL(sys.argv[1]); "
                     "assert library.warpfold_open(b'nowhere') == 0", package / "libwarpfold_trace.so")
 
-    def test_man_page_names_every_subcommand(self):
-        page = (self.prefix / "share/man/man1/warpfold.1").read_text(encoding="utf-8")
-        listed = self.output(self.prefix / "bin/warpfold", "--help").split("Subcommands:\n")[1].split("\n\n")[0]
-        for line in listed.splitlines():
-            self.assertIn(f".B warpfold {line.split()[0]}\n", page)
+    def test_man_pages_and_completions(self):
+        share = self.prefix / "share"
+        written = {path.name for path in (Path(ARGS.build) / "pages").glob("*.1")}
+        self.assertGreater(len(written), 15)
+        self.assertEqual({path.name for path in (share / "man/man1").iterdir()}, written)
+        self.assertIn("complete ", (share / "bash-completion/completions/warpfold").read_text(encoding="utf-8"))
+        self.assertTrue((share / "zsh/site-functions/_warpfold").read_text(encoding="utf-8").startswith("#compdef"))
 
 
 if __name__ == "__main__":
