@@ -65,8 +65,9 @@ packages_sweep=(snakemake python3-yaml python3-jsonschema)
 packages_figures=("${packages_sweep[@]}" python3-matplotlib python3-numpy)
 packages_layout=(yosys berkeley-abc opensta qflow qflow-tech-osu018 graywolf qrouter magic netgen-lvs klayout tcl python3)
 packages_fpga=(yosys berkeley-abc nextpnr-ice40 fpga-icestorm fpga-icestorm-chipdb python3)
+packages_fuzz=(clang libclang-rt-dev llvm)
 packages_test=(
-  "${packages_run[@]}" "${packages_figures[@]}" "${packages_layout[@]}" "${packages_fpga[@]}"
+  "${packages_run[@]}" "${packages_fuzz[@]}" "${packages_figures[@]}" "${packages_layout[@]}" "${packages_fpga[@]}"
   libgtest-dev iverilog opensta qflow-tech-osu018 clang-format-14 z3 patch
   chromium chromium-driver python3-selenium
   slurmctld slurmd slurm-client munge
