@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <type_traits>
 
@@ -35,6 +36,11 @@ double most_of(const std::string& key, double high) {
   return key == "lsu.sleep_cycles" ? 5000 : high;
 }
 
+// On which few traces fit.
+double least_of(const std::string& key, double low) {
+  return key == "sm.registers" || key == "sm.shared_bytes" ? 1U << 15U : low;
+}
+
 struct Draw {
   Random& random;
   std::vector<std::string>& values;
@@ -44,11 +50,12 @@ struct Draw {
                   const Range<T>& range) const {
     const std::string name = std::string(section) + "." + key;
     const double high = most_of(name, static_cast<double>(range.max));
-    const double value = between(random, static_cast<double>(range.min), high);
+    const double value = between(random, least_of(name, static_cast<double>(range.min)), high);
     if constexpr (std::is_integral_v<T>) {
       auto whole = static_cast<std::uint64_t>(std::llround(value));
       if (random.below(2) == 0) {
-        whole = std::max<std::uint64_t>(std::bit_floor(whole), range.min);  // sizes are often these
+        // Sizes are often these.
+        whole = std::max<std::uint64_t>(std::bit_floor(whole), range.min);
       }
       values.push_back(fmt::format("{}={}", name, whole));
     } else {
@@ -62,7 +69,7 @@ struct Draw {
     // The other rules: of the scheduler the RTL has one alone, and of the rest there is one.
     if (std::string(key) == "admission") {
       values.push_back(
-          fmt::format("{}.{}={}", section, key, random.below(2) == 0 ? "sleepers" : "round_robin"));
+          fmt::format("{}.{}={}", section, key, random.below(2) == 0 ? "sleepers" : "round-robin"));
     }
   }
   void operator()(const char* /*section*/, const char* /*key*/,
@@ -89,6 +96,9 @@ Overrides random_overrides(const std::string& gpu, Random& random) {
     } catch (const ConfigError&) {
       overrides.pop_back();
     }
+  }
+  if (load_gpu(gpu, overrides).lsu.sleep_cycles == 0) {
+    overrides.emplace_back("rules.admission=round-robin");  // there is nothing to sleep for
   }
   return overrides;
 }
