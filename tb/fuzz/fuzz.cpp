@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 
@@ -108,23 +107,3 @@ std::string repository_file(const std::string& path) {
 }
 
 }  // namespace warpfold::fuzz
-
-// With --write-seeds DIR the program writes its seeds there and ends.
-extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  using namespace warpfold::fuzz;
-  if (*argc == 3 && std::strcmp((*argv)[1], "--write-seeds") == 0) {
-    std::size_t number = 0;
-    for (const std::string& seed : seeds()) {
-      std::ofstream out(fs::path((*argv)[2]) / ("made-" + std::to_string(number++)),
-                        std::ios::binary);
-      out << seed;
-    }
-    std::exit(0);
-  }
-  return 0;
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  warpfold::fuzz::run({reinterpret_cast<const char*>(data), size});
-  return 0;
-}

@@ -34,13 +34,13 @@ trace::Site other_site() {
 
 }  // namespace
 
-std::vector<MadeTrace> made_traces() {
+std::vector<MadeTrace> made_traces(std::uint32_t ctas_per_chunk) {
   std::vector<MadeTrace> made;
   trace::Header header = trace::test::small_header(2, 64);
   made.push_back({header, written(header, 1, 256)});
   header = trace::test::small_header(3, 40);
   header.values = trace::ValueMode::kOperands;
-  made.push_back({header, written(header, 2, 1)});
+  made.push_back({header, written(header, 2, ctas_per_chunk)});
   header = trace::test::small_header(1, 32);
   header.costs.clear();
   header.sites.push_back(other_site());

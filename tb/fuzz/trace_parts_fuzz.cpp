@@ -138,7 +138,7 @@ std::string seed_of(const MadeTrace& made, bool old) {
 
 std::vector<std::string> seeds() {
   std::vector<std::string> all;
-  for (const MadeTrace& made : made_traces()) {
+  for (const MadeTrace& made : made_traces(kMostCtas)) {
     all.push_back(seed_of(made, false));
     if (made.header.sites.size() == 1) {
       all.push_back(seed_of(made, true));

@@ -53,8 +53,8 @@ void run(std::string_view input) {
 std::vector<std::string> seeds() {
   const std::string transforms =
       R"({"camera_angle_x":0.69,"frames":[{"file_path":"./train/r_0","rotation":0.01,)"
-      R"("transform_matrix":[[-0.99,0.05,-0.02,-0.09],[0.05,0.99,-0.01,-0.06],)"
-      R"([0.02,-0.01,-0.99,-4.03],[0,0,0,1]]}]})";
+      R"("transform_matrix":[[-1,0,0,-0.09],[0,1,0,-0.06],)"
+      R"([0,0,-1,-4.03],[0,0,0,1]]}]})";
   return {
       std::string(1, '\0') +
           R"({"scenes":{"truck":{"width":979,"height":546,"fov_x":75.5,"eye":[1,2,3],)"
