@@ -67,7 +67,7 @@ packages_layout=(yosys berkeley-abc opensta qflow qflow-tech-osu018 graywolf qro
 packages_fpga=(yosys berkeley-abc nextpnr-ice40 fpga-icestorm fpga-icestorm-chipdb python3)
 packages_fuzz=(clang libclang-rt-dev llvm)
 packages_test=(
-  "${packages_run[@]}" "${packages_fuzz[@]}" "${packages_figures[@]}" "${packages_layout[@]}" "${packages_fpga[@]}"
+  "${packages_run[@]}" "${packages_figures[@]}" "${packages_layout[@]}" "${packages_fpga[@]}"
   libgtest-dev iverilog opensta qflow-tech-osu018 clang-format-14 z3 patch
   chromium chromium-driver python3-selenium
   slurmctld slurmd slurm-client munge
