@@ -75,7 +75,11 @@ def fit(points):
     target = numpy.array([millijoules for *_, millijoules in points])
     matrix = numpy.array([fitted for fitted, _ in rows])
     rest = numpy.array([rest for _, rest in rows])
-    return dict(zip(FITTED, nonnegative_least_squares(matrix / target[:, None], 1 - rest / target)))
+    with numpy.errstate(all="ignore"):
+        shares, wanted = matrix / target[:, None], 1 - rest / target
+    if not (numpy.isfinite(shares).all() and numpy.isfinite(wanted).all()):
+        raise ValueError("a number is not finite, or an energy is 0")
+    return dict(zip(FITTED, nonnegative_least_squares(shares, wanted)))
 
 
 def modelled(coefficients, run, milliseconds):

@@ -2,8 +2,13 @@
 """How the Python scripts end: what is wrong with what they were given is one line on stderr and exit code 2, an
 interrupt 130, never a traceback. WARPFOLD_TRACEBACK=1 shows one to who looks for a fault in a script."""
 
+import ctypes
 import os
+import select
+import signal
+import subprocess
 import sys
+import threading
 
 # What input that is not as expected makes Python raise.
 BAD_INPUT = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, RecursionError,
@@ -36,6 +41,26 @@ def end(name, function, *arguments):
         print(f"{name}: {line_of(error)}", file=sys.stderr)
         code = 2
     sys.exit(code)
+
+
+def die_with_parent():
+    """In a child before it becomes another program: it is killed when its parent ends, however that ends."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def run_beside(process, command, **options):
+    """subprocess.run, which ends when that process (a number; 0: none) does."""
+    with subprocess.Popen(command, preexec_fn=die_with_parent, **options) as child:
+        if process:
+            def watch():
+                try:
+                    select.select([os.pidfd_open(process)], [], [])
+                except OSError:
+                    pass  # it has gone already
+                child.kill()
+            threading.Thread(target=watch, daemon=True).start()
+        out, said = child.communicate()
+    return subprocess.CompletedProcess(command, child.returncode, out, said)
 
 
 def read_json(path, wanted=None):

@@ -67,6 +67,7 @@ packages_sweep=(snakemake python3-yaml python3-jsonschema)
 packages_figures=("${packages_sweep[@]}" python3-matplotlib python3-numpy)
 packages_layout=(yosys 'berkeley-abc|yosys-abc' opensta qflow qflow-tech-osu018 graywolf qrouter magic netgen-lvs klayout tcl python3)
 packages_fpga=(yosys 'berkeley-abc|yosys-abc' nextpnr-ice40 fpga-icestorm fpga-icestorm-chipdb python3)
+packages_fuzz=(clang libclang-rt-dev llvm)
 packages_test=(
   "${packages_run[@]}" "${packages_figures[@]}" "${packages_fpga[@]}"
   qflow'?' qflow-tech-osu018'?' graywolf'?' qrouter'?' magic'?' netgen-lvs klayout tcl

@@ -334,7 +334,7 @@ def main():
         with open(arguments.output, "w", encoding="latin-1") as file:
             file.write(write(library) + "\n")
     except (LibertyError, OSError) as error:
-        print(f"liberty.py: {error}", file=sys.stderr)
+        print(f"liberty.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     print(f"{len(library.all('cell'))} cells kept")
     for reason, names in sorted(dropped.items()):

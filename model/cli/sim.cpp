@@ -18,6 +18,7 @@
 
 #include "model/cli/command.hpp"
 #include "model/cli/progress_line.hpp"
+#include "model/cli/stop.hpp"
 #include "model/machine/config.hpp"
 #include "model/policy/policy.hpp"
 #include "model/results/json.hpp"
@@ -113,20 +114,20 @@ class Outputs {
     }
     return wave_.emplace(path);
   }
-  // A file of results is complete or absent.
-  void write(const SimulationReport& report) {
+  // A file of results is complete or absent, or says that it is partial.
+  void write(const SimulationReport& report, bool partial) {
     for (const Output& output : outputs_) {
-      if (report.missing != 0) {
+      if (report.missing != 0 && !(partial && !report.runs.empty())) {
         complain(fmt::format("{}: not written: {} of {} runs gave no result", output.path,
                              report.missing, report.missing + report.runs.size()));
       } else if (output.file) {
-        output.file->write(output.text(report.runs));
+        output.file->write(output.text(report.runs, partial));
       }
     }
   }
 
  private:
-  using Text = std::string (*)(const std::vector<RunResult>&);
+  using Text = std::string (*)(const std::vector<RunResult>&, bool);
   struct Output {
     std::string option;
     std::string path;
@@ -222,20 +223,33 @@ int run_sim(const SimArguments& arguments) {
                                            progress.tasks, progress.running));
     };
   }
+  note_stops();
+  plan.stopped = is_stopped;
   const SimulationReport report = run_simulations(plan);
   line.wipe();
+  const bool partial = is_stopped() && report.missing != 0;
 
   for (const std::string& note : report.left_out) {
     complain(note);
   }
   for (const std::string& failure : report.failures) {
-    complain(failure);
+    if (!partial || !failure.ends_with(": interrupted")) {
+      complain(failure);
+    }
   }
-  outputs.write(report);
+  if (partial) {
+    complain(fmt::format("interrupted: {} of {} runs have ended", report.runs.size(),
+                         report.runs.size() + report.missing));
+  }
+  outputs.write(report, partial);
   if (!outputs.json_to_stdout()) {
     std::cout << results_table(report.runs, arguments.bounds);
-  } else if (report.missing == 0) {
-    std::cout << results_to_json(report.runs);
+  } else if (report.missing == 0 || (partial && !report.runs.empty())) {
+    std::cout << results_to_json(report.runs, partial);
+  }
+  if (partial) {
+    std::cout.flush();
+    end_by_signal();
   }
   return report.failures.empty() ? kDone : kCheckFailed;
 }

@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/cli/trace_work.hpp"
 
-#include <csignal>
 #include <iostream>
 
+#include "model/cli/stop.hpp"
 #include "traces/format/trace.hpp"
 
 namespace warpfold::cli {
-
-namespace {
-
-// The signal that asks for an end.
-volatile std::sig_atomic_t stop_signal = 0;
-
-// A second one ends the process at once. One that is ignored, as under nohup, stays so.
-void stop_on(int signal) {
-  struct sigaction action {};
-  if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) {
-    return;
-  }
-  action = {};
-  action.sa_handler = [](int number) { stop_signal = number; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  ::sigaction(signal, &action, nullptr);
-}
-
-}  // namespace
 
 BehindLine::int_type BehindLine::overflow(int_type character) {
   line_.wipe();
@@ -50,9 +31,7 @@ trace::Progress progress_on(ProgressLine& line, const std::string& what) {
 
 int run_stoppable(const std::string& what,
                   const std::function<int(const trace::Step&, std::ostream&)>& write) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    stop_on(signal);
-  }
+  note_stops();
   ProgressLine line;
   BehindLine behind(line);
   std::ostream printed(&behind);
@@ -63,12 +42,12 @@ int run_stoppable(const std::string& what,
           if (progress) {
             progress(done);
           }
-          return stop_signal != 0;
+          return is_stopped();
         },
         printed);
   } catch (const trace::TraceError&) {
-    if (stop_signal != 0) {
-      std::raise(stop_signal);  // ends the process: the first one has put the default back
+    if (is_stopped()) {
+      end_by_signal();
     }
     throw;
   }

@@ -211,9 +211,12 @@ std::optional<double> measured_ratio(const RunResult& run) {
   return static_cast<double>(run.cycles) / *cycles;
 }
 
-std::string energies_to_json(const std::vector<RunResult>& runs) {
+std::string energies_to_json(const std::vector<RunResult>& runs, bool partial) {
   Json out;
   out["schema"] = "warpfold.energy-model/1";
+  if (partial) {
+    out["partial"] = true;
+  }
   out["runs"] = Json::array();
   for (const RunResult& run : runs) {
     Json entry;
@@ -238,10 +241,13 @@ std::string energies_to_json(const std::vector<RunResult>& runs) {
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string results_to_json(const std::vector<RunResult>& runs) {
+std::string results_to_json(const std::vector<RunResult>& runs, bool partial) {
   const auto run_speedups = speedups(runs);
   Json out;
   out["schema"] = "warpfold.sim/1";
+  if (partial) {
+    out["partial"] = true;
+  }
   out["runs"] = Json::array();
   for (std::size_t i = 0; i < runs.size(); ++i) {
     out["runs"].push_back(run_to_json(runs[i], run_speedups[i]));

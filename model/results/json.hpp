@@ -49,10 +49,11 @@ std::optional<double> measured_cycles(const RunResult& run);
 // Simulated over measured cycles; nothing if it was not measured or on another GPU.
 std::optional<double> measured_ratio(const RunResult& run);
 
-// {"schema": "warpfold.sim/1", "runs": [...]}, indented, with a newline at its end.
-std::string results_to_json(const std::vector<RunResult>& runs);
+// {"schema": "warpfold.sim/1", "runs": [...]}, indented, with a newline at its end. `partial`: runs
+// are missing since somebody has stopped them; "partial": true says so.
+std::string results_to_json(const std::vector<RunResult>& runs, bool partial = false);
 
 // {"schema": "warpfold.energy-model/1", "runs": [...]}: what each run's energy is made of.
-std::string energies_to_json(const std::vector<RunResult>& runs);
+std::string energies_to_json(const std::vector<RunResult>& runs, bool partial = false);
 
 }  // namespace warpfold

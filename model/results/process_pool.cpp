@@ -366,8 +366,11 @@ std::vector<PoolOutcome> run_pool(const std::vector<PoolTask>& tasks, const Pool
   std::vector<Child> children;
   std::size_t next = 0;
   std::size_t finished = 0;
-  while (finished < tasks.size()) {
-    while (next < tasks.size() && children.size() < std::max<std::size_t>(1, options.jobs)) {
+  constexpr int kLook = 200;  // milliseconds
+  const auto stopped = [&] { return options.stopped && options.stopped(); };
+  while (finished < tasks.size() && !stopped()) {
+    while (!stopped() && next < tasks.size() &&
+           children.size() < std::max<std::size_t>(1, options.jobs)) {
       if (tasks[next].prepare) {
         tasks[next].prepare();
       }
@@ -381,7 +384,7 @@ std::vector<PoolOutcome> run_pool(const std::vector<PoolTask>& tasks, const Pool
     for (const Child& child : children) {
       waiting.push_back({.fd = child.fd(), .events = POLLIN, .revents = 0});
     }
-    if (::poll(waiting.data(), waiting.size(), -1) < 0) {
+    if (::poll(waiting.data(), waiting.size(), options.stopped ? kLook : -1) < 0) {
       if (errno == EINTR) {
         continue;
       }
@@ -396,6 +399,11 @@ std::vector<PoolOutcome> run_pool(const std::vector<PoolTask>& tasks, const Pool
     }
     if (wants_progress) {
       report(options, tasks, children, finished);
+    }
+  }
+  for (PoolOutcome& outcome : outcomes) {
+    if (!outcome.result && outcome.error.empty()) {
+      outcome.error = "interrupted";
     }
   }
   return outcomes;

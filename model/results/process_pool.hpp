@@ -47,6 +47,9 @@ struct PoolOptions {
   std::size_t jobs = 1;  // children at once
   // Called in the parent whenever a child starts, reports or ends; may be empty.
   std::function<void(const PoolProgress&)> progress;
+  // Asked now and then whether to give up; may be empty. Tasks that have not ended then have an
+  // outcome with an error.
+  std::function<bool()> stopped = nullptr;
 };
 
 // One outcome for each task. Throws BadInputError if a task does, after ending the other children.

@@ -241,7 +241,8 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
                 ? plan.threads
                 : std::clamp<std::size_t>(plan.jobs / std::max<std::size_t>(1, tasks.size()), 1,
                                           kMostThreads);
-  auto outcomes = run_pool(tasks, {.jobs = plan.jobs, .progress = plan.progress});
+  auto outcomes =
+      run_pool(tasks, {.jobs = plan.jobs, .progress = plan.progress, .stopped = plan.stopped});
 
   for (const Source& source : sources) {
     const auto& outcome = outcomes[source.task];

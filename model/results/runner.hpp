@@ -49,6 +49,7 @@ struct SimulationPlan {
   // those, up to eight (README.md: more gain nothing).
   std::size_t threads = 0;
   std::function<void(const PoolProgress&)> progress;  // may be empty
+  std::function<bool()> stopped = nullptr;            // PoolOptions::stopped
 };
 
 struct SimulationReport {

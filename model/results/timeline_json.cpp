@@ -168,7 +168,7 @@ Json run_to_json(const RunResult& run) {
 
 }  // namespace
 
-std::string timelines_to_json(const std::vector<RunResult>& runs) {
+std::string timelines_to_json(const std::vector<RunResult>& runs, bool partial) {
   Events events;
   Json other;
   other["time_axis"] = "1 us is 1 SM clock cycle since the launch";
@@ -198,7 +198,8 @@ std::string timelines_to_json(const std::vector<RunResult>& runs) {
   return "{\"traceEvents\": [" + events.text() +
          "\n],\n\"displayTimeUnit\": \"ns\",\n\"otherData\": " +
          other.dump(-1, ' ', false, Json::error_handler_t::replace) +
-         ",\n\"warpfold\": {\"schema\": \"warpfold.timeline/2\", \"runs\": [" + arrays + "\n]}}\n";
+         ",\n\"warpfold\": {\"schema\": \"warpfold.timeline/2\", " +
+         std::string(partial ? "\"partial\": true, " : "") + "\"runs\": [" + arrays + "\n]}}\n";
 }
 
 }  // namespace warpfold

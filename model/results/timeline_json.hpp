@@ -14,6 +14,6 @@ namespace warpfold {
 // {"traceEvents": [...], "displayTimeUnit": "ns", "otherData": {...}, "warpfold": {"schema":
 // "warpfold.timeline/2", "runs": [...]}}: an event, and a run, a line each. 1 us of its time axis
 // is one SM clock cycle.
-std::string timelines_to_json(const std::vector<RunResult>& runs);
+std::string timelines_to_json(const std::vector<RunResult>& runs, bool partial = false);
 
 }  // namespace warpfold

@@ -21,6 +21,8 @@ SCHEMA = Path(__file__).resolve().parent / "schema.yaml"
 DATA = ROOT / "traces/data"
 BUILTIN_MACHINES = ROOT / "model/gpus"
 MAX_THRESHOLD = 32
+# In the environment of jobs on the sweep's machine: the number of its process, with which they end.
+SWEEP_PROCESS = "WARPFOLD_SWEEP_PROCESS"
 RANGE = re.compile(r"^(.+):([0-9]{1,9})\.\.([0-9]{1,9})(?:\.\.([0-9]{1,9}))?$")
 MAX_POINTS = 100_000
 

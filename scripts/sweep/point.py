@@ -18,6 +18,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import plan as planning  # noqa: E402
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import guard  # noqa: E402
+
 # What `warpfold sim` says of a policy whose code a trace does not have: no failure, `--policy all` leaves such
 # runs out as well.
 NO_CODE = " code of variant "
@@ -29,8 +32,8 @@ def simulate(simulator, point, folder):
     if point.timeline:
         command += ["--timeline", str(folder / "timeline.json"), "--timeline-interval", str(point.timeline),
                     "--timeline-sm", "none", "--timeline-l2", "none"]
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
-                          check=False)
+    done = guard.run_beside(int(os.environ.get(planning.SWEEP_PROCESS, "0")), command, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, text=True, errors="replace")
     complaint = " ".join(done.stderr.split()).removeprefix("warpfold: ")
     if done.returncode == 2 and "the trace has no " in complaint and NO_CODE in complaint:
         return {"left_out": complaint}, None

@@ -138,7 +138,11 @@ def run_workflow(sweep, options, lock):
         try:
             # A session of its own: a Ctrl-C reaches it once, from here.
             child = subprocess.Popen(snakemake_command(sweep, options), stdin=subprocess.DEVNULL, stdout=log,
-                                     stderr=subprocess.STDOUT, start_new_session=True, pass_fds=[lock.fileno()])
+                                     stderr=subprocess.STDOUT, start_new_session=True, pass_fds=[lock.fileno()],
+                                     # Jobs elsewhere go on without it; those of this machine do not (point.py).
+                                     preexec_fn=None if options.slurm else guard.die_with_parent,
+                                     env=os.environ if options.slurm else
+                                     {**os.environ, planning.SWEEP_PROCESS: str(os.getpid())})
         except FileNotFoundError:
             raise planning.PlanError("no snakemake; it is in Debian's package snakemake") from None
 

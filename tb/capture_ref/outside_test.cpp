@@ -14,17 +14,21 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tb/capture_ref/input_file.hpp"
+#include "tb/trace/allocation_watch.hpp"
 #include "traces/capture/common/input.hpp"
 #include "traces/capture/common/trace_file.hpp"
 #include "traces/capture/image_fit/picture.hpp"
+#include "traces/capture/pagerank/graph.hpp"
 #include "traces/capture/splat/host_frame.hpp"
 #include "traces/capture/splat/scene.hpp"
 #include "traces/capture/splat/scene_file.hpp"
 #include "traces/capture/training/neighbours.hpp"
+#include "traces/capture/training/point_cloud.hpp"
 #include "traces/capture/training/views.hpp"
 
 namespace warpfold::capture {
@@ -161,6 +165,38 @@ TEST_F(Outside, AFullDiskLeavesWhatWasThere) {
   EXPECT_EQ(names(), (std::vector<std::string>{"m.json", "o.gaussians"}));
   EXPECT_EQ(fs::file_size(folder_ / "m.json"), 3U);
   EXPECT_EQ(fs::file_size(folder_ / "o.gaussians"), bytes);
+}
+
+// A few bytes that say that millions follow.
+TEST_F(Outside, MemoryIsForWhatAFileHolds) {
+  const auto refused = [](const auto& read) {
+    trace::test::reset_largest_allocation();
+    EXPECT_NE(error_of(read), "no error");
+    EXPECT_LT(trace::test::largest_allocation(), std::size_t{4} << 20U);
+  };
+  refused([] {
+    std::istringstream ppm("P6 16384 16384 255\nxxx");
+    (void)image_fit::read_ppm(ppm, "ppm");
+  });
+  std::string ply = "ply\nformat binary_little_endian 1.0\nelement vertex 100000000\n";
+  for (const char* property :
+       {"float x", "float y", "float z", "uchar red", "uchar green", "uchar blue", "double more"}) {
+    ply += std::string("property ") + property + "\n";
+  }
+  const TempFile points("points.ply", ply + "end_header\nxxx");
+  refused([&] { (void)training::read_point_cloud(points.path()); });
+  refused([] {
+    std::istringstream edges("0 2147483646\n");
+    (void)pagerank::read_edges(edges, "edges");
+  });
+  std::string scene = "\x89WFG\r\n\x1a\n";
+  const std::string text = R"({"name": "a", "state": "", "view": "", "loss": "",
+    "camera": {"width": 16384, "height": 16384, "focal": [1, 1], "tan": [1, 1],
+    "view": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]}, "gaussians": 30, "loss_gradient": true})";
+  scene += std::string("\1\0\0\0", 4) + static_cast<char>(text.size() % 256) +
+           static_cast<char>(text.size() / 256) + std::string("\0\0", 2) + text;
+  const TempFile gaussians("s.gaussians", scene + std::string(30 * 56, 'x'));
+  refused([&] { (void)read_gaussians(gaussians.path()); });
 }
 
 TEST(Neighbours, ManyPointsInOnePlace) {

@@ -23,7 +23,8 @@ TEST(Edges, KeepTheirOrder) {
 }
 
 TEST(Edges, BadLinesAreRefused) {
-  for (const char* bad : {"", "# nothing\n", "1\n", "a b\n", "0 -1\n", "0 4294967295\n"}) {
+  for (const char* bad :
+       {"", "# nothing\n", "1\n", "a b\n", "0 -1\n", "0 4294967295\n", "0 2147483646\n"}) {
     EXPECT_THROW((void)graph_of(bad), InputError) << bad;
   }
 }

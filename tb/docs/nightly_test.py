@@ -48,7 +48,7 @@ class Nightly(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(self.called()[:2], ["docs.sh --nightly", "regress.sh --seeds 20"])
         self.assertNotIn("sanitize.sh ", self.called())
-        self.assertEqual(len(done.stdout.splitlines()), 10)
+        self.assertEqual(len(done.stdout.splitlines()), 13)
 
     def test_named_ones(self):
         self.nightly("proofs", "mutants")

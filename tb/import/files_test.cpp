@@ -128,6 +128,15 @@ TEST(Files, ListsNameLaunchesAndCopies) {
   EXPECT_EQ(all.outcome.launches, 1U);
 }
 
+// A regular expression goes through a name with a frame of the stack for each character.
+TEST(Files, NamesOfAnyLengthAreLookedAt) {
+  Folder one;
+  one.write("kernelslist.g", "kernel-1.traceg\n");
+  one.write("kernel-1.traceg", small_launch("adds" + std::string(60000, 'a')).text());
+  EXPECT_EQ(one.import({.kernel = "^adds(a|b)*c"}), Names{});
+  EXPECT_EQ(one.import({.kernel = "^adds.*a"}), Names{"kernel-1.wft"});
+}
+
 TEST(Files, WorkloadAndSceneAreTheUsers) {
   Folder one;
   one.write("kernelslist.g", "kernel-1.traceg\n");

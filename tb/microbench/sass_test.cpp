@@ -84,6 +84,20 @@ TEST(Sass, CheckRefusesSpills) {
   EXPECT_EQ(check_sass(kernels(), {}).front(), "sm_90: spill(): 1 accesses of local memory");
 }
 
+// Addresses of more digits than a number has, and lines that a regular expression cannot go
+// through.
+TEST(Sass, OddTextIsPassedOver) {
+  const std::string function = "Function : f\n";
+  for (const std::string& line :
+       {"/*" + std::string(17, 'f') + "*/ FADD R1, R2 ;",
+        "/*0010*/ BRA 0x" + std::string(20, 'f') + ";",
+        "/*0010*/ FADD " + std::string(1 << 20, 'R') + ";",
+        "Function : " + std::string(1 << 20, 'f'), "arch = sm_" + std::string(1 << 20, '9')}) {
+    std::istringstream text(function + line + "\n/*0020*/ EXIT ;\n");
+    EXPECT_FALSE(read_sass(text).empty()) << line.substr(0, 40);
+  }
+}
+
 TEST(Sass, EveryLoopIsExpectedOnce) {
   EXPECT_GE(sass_expectations().size(), 60U);
   for (const SassExpectation& e : sass_expectations()) {

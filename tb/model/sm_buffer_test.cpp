@@ -286,6 +286,34 @@ TEST_P(BufferOnEitherClock, WhatGoesByWaitsForRoomInTheOutlet) {
   EXPECT_EQ(bench.sent, (Cycles{11, 51, 61}));
 }
 
+// By the room of the outlet, and whether there is a sum as well.
+class FlushBehindOthers : public testing::TestWithParam<std::tuple<Clocking, std::uint32_t, bool>> {
+};
+INSTANTIATE_TEST_SUITE_P(AtomicBuffer, FlushBehindOthers,
+                         testing::Combine(testing::Values(Clocking::kGated, Clocking::kReference),
+                                          testing::Values(1U, 2U, 8U), testing::Bool()));
+
+// The flush stands in the queue while what is in front of it waits for room: nobody wakes the
+// buffer for it then but the buffer.
+TEST_P(FlushBehindOthers, IsDone) {
+  const auto [clocking, depth, summed_first] = GetParam();
+  BufferBench bench(clocking);
+  bench.gpu.noc.injection_depth = depth;
+  BufferShape shape = on_pipe();
+  shape.access = 0;
+  bench.build(shape);
+  if (summed_first) {
+    bench.hand(10, 1);
+  }
+  for (int i = 0; i < 3; ++i) {
+    bench.hand_passing(10);
+  }
+  bench.hand_flush(10);
+  bench.run();
+  EXPECT_TRUE(bench.block->empty()) << bench.block->waits();
+  EXPECT_EQ(bench.sent.size(), summed_first ? 4U : 3U);
+}
+
 TEST_P(BufferOnEitherClock, OneGoesIntoTheOutletInACycle) {
   BufferBench bench(GetParam());
   BufferShape shape = on_pipe(32);

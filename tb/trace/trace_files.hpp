@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files for the tests of the trace library: a folder that goes away, bytes in and out, the one line
-// that a refusal gives, and containers put together by hand around any payload.
+// that a refusal gives.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tb/trace/file_builder.hpp"
 #include "traces/format/container.hpp"
 #include "traces/format/trace.hpp"
 
@@ -42,26 +43,5 @@ std::vector<CtaTrace> write_random(const std::filesystem::path& path, const Head
 // What Reader says of the file; with `verify`, what it or its verify() says. Empty if it is sound.
 // Fails the test if the answer is not one line that starts with the path.
 [[nodiscard]] std::string refusal(const std::filesystem::path& path, bool verify = false);
-
-// A container with sound checksums, whatever is in it.
-class FileBuilder {
- public:
-  explicit FileBuilder(std::uint32_t version = kFormatVersion);
-  // A chunk with `raw` compressed. `claimed_raw`, if not 0, is the size that the chunk's head
-  // claims.
-  FileBuilder& chunk(std::uint32_t kind, const Bytes& raw, std::uint64_t first_cta = 0,
-                     std::uint64_t last_cta = 0, std::uint64_t claimed_raw = 0);
-  FileBuilder& header(const std::string& json);
-  // An index of the chunks of CTAs so far.
-  FileBuilder& index(const std::vector<std::uint64_t>& ids, std::uint64_t cta_count_of_each,
-                     std::uint64_t records, std::uint64_t events);
-  FileBuilder& end();
-  void write(const std::filesystem::path& path) const { write_bytes(path, bytes_); }
-
- private:
-  Bytes bytes_;
-  std::uint64_t last_chunk_ = 0;
-  std::vector<std::uint64_t> offsets_, stored_, raw_;
-};
 
 }  // namespace warpfold::trace::test

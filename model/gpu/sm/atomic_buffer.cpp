@@ -49,8 +49,9 @@ void AtomicBuffer::tick() {
     input.want_entries();
   } else if (!looked_up_ && input.front().passes && !injection_.can_push()) {
     injection_.want_room();
-  } else if (!looked_up_ && blocked_since_ == kNever && !input.front().flush) {
-    wake_next();
+  } else if (!looked_up_ && blocked_since_ == kNever &&
+             !(input.front().flush && (adding_ || fills_ != 0))) {
+    wake_next();  // whatever is in front now came behind what was passed on in this cycle
   }
   if (!victims_.empty()) {
     if (injection_.can_push()) {

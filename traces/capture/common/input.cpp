@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <istream>
 #include <nlohmann/json.hpp>
 
 namespace warpfold::capture {
@@ -18,6 +19,18 @@ std::uint64_t whole_number(const nlohmann::json& json, const char* key, std::uin
                      std::to_string(most));
   }
   return number.get<std::uint64_t>();
+}
+
+std::string read_up_to(std::istream& in, std::uint64_t bytes) {
+  constexpr std::uint64_t kPieceBytes = 1U << 20U;
+  std::string out;
+  while (out.size() < bytes && in) {
+    const std::size_t before = out.size();
+    out.resize(before + static_cast<std::size_t>(std::min(kPieceBytes, bytes - before)));
+    in.read(out.data() + before, static_cast<std::streamsize>(out.size() - before));
+    out.resize(before + static_cast<std::size_t>(in.gcount()));
+  }
+  return out;
 }
 
 void check_file_name(const std::string& name) {

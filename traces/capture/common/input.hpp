@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
@@ -22,6 +23,9 @@ inline constexpr int kMaxSide = 16384;  // of a picture, pixels
 // Throws InputError.
 [[nodiscard]] std::uint64_t whole_number(const nlohmann::json& json, const char* key,
                                          std::uint64_t least, std::uint64_t most);
+// So many bytes, or those that there are: memory is set aside for what comes, not for what a header
+// says will.
+[[nodiscard]] std::string read_up_to(std::istream& in, std::uint64_t bytes);
 // A name that something read from outside gives to a file: it must stay in its folder. Throws
 // InputError.
 void check_file_name(const std::string& name);

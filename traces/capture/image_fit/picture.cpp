@@ -80,9 +80,8 @@ Picture read_ppm(std::istream& in, const std::string& name) {
     throw InputError(name + ": has not 8 bits a channel");
   }
   in.get();
-  std::string bytes(3 * picture.pixels(), '\0');
-  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (static_cast<std::size_t>(in.gcount()) != bytes.size()) {
+  const std::string bytes = read_up_to(in, 3 * picture.pixels());
+  if (bytes.size() != 3 * picture.pixels()) {
     throw InputError(name + ": has been cut off");
   }
   picture.planes.resize(bytes.size());

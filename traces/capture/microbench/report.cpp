@@ -70,7 +70,7 @@ std::vector<std::string> check_report(const Json& json) {
     }
     return true;
   };
-  using enum Json::value_t;
+  using enum nlohmann::detail::value_t;
   if (!json.is_object() || json.value("schema", "") != kSchema) {
     return {std::string("not a ") + kSchema + " file"};
   }

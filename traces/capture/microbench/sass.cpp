@@ -15,6 +15,8 @@
 namespace warpfold::microbench {
 namespace {
 
+constexpr std::size_t kMostOfLine = 4096;
+
 struct Instruction {
   unsigned long address = 0;
   std::string opcode;
@@ -69,8 +71,8 @@ std::vector<SassKernel> read_sass(std::istream& text) {
   static const std::regex kArch(R"(arch = (sm_\w+))");
   static const std::regex kFunction(R"(Function : (\S+))");
   static const std::regex kInstruction(
-      R"(/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.a-z]*)\s*([^;]*);)");
-  static const std::regex kTarget(R"(0x([0-9a-f]+)\s*$)");
+      R"(/\*([0-9a-f]{4,16})\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.a-z]*)\s*([^;]*);)");
+  static const std::regex kTarget(R"(0x([0-9a-f]{1,16})\s*$)");
   std::vector<SassKernel> kernels;
   std::vector<Instruction> instructions;
   std::string arch;
@@ -82,6 +84,8 @@ std::vector<SassKernel> read_sass(std::istream& text) {
   };
   std::string line;
   while (std::getline(text, line)) {
+    // std::regex takes a frame of the stack for each character.
+    line.resize(std::min(line.size(), kMostOfLine));
     std::smatch found;
     if (line.find("Function :") != std::string::npos && std::regex_search(line, found, kFunction)) {
       close();

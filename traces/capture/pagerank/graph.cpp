@@ -13,6 +13,9 @@ namespace warpfold::capture::pagerank {
 namespace {
 
 constexpr std::uint32_t kMaxVertex = std::numeric_limits<std::int32_t>::max() - 1;
+// Of vertices for each edge, beyond the first so many: memory is for what the file holds.
+constexpr std::uint64_t kMaxSparse = 64;
+constexpr std::uint64_t kMaxFirst = 1U << 16U;
 
 // The next number of a line; false if there is none.
 bool take_number(const char*& at, const char* end, std::uint32_t& number) {
@@ -49,6 +52,10 @@ Graph read_edges(std::istream& in, const std::string& name) {
   }
   if (edges.size() > std::numeric_limits<std::int32_t>::max()) {
     throw InputError(name + ": has too many edges");
+  }
+  if (vertices > kMaxFirst + kMaxSparse * edges.size()) {
+    throw InputError(name + ": has " + std::to_string(edges.size()) +
+                     " edges, too few for vertices up to " + std::to_string(vertices - 1));
   }
   Graph graph;
   graph.begin.assign(std::size_t{vertices} + 1, 0);

@@ -18,6 +18,11 @@ PngImage read_png(const std::filesystem::path& path) {
   if (png_image_begin_read_from_file(&png, path.c_str()) == 0) {
     refuse();
   }
+  if (png.width > kMaxSide || png.height > kMaxSide) {
+    png_image_free(&png);
+    throw InputError(path.string() + ": has more than " + std::to_string(kMaxSide) +
+                     " pixels on a side");
+  }
   png.format = PNG_FORMAT_RGBA;
   PngImage image;
   image.width = static_cast<int>(png.width);

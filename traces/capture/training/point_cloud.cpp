@@ -119,8 +119,8 @@ std::vector<ColoredPoint> read_point_cloud(const std::filesystem::path& path) {
     if (layout.vertices == 0 || layout.vertices > kMaxPoints) {
       throw InputError("no points, or too many");
     }
-    std::vector<char> bytes(layout.vertices * layout.stride);
-    if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
+    const std::string bytes = read_up_to(file, layout.vertices * layout.stride);
+    if (bytes.size() != layout.vertices * layout.stride) {
       throw InputError("it has been cut off");
     }
     std::vector<ColoredPoint> points(layout.vertices);

@@ -11,6 +11,7 @@
 #include <regex>
 #include <system_error>
 
+#include "traces/format/name_match.hpp"
 #include "traces/format/trace.hpp"
 #include "traces/import/accelsim/kernels_list.hpp"
 #include "traces/import/accelsim/launch_reader.hpp"
@@ -61,7 +62,7 @@ class Importer {
  private:
   bool is_wanted(const std::string& kernel) {
     const bool matches =
-        std::regex_search(kernel, wanted_) || std::regex_search(demangled(kernel), wanted_);
+        trace::is_found_in(kernel, wanted_) || trace::is_found_in(demangled(kernel), wanted_);
     return matches && (++launches_[kernel] == options_.launch || options_.launch == 0);
   }
 

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "traces/format/name_match.hpp"
 #include "traces/format/whole_file.hpp"
 #include "traces/record/host/date.hpp"
 #include "traces/record/host/names.hpp"
@@ -136,8 +137,8 @@ void Recording::on_launch(Peer peer, const nlohmann::json& json) {
     launch.allocations[allocation.at(0)] = allocation.at(1);
   }
   const bool chosen = (options_.launch == 0 || launch.ordinal == options_.launch) &&
-                      (std::regex_search(launch.function, wanted_) ||
-                       std::regex_search(demangled(launch.function), wanted_));
+                      (trace::is_found_in(launch.function, wanted_) ||
+                       trace::is_found_in(demangled(launch.function), wanted_));
   process.code = chosen ? wanted_code(process, launch.function, json.at("module")) : nullptr;
   std::string additions;
   if (process.code != nullptr) {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small traces as seeds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "traces/format/trace.hpp"
+
+namespace warpfold::fuzz {
+
+struct MadeTrace {
+  trace::Header header;
+  std::string file;  // its bytes
+};
+
+// With and without operands, of one site and several, of one chunk and several, sampled.
+std::vector<MadeTrace> made_traces(std::uint32_t ctas_per_chunk = 1);
+
+// The header as version 3 of the format had it; of one site, without arrays and omissions.
+std::string header_of_version_3(const trace::Header& header);
+
+}  // namespace warpfold::fuzz

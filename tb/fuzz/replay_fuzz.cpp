@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays of `warpfold contract`, done to the golden units.
+#include <sstream>
+#include <stdexcept>
+
+#include "model/unit/golden_fused.hpp"
+#include "model/unit/golden_unit.hpp"
+#include "model/unit/golden_vector.hpp"
+#include "model/unit/replay.hpp"
+#include "tb/fuzz/fuzz.hpp"
+
+namespace warpfold::fuzz {
+
+namespace {
+
+constexpr std::uint64_t kMostCycles = 2000;  // of one that is done here
+
+template <class Reduction>
+void check_unit(UnitKind kind, const Replay& replay) {
+  GoldenUnit<Reduction> unit;
+  Scoreboard scoreboard(unit, unit_declaration(kind));
+  // A replay may break the rules itself, which the scoreboard then says.
+  if (!replay.run(scoreboard)) {
+    check_line(scoreboard.message());
+  }
+}
+
+}  // namespace
+
+void run(std::string_view input) {
+  std::istringstream text{std::string(input)};
+  takes<std::invalid_argument>([&] {
+    const Replay replay = Replay::read(text);
+    std::istringstream again(replay.text());
+    if (Replay::read(again).text() != replay.text()) {
+      finding("written and read, the replay is another");
+    }
+    if (replay.cycles() > kMostCycles) {
+      return;
+    }
+    check_unit<GoldenSerial>(UnitKind::kSerial, replay);
+    check_unit<GoldenPipelined>(UnitKind::kPipelined, replay);
+    check_unit<GoldenFused>(UnitKind::kFused, replay);
+    check_unit<GoldenVector>(UnitKind::kVector, replay);
+  });
+}
+
+std::vector<std::string> seeds() {
+  return {
+      "warpfold-replay 1\nr 1 f 1000 3f800000 1000 40000000 1004 3f800000 1000 bf800000\n"
+      "c dhhhhhhhhhhhhhhhhhhhhh\nr 2 80000001 2000 3f800000 2000 3f800000\nc "
+      "hdhdhdhdhdhhhhhhhhhh\n",
+      "warpfold-replay 1\nc ehhhh\nr 0 1 0 0\nc hhhhhhhhhh\n"};
+}
+
+}  // namespace warpfold::fuzz
