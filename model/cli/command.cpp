@@ -15,7 +15,7 @@ namespace warpfold::cli {
 
 void complain(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  std::cerr << "warpfold: " << text << '\n';
+  std::cerr << "warpfold: " << trace::printable(text) << '\n';
 }
 
 std::string refuse_negative(const std::string& text) {

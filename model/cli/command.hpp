@@ -8,9 +8,11 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/kernel/recorder.hpp"
+#include "traces/format/printable.hpp"
 #include "traces/format/reader.hpp"
 
 namespace warpfold::cli {
@@ -22,7 +24,7 @@ constexpr int kBadInput = 2;
 // Usage that CLI11 cannot see is wrong: one clear line.
 class UsageError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit UsageError(std::string_view what) : std::runtime_error(trace::printable(what)) {}
 };
 
 // One line on stderr, whatever the text.

@@ -7,14 +7,17 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "traces/format/printable.hpp"
 
 namespace warpfold {
 
 // Anything wrong with a GPU file or its name: one clear line.
 class ConfigError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit ConfigError(std::string_view what) : std::runtime_error(trace::printable(what)) {}
 };
 
 // The model keeps the warps of a sub-core as a mask of 32 bits.

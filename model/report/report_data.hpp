@@ -8,14 +8,17 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "traces/format/printable.hpp"
 
 namespace warpfold::report {
 
 // Input that is no such file: one clear line that begins with its path.
 class ReportError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit ReportError(std::string_view what) : std::runtime_error(trace::printable(what)) {}
 };
 
 struct ReportFiles {

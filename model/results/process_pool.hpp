@@ -9,9 +9,11 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/outcome/run_result.hpp"
+#include "traces/format/printable.hpp"
 
 namespace warpfold {
 
@@ -28,7 +30,7 @@ struct PoolTask {
 
 class BadInputError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit BadInputError(std::string_view what) : std::runtime_error(trace::printable(what)) {}
 };
 
 struct PoolOutcome {

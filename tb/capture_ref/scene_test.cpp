@@ -82,6 +82,11 @@ TEST(Scene, BadCamerasGetOneLine) {
             std::string::npos);
   const TempFile broken("broken.json", "{");
   EXPECT_NE(error_of([&] { (void)load_viewpoint(broken.path(), "a"); }), "no error");
+  const TempFile controls("controls.json", R"({"scenes": {"a\r\u001b\n": {}}})");
+  EXPECT_NE(error_of([&] {
+              (void)load_viewpoint(controls.path(), "a");
+            }).find("no camera named \"a\"; it has a???"),
+            std::string::npos);
   Viewpoint viewpoint = load_viewpoint(file.path(), "a");
   viewpoint.target[2] = 3;
   EXPECT_EQ(error_of([&] { (void)make_camera(viewpoint); }),

@@ -239,6 +239,29 @@ TEST(Overrides, MistakesAreOneLineThatNamesThem) {
   EXPECT_EQ(override_error("lab.bytes="),
             "--set lab.bytes=: must be KEY=VALUE such as lab.bytes=65536");
   EXPECT_EQ(override_error("lab.bytes=1\nx=2"), "--set lab.bytes=1?x=2: must be one value");
+  EXPECT_EQ(override_error("name=\u03cf"),
+            "--set name=\u03cf: has a character that is not ASCII");
+}
+
+// Elsewhere they led toml++ into code that must not be reached.
+TEST(GpuFiles, OtherCharactersThanAsciiStandInCommentsAlone) {
+  const std::string path = ::testing::TempDir() + "letters-" + std::to_string(getpid()) + ".toml";
+  const std::string text(builtin_gpus().front().toml);
+  const auto error_of = [&](const std::string& before) -> std::string {
+    std::ofstream(path, std::ios::binary) << before << text;
+    try {
+      (void)load_gpu(path);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of("# \u03cf\n"), "");
+  for (const char* line : {"\u03cf = 1\n", "a\u03cf = 1\n", "\u00a0\n", "\xff\n"}) {
+    EXPECT_EQ(error_of(std::string("# \u03cf\n") + line),
+              path + ": line 2: has a character that is not ASCII");
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(ConfigToJson, HoldsEveryParameterOfTheFile) {

@@ -8,7 +8,10 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "traces/format/printable.hpp"
 
 namespace warpfold::trace {
 
@@ -19,7 +22,7 @@ inline constexpr int kWarpLanes = 32;
 // Anything wrong with a trace file: one clear line, no newline at its end.
 class TraceError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit TraceError(std::string_view what) : std::runtime_error(printable(what)) {}
 };
 
 // What a lane adds: an FP32, two halves of a word, or an FP64.

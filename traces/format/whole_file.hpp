@@ -11,12 +11,14 @@
 #include <string>
 #include <string_view>
 
+#include "traces/format/printable.hpp"
+
 namespace warpfold::trace {
 
 // A target that cannot be written: one clear line that begins with its path.
 class FileError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit FileError(std::string_view what) : std::runtime_error(printable(what)) {}
 };
 
 // What the name of an output leads to.

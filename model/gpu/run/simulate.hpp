@@ -8,6 +8,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "model/gpu/sm/port_probe.hpp"
 #include "model/kernel/recorder.hpp"
@@ -18,6 +19,7 @@
 #include "model/unit/unit_declaration.hpp"
 #include "model/unit/unit_library.hpp"
 #include "traces/format/reader.hpp"
+#include "traces/format/printable.hpp"
 
 namespace warpfold {
 
@@ -25,7 +27,7 @@ namespace warpfold {
 // that does not fit an SM): one clear line.
 class SimulationError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit SimulationError(std::string_view what) : std::runtime_error(trace::printable(what)) {}
 };
 
 struct SimOptions {

@@ -8,13 +8,16 @@
 #include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+
+#include "traces/format/printable.hpp"
 
 namespace warpfold::capture {
 
 // Bad input from outside (file, option): one clear line.
 class InputError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit InputError(std::string_view what) : std::runtime_error(trace::printable(what)) {}
 };
 
 inline constexpr int kMaxSide = 16384;  // of a picture, pixels

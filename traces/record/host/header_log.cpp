@@ -299,6 +299,11 @@ void traces_of_logs(const HeaderLogOptions& options, const nlohmann::json& reduc
       file.refuse("does not say what launch it is of");
     } catch (const trace::TraceError& error) {
       const std::string what = error.what();
+      // What the trace's writer does not take was in the file.
+      const std::string records = target.string() + ": CTA ";
+      if (what.starts_with(records)) {
+        file.refuse(what.substr(target.string().size() + 2));
+      }
       if (what.starts_with(path.string()) || what.starts_with(target.string())) {
         throw;
       }
