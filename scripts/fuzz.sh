@@ -50,4 +50,4 @@ if [[ -n $runs ]]; then
 else
   limit=(-max_total_time=$((60 * minutes)))
 fi
-scripts/fuzz_targets.sh build/fuzz/tb/fuzz tb/fuzz/seeds results/fuzz "$jobs" "${names[*]}" "${limit[@]}"
+tb/fuzz/run_targets.sh build/fuzz/tb/fuzz tb/fuzz/seeds results/fuzz "$jobs" "${names[*]}" "${limit[@]}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs fuzz targets that are built, wherever their programs lie: behind scripts/fuzz.sh.
-#   scripts/fuzz_targets.sh PROGRAMS SEEDS OUT JOBS "NAME..." [OPTION OF LIBFUZZER]...
+#   tb/fuzz/run_targets.sh PROGRAMS SEEDS OUT JOBS "NAME..." [OPTION OF LIBFUZZER]...
 # SEEDS has a folder and a dictionary for those targets that want them. Exit code 1: something was found.
 set -euo pipefail
 
