@@ -39,6 +39,13 @@ def processes_of(mark):
     return found
 
 
+def name_of(pid):
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
 class KillTest(CommandTest):
     def setUp(self):
         super().setUp()
@@ -136,6 +143,34 @@ class Killed(KillTest):
 
 
 class KilledSweep(KillTest):
+    def test_no_job_outlives_it(self):
+        """However it ends: this one simulates for longer than anybody waits here."""
+        (self.folder / "s.yaml").write_text("sweeps:\n- {traces: [truck], machines: [rtx3060, rtx4090], "
+                                            "policies: [baseline], unit: rtl}\n", encoding="utf-8")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(number):
+                mark = f"{os.getpid()}-{number}"
+                child = subprocess.Popen([PYTHON, "-B", ROOT / "scripts/sweep/sweep.py", self.folder / "s.yaml",
+                                          "--output", self.folder / f"out-{mark}"], stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL, start_new_session=True,
+                                         env={**os.environ, "WARPFOLD": COMMAND, "WARPFOLD_KILL_TEST": mark,
+                                              "WARPFOLD_POINTS": str(self.folder / f"points-{mark}")})
+                wanted = f"WARPFOLD_KILL_TEST={mark}".encode()
+                until = time.monotonic() + 60
+                while not any(name_of(pid) == "warpfold" for pid in processes_of(wanted)):
+                    self.assertLess(time.monotonic(), until, "no simulation has begun")
+                    time.sleep(0.05)
+                time.sleep(0.2)  # it is not only asked for the policies
+                child.send_signal(number)
+                child.wait(60)
+                until = time.monotonic() + SECONDS + BUSY
+                while processes_of(wanted) and time.monotonic() < until:
+                    time.sleep(0.05)
+                left = processes_of(wanted)
+                for pid in left:
+                    os.kill(pid, signal.SIGKILL)
+                self.assertEqual(left, [])
+
     def test_goes_on_from_where_it_was(self):
         (self.folder / "s.yaml").write_text(
             f"sweeps:\n- {{traces: [{self.trace}], machines: [rtx3060], policies: [baseline, lab, 'sw-b:1..3'], "

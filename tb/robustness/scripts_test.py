@@ -18,12 +18,12 @@ printf "install ok installed"
 
 
 class FromElsewhere(unittest.TestCase):
-    """A copy of what run.sh needs, in a folder with a blank in its name."""
+    """A copy of what run.sh needs, in a folder with a blank and an umlaut in its name."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.repo = Path(folder.name) / "a clone"
+        self.repo = Path(folder.name) / "ä clone"
         self.caller = Path(folder.name) / "a caller"
         self.caller.mkdir()
         for name in ("scripts/run.sh", "scripts/lib.sh", "model/unit/CMakeLists.txt"):
@@ -55,7 +55,7 @@ class FromElsewhere(unittest.TestCase):
         self.assertIn("--json -", self.run_script(self.repo / "scripts/run.sh", "--json", "-"))
 
     def test_through_a_link(self):
-        for target in (self.repo / "scripts/run.sh", "../a clone/scripts/run.sh"):
+        for target in (self.repo / "scripts/run.sh", "../ä clone/scripts/run.sh"):
             link = self.caller / "link"
             link.unlink(missing_ok=True)
             link.symlink_to(target)
