@@ -66,17 +66,17 @@ make_netlist() {  # kind
     read_verilog -sv -noassert -DSYNTHESIS -I. $files
     chparam -set UnitKind $(kind_number "$kind") arc_subcore
     prep -flatten -top arc_subcore
-    write_ilang $base.unchanged.il
+    write_rtlil $base.unchanged.il
     mutate -list $count -seed $seed -ctrl mutsel 32 1 -o $base.list")
   (($(wc -l <"$base.list") == count)) || die "Yosys has fewer than $count mutants of $kind"
   must "$base.yosys.log" yosys -q -p "
     read_ilang $base.unchanged.il
     script $base.list
     opt_clean
-    write_ilang $base.il
+    write_rtlil $base.il
     write_verilog -noattr $base.v
     async2sync; dffunmap; techmap; simplemap; opt_clean
-    write_ilang $base.bits.il"
+    write_rtlil $base.bits.il"
   # Only a changed netlist is compiled again.
   cmp -s "$base.v" "$folder/mutants_$kind.v" || cp "$base.v" "$folder/mutants_$kind.v"
 }

@@ -53,7 +53,7 @@ def read_ports(top, rtl, folder):
     file = folder / "unit.json"
     synth.run([*synth.YOSYS, "-p", "; ".join([
         *synth.load_commands(top, rtl), "proc", "delete t:$assert t:$assume t:$cover", "flatten", "rename -top unit",
-        f"write_json {file}", f"write_ilang {folder / 'unit.il'}"])], folder / "unit.log", top.name)
+        f"write_json {file}", f"write_rtlil {folder / 'unit.il'}"])], folder / "unit.log", top.name)
     ports = json.loads(file.read_text(encoding="utf-8"))["modules"]["unit"]["ports"]
     return [(name, len(port["bits"]), port["direction"]) for name, port in ports.items()]
 
