@@ -62,7 +62,7 @@ def run_tools(top, rtl, seed, folder):
     """A row of the result."""
     flops, text = wrapper(read_ports(top, rtl, folder))
     (folder / "fpga_top.v").write_text(text, encoding="ascii")
-    synth.run([*synth.YOSYS, "-p", f"read_ilang {folder / 'unit.il'}; read_verilog {folder / 'fpga_top.v'}; "
+    synth.run([*synth.YOSYS, "-p", f"read_rtlil {folder / 'unit.il'}; read_verilog {folder / 'fpga_top.v'}; "
                f"synth_ice40 -top fpga_top -json {folder / 'mapped.json'}"], folder / "yosys.log", top.name)
     log = folder / "nextpnr.log"
     synth.run(["nextpnr-ice40", f"--{DEVICE}", "--package", PACKAGE, "--seed", str(seed), "--json",
