@@ -17,13 +17,14 @@ if (($# > 1)) || [[ $# == 1 && $1 != --fix ]]; then
 fi
 
 mapfile -t sources < <(find model traces python tb examples -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort)
+left_out=
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 if [[ -z $formatter ]] || ! "$formatter" --version | grep -q 'version 14\.'; then
   [[ ${1:-} != --fix ]] || {
     echo "check_format.sh: no clang-format of version 14; Debian package clang-format-14" >&2
     exit 2
   }
-  echo "format: C++ not checked, no clang-format of version 14"
+  left_out=" (C++ not checked: no clang-format of version 14)"
   formatter=true
 fi
 if [[ ${1:-} == --fix ]]; then
@@ -38,5 +39,5 @@ if grep -rnE '[[:blank:]]+$' --include='*.sv' --include='*.svh' --include='*.[ch
   echo "trailing blanks" >&2
   failed=1
 fi
-((failed == 0)) && echo "format: ok"
+((failed == 0)) && echo "format: ok$left_out"
 exit "$failed"

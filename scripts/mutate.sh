@@ -66,17 +66,17 @@ make_netlist() {  # kind
     read_verilog -sv -noassert -DSYNTHESIS -I. $files
     chparam -set UnitKind $(kind_number "$kind") arc_subcore
     prep -flatten -top arc_subcore
-    write_ilang $base.unchanged.il
+    write_rtlil $base.unchanged.il
     mutate -list $count -seed $seed -ctrl mutsel 32 1 -o $base.list")
   (($(wc -l <"$base.list") == count)) || die "Yosys has fewer than $count mutants of $kind"
   must "$base.yosys.log" yosys -q -p "
-    read_ilang $base.unchanged.il
+    read_rtlil $base.unchanged.il
     script $base.list
     opt_clean
-    write_ilang $base.il
+    write_rtlil $base.il
     write_verilog -noattr $base.v
     async2sync; dffunmap; techmap; simplemap; opt_clean
-    write_ilang $base.bits.il"
+    write_rtlil $base.bits.il"
   # Only a changed netlist is compiled again.
   cmp -s "$base.v" "$folder/mutants_$kind.v" || cp "$base.v" "$folder/mutants_$kind.v"
 }
@@ -84,7 +84,7 @@ make_netlist() {  # kind
 # The unit with the registers cut open, as `mutant` has it: what abc compares.
 write_aig() {  # kind, mutant, file
   yosys -q -p "
-    read_ilang $folder/$1.bits.il
+    read_rtlil $folder/$1.bits.il
     delete -input arc_subcore/w:mutsel
     connect -set mutsel 32'd$2
     aigmap; write_aiger $3"
@@ -107,7 +107,7 @@ prove_equal() {  # kind, mutant, most seconds for each proof (200)
     return
   fi
   yosys -q -e 'implicitly declared|Resizing cell port' -p "
-    read_ilang $folder/$kind.il
+    read_rtlil $folder/$kind.il
     read_verilog -sv $repo/rtl/arc_pkg.sv $repo/tb/mutation/contract.sv
     chparam -set Mutant $mutant -set ReadLanes $(<"$folder/$kind.lanes") contract
     hierarchy -check -top contract

@@ -53,7 +53,7 @@ def read_ports(top, rtl, folder):
     file = folder / "unit.json"
     synth.run([*synth.YOSYS, "-p", "; ".join([
         *synth.load_commands(top, rtl), "proc", "delete t:$assert t:$assume t:$cover", "flatten", "rename -top unit",
-        f"write_json {file}", f"write_ilang {folder / 'unit.il'}"])], folder / "unit.log", top.name)
+        f"write_json {file}", f"write_rtlil {folder / 'unit.il'}"])], folder / "unit.log", top.name)
     ports = json.loads(file.read_text(encoding="utf-8"))["modules"]["unit"]["ports"]
     return [(name, len(port["bits"]), port["direction"]) for name, port in ports.items()]
 
@@ -62,7 +62,7 @@ def run_tools(top, rtl, seed, folder):
     """A row of the result."""
     flops, text = wrapper(read_ports(top, rtl, folder))
     (folder / "fpga_top.v").write_text(text, encoding="ascii")
-    synth.run([*synth.YOSYS, "-p", f"read_ilang {folder / 'unit.il'}; read_verilog {folder / 'fpga_top.v'}; "
+    synth.run([*synth.YOSYS, "-p", f"read_rtlil {folder / 'unit.il'}; read_verilog {folder / 'fpga_top.v'}; "
                f"synth_ice40 -top fpga_top -json {folder / 'mapped.json'}"], folder / "yosys.log", top.name)
     log = folder / "nextpnr.log"
     synth.run(["nextpnr-ice40", f"--{DEVICE}", "--package", PACKAGE, "--seed", str(seed), "--json",
