@@ -239,8 +239,7 @@ TEST(Overrides, MistakesAreOneLineThatNamesThem) {
   EXPECT_EQ(override_error("lab.bytes="),
             "--set lab.bytes=: must be KEY=VALUE such as lab.bytes=65536");
   EXPECT_EQ(override_error("lab.bytes=1\nx=2"), "--set lab.bytes=1?x=2: must be one value");
-  EXPECT_EQ(override_error("name=\u03cf"),
-            "--set name=\u03cf: has a character that is not ASCII");
+  EXPECT_EQ(override_error("name=\u03cf"), "--set name=\u03cf: has a character that is not ASCII");
 }
 
 // Elsewhere they led toml++ into code that must not be reached.

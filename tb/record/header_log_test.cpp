@@ -273,14 +273,15 @@ TEST_F(HeaderLog, WhatMakesNoSenseIsRefused) {
   EXPECT_TRUE(has(refused([](Words& all) { all.mark(layout::kEnter, 0); }), "makes no sense"));
   EXPECT_TRUE(has(refused([](Words& all) { all.words[2] = 4; }), "makes no sense"));  // CTA 3 of 2
   EXPECT_TRUE(has(refused([](Words& all) { all.words.clear(); }), "added nothing"));
-  EXPECT_TRUE(has(refused([](Words& all) {
-                    all = {};
-                    all.warp = 1;
-                    all.mark(layout::kEnter, kAll);
-                    all.add(2, 0, 0x100U, {0x1044});
-                    all.mark(layout::kExit, kAll);
-                  }),
-                  "CTA 0, warp 1, record 0: mask 0x00000100 has lanes that the block does not have"));
+  EXPECT_TRUE(
+      has(refused([](Words& all) {
+            all = {};
+            all.warp = 1;
+            all.mark(layout::kEnter, kAll);
+            all.add(2, 0, 0x100U, {0x1044});
+            all.mark(layout::kExit, kAll);
+          }),
+          "CTA 0, warp 1, record 0: mask 0x00000100 has lanes that the block does not have"));
   text_["grid"] = {1U << 30U, 1, 1};
   EXPECT_TRUE(has(refused([](Words&) {}), "far more warps"));
   text_["grid"] = {2, 1, 1};
