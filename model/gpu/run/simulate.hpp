@@ -18,8 +18,8 @@
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/unit_declaration.hpp"
 #include "model/unit/unit_library.hpp"
-#include "traces/format/reader.hpp"
 #include "traces/format/printable.hpp"
+#include "traces/format/reader.hpp"
 
 namespace warpfold {
 
