@@ -37,6 +37,10 @@ def place(netlist, folder, logs):
     """Places the cells; the unrouted DEF file."""
     top = netlist.top
     folder.mkdir(parents=True, exist_ok=True)
+    # graywolf goes by the times of its files, in whole seconds: beside those of a placement a moment ago it leaves steps out.
+    for path in folder.glob(f"{top}*"):
+        if path.is_file():
+            path.unlink()
     write_blif(netlist, folder / f"{top}.blif")
     shutil.copyfile(f"{TECH}/osu018.par", folder / f"{top}.par")  # has the seed of the annealing
     (folder / f"{top}.cfg").write_text(f"read_lef {LEF}\n", encoding="ascii")

@@ -281,7 +281,7 @@ TEST_F(HeaderLog, WhatMakesNoSenseIsRefused) {
             all.add(2, 0, 0x100U, {0x1044});
             all.mark(layout::kExit, kAll);
           }),
-          "CTA 0, warp 1, record 0: mask 0x00000100 has lanes that the block does not have"));
+          "CTA 0, warp 1, record 1: mask 0x00000100 has lanes that the block does not have"));
   text_["grid"] = {1U << 30U, 1, 1};
   EXPECT_TRUE(has(refused([](Words&) {}), "far more warps"));
   text_["grid"] = {2, 1, 1};
