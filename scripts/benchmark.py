@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+import whole_file
 from progress import Progress
 
 
@@ -111,10 +112,8 @@ def main():
                 print(row.format(policy, f"{unit}, all", 1, *figures([run])), flush=True)
                 rows.append(entry_of(policy, unit, 1, True, [run]))
     if args.json:
-        scratch = f"{args.json}.{os.getpid()}"
-        with open(scratch, "w", encoding="utf-8") as file:
-            json.dump({"schema": "warpfold.speed/1", "trace": args.trace, "gpu": args.gpu, "rows": rows}, file, indent=1)
-        os.replace(scratch, args.json)
+        whole_file.write(args.json, json.dumps({"schema": "warpfold.speed/1", "trace": args.trace, "gpu": args.gpu,
+                                                "rows": rows}, indent=1))
 
 
 def entry_of(policy, unit, threads, clock_all, runs):

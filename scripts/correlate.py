@@ -18,6 +18,7 @@ import dataclasses
 import json
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import guard  # noqa: E402
+import whole_file  # noqa: E402
 from progress import Progress  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -145,28 +147,40 @@ def run(*arguments, command=COMMAND, **options):
         raise BadInput(f"{' '.join(map(str, error.cmd))}: exit code {error.returncode}") from error
 
 
-def measured_times(trace, gpu_arch, only):
+def is_of(gpu, machine):
+    """Whether a machine is the GPU of this name, as `warpfold sim` decides it: "h100" of "NVIDIA H100 80GB HBM3"."""
+    words = re.findall(r"[a-z0-9]+", gpu.lower())
+    wanted = "".join(re.findall(r"[a-z0-9]+", Path(machine).stem.lower()))
+    return any("".join(words[i:j]) == wanted for i in range(len(words)) for j in range(i + 1, len(words) + 1))
+
+
+def measured_times(trace, args):
     """What a trace has, with times of what it has code of, too.
 
     Times are of whole launches. A sample of one CTA in N is simulated so that it stands for its launch; any other
     part of one has no times.
     """
-    found = measured_of(json.loads(run("trace", "info", "--json", trace))["traces"][0], gpu_arch, only)
+    info = json.loads(run("trace", "info", "--json", trace))["traces"][0]
+    found = measured_of(info, args.arch, args.policy, args.gpu)
     if not found.times:
         print(f"correlate.py: {trace}: no measured times of what it holds; left out", file=sys.stderr)
     return found
 
 
-def measured_of(info, gpu_arch, only=None):
-    """The same from an entry of `warpfold trace info --json`."""
+def measured_of(info, gpu_arch, only=None, machine=None):
+    """The same from an entry of `warpfold trace info --json`: on the machine's GPU, or on the one that was traced where
+    there is no time of that."""
     header = info["header"]
+    gpus = {time.get("gpu", header["gpu"]) for time in header["times"]}
+    gpu = next((name for name in sorted(gpus) if machine and is_of(name, machine)), header["gpu"])
     times = {}
     if not header["sampling"] or header["sample_every"] != 1:
         code = header["costs"].get(gpu_arch, {})
         for time in header["times"]:
             policy = time["policy"]
             kind = policy.split(":")[0]
-            if kind in POLICIES and kind in code and (not only or policy in only):
+            if (kind in POLICIES and kind in code and (not only or policy in only)
+                    and time.get("gpu", header["gpu"]) == gpu):
                 times[policy] = time["median_ms"]
     return Measured(header["workload"], times, info["stats"]["lane_atomics"], header["sample_every"])
 
@@ -200,7 +214,7 @@ def correlate_all(traces, args):
     time."""
     with ThreadPoolExecutor(max(args.jobs, 1)) as pool:
         try:
-            known = dict(zip(traces, pool.map(lambda trace: measured_times(trace, args.arch, args.policy), traces)))
+            known = dict(zip(traces, pool.map(lambda trace: measured_times(trace, args), traces)))
             timed = {trace: has for trace, has in known.items() if has.times}
             longest_first = sorted(timed, key=lambda trace: -timed[trace].to_simulate(args))
             of_trace = {trace: pool.submit(correlate, trace, timed[trace], args) for trace in longest_first}
@@ -277,7 +291,7 @@ def draw(points, path):
     axes.set_aspect("equal")
     axes.legend()
     figure.tight_layout()
-    figure.savefig(path, dpi=150)
+    whole_file.write_figure(path, figure, dpi=150)
 
 
 def main(argv=None):
@@ -308,11 +322,11 @@ def main(argv=None):
         if args.out:
             result = {"schema": SCHEMA, "gpu": args.gpu, "launch_us": args.launch_us, "summary": overall,
                       "groups": groups(points), "thresholds": chosen, "points": points}
-            (args.out / "correlation.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+            whole_file.write(args.out / "correlation.json", json.dumps(result, indent=1) + "\n")
             rows = ["trace,policy,cycles,modelled_ms,measured_ms"]
             rows += [f"{p['trace']},{p['policy']},{p['cycles']},{p['modelled_ms']:.6f},{p['measured_ms']:.6f}"
                      for p in points]
-            (args.out / "correlation.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+            whole_file.write(args.out / "correlation.csv", "\n".join(rows) + "\n")
             draw(points, args.out / "correlation.png")
     except (BadInput, OSError) as error:
         print(f"correlate.py: {error}", file=sys.stderr)

@@ -15,6 +15,15 @@ BAD_INPUT = (OSError, ValueError, LookupError, TypeError, AttributeError, Arithm
              MemoryError, StopIteration)
 
 
+def _silent(kind, error, trace, otherwise=sys.excepthook):
+    if not issubclass(kind, KeyboardInterrupt):
+        otherwise(kind, error, trace)
+
+
+# Whoever imports this says nothing of an interrupt, at any moment from here on; the exit code is as without.
+sys.excepthook = _silent
+
+
 def line_of(error):
     """What an exception says, in one line."""
     if isinstance(error, OSError) and error.strerror:

@@ -24,6 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import guard  # noqa: E402
+import whole_file  # noqa: E402
 from correlate import ROOT, BadInput, run  # noqa: E402
 from progress import Progress  # noqa: E402
 
@@ -104,7 +105,7 @@ def main(argv=None):
         rows = replay(args.results, args.gpu, args.sms, args.match, args.jobs)
         print(text_of(rows))
         if args.json:
-            args.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+            whole_file.write(args.json, json.dumps(rows, indent=1) + "\n")
     except (BadInput, OSError) as error:
         print(f"replay_microbench.py: {error}", file=sys.stderr)
         return 2

@@ -17,6 +17,11 @@ import re
 import sys
 import zlib
 from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "scripts"))
+import guard  # noqa: E402
+import whole_file  # noqa: E402
 
 
 class LibertyError(Exception):
@@ -331,8 +336,7 @@ def main():
     arguments = parser.parse_args()
     try:
         library, dropped = merge(arguments.files)
-        with open(arguments.output, "w", encoding="latin-1") as file:
-            file.write(write(library) + "\n")
+        whole_file.write(arguments.output, write(library) + "\n", "latin-1")
     except (LibertyError, OSError) as error:
         print(f"liberty.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
@@ -343,4 +347,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    guard.end("liberty.py", main)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import liberty
+import whole_file  # found by liberty
 
 ROOT = Path(__file__).resolve().parent.parent
 SYNTH = ROOT / "synth"
@@ -503,26 +504,7 @@ def print_result(result):
 
 def write_json(path, result):
     """Writes the whole file or nothing."""
-    text = json.dumps(result, indent=2) + "\n"
-    path = Path(path)
-    if path.exists() and not path.is_file():  # /dev/stdout, a pipe
-        path.write_text(text, encoding="utf-8")
-        return
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o666 & ~current_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def current_umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    whole_file.write(path, json.dumps(result, indent=2) + "\n")
 
 
 def check_writable(path):

@@ -11,12 +11,13 @@ import argparse
 import os
 import re
 import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
+import guard  # noqa: E402  (first: an interrupt says nothing)
 import replay_microbench  # noqa: E402
+import whole_file  # noqa: E402
 from correlate import BadInput as SimulatorBadInput  # noqa: E402
 from correlate import ROOT  # noqa: E402
 from derive import WORDS, derive, told  # noqa: E402
@@ -32,14 +33,6 @@ def base_machine(name):
         return Base(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError) as error:
         raise BadInput(f"base machine {name}: {error}") from error
-
-
-def write(path, text):
-    """The file appears whole or not at all."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8") as part:
-        part.write(text)
-    os.chmod(part.name, 0o644)
-    os.replace(part.name, path)
 
 
 def known(value):
@@ -113,8 +106,8 @@ def make(args):
     machine = args.out / f"{args.name}.toml"
     results = args.out / f"{args.name}-microbench.json"
     if results.resolve() not in [Path(name).resolve() for name in args.measurements]:
-        write(results, text_of(measured.compact()))
-    write(machine, machine_text(args.name, measured.gpu, args.base, base,
+        whole_file.write(results, text_of(measured.compact()))
+    whole_file.write(machine, machine_text(args.name, measured.gpu, args.base, base,
                                 {p: (v.value, v.comment) for p, v in values.items()}))
     lines = [f"{measured.gpu['name']}: {machine}", "", *table(values), *findings(values, notes)]
     if args.compare:
@@ -138,4 +131,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    guard.end("calibrate.py", main)

@@ -8,16 +8,18 @@ import os
 import shlex
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-import build
-import costs
-import gains
-import proof
-import unit as units
-from build import ROOT
-from unit import KEYS, BadInput, ToolFailed
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import guard  # noqa: E402,F401  (first: an interrupt says nothing)
+import build  # noqa: E402
+import costs  # noqa: E402
+import gains  # noqa: E402
+import proof  # noqa: E402
+import unit as units  # noqa: E402
+import whole_file  # noqa: E402
+from build import ROOT  # noqa: E402
+from unit import KEYS, BadInput, ToolFailed  # noqa: E402
 
 STEPS = ("contract", "lockstep", "proof", "costs", "gains", "layout")
 RECORDED = ROOT / "traces/data/truck-values.wft"
@@ -97,11 +99,7 @@ def write_json(path, result):
     if not folder.is_dir():
         raise BadInput(f"cannot write {path}: no folder {folder}")
     try:
-        handle, temporary = tempfile.mkstemp(prefix=".evaluate-", dir=folder)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        whole_file.write(path, text)
     except OSError as error:
         raise BadInput(f"cannot write {path}: {error.strerror}") from error
 

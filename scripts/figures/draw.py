@@ -3,12 +3,17 @@
 apart; series differ in hatching or line style as well."""
 
 import math
+import sys
+from pathlib import Path
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator  # noqa: E402
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import whole_file  # noqa: E402
 
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK, GREY = (
     "#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#999999")
@@ -23,7 +28,7 @@ plt.rcParams.update({
 
 
 def save(figure, path):
-    figure.savefig(path)
+    whole_file.write_figure(path, figure)
     plt.close(figure)
 
 

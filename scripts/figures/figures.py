@@ -9,22 +9,23 @@ The simulations are those of docs/numbers, which scripts/results.sh makes.
 """
 
 import argparse
-import csv
 import html
 import math
 import sys
 from pathlib import Path
 
-import yaml
-
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(HERE), str(ROOT / "scripts/results")]
+sys.path[:0] = [str(HERE), str(ROOT / "scripts/results"), str(ROOT / "scripts")]
+import guard  # noqa: E402  (first: an interrupt says nothing)
+import yaml  # noqa: E402
+
 import data  # noqa: E402
 import draw  # noqa: E402
 import store  # noqa: E402
 import tables  # noqa: E402
 import values  # noqa: E402
+import whole_file  # noqa: E402
 
 DONE, BAD_INPUT = 0, 2
 
@@ -55,10 +56,7 @@ class Figure:
 
     def write(self, figure, header, rows):
         draw.save(figure, self.inputs.folder / f"{self.name}.png")
-        with open(self.inputs.folder / f"{self.name}.csv", "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(header)
-            writer.writerows([["" if cell is None else cell for cell in row] for row in rows])
+        whole_file.write_csv(self.inputs.folder / f"{self.name}.csv", header, rows)
 
     def comparisons(self):
         return data.compare(self.paper, self.numbers)
@@ -354,15 +352,12 @@ def draw_all(inputs, chosen, remarks):
     inputs.folder.mkdir(parents=True, exist_ok=True)
     figures = [figure(inputs) for figure in chosen]
     sources = ", ".join(inputs.runs.label(trace) for trace in inputs.runs.of_paper())
-    (inputs.folder / "index.html").write_text(page(figures, remarks, sources), encoding="utf-8")
-    with open(inputs.folder / "comparison.csv", "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["figure", "number", "arc", "here", "difference", "remark"])
-        for figure in figures:
-            for entry in figure.comparisons():
-                remark = remarks.get(figure.name, {}).get(entry.key, "") if entry.differs else ""
-                writer.writerow([figure.name, entry.key, entry.paper, "" if entry.ours is None else entry.ours,
-                                 "" if entry.difference is None else entry.difference, remark])
+    whole_file.write(inputs.folder / "index.html", page(figures, remarks, sources))
+    rows = [[figure.name, entry.key, entry.paper, entry.ours, entry.difference,
+             remarks.get(figure.name, {}).get(entry.key, "") if entry.differs else ""]
+            for figure in figures for entry in figure.comparisons()]
+    whole_file.write_csv(inputs.folder / "comparison.csv",
+                         ["figure", "number", "arc", "here", "difference", "remark"], rows)
     return figures
 
 
@@ -437,4 +432,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    guard.end("figures.sh", main, sys.argv[1:])

@@ -9,8 +9,9 @@ section of docs/model.md. The same text every time.
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
 import diagrams_model  # noqa: E402
+import whole_file  # noqa: E402
 from diagram_parts import Picture  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -221,7 +222,7 @@ def draw_all(folder):
     paths = []
     for name, draw in PICTURES.items():
         path = Path(folder) / f"{name}.svg"
-        path.write_text(draw().svg(), encoding="utf-8")
+        whole_file.write(path, draw().svg())
         paths.append(path)
     return paths
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import store
 import tables
 import values
+import whole_file
 
 ROOT = store.ROOT
 TAG = re.compile(r"<!--(n|table):([^\s>]+?)-->(.*?)<!--/\1-->", re.S)
@@ -97,7 +98,7 @@ def render(numbers, root=ROOT):
         text = path.read_text(encoding="utf-8")
         filled = filler.fill(str(path.relative_to(root)), text)
         if filled != text:
-            store.write_whole(path, filled)
+            whole_file.write(path, filled)
             changed.append(path)
     return changed, filler.problems, filler.absent
 

@@ -11,6 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLo
 
 import store
 import values
+import whole_file
 import correlate
 import schedulers
 import tables
@@ -317,7 +318,7 @@ def draw(n, folder):
             absent.append(f"{path.name}: no result of {error}")
             continue
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            store.write_whole(path, text)
+            whole_file.write(path, text)
             paths.append(path)
     if importlib.util.find_spec("diagrams"):
         import diagrams    # pylint: disable=import-outside-toplevel

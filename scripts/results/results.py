@@ -18,7 +18,8 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+import guard  # noqa: E402,F401  (first: an interrupt says nothing)
 import pages  # noqa: E402
 import pictures  # noqa: E402
 import points  # noqa: E402

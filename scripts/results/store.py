@@ -6,8 +6,12 @@ import json
 import os
 import platform
 import subprocess
+import sys
 import time
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import whole_file  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs/numbers"
@@ -62,18 +66,12 @@ def text_of(value, depth=0):
     return left + "\n" + ",\n".join(lines) + "\n" + " " * depth + right
 
 
-def write_whole(path, text):
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    scratch.write_text(text, encoding="utf-8")
-    os.replace(scratch, path)
-
-
 def write(name, where, data, folder=FOLDER):
     """`where` is what source() gives, `data` the keys of the file's own."""
     document = {"schema": f"warpfold.numbers.{name}/1", "source": where, **data}
     document["digest"] = digest(document)
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / f"{name}.json", text_of(document) + "\n")
+    whole_file.write(folder / f"{name}.json", text_of(document) + "\n")
 
 
 def read(name, folder=FOLDER):

@@ -16,10 +16,9 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+import guard  # noqa: E402  (first: an interrupt says nothing)
 import plan as planning  # noqa: E402
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import guard  # noqa: E402
 
 # What `warpfold sim` says of a policy whose code a trace does not have: no failure, `--policy all` leaves such
 # runs out as well.

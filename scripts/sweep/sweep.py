@@ -21,13 +21,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-sys.path.append(str(HERE.parent))
+sys.path.insert(1, str(HERE.parent))
+import guard  # noqa: E402  (first: an interrupt says nothing)
 import plan as planning  # noqa: E402
 import table  # noqa: E402
 from progress import Progress  # noqa: E402
-
-sys.path.insert(1, str(HERE.parent))
-import guard  # noqa: E402
 
 ROOT = planning.ROOT
 DONE, FAILED, BAD_INPUT = 0, 1, 2

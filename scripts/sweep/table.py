@@ -3,8 +3,11 @@
 configuration of the machine in each row."""
 
 import csv
-import os
+import sys
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import whole_file  # noqa: E402
 
 # In front, in this order; the other columns are the keys of the results file, joined by dots.
 FIRST = ["trace", "workload", "gpu", "policy", "threshold", "unit", "unit_kind", "set", "timeline", "cycles",
@@ -61,14 +64,8 @@ def columns(table):
 
 
 def write_csv(path, table):
-    """The file appears whole."""
-    scratch = Path(path).with_name(f".{Path(path).name}.{os.getpid()}")
-    with open(scratch, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns(table), restval="", lineterminator="\n")
-        writer.writeheader()
-        for row in table:
-            writer.writerow({key: "" if value is None else value for key, value in row.items()})
-    os.replace(scratch, path)
+    names = columns(table)
+    whole_file.write_csv(path, names, ([row.get(name) for name in names] for row in table))
 
 
 def to_number(text):

@@ -70,6 +70,20 @@ class Arithmetic(unittest.TestCase):
             self.correlate_made_up({"sampling": "", "sample_every": 1}, None)
         self.assertEqual(str(refused.exception), "x/bob.wft: its times are of NVIDIA H200, the machine is h200")
 
+    def test_times_are_of_the_machines_gpu_where_there_are_some(self):
+        def time(policy, ms, gpu=None):
+            return {"policy": policy, "median_ms": ms, **({"gpu": gpu} if gpu else {})}
+
+        header = {"workload": "NV-BB", "gpu": "NVIDIA H200", "costs": {"sm_90": {"baseline": {}, "skip": {}}},
+                  "sampling": "", "sample_every": 1,
+                  "times": [time("baseline", 1.0), time("skip", 2.0), time("baseline", 3.0, "NVIDIA H100 80GB HBM3")]}
+        info = {"header": header, "stats": {"lane_atomics": 1}}
+        times = {machine: correlate.measured_of(info, "sm_90", None, machine).times
+                 for machine in (None, "h200", "h100", "made/h100.toml", "h10", "rtx4090")}
+        own = {"baseline": 1.0, "skip": 2.0}
+        self.assertEqual(times, {None: own, "h200": own, "h100": {"baseline": 3.0}, "made/h100.toml": {"baseline": 3.0},
+                                 "h10": own, "rtx4090": own})
+
     def test_what_takes_longest_begins(self):
         whole = {"sampling": "", "sample_every": 1}
         lanes = {"x/a.wft": 3, "x/b.wft": 5, "x/c.wft": 4}
@@ -102,7 +116,7 @@ class Arithmetic(unittest.TestCase):
         """Of traces with so many lane atomics each; those that are simulated go to `begun`, those that are thinned
         before to `thinned`."""
         lanes = lanes or {"x/bob.wft": 1}
-        header = {"workload": "NV-BB", "costs": {"sm_90": {"baseline": {}}},
+        header = {"workload": "NV-BB", "gpu": "NVIDIA H200", "costs": {"sm_90": {"baseline": {}}},
                   "times": [{"policy": "baseline", "median_ms": 0.025}, {"policy": "skip", "median_ms": 1}], **part}
 
         def run(command, *arguments, **_):

@@ -23,7 +23,7 @@ SECONDS = 2.0
 BUSY = 3.0  # as much again where other tests have the processors
 PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable
 # What only a killed process may leave: names that nobody takes for results.
-TEMPORARY = re.compile(r"\.tmp-\d+-\d+$|^\.|^tmp")
+TEMPORARY = re.compile(r"\.tmp-\d+-\d+$|^\.|^tmp|^warpfold-\w{6}$")
 
 
 def processes_of(mark):
@@ -140,6 +140,19 @@ class Killed(KillTest):
     def test_import(self):
         example = ROOT / "traces/import/accelsim/example/kernelslist.g"
         self.kill_often([COMMAND, "trace", "import-accelsim", example, "--out", "."], self.check_file("kernel-1.wft"))
+
+
+class KilledFigures(KillTest):
+    def test_pages_are_whole(self):
+        """Files may be missing, none is cut off."""
+        def check(whole, folder, names, ended):
+            self.assertLessEqual(names, {"figures"})
+            found = {path.name: path.read_bytes() for path in (folder / "figures").glob("[!.]*")}
+            expected = {path.name: path.read_bytes() for path in (whole / "figures").iterdir()}
+            self.assertEqual(found, expected if ended else {name: expected[name] for name in found})
+
+        self.kill_often([PYTHON, "-B", ROOT / "scripts/figures/figures.py", "--only", "fig07,fig19", "--output", "figures"],
+                        check)
 
 
 class KilledSweep(KillTest):
