@@ -15,6 +15,7 @@
 #include "model/gpu/run/simulate.hpp"
 #include "model/policy/group_sizes.hpp"
 #include "model/policy/timing.hpp"
+#include "model/results/json.hpp"
 #include "model/unit/wave_file.hpp"
 
 namespace warpfold {
@@ -160,18 +161,23 @@ void refuse_unknown_rules(const GpuConfig& gpu) {
   }
 }
 
-// Measured time of the kernel variant that the run simulated, if the trace has one. What was timed
-// is the whole launch, which says nothing about a part of it that does not stand for it.
+// Measured time of the kernel variant that the run simulated, if the trace has one: on the GPU that
+// the machine is, or else on the one that was traced. What was timed is the whole launch, which
+// says nothing about a part of it that does not stand for it.
 void add_measurement(const trace::Header& header, RunResult& run) {
   if (!header.sampling.empty() && run.gpu_part == 1) {
     return;
   }
   for (const trace::VariantTime& time : header.times) {
-    if (time.policy == run.policy) {
+    const std::string& gpu = time.gpu.empty() ? header.gpu : time.gpu;
+    const bool of_machine = is_measured_gpu(run.gpu, gpu);
+    if (time.policy == run.policy && (of_machine || time.gpu.empty())) {
       run.measured_ms = time.median_ms;
       run.measured_clock_mhz = time.sm_clock_mhz;
-      run.measured_gpu = header.gpu;
-      return;
+      run.measured_gpu = gpu;
+      if (of_machine) {
+        return;
+      }
     }
   }
 }

@@ -146,5 +146,27 @@ class OneFileUnderTwoNames(CommandTest):
                              f"{out}: is the trace to read")
 
 
+class TimesOfSeveralGpus(CommandTest):
+    def test_a_machine_is_compared_with_its_own_gpu(self):
+        trace = ROOT / "traces/recorded/pytorch-index-add.wft"  # a whole launch, of an H100
+        info = json.loads(self.succeeds("trace", "info", "--json", trace).stdout)["traces"][0]
+        own = {time["policy"]: time["median_ms"] for time in info["header"]["times"]}
+        times = {"schema": "warpfold.times/1", "scene": info["header"]["scene"], "gpu": "NVIDIA H200",
+                 "times": [{"policy": "baseline", "median_ms": 0.125, "min_ms": 0.1, "max_ms": 0.2, "runs": 9,
+                            "sm_clock_mhz": 1000}]}
+        (self.folder / "times.json").write_text(json.dumps(times), encoding="utf-8")
+        self.succeeds("trace", "retime", trace, "two.wft", "--times", "times.json")
+        self.succeeds("sim", "two.wft", "--gpu", "h100,h200,rtx4090", "--policy", "baseline", "--unit", "golden",
+                      "--json", "r.json")
+        runs = json.loads((self.folder / "r.json").read_text(encoding="utf-8"))["runs"]
+        measured = {run["gpu"]: run["measured"] for run in runs}
+        self.assertEqual((measured["h200"]["ms"], measured["h200"]["cycles"]), (0.125, 125000))
+        self.assertIsNotNone(measured["h200"]["ratio"])
+        self.assertEqual(measured["h100"]["ms"], own["baseline"])
+        self.assertIsNotNone(measured["h100"]["ratio"])
+        self.assertEqual(measured["rtx4090"]["ms"], own["baseline"])
+        self.assertIsNone(measured["rtx4090"]["ratio"])
+
+
 if __name__ == "__main__":
     unittest.main()

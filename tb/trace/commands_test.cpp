@@ -525,6 +525,29 @@ TEST(Retime, ChangesTheTimesAlone) {
   EXPECT_EQ(header_to_json(reader.header()), header_to_json(expected));
 }
 
+TEST(Retime, TimesOfAnotherGpuComeBesideThem) {
+  const TempFolder folder;
+  write_counted(folder / "t.wft");
+  json times = small_times();
+  std::ostringstream out;
+  const auto retime = [&](const char* gpu, double median, const char* from, const char* to) {
+    times["gpu"] = gpu;
+    times["times"][0]["median_ms"] = median;
+    std::ofstream(folder / "times.json") << times;
+    EXPECT_EQ(trace_retime(folder / from, folder / "times.json", folder / to, {}, out), 0);
+  };
+  const std::string own = Reader(folder / "t.wft").header().gpu;
+  retime("NVIDIA H100", 0.75, "t.wft", "two.wft");
+  retime(own.c_str(), 0.5, "two.wft", "three.wft");
+  retime("NVIDIA H100", 0.875, "three.wft", "four.wft");
+  const std::vector<VariantTime> all = Reader(folder / "four.wft").header().times;
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].gpu, "");
+  EXPECT_EQ(all[0].median_ms, 0.5);
+  EXPECT_EQ(all[1].gpu, "NVIDIA H100");
+  EXPECT_EQ(all[1].median_ms, 0.875);
+}
+
 TEST(Retime, RefusesTimesOfOtherLaunches) {
   const auto refusal_of = [](const std::function<void(json&)>& change) -> std::string {
     const TempFolder folder;
@@ -546,10 +569,12 @@ TEST(Retime, RefusesTimesOfOtherLaunches) {
   };
   EXPECT_EQ(refusal_of([](json& times) { times["schema"] = "warpfold.times/2"; }),
             "is not warpfold.times/1");
-  EXPECT_EQ(refusal_of([](json& times) { times["gpu"] = "another"; }),
-            "is of another GPU or scene than the trace");
+  EXPECT_EQ(refusal_of([](json& times) { times.erase("gpu"); }), "does not say of which GPU it is");
+  EXPECT_EQ(refusal_of([](json& times) { times["gpu"] = 7; }), "does not say of which GPU it is");
   EXPECT_EQ(refusal_of([](json& times) { times.erase("scene"); }),
-            "is of another GPU or scene than the trace");
+            "is of another scene than the trace");
+  EXPECT_EQ(refusal_of([](json& times) { times["times"].push_back(times["times"][0]); }),
+            "header: times[1].policy: \"sw-b:8\" comes twice");
   EXPECT_EQ(refusal_of([](json& times) { times.erase("times"); }),
             "header: times: is null, not an array");
   EXPECT_EQ(refusal_of([](json& times) { times["times"][0].erase("runs"); }),

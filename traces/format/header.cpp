@@ -220,6 +220,9 @@ VariantTime time_from_json(const json& value, const std::string& where) {
   time.max_ms = object.real("max_ms");
   time.runs = object.u32("runs");
   time.sm_clock_mhz = object.real("sm_clock_mhz");
+  if (value.contains("gpu")) {
+    time.gpu = object.text("gpu");
+  }
   object.finish();
   return time;
 }
@@ -289,6 +292,9 @@ std::string header_to_json(const Header& header, int indent) {
                             {"max_ms", time.max_ms},
                             {"runs", time.runs},
                             {"sm_clock_mhz", time.sm_clock_mhz}});
+    if (!time.gpu.empty()) {
+      out["times"].back()["gpu"] = time.gpu;
+    }
   }
   out["values"] = header.values == ValueMode::kOperands ? "operands" : "none";
   out["sampling"] = header.sampling;
@@ -353,12 +359,22 @@ void replace_times(Header& header, std::string_view text) {
   if (!parsed.is_object() || parsed.value("schema", json()) != kTimesSchema) {
     throw TraceError(fmt::format("is not {}", kTimesSchema));
   }
-  if (parsed.value("gpu", json()) != json(header.gpu) ||
-      parsed.value("scene", json()) != json(header.scene)) {
-    throw TraceError("is of another GPU or scene than the trace");
+  if (parsed.value("scene", json()) != json(header.scene)) {
+    throw TraceError("is of another scene than the trace");
   }
+  const json gpu = parsed.value("gpu", json());
+  if (!gpu.is_string()) {
+    throw TraceError("does not say of which GPU it is");
+  }
+  const std::string of = gpu == json(header.gpu) ? "" : gpu.get<std::string>();
   Header changed = header;
-  changed.times = times_from(parsed.value("times", json()));
+  std::erase_if(changed.times, [&](const VariantTime& time) { return time.gpu == of; });
+  for (VariantTime& time : times_from(parsed.value("times", json()))) {
+    time.gpu = of;
+    changed.times.push_back(std::move(time));
+  }
+  std::stable_sort(changed.times.begin(), changed.times.end(),
+                   [](const VariantTime& a, const VariantTime& b) { return a.gpu < b.gpu; });
   validate_header(changed);
   header = std::move(changed);
 }

@@ -45,8 +45,8 @@ void replace_costs(Header& header, std::string_view text);
 // Of a file of kernel times, as the `time` commands of the capture programs write it.
 inline constexpr std::string_view kTimesSchema = "warpfold.times/1";
 
-// Gives the header the times of such a file likewise. Throws TraceError if the file is of another
-// GPU or scene, or not sound.
+// Gives the header the times of such a file in place of those that it has of the same GPU; times of
+// others stay. Throws TraceError if the file is of another scene, or not sound.
 void replace_times(Header& header, std::string_view text);
 
 }  // namespace warpfold::trace

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 
@@ -342,10 +343,14 @@ void validate_header(const Header& header) {
   check_arrays(header);
   check_sites(header);
   check_costs(header);
-  Names timed;
+  std::map<std::string, Names> timed;  // by GPU
   for (std::size_t i = 0; i < header.times.size(); ++i) {
     const std::string field = fmt::format("times[{}]", i);
-    timed.add(field + ".policy", header.times[i].policy);
+    const std::string& gpu = header.times[i].gpu;
+    if (!gpu.empty()) {
+      check_name(field + ".gpu", gpu);
+    }
+    timed[gpu.empty() ? header.gpu : gpu].add(field + ".policy", header.times[i].policy);
     check_time(field, header.times[i]);
   }
   if (header.values != ValueMode::kNone && header.values != ValueMode::kOperands) {

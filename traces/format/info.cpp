@@ -168,9 +168,9 @@ std::string info_text(const Reader& reader, const TraceStats& stats) {
     }
   }
   for (const VariantTime& time : header.times) {
-    line("time",
-         fmt::format("{}: {:.4f} ms ({:.4f}..{:.4f}, {} runs) at {:.0f} MHz", time.policy,
-                     time.median_ms, time.min_ms, time.max_ms, time.runs, time.sm_clock_mhz));
+    line("time", fmt::format("{}: {:.4f} ms ({:.4f}..{:.4f}, {} runs) at {:.0f} MHz{}", time.policy,
+                             time.median_ms, time.min_ms, time.max_ms, time.runs, time.sm_clock_mhz,
+                             time.gpu.empty() ? "" : ", on " + time.gpu));
   }
   for (const auto& [key, value] : header.provenance) {
     line(key, value);

@@ -143,6 +143,7 @@ struct VariantTime {
   double median_ms = 0, min_ms = 0, max_ms = 0;
   std::uint32_t runs = 0;
   double sm_clock_mhz = 0;  // 0 if not measured
+  std::string gpu = {};     // that it ran on; empty: Header::gpu
 };
 
 enum class ValueMode : std::uint8_t { kNone = 0, kOperands = 1 };
@@ -162,7 +163,7 @@ struct Header {
   std::vector<std::string> paths;   // names of the path classes of work records
   // costs["sm_89"]["sw-b"]
   std::map<std::string, std::map<std::string, VariantCost>> costs;
-  std::vector<VariantTime> times;
+  std::vector<VariantTime> times;       // of one GPU or of several
   ValueMode values = ValueMode::kNone;  // kOperands: every event of the file has its values
   // How the trace was sampled; empty for a whole launch.
   std::string sampling;
