@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -41,9 +42,10 @@ int run_record(const record::RecordOptions& options) {
     return kBadInput;
   }
   const record::RecordOutcome outcome = record::record(options, *tools, say);
-  if (outcome.interrupted) {
+  if (outcome.interrupted != 0) {
     complain(fmt::format("record: interrupted; {} traces were finished before", outcome.traces));
-    return kCheckFailed;
+    std::signal(outcome.interrupted, SIG_DFL);
+    std::raise(outcome.interrupted);
   }
   if (outcome.program_status != 0) {
     complain(fmt::format("record: {} ended with {}; {} traces were finished before",

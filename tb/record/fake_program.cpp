@@ -2,7 +2,8 @@
 // A program as `warpfold record` sees it, without a GPU: it says over the socket what the injected
 // libraries would. The argument is what becomes of it: "whole", "two" (launches), "crash" (in the
 // middle of a launch, behind a whole one), "fail" (a launch that CUDA cannot run), "exit" (status
-// 3), "nothing" (says nothing), "garbage", "wait" (for a signal, behind a whole launch).
+// 3), "nothing" (says nothing), "garbage", "wait" (for a signal, behind a whole launch), "stubborn"
+// (the same, but SIGINT and SIGTERM do not move it).
 #include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -90,7 +91,11 @@ int run(const std::string& what) {
   } else if (what == "crash") {
     launch(connection, "adds", false, "");
     std::abort();
-  } else if (what == "wait") {
+  } else if (what == "wait" || what == "stubborn") {
+    if (what == "stubborn") {
+      std::signal(SIGINT, SIG_IGN);
+      std::signal(SIGTERM, SIG_IGN);
+    }
     for (;;) {
       pause();
     }

@@ -291,6 +291,29 @@ TEST_F(HeaderLog, WhatMakesNoSenseIsRefused) {
   EXPECT_TRUE(has(refused([](Words&) {}), "does not say what launch"));
 }
 
+TEST_F(HeaderLog, NumbersThatAreNoneAreRefused) {
+  const nlohmann::json whole = text_;
+  const auto refused = [&](const char* key, const nlohmann::json& value) {
+    text_ = whole;
+    text_[key] = value;
+    return refusal(file_of(whole_launch()));
+  };
+  for (const char* key : {"launch", "registers", "shared", "every"}) {
+    for (const nlohmann::json& value :
+         {nlohmann::json(1.5), nlohmann::json(-1), nlohmann::json(1e300), nlohmann::json("1"),
+          nlohmann::json(nullptr)}) {
+      EXPECT_NE(refused(key, value).find("does not say what launch"), std::string::npos)
+          << key << " " << value;
+    }
+    EXPECT_NE(refused(key, 4294967297).find("4294967297 is too large a number"), std::string::npos)
+        << key;
+  }
+  EXPECT_NE(refused("grid", {2.5, 1, 1}).find("does not say"), std::string::npos);
+  EXPECT_NE(refused("arrays", {{"sums", 1e300, 4}}).find("does not say"), std::string::npos);
+  EXPECT_NE(refused("arrays", {{"sums", 4096, 4.5}}).find("does not say"), std::string::npos);
+  EXPECT_NE(refused("sites", {{7.5, "color"}}).find("does not say"), std::string::npos);
+}
+
 TEST_F(HeaderLog, TwoFilesOfOneNameAreRefused) {
   const std::string bytes = file_of(whole_launch());
   fs::create_directory(folder_ / "other");

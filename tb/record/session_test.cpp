@@ -128,10 +128,22 @@ TEST_F(Session, AnInterruptEndsTheProgramAndKeepsWhatIsFinished) {
   });
   const RecordOutcome outcome = run("wait");
   later.join();
-  EXPECT_TRUE(outcome.interrupted);
+  EXPECT_EQ(outcome.interrupted, SIGINT);
   EXPECT_EQ(outcome.traces, 1U);
   EXPECT_EQ(files(), std::vector<std::string>{"adds.wft"});
   trace::Reader(folder_ / "out/adds.wft").verify();
+}
+
+TEST_F(Session, AProgramThatDoesNotHearIsKilled) {
+  std::thread later([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    kill(getpid(), SIGTERM);
+  });
+  const RecordOutcome outcome = run("stubborn");
+  later.join();
+  EXPECT_EQ(outcome.interrupted, SIGTERM);
+  EXPECT_EQ(outcome.program_status, 128 + SIGKILL);
+  EXPECT_EQ(files(), std::vector<std::string>{"adds.wft"});
 }
 
 TEST_F(Session, AFullDiskLeavesNoPartOfATrace) {

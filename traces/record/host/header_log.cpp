@@ -12,6 +12,7 @@
 
 #include "traces/record/header/warpfold/record_log.cuh"
 #include "traces/record/host/date.hpp"
+#include "traces/record/host/json_number.hpp"
 #include "traces/record/host/names.hpp"
 #include "traces/record/host/trace_builder.hpp"
 #include "traces/record/protocol.hpp"
@@ -140,19 +141,19 @@ class LogFile {
 LaunchInfo launch_of(const nlohmann::json& text) {
   LaunchInfo launch;
   launch.function = text.at("kernel");
-  launch.ordinal = text.at("launch");
+  launch.ordinal = whole_number<std::uint32_t>(text.at("launch"));
   for (std::size_t i = 0; i < 3; ++i) {
-    launch.grid[i] = text.at("grid").at(i);
-    launch.block[i] = text.at("block").at(i);
+    launch.grid[i] = whole_number<std::uint32_t>(text.at("grid").at(i));
+    launch.block[i] = whole_number<std::uint32_t>(text.at("block").at(i));
   }
-  launch.registers = text.at("registers");
-  launch.shared_bytes = text.at("shared");
+  launch.registers = whole_number<std::uint32_t>(text.at("registers"));
+  launch.shared_bytes = whole_number<std::uint32_t>(text.at("shared"));
   launch.gpu = text.at("gpu");
   launch.driver = text.at("driver");
   launch.cuda = text.at("cuda");
   for (const nlohmann::json& array : text.at("arrays")) {
-    const std::uint64_t base = array.at(1);
-    launch.allocations[base] = array.at(2);
+    const auto base = whole_number<std::uint64_t>(array.at(1));
+    launch.allocations[base] = whole_number<std::uint64_t>(array.at(2));
     launch.array_names[base] = array.at(0);
   }
   return launch;
@@ -182,7 +183,7 @@ class Places {
     code_.function = file.text().at("kernel");
     std::map<std::uint32_t, std::string> names;
     for (const nlohmann::json& site : file.text().at("sites")) {
-      names[site.at(0)] = site.at(1);
+      names[whole_number<std::uint32_t>(site.at(0))] = site.at(1);
     }
     for (const auto& [number, type] : file.additions()) {
       const std::uint32_t site = number >> layout::kParameterShift;
@@ -225,7 +226,7 @@ class Places {
 };
 
 LaunchShape shape_of(const LogFile& file, const LaunchInfo& launch) {
-  const std::uint32_t every = file.text().at("every");
+  const auto every = whole_number<std::uint32_t>(file.text().at("every"));
   const std::uint64_t threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
   if (every == 0 || threads == 0 || threads > 1024) {
     file.refuse("tells of a launch that no GPU makes");

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "traces/record/host/json_number.hpp"
+
 namespace warpfold::record {
 
 void LaunchTimes::add(const std::string& message) {
@@ -15,7 +17,7 @@ void LaunchTimes::add(const std::string& message) {
     // In the order in which the program made them.
     std::vector<nlohmann::json> launches = json.at("launches");
     std::sort(launches.begin(), launches.end(), [](const auto& a, const auto& b) {
-      return a.at(0).template get<std::uint64_t>() < b.at(0).template get<std::uint64_t>();
+      return whole_number<std::uint64_t>(a.at(0)) < whole_number<std::uint64_t>(b.at(0));
     });
     std::map<std::string, std::uint32_t> seen;
     for (const nlohmann::json& launch : launches) {

@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -26,9 +29,35 @@ constexpr std::uint64_t kMostMessage = std::uint64_t{4} << 30U;
 
 volatile std::sig_atomic_t stopped = 0;
 
-void stop(int) {
-  stopped = 1;
+void stop(int number) {
+  stopped = number;
 }
+
+pid_t pid_of(Peer peer) {
+  ucred who{};
+  socklen_t bytes = sizeof who;
+  return getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 ? who.pid : 0;
+}
+
+// What processes get that are to end: SIGINT, a little later SIGTERM, then SIGKILL.
+class Ending {
+ public:
+  // Again and again, from when they are to end. To those of one moment alike.
+  [[nodiscard]] int next_signal() {
+    constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGKILL};
+    const auto now = std::chrono::steady_clock::now();
+    if (sent_ == kSignals.size() || now < next_) {
+      return 0;
+    }
+    next_ = now + kPatience;
+    return kSignals.at(sent_++);
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kPatience{900};
+  std::size_t sent_ = 0;
+  std::chrono::steady_clock::time_point next_;
+};
 
 // While it lives, SIGINT and SIGTERM are noted and no more.
 class NotedSignals {
@@ -54,6 +83,7 @@ class NotedSignals {
 
 [[noreturn]] void become(const std::vector<std::string>& command, const std::string& library,
                          const std::string& patches, const std::string& socket, int failure) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   setenv("CUDA_INJECTION64_PATH", library.c_str(), 1);
   setenv(kPatchesVariable, patches.c_str(), 1);
   setenv(kSocketVariable, socket.c_str(), 1);
@@ -130,13 +160,15 @@ ProgramResult Program::run(const std::vector<std::string>& command,
   ProgramResult result;
   int status = 0;
   bool running = true;
+  Ending ending;
   try {
-    // What it has said is heard to the end, and so are processes that it leaves behind.
-    while (running || !peers_.empty()) {
+    // What it has said is heard to the end, and so are processes that it leaves behind, unless they
+    // are to end.
+    while (running || (!peers_.empty() && stopped == 0)) {
       serve(kLookMs);
-      if (stopped != 0 && !result.interrupted) {
-        result.interrupted = true;
-        kill(child, SIGINT);
+      if (stopped != 0 && running) {
+        result.interrupted = stopped;
+        urge(child, ending.next_signal());
       }
       if (running && waitpid(child, &status, WNOHANG) == child) {
         running = false;
@@ -156,6 +188,18 @@ ProgramResult Program::run(const std::vector<std::string>& command,
   result.heard = heard_;
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
+}
+
+void Program::urge(pid_t child, int number) const {
+  if (number == 0) {
+    return;
+  }
+  kill(child, number);
+  for (const auto& [peer, inbox] : peers_) {
+    if (const pid_t pid = pid_of(peer); pid > 0 && pid != child) {
+      kill(pid, number);
+    }
+  }
 }
 
 void Program::serve(int timeout_ms) {

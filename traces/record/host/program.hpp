@@ -17,9 +17,9 @@ namespace warpfold::record {
 using Peer = int;
 
 struct ProgramResult {
-  int status = 0;            // as a shell has it: 128 + the signal that ended it
-  bool interrupted = false;  // SIGINT or SIGTERM came to us
-  bool heard = false;        // a process of it has loaded the library
+  int status = 0;       // as a shell has it: 128 + the signal that ended it
+  int interrupted = 0;  // the signal that came to us, SIGINT or SIGTERM
+  bool heard = false;   // a process of it has loaded the library
 };
 
 class Program {
@@ -49,6 +49,8 @@ class Program {
     std::string bytes;
   };
   void serve(int timeout_ms);
+  // The signal to the program, and to those of its processes that have said something; 0: none.
+  void urge(pid_t child, int number) const;
   void read_from(Peer peer);
   void accept_peer();
 

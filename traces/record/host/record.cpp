@@ -50,13 +50,14 @@ RecordOutcome record(const RecordOptions& options, const RecordTools& tools,
                                        },
                                    .on_end = [&](Peer peer) { recording.on_end(peer); }});
   ProgramResult result;
-  for (std::uint32_t run = 0; run < options.time_runs && result.status == 0; ++run) {
+  for (std::uint32_t run = 0;
+       run < options.time_runs && result.status == 0 && result.interrupted == 0; ++run) {
     result = program.run(options.command, tools.time_library, {});
   }
-  if (result.status == 0 && !result.interrupted) {
+  if (result.status == 0 && result.interrupted == 0) {
     result = program.run(options.command, tools.record_library, tools.patches);
   }
-  if (options.profile && !result.interrupted) {
+  if (options.profile && result.interrupted == 0) {
     refine_all(recording, options, CodeReader(tools.costs, scratch.path()), scratch.path(), say);
   }
   if (options.keep_code) {

@@ -42,7 +42,7 @@ struct RecordOutcome {
   std::size_t traces = 0;
   std::size_t failed = 0;  // launches that were to be recorded and could not be
   int program_status = 0;
-  bool interrupted = false;
+  int interrupted = 0;  // SIGINT or SIGTERM, if it came
   bool loaded = false;  // the program has loaded the recorder
 };
 

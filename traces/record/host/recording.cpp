@@ -8,6 +8,7 @@
 #include "traces/format/name_match.hpp"
 #include "traces/format/whole_file.hpp"
 #include "traces/record/host/date.hpp"
+#include "traces/record/host/json_number.hpp"
 #include "traces/record/host/names.hpp"
 
 namespace warpfold::record {
@@ -124,17 +125,18 @@ void Recording::on_launch(Peer peer, const nlohmann::json& json) {
   launch.function = json.at("function");
   launch.ordinal = ++process.launches[launch.function];
   for (std::size_t i = 0; i < 3; ++i) {
-    launch.grid[i] = json.at("grid").at(i);
-    launch.block[i] = json.at("block").at(i);
+    launch.grid[i] = whole_number<std::uint32_t>(json.at("grid").at(i));
+    launch.block[i] = whole_number<std::uint32_t>(json.at("block").at(i));
   }
-  launch.registers = std::max(json.at("registers").get<std::uint32_t>(), 1U);
-  launch.shared_bytes = json.at("static_shared").get<std::uint32_t>() +
-                        json.at("dynamic_shared").get<std::uint32_t>();
+  launch.registers = std::max(whole_number<std::uint32_t>(json.at("registers")), 1U);
+  launch.shared_bytes = whole_number<std::uint32_t>(json.at("static_shared")) +
+                        whole_number<std::uint32_t>(json.at("dynamic_shared"));
   launch.gpu = json.at("gpu");
   launch.driver = json.at("driver");
   launch.cuda = json.at("cuda");
   for (const nlohmann::json& allocation : json.at("allocations")) {
-    launch.allocations[allocation.at(0)] = allocation.at(1);
+    launch.allocations[whole_number<std::uint64_t>(allocation.at(0))] =
+        whole_number<std::uint64_t>(allocation.at(1));
   }
   const bool chosen = (options_.launch == 0 || launch.ordinal == options_.launch) &&
                       (trace::is_found_in(launch.function, wanted_) ||
