@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -40,7 +41,16 @@ struct Options {
 // Between the processes.
 struct Counts {
   std::atomic<std::uint64_t> next{0}, passed{0}, refused{0}, failed{0}, referenced{0}, cycles{0};
+  std::atomic<int> stopped{0};  // the signal
 };
+
+Counts* all_counts = nullptr;
+
+// SIGINT or SIGTERM to any of the processes: each ends its case, and the first tells how far they
+// came.
+void stop(int number) {
+  all_counts->stopped = number;
+}
 
 // What it takes to do it again, and the case as it was drawn.
 void save(const Case& small, const Outcome& outcome, std::uint64_t seed, const fs::path& out) {
@@ -88,7 +98,7 @@ void run_seed(const Options& options, std::uint64_t seed, Counts& counts) {
 }
 
 void work(const Options& options, Counts& counts, Clock::time_point end) {
-  while (options.runs != 0 || Clock::now() < end) {
+  while (counts.stopped == 0 && (options.runs != 0 || Clock::now() < end)) {
     const std::uint64_t index = counts.next++;
     if (options.runs != 0 && index >= options.runs) {
       return;
@@ -109,6 +119,9 @@ int run(const Options& options) {
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::duration_cast<Clock::duration>(
                                std::chrono::duration<double>(options.hours * 3600));
+  all_counts = &counts;
+  std::signal(SIGINT, stop);
+  std::signal(SIGTERM, stop);
   std::vector<pid_t> workers;
   for (unsigned i = 0; i < options.jobs; ++i) {
     const pid_t pid = ::fork();
@@ -133,7 +146,8 @@ int run(const Options& options) {
       "{} failed; {} cycles\n",
       all, options.seed, seconds, counts.passed.load(), counts.referenced.load(),
       counts.refused.load(), counts.failed.load(), counts.cycles.load());
-  return counts.failed == 0 && counts.passed > 0 && whole ? 0 : 1;
+  const int right = counts.failed == 0 && counts.passed > 0 && whole ? 0 : 1;
+  return counts.stopped == 0 ? right : 128 + counts.stopped;
 }
 
 }  // namespace
