@@ -16,6 +16,7 @@ checks=(
   "docs|commands of the pages that take minutes|scripts/docs.sh --nightly"
   "seeds|unit benches and lockstep with 20 seeds|scripts/regress.sh --seeds 20"
   "traces|RTL and golden unit on every shipped trace|scripts/check_traces.sh"
+  "bounds|no policy beats its lower bounds on a whole frame|python3 tb/shipped/bounds.py build/release/model/warpfold traces/data/truck.wft rtx4090"
   "synth|transistors, area and paths against the accepted ones|scripts/synth.sh --check"
   "proofs|all proofs of the RTL|scripts/prove.sh"
   "netlists|the mapped netlists equal the RTL|scripts/prove_netlist.sh"

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import socket
 import tempfile
 import unittest
 
@@ -38,6 +39,10 @@ def start_browser():
 class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        try:
+            socket.getaddrinfo("localhost", None)
+        except OSError as error:
+            raise unittest.SkipTest(f"no localhost to find the browser at: {error} (is there /etc/hosts?)") from error
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
         results, timeline = fixture.simulate(cls.folder)
