@@ -7,7 +7,7 @@ class SkipVector final : public SkipRule {
  public:
   SkipVector()
       : SkipRule({.name = "skip-vector",
-                  .source = "variant skip-vector of a capture",
+                  .source = "Atomic Aggregation, fig. 8",
                   .description = "The same as skip, and the sums of a struct leave by vector REDs "
                                  "of up to four floats.",
                   .variant = "skip-vector",
