@@ -5,9 +5,10 @@
     scripts/replay_microbench.py [--match REGEX] [--jobs N] [RESULTS]
 
 RESULTS is what warpfold_microbench wrote, by default that of an H200 (model/gpus/h200-microbench.json, the
-cases of REDs only). Each case becomes a trace (warpfold_red_trace) and is run by the golden unit's GPU model
-under policy baseline. Compared are SM cycles for each RED of an SM until the last addition is done (`drained`).
-Cases with idle sub-cores are left out: a trace does not say on which sub-core a warp is.
+cases of REDs only). Each case of the groups `red` and `vector` becomes a trace (warpfold_red_trace) and is run by
+the golden unit's GPU model under policy baseline, or vector where it adds by vector REDs. Compared are SM cycles for
+each RED of an SM, of `vector` for all that a warp adds at once, until the last addition is done (`drained`).
+Cases with idle sub-cores are left out: a trace does not say on which sub-core a warp is. So are those of halves.
 
 Exit code 1: a case is off by more than --limit. 2: bad input.
 """
@@ -30,6 +31,7 @@ from progress import Progress  # noqa: E402
 
 # Built with the capture programs, or without a CUDA compiler with the tests.
 BUILT = [ROOT / f"build/release/{folder}/microbench/warpfold_red_trace" for folder in ("traces/capture", "tb")]
+GROUPS = ("red", "vector")
 TRACES = Path(os.environ.get("WARPFOLD_RED_TRACE") or next((path for path in BUILT if path.exists()), BUILT[0]))
 
 
@@ -41,36 +43,37 @@ def pattern(text):
 
 
 def measured_cases(path, match):
-    """{name: cycles for a RED} of the cases of group `red`."""
+    """{name: cycles for an operation} of the cases of REDs."""
     try:
         results = json.loads(Path(path).read_text(encoding="utf-8"))["results"]
-        cases = {r["name"]: r["extra"]["drained"] for r in results if r["group"] == "red"}
+        cases = {r["name"]: r["extra"]["drained"] for r in results if r["group"] in GROUPS}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path}: not results of warpfold_microbench ({error})") from error
     return {name: cycles for name, cycles in cases.items() if match.search(name)}
 
 
-def modelled(name, reds, gpu, sms):
-    """Cycles for a RED in the model."""
+def modelled(name, operations, policy, gpu, sms):
+    """Cycles for an operation in the model."""
     settings = [] if name.endswith("/gpu") or "/hot_" in name else ["--set", "sm.count=1"]
     with tempfile.TemporaryDirectory() as folder:
         trace, out = Path(folder) / "case.wft", Path(folder) / "r.json"
         run("--sms", sms, name, trace, command=TRACES)
-        run("sim", trace, "--gpu", gpu, "--policy", "baseline", "--unit", "golden", "--jobs", 1,
+        run("sim", trace, "--gpu", gpu, "--policy", policy, "--unit", "golden", "--jobs", 1,
             "--json", out, *settings)
-        return json.loads(out.read_text(encoding="utf-8"))["runs"][0]["cycles"] / reds
+        return json.loads(out.read_text(encoding="utf-8"))["runs"][0]["cycles"] / operations
 
 
 def replay(results, gpu, sms, match, jobs):
     """A row for each case of `results` whose name `match` finds: measured and modelled cycles, and the error."""
     measured = measured_cases(results, pattern(match))
-    reds = dict(line.split() for line in run("--sms", sms, "--list", command=TRACES).splitlines())
-    cases = {n: c for n, c in measured.items() if n in reds}
+    known = {name: (int(operations), policy) for name, operations, policy in
+             (line.split() for line in run("--sms", sms, "--list", command=TRACES).splitlines())}
+    cases = {n: c for n, c in measured.items() if n in known}
     if not cases:
         raise BadInput(f"{results}: no such case")
     with ThreadPoolExecutor(jobs) as pool, Progress(len(cases), "cases") as progress:
         def one(name):
-            cycles = modelled(name, int(reds[name]), gpu, sms)
+            cycles = modelled(name, *known[name], gpu, sms)
             progress.step()
             return cycles
 

@@ -144,6 +144,15 @@ class Loader {
     }
   }
 
+  template <typename T>
+  void operator()(std::string_view section, std::string_view key, T& value,
+                  const OptionalRange<T>& range) {
+    const toml::table* table = root_.get_as<toml::table>(section);
+    if (table != nullptr && table->contains(key)) {
+      (*this)(section, key, value, Range<T>(range));
+    }
+  }
+
   void operator()(std::string_view section, std::string_view key, IssueOrder& value) {
     const toml::node& found = node(section, key);
     const auto text = found.value_exact<std::string>();

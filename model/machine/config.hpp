@@ -94,9 +94,12 @@ struct GpuConfig {
     // again; 0: they do not sleep. SMs are in so many groups that do so at times of their own.
     std::uint32_t sleep_cycles = 0;
     std::uint32_t tick_groups = 0;
-    double red_min = 0;        // least occupancy of one RED
-    double red_flit = 0;       // per flit of its packets (gpu/traffic/transaction.hpp)
-    double red_change = 0;     // per change of line between lone words, but for the first turns
+    double red_min = 0;     // least occupancy of one RED
+    double red_flit = 0;    // per flit of its packets (gpu/traffic/transaction.hpp)
+    double red_change = 0;  // per change of line between lone words, but for the first turns
+    // Beyond red_min, for each word but the first that a lane adds to. A file may leave it out:
+    // then what an H100 takes.
+    double red_word = 1.01;
     double shuffle = 0;        // per warp shuffle
     double match = 0;          // per MATCH or REDUX
     double shared_access = 0;  // per LDS/STS without bank conflicts

@@ -17,6 +17,10 @@ struct Range {
   T max;
 };
 
+// Of a parameter that a file may leave out, for what GpuConfig has without it.
+template <typename T>
+struct OptionalRange : Range<T> {};
+
 // Calls visit(section, key, member, range) for each number and visit(section, key, member) for the
 // rest, in the order in which they are printed. `section` is empty for the top level.
 template <typename Config, typename Visitor>
@@ -70,6 +74,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("lsu", "red_min", gpu.lsu.red_min, kCycles);
   visit("lsu", "red_flit", gpu.lsu.red_flit, kCycles);
   visit("lsu", "red_change", gpu.lsu.red_change, Real{.min = 0, .max = 1000});
+  visit("lsu", "red_word", gpu.lsu.red_word, OptionalRange<double>{{.min = 0, .max = 1000}});
   visit("lsu", "shuffle", gpu.lsu.shuffle, kCycles);
   visit("lsu", "match", gpu.lsu.match, kCycles);
   visit("lsu", "shared_access", gpu.lsu.shared_access, kCycles);

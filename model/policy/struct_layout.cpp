@@ -55,7 +55,7 @@ std::uint64_t end_of(const std::vector<trace::Site>& sites) {
 
 }  // namespace
 
-StructLayout::StructLayout(const trace::Header& header, std::uint32_t most_words)
+StructLayout::StructLayout(const trace::Header& header, std::uint32_t most_words, bool as_traced)
     : most_words_(most_words) {
   if (most_words <= 1) {
     return;
@@ -63,10 +63,11 @@ StructLayout::StructLayout(const trace::Header& header, std::uint32_t most_words
   for (std::size_t s = 0; s < header.sites.size(); ++s) {
     const trace::Site& site = header.sites[s];
     const bool fits = site.type == trace::ValueType::kF32 && site.parameters.size() > 1;
-    kinds_.push_back(!fits                               ? Kind::kNone
-                     : is_struct(site)                   ? Kind::kAsTraced
-                     : shares_addresses(header.sites, s) ? Kind::kNone
-                                                         : Kind::kMoved);
+    const bool stays = as_traced || shares_addresses(header.sites, s);
+    kinds_.push_back(!fits             ? Kind::kNone
+                     : is_struct(site) ? Kind::kAsTraced
+                     : stays           ? Kind::kNone
+                                       : Kind::kMoved);
   }
 }
 

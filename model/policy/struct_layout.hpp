@@ -20,8 +20,9 @@ class StructLayout {
   // stays as it is. Where they do not, and no other site may add to the same addresses, the kernel
   // is taken to have them in a struct behind all arrays of the launch: of 2^n words so that none
   // lies in two lines, or, beyond 8 words, in multiples of 32 bytes. All other sites, and those
-  // that do not add FP32, have none.
-  StructLayout(const trace::Header& header, std::uint32_t most_words);
+  // that do not add FP32, have none. With code of its own (`as_traced`) a kernel has the structs
+  // that the trace has, and no others.
+  StructLayout(const trace::Header& header, std::uint32_t most_words, bool as_traced = false);
 
   [[nodiscard]] std::uint32_t most_words() const { return most_words_; }
   // Whether that site adds to structs; whether they are not what the trace has.

@@ -7,6 +7,9 @@ import tomllib
 WIDTH = 116
 KEY = re.compile(r"^(\w+) = ([^#]*?)\s*(?:#\s*(.*))?$")
 SECTION = re.compile(r"^\[(\w+)\]$")
+# Parameters that a machine file may leave out: the one that they stand behind, and what they are then
+# (model/machine/config.hpp).
+OPTIONAL = {"lsu.red_word": ("lsu.red_change", 1.01)}
 
 
 class Base:
@@ -17,6 +20,9 @@ class Base:
         for section, content in tomllib.loads(text).items():
             if isinstance(content, dict):
                 self.values.update({f"{section}.{key}": value for key, value in content.items()})
+        for parameter, (before, value) in OPTIONAL.items():
+            if parameter not in self.values:
+                self.values = with_behind(self.values, before, parameter, value)
         self.sass_arch = tomllib.loads(text)["sass_arch"]
         self.comments, self.about = {}, {}
         section, before = "", []
@@ -36,6 +42,16 @@ class Base:
         for parameter in self.values:
             result.setdefault(parameter.split(".")[0], []).append(parameter)
         return result
+
+
+def with_behind(values, before, parameter, value):
+    """With one more, behind `before`."""
+    result = {}
+    for key, old in values.items():
+        result[key] = old
+        if key == before:
+            result[parameter] = value
+    return result
 
 
 def number(value):

@@ -147,6 +147,14 @@ def red_change(m, so_far, cases):
     return {name: (m.drained(name) - flits) / 21 for name in cases[1:]}
 
 
+def red_word(m, so_far, cases):
+    """What REDs of two and of four words take beyond one of a word, for each further word."""
+    if any(not m.has(name) for name in cases):
+        raise Undecided("vector REDs were not measured")
+    word = m.drained(cases[0])
+    return {name: (m.drained(name) - word) / further for name, further in zip(cases[1:], (1, 3), strict=True)}
+
+
 def lsu_match(m, so_far, cases):
     """What 16 MATCHes add to 16 REDs of one lane and of 8, and to 16 shuffles; REDs and shuffles count alike."""
     one, one_with, eight, eight_with, shuffles, shuffles_with = (m.median(name) for name in cases)
@@ -291,6 +299,8 @@ RULES = (
     Rule("lsu.red_change", "beyond 32 lone flits, by 21 changes", tuple(
         f"red/{name}/lanes=32/{LONE_SM}" for name in ("same", "distinct_4_lines", "distinct_8_lines")),
          red_change, digits(2), apart=0.1),
+    Rule("lsu.red_word", "beyond a RED of one word, a further one",
+         tuple(f"vector/same/words={form}/lanes=1/{LONE_SM}" for form in ("1/half2", "2/v2", "4/v4")), red_word, digits(2)),
     Rule("lsu.shuffle", "busy SM, over four sub-cores", (f"ops/shfl_bfly/{BUSY}",), median(0.25), digits(2)),
     Rule("lsu.match", "added by 16", tuple(
         f"mixed/red={red}/shfl={shfl}/lds=0/match={match}/ffma=0/lanes={lanes}/warps=32"

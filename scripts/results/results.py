@@ -191,6 +191,10 @@ def make_all(options):
         print("microbenchmarks", flush=True)
         command, data = sources.replay(simulator)
         store.write("replay", store.source(command), {"behaviour": behaviour, **data})
+    if outdated("vector_replay", behaviour):
+        print("microbenchmarks of vector REDs", flush=True)
+        command, data = sources.vector_replay(simulator)
+        store.write("vector_replay", store.source(command), {"behaviour": behaviour, **data})
     if outdated(today.NAME, behaviour):
         print("kernels of today", flush=True)
         command, data = sources.today(simulator, options.cores)

@@ -385,6 +385,18 @@ def vectors(n):
     return markdown(["pattern", "lanes", "on", "2 floats, scalar", "v2", "4 floats, scalar", "v4"], rows, 3)
 
 
+def vector_replay(n):
+    """Each case's cycles of all SMs, measured, modelled, and the error there and on one SM."""
+    cases = {name: (measured, modelled) for name, measured, modelled in n.need("vector_replay")["cases"]}
+
+    def error(name):
+        return "-" if name not in cases else f"{100 * (cases[name][1] / cases[name][0] - 1):+.1f} %"
+
+    rows = [[f"`{name.removeprefix('vector/').removesuffix('/warps=32/gpu')}`", f"{took:,.4g}", f"{modelled:,.4g}", error(name),
+             error(name.removesuffix("/gpu") + "/sm")] for name, (took, modelled) in cases.items() if not name.endswith("/sm")]
+    return markdown(["case", "measured, cycles", "modelled", "error", "error, one SM"], rows, 1)
+
+
 # Ways to add nine words of a struct; the last two for each of 32 lanes.
 STRUCTS = {"nine REDs of one lane": "/words=9/scalar/lanes=1", "`v4`, `v4` and a RED of one lane": "/words=9/v4/lanes=1",
            "a RED of nine lanes": "_by_lanes/words=1/scalar/lanes=9", "a `v4` of three lanes": "_by_lanes/words=4/v4/lanes=3",
@@ -482,7 +494,7 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "correlation-by-trace": correlation_by_trace, "thresholds": thresholds, "truck-h200": truck_h200,
           "synthesis": synthesis, "synthesis-asap7": synthesis_asap7, "transistors": transistors, "adders": adders,
           "layout": layout, "fpga": fpga,
-          "accuracy": accuracy, "replay": replay, "vectors": vectors, "on-h100": on_h100,
+          "accuracy": accuracy, "replay": replay, "vectors": vectors, "vector-replay": vector_replay, "on-h100": on_h100,
           "vector-structs": vector_structs, "measured": measured, "calibration": calibration,
           "held-out": plain_rows("held_out"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
           "schedulers": lambda n: schedulers.by_trace(n, markdown), "scheduler-bounds": lambda n: schedulers.bounds(n, markdown),

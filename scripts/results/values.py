@@ -242,8 +242,8 @@ class Numbers:
             return whole(most) if most >= 100 else two(most)
         return whole(sum(entry[words[0]] for entry in traces.values()))
 
-    def replay_value(self, name):
-        errors = {case: modelled / measured - 1 for case, measured, modelled in self.need("replay")["cases"]}
+    def replay_value(self, document, name):
+        errors = {case: modelled / measured - 1 for case, measured, modelled in self.need(document)["cases"]}
         worst = max(errors, key=lambda case: abs(errors[case]))
         return {"cases": str(len(errors)), "within5": str(sum(abs(error) <= 0.05 for error in errors.values())),
                 "mean": percent(statistics.fmean(map(abs, errors.values()))), "worst": percent(abs(errors[worst])),
@@ -360,8 +360,8 @@ class Numbers:
                 return self.layout_value(*rest)
             if words[0] == "energy":
                 return self.energy_value(*rest)
-            if words[0] == "replay":
-                return self.replay_value(*rest)
+            if words[0] in ("replay", "vector-replay"):
+                return self.replay_value(words[0].replace("-", "_"), *rest)
             if words[0] == "traces":
                 return self.trace_value(*rest)
             if words[0] == "synth":

@@ -141,8 +141,8 @@ def select_traces(patterns, folder):
     return chosen
 
 
-# Kinds of rules, as `warpfold rules` lists them.
-RULES = ["rules.admission", "rules.scheduler", "rules.l2_order", "rules.slice_map"]
+# Kinds of rules, as `warpfold rules` lists them, and a parameter: what a machine may leave out.
+OPTIONAL = ["rules.admission", "rules.scheduler", "rules.l2_order", "rules.slice_map", "lsu.red_word"]
 
 
 def list_policies(simulator):
@@ -209,7 +209,7 @@ def check_parameters(keys):
     with open(BUILTIN_MACHINES / "rtx4090.toml", "rb") as file:
         machine = tomllib.load(file)
     known = [key for key, value in machine.items() if not isinstance(value, dict)]
-    known += RULES  # which a machine may leave out
+    known += OPTIONAL
     known += [f"{section}.{key}" for section, value in machine.items() if isinstance(value, dict) for key in value]
     for key in keys:
         if key not in known:

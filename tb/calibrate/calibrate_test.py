@@ -41,6 +41,7 @@ BUSY, ONE = rules.BUSY, rules.ONE
 PROPORTIONAL = [rule.parameter for rule in rules.RULES if rule.parameter in (
     "pipe.integer pipe.sfu latency.shared latency.shuffle latency.shuffle_index latency.match latency.match_group "
     "latency.l1_load latency.barrier latency.barrier_warp lsu.tick_groups lsu.red_min lsu.red_flit lsu.red_change "
+    "lsu.red_word "
     "lsu.shuffle lsu.match lsu.shared_access lsu.shared_wide lsu.global_load lsu.match_unit lsu.hand_red "
     "lsu.hand_shuffle lsu.hand_shuffle_index lsu.hand_match l2.sector_cycles l2.rop_cycles l2.port_cycles "
     "l2.turn_spread latency.sfu latency.redux latency.uniform l2.dram_latency").split()]
@@ -96,7 +97,7 @@ class Rules(unittest.TestCase):
 
     def test_a_case_that_takes_three_times_as_long_moves_its_parameter_by_that(self):
         of_parameter = {rule.parameter: rule for rule in rules.RULES}
-        self.assertEqual(len(PROPORTIONAL), 32)
+        self.assertEqual(len(PROPORTIONAL), 33)
         for parameter in PROPORTIONAL:
             rule = of_parameter[parameter]
             readings = list(self.now[parameter].readings.values())
@@ -119,6 +120,11 @@ class Rules(unittest.TestCase):
         beside = "mixed/red=16/shfl=0/lds=0/match=16/ffma=0/lanes={}/warps=32"
         before = sum(self.now["lsu.match"].readings.values()) / 2
         self.moves("lsu.match", add({beside.format(1): 8, beside.format(8): 8}), round(before + 0.25, 1))
+
+    def test_a_gpu_without_vector_reds_takes_the_base_machines(self):
+        def older(cases, gpu):
+            cases["vector/same/words=4/v4/lanes=1/warps=32/sm"]["name"] = "gone"
+        self.undecided("lsu.red_word", older, "vector REDs were not measured")
 
     def test_the_device(self):
         self.moves("sm.count", lambda cases, gpu: gpu.update(sms=108), 108)
@@ -211,7 +217,7 @@ class Shipped(unittest.TestCase):
             again = (Path(folder) / "h100-microbench.json").read_text(encoding="utf-8")
             self.assertEqual(again, (GPUS / "h100-microbench.json").read_text(encoding="utf-8"))
         self.assertIn("  l2.slices: 80 (h200: 96)\n", out)
-        self.assertRegex(out, r"\nHow well 87 parameters are determined: "
+        self.assertRegex(out, r"\nHow well 88 parameters are determined: "
                               r"\d+ exact, \d+ well, \d+ fair, \d+ poorly, \d+ not\n")
         self.assertEqual(tomllib.loads(made)["l2"]["slices"], 80)
 

@@ -80,6 +80,10 @@ class Reading(unittest.TestCase):
         self.assertEqual(red.writes(), [])
         self.assertEqual(red.added_value(), ["R26"])
         self.assertEqual(set(red.reads()), {"R22", "R23", "UR4", "UR5", "R26"})
+        vector = line(0, "REDG.E.ADD.F32x4.FTZ.RN.STRONG.GPU desc[UR4][R22.64], R8")
+        self.assertEqual(vector.added_value(), ["R8", "R9", "R10", "R11"])
+        pair = line(0, "REDG.E.ADD.F32x2.FTZ.RN.STRONG.GPU desc[UR4][R22.64], R8")
+        self.assertEqual(pair.added_value(), ["R8", "R9"])
         carry = line(0, "LEA R28, P0, R30, UR4, 0x2")
         self.assertEqual(carry.writes(), ["R28", "P0"])
         compare = line(0, "ISETP.GE.AND P1, PT, R12, UR10, !P0")
@@ -218,9 +222,9 @@ class Paths(unittest.TestCase):
         self.assertIn("VOTE", [w.flow.code[a].opcode for a in w.addresses("skip_alpha")])
 
 
-def shaped(workload, variant, text=None):
-    """Ways through a kernel of a workload, sm_86."""
-    name = f"{workload}_sm_86_{variant.replace('-', '_')}.sass"
+def shaped(workload, variant, text=None, arch="sm_86"):
+    """Ways through a kernel of a workload."""
+    name = f"{workload}_{arch}_{variant.replace('-', '_')}.sass"
     if text is None:
         with open(os.path.join(HERE, "sass", name), encoding="utf-8") as file:
             text = file.read()
@@ -383,6 +387,26 @@ class Workloads(unittest.TestCase):
         self.assertEqual((w.cost("unseen")[0]["global_load"], w.cost("prologue")[0]["global_load"]), (1, 9))
         self.assertEqual(w.cost("taken")[0]["global_load"], 1 + 9 + 9)
         self.assertEqual(w.cost("butterfly")[0]["shuffle"], 60)
+
+    def test_vectors_of_four_floats(self):
+        w = shaped("gradient_struct", "vector", arch="sm_90")
+        # The address; the nine gradients lie where the three atomics want them.
+        self.assertEqual(slots(w.cost("plain")[0]), 2)
+        self.assertEqual([slots(w.cost(n)[0]) for n in w.shape.paths], [44, 45, 8, 19, 23, 53, 1])
+        with open(os.path.join(HERE, "sass", "gradient_struct_sm_90_vector.sass"), encoding="utf-8") as file:
+            text = file.read()
+        with self.assertRaisesRegex(SassError, "has 2 atomics, not 3"):
+            shaped("gradient_struct", "vector", without(text, 0x8B0), "sm_90")
+        # What a vector's last register has is a gradient, and belongs to the pass.
+        narrow = text.replace("F32x4", "F32")
+        self.assertGreater(slots(shaped("gradient_struct", "vector", narrow, "sm_90").cost("plain")[0]), 2)
+
+    def test_vectors_are_of_sm_90_alone(self):
+        shape = WORKLOADS["gradient_struct"]
+        self.assertEqual([shape.atomics(v) for v in ("baseline", "vector", "skip-vector")], [9, 3, 3])
+        self.assertEqual(WORKLOADS["halved_vector"].atomics("vector"), 1)
+        self.assertNotIn("vector", shape.variants_of("sm_89"))
+        self.assertEqual(shape.variants_of("sm_90"), list(shape.variants))
 
     def test_other_shapes_are_refused(self):
         with open(os.path.join(HERE, "sass", "pagerank_sm_86_baseline.sass"), encoding="utf-8") as file:

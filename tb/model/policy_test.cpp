@@ -106,6 +106,12 @@ TEST(Policy, ThatAddsNothingIsOnlyThereIfItIsNamed) {
   EXPECT_EQ(parse_policies("all,none").size(), default_policies().size() + 1);
 }
 
+TEST(Policy, OfVectorRedsIsOnlyThereIfItIsNamed) {
+  EXPECT_EQ(parse_policies("all,vector,skip-vector").size(), default_policies().size() + 2);
+  EXPECT_EQ(parse_policy("vector").variant(), "vector");
+  EXPECT_EQ(parse_policy("skip-vector").variant(), "skip-vector");
+}
+
 TEST(Policy, UnknownNameListsTheKnownOnes) {
   for (const std::string name :
        {"", "Baseline", "arc", "sw-x:3", "baseline,,skip", "skip,", " baseline", "LAB"}) {

@@ -15,6 +15,7 @@
 #include "model/gpu/run/reference_sums.hpp"
 #include "model/gpu/run/simulate.hpp"
 #include "model/policy/plain_rule.hpp"
+#include "model/policy/policy.hpp"
 #include "model/policy/program.hpp"
 #include "model/results/process_pool.hpp"
 #include "tb/model/small_trace.hpp"
@@ -290,6 +291,52 @@ TEST(Rule, SeveralWordsAtOnceAreFewerOperations) {
   trace.event(0, 0, ~0U, 4);
   EXPECT_EQ(run_apart(trace, small_h200(1), Pairs(true)).rop_ops, 2U);
   EXPECT_EQ(run_apart(trace, small_h200(1), AlwaysSerial()).rop_ops, kParameters);
+}
+
+// Nine floats of structs of 48 bytes, as code with vector REDs adds them.
+SmallTrace vector_events() {
+  SmallTrace trace = random_trace(7, 4, 2, 9, 0.5, true);
+  for (trace::Parameter& parameter : trace.header.sites[0].parameters) {
+    parameter.stride_bytes = 48;
+  }
+  for (auto& [arch, variants] : trace.header.costs) {
+    variants["vector"] = variants.at("baseline");
+    variants["skip-vector"] = variants.at("skip");
+  }
+  return trace;
+}
+
+TEST(Rule, VectorRedsAddFourFloatsOfAStruct) {
+  for (const char* name : {"vector", "skip-vector"}) {
+    const PolicyRule& rule = *parse_policy(name).rule;
+    const SmallTrace trace = vector_events();
+    const RunResult result = run_apart(trace, small_h200(2), rule);
+    expect_sound(result);
+    EXPECT_EQ(counter(result, "reds"), 3 * result.events);  // four, four and one
+    EXPECT_GT(counter(result, "noc_lone_words"), 0U);
+  }
+}
+
+TEST(Rule, VectorRedsTakeTheStructsThatThereAre) {
+  SmallTrace trace = vector_events();
+  for (std::size_t p = 0; p < 9; ++p) {
+    trace.header.sites[0].parameters[p].base += 0x100000 * p;
+    trace.header.sites[0].parameters[p].stride_bytes = 4;
+  }
+  const RunResult result = run_apart(trace, small_h200(2), *parse_policy("vector").rule);
+  expect_sound(result);
+  EXPECT_EQ(counter(result, "reds"), 9 * result.events);
+}
+
+TEST(Rule, VectorRedsNeedTheirCode) {
+  try {
+    run(some_events(), small_h200(1), *parse_policy("vector").rule);
+    ADD_FAILURE() << "not refused";
+  } catch (const SimulationError& error) {
+    EXPECT_NE(std::string(error.what()).find("has no sm_90 code of variant vector"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 std::string complaint(Wrong::How how) {

@@ -14,6 +14,7 @@ namespace {
 constexpr Ticks kMin = 535;    // 2.09 cycles
 constexpr Ticks kFlit = 261;   // 1.02
 constexpr Ticks kChange = 31;  // 0.12
+constexpr Ticks kWord = 259;   // 1.01
 
 struct Part {
   std::uint8_t sectors;
@@ -236,6 +237,7 @@ TEST(Structs, OfAReductionUnitAreOneTransactionOfTheirSectors) {
   MemOp op;
   op.kind = MemOpKind::kReduced;
   op.words = 9;
+  op.spread = true;
   op.mask = 1;
   op.address = bench.addresses.address(3, 0);
   LineSums sums{};
@@ -249,6 +251,7 @@ TEST(Structs, OfAReductionUnitAreOneTransactionOfTheirSectors) {
   EXPECT_EQ(t.turns, 1U);
   EXPECT_EQ(t.packets, 2U);
   EXPECT_EQ(t.flits, 3U);
+  EXPECT_EQ(bench.splitter.occupancy(0), 3 * kFlit);
   EXPECT_FALSE(t.own);
   const auto words = bench.added();
   EXPECT_EQ(words.size(), 9U);
@@ -298,6 +301,61 @@ TEST(Structs, OfLanesAreAddedLaneByLane) {
               (std::vector<Fp32Bits>{values.of(w, 0), values.of(w, 2)}));
     EXPECT_EQ(words.at(bench.addresses.address(5, w)), std::vector<Fp32Bits>{values.of(w, 1)});
   }
+}
+
+// So many words of each lane: flits, lone ones of them, of each transaction, and ticks of the pipe.
+struct Vectors {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> flits;
+  Ticks ticks;
+  bool operator==(const Vectors&) const = default;
+};
+Vectors vectors(StructBench& bench, MemOp& op) {
+  bench.splitter.split(op);
+  Vectors found{{}, 0};
+  for (std::size_t i = 0; i < bench.splitter.count(); ++i) {
+    const Transaction& t = bench.splitter.at(i);
+    found.flits.emplace_back(t.flits, t.lone_words);
+    found.ticks += bench.splitter.occupancy(i);
+    bench.sums.take(t.data);
+  }
+  return found;
+}
+Vectors of_lanes(std::uint8_t words, const std::vector<std::uint32_t>& primitives) {
+  StructBench bench(64, primitives);
+  MemOp op;
+  op.words = words;
+  op.mask = (LaneMask{1} << primitives.size()) - 1;
+  op.event = {.cta = CtaHold::of(bench.cta())};
+  return vectors(bench, op);
+}
+
+TEST(Structs, FourWordsOfALaneAreAFlit) {
+  using V = Vectors;
+  EXPECT_EQ(of_lanes(4, {0}), (V{{{1, 1}}, kMin + 3 * kWord}));
+  EXPECT_EQ(of_lanes(2, {0}), (V{{{1, 1}}, kMin + kWord}));
+  // Of two lines, of one address, of one line.
+  EXPECT_EQ(of_lanes(4, {0, 2}), (V{{{1, 1}, {1, 1}}, kMin + 3 * kWord}));
+  EXPECT_EQ(of_lanes(4, {4, 4}), (V{{{1, 1}, {1, 1}}, kMin + 3 * kWord}));
+  EXPECT_EQ(of_lanes(4, {0, 1}), (V{{{3, 0}}, kMin + 3 * kWord}));
+  // More lanes than that.
+  EXPECT_EQ(of_lanes(2, {0, 2, 4, 6, 8, 10}).ticks, 6 * kFlit);
+  // No vector has so many.
+  EXPECT_EQ(of_lanes(5, {0}), (V{{{2, 0}}, kMin + 4 * kWord}));
+  EXPECT_EQ(of_lanes(9, {0}), (V{{{3, 0}}, kMin + 8 * kWord}));
+}
+
+TEST(Structs, FourSumsOfALaneAreAFlitThoseOfFourLanesTwo) {
+  StructBench bench(64, {0});
+  MemOp op;
+  op.kind = MemOpKind::kReduced;
+  op.words = 4;
+  op.mask = 1;
+  op.address = bench.addresses.address(3, 0);
+  op.data = bench.sums.put(LineSums{});
+  EXPECT_EQ(vectors(bench, op), (Vectors{{{1, 1}}, kMin + 3 * kWord}));
+  op.spread = true;
+  op.data = bench.sums.put(LineSums{});
+  EXPECT_EQ(vectors(bench, op), (Vectors{{{2, 0}}, kMin}));
 }
 
 // The worst there is: no two lanes in one line, each in two.

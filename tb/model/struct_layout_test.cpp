@@ -51,6 +51,14 @@ TEST(StructLayout, LeavesStructsWhereTheyAre) {
   EXPECT_EQ(layout.sites(trace.header)[0].parameters[8].stride_bytes, 48U);
 }
 
+TEST(StructLayout, OfCodeOfItsOwnHasTheStructsOfTheTraceAlone) {
+  const StructLayout apart(arrays_apart(), 4, true);
+  EXPECT_FALSE(apart.has(0));
+  EXPECT_FALSE(apart.moved(0));
+  const SmallTrace trace(1, 1, 9, 100, 48);
+  EXPECT_TRUE(StructLayout(trace.header, 4, true).has(0));
+}
+
 TEST(StructLayout, HasNoneOfOtherTypesOrOfOneWord) {
   trace::Header header = arrays_apart();
   header.sites[0].type = trace::ValueType::kF16x2;

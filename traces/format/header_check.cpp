@@ -118,7 +118,9 @@ void check_variant(const std::string& field, const std::string& name, const Vari
                    const Header& header) {
   const auto segments = reduce_segments(name);
   if (segments.empty()) {
-    refuse_field(field, "unknown variant: baseline, sw-s, sw-b, skip and cccl are known");
+    refuse_field(field,
+                 "unknown variant: known are baseline, sw-s, sw-b, skip, cccl, vector, "
+                 "skip-vector");
   }
   if (variant.paths.size() != header.paths.size()) {
     refuse_field(field + ".paths",
@@ -291,7 +293,7 @@ void refuse_field(std::string_view field, std::string_view why) {
 }
 
 std::span<const std::string_view> reduce_segments(std::string_view variant) {
-  if (variant == "baseline") {
+  if (variant == "baseline" || variant == "vector") {
     return kBaselineSegments;
   }
   if (variant == "sw-s") {
@@ -300,7 +302,7 @@ std::span<const std::string_view> reduce_segments(std::string_view variant) {
   if (variant == "sw-b") {
     return kButterflySegments;
   }
-  if (variant == "skip") {
+  if (variant == "skip" || variant == "skip-vector") {
     return kSkipSegments;
   }
   if (variant == "cccl") {

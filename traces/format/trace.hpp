@@ -130,6 +130,7 @@ struct InstructionCost {
 //   skip:     "check" "butterfly" "leader"             (check also runs on warps that are skipped)
 //   cccl:     "butterfly" "leader"      (every pass reduces: those without an event have it in
 //                                        their path)
+//   vector, skip-vector: as baseline and skip, with vector REDs of up to four floats of a struct
 struct VariantCost {
   std::vector<InstructionCost> paths;
   std::vector<std::map<std::string, InstructionCost>> reduce;

@@ -51,7 +51,7 @@ auto refusing(const trace::Reader& trace, Make make) {
 Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
                       const ReferenceSums& reference) {
   const trace::Header& header = trace.header();
-  const StructLayout structs(header, most_words(options));
+  const StructLayout structs(header, most_words(options), !options.policy.has_unit());
   Launch launch{.trace = trace,
                 .header = header,
                 .timing = refusing(trace,

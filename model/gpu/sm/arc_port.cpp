@@ -118,6 +118,7 @@ inline void ArcPort::send_sum(const UnitOutputs& out, const Operand& operand) {
   op.address = out.lsu_addr;
   op.parameter = operand.parameter;
   op.words = static_cast<std::uint8_t>(out.lsu_word + 1);
+  op.spread = true;
   op.data = op.words > 1 ? context_.sums.put(packet_) : out.lsu_data;
 }
 

@@ -14,7 +14,8 @@ RedSplitter::RedSplitter(const SmContext& context)
       line_mask_(~Address{context.config.l1.line_bytes - 1}),
       red_min_(to_ticks(context.config.lsu.red_min)),
       red_flit_(to_ticks(context.config.lsu.red_flit)),
-      red_change_(to_ticks(context.config.lsu.red_change)) {
+      red_change_(to_ticks(context.config.lsu.red_change)),
+      red_word_(to_ticks(context.config.lsu.red_word)) {
   set_pieces(!context.buffer.present());
 }
 
@@ -60,7 +61,7 @@ void RedSplitter::split(MemOp& op) {
   } else {
     split_lanes(op);
   }
-  set_occupancies();
+  set_occupancies(op);
 }
 
 // Lanes on one and the same address: a flit each.
@@ -118,6 +119,7 @@ void RedSplitter::clear_words(std::size_t transaction) {
   words_[transaction].fill(0);
   added_[transaction] = 0;
   summed_[transaction] = 0;
+  owner_[transaction] = kSeveral;
 }
 
 // Returns the turn in which it is added to.
@@ -162,7 +164,7 @@ void RedSplitter::count_turns_of_line(std::size_t first) {
     if (all == 0) {
       return;
     }
-    const bool lone = std::has_single_bit(all);
+    const bool lone = std::has_single_bit(all) || (pieces == 1 && is_vector(first, all));
     bool head = !lone;
     for (std::size_t m = 0; m < pieces; ++m) {
       if (words[m] != 0) {
@@ -171,6 +173,13 @@ void RedSplitter::count_turns_of_line(std::size_t first) {
       }
     }
   }
+}
+
+// What a lane adds to at once: as much of a sector as the vectors have that a GPU adds.
+bool RedSplitter::is_vector(std::size_t transaction, std::uint32_t words) const {
+  constexpr int kMostWords = 4;
+  return owner_[transaction] != kSeveral && std::popcount(words) <= kMostWords &&
+         std::has_single_bit(unsigned{sectors_of(words)});
 }
 
 // A turn that adds to these words, to one in all if `lone`; with the turn's head if `head`.
@@ -229,8 +238,9 @@ std::uint32_t RedSplitter::words_of_turn(std::size_t transaction, std::uint32_t 
   return words;
 }
 
-// A flit of the RED after another, and the changes of line between lone words, red_min in all.
-void RedSplitter::set_occupancies() {
+// A flit of the RED after another, and the changes of line between lone words, red_min in all and
+// more for each further word of a lane.
+void RedSplitter::set_occupancies(const MemOp& op) {
   Ticks total = 0;
   std::uint32_t most = 0;  // lone words of a line so far
   for (std::size_t i = 0; i < count_; ++i) {
@@ -241,7 +251,8 @@ void RedSplitter::set_occupancies() {
     occupancy_[i] = red_flit_ * transactions_[i].flits + red_change_ * changes;
     total += occupancy_[i];
   }
-  occupancy_[count_ - 1] += red_min_ - std::min(red_min_, total);
+  const Ticks least = red_min_ + (op.spread ? 0 : red_word_ * (op.words - 1U));
+  occupancy_[count_ - 1] += least - std::min(least, total);
 }
 
 // A RED by one lane of each primitive, of sums formed in software.
@@ -268,6 +279,7 @@ void RedSplitter::split_sums(MemOp& op) {
 void RedSplitter::add_group(const MemOp& op, std::uint32_t primitive, LaneMask group) {
   const EventValues event_values(op.event, context_.addresses);
   TransactionFields fields;
+  lane_ = static_cast<std::uint8_t>(std::countr_zero(group));
   for (std::uint32_t w = 0; w < op.words; ++w) {
     fields.parameter = static_cast<std::uint16_t>(op.parameter + w);
     std::array<Fp32Bits, kLanes> values{};
@@ -304,16 +316,20 @@ void RedSplitter::add_sum(Address address, Fp32Bits sum, const TransactionFields
     clear_words(count_);
     begin(fields);
     transactions_[index].address = address & piece_mask_;
+    owner_[index] = lane_;
+  } else if (owner_[index] != lane_) {
+    owner_[index] = kSeveral;
   }
   add_word(index, address);
   sums_[index][word] = sum;
   summed_[index] |= 1U << word;
 }
 
-// The sums of a struct, which a reduction unit has formed.
+// The sums of a struct, which a reduction unit has formed, or software in one lane.
 void RedSplitter::split_packet(const MemOp& op) {
   const LineSums sums = context_.sums.take(op.data);
   TransactionFields fields;
+  lane_ = op.spread ? kSeveral : 0;
   for (std::uint32_t w = 0; w < op.words; ++w) {
     fields.parameter = static_cast<std::uint16_t>(op.parameter + w);
     add_sum(op.address + w * sizeof(Fp32Bits), sums[w], fields);
@@ -331,6 +347,7 @@ void RedSplitter::split_structs(MemOp& op) {
   for (LaneMask rest = op.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
     const std::uint32_t primitive = lane_primitive(trace, event, lane);
+    lane_ = static_cast<std::uint8_t>(lane);
     for (std::uint32_t w = 0; w < op.words; ++w) {
       fields.parameter = static_cast<std::uint16_t>(op.parameter + w);
       add_sum(context_.addresses.address(primitive, fields.parameter),

@@ -3,7 +3,9 @@
 // Owned by the load-store unit; no clock. Timing as measured on an H200: a flit a cycle
 // (transaction.hpp), so same-address lanes one a cycle and the four sectors of a line 5 cycles,
 // 2.09 cycles at least per RED. Lanes on one word of each of several lines take turns by passes
-// over these lines: in all passes but the first each change of line costs red_change.
+// over these lines: in all passes but the first each change of line costs red_change. Words that a
+// lane adds to side by side, up to four of a sector, are as one: a vector, measured on an H100. A
+// RED takes red_word longer at least for each further word of a lane.
 #pragma once
 
 #include <array>
@@ -51,14 +53,15 @@ class RedSplitter {
   void add_turn(std::size_t& transaction, std::uint32_t turn, std::uint32_t words, bool lone,
                 bool head);
   std::size_t fork(std::size_t transaction, std::uint32_t turn);
-  void set_occupancies();
+  void set_occupancies(const MemOp& op);
+  [[nodiscard]] bool is_vector(std::size_t transaction, std::uint32_t words) const;
 
   const SmContext& context_;
   const Address line_mask_;
   bool by_line_ = true;
   Address piece_mask_ = 0;  // of an address, that of its transaction
   bool wide_ = false;       // the RED in hand is
-  const Ticks red_min_, red_flit_, red_change_;
+  const Ticks red_min_, red_flit_, red_change_, red_word_;
   // A struct of a lane is no longer than a line, so it lies in two.
   static constexpr std::size_t kMost = 2 * kLanes;
   std::size_t count_ = 0;
@@ -70,6 +73,9 @@ class RedSplitter {
   std::array<Ticks, kMost> occupancy_{};
   std::array<LineSums, kMost> sums_;           // of each, where it carries sums,
   std::array<std::uint32_t, kMost> summed_{};  // and the words of these
+  static constexpr std::uint8_t kSeveral = 0xff;
+  std::array<std::uint8_t, kMost> owner_{};  // whose these are, of the lanes
+  std::uint8_t lane_ = kSeveral;             // whose sum is next
 };
 
 }  // namespace warpfold

@@ -98,9 +98,9 @@ class Instruction:
     # from gradients.
 
     def _width(self):
-        if ".128" in self.name:
+        if ".128" in self.name or ".F32x4" in self.name:
             return 4
-        if ".64" in self.name or ".WIDE" in self.name or self.name == "CS2R":
+        if ".64" in self.name or ".F32x2" in self.name or ".WIDE" in self.name or self.name == "CS2R":
             return 2
         return 1
 

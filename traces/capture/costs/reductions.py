@@ -50,9 +50,10 @@ class Ways(Passes):
         way = self.flow.walk(start, {self.meet}, lambda a, s: self._through(a, s, IS_ATOMIC, blocked)
                              if any(self.flow.reaches(t, IS_ATOMIC, blocked) for t in s) else s[0])
         atomics = sum(IS_ATOMIC(self.flow.code[a]) for a in way)
-        if atomics != self.parameters:
-            unrolled = ": the loop has been unrolled" if atomics > self.parameters else ""
-            raise SassError(f"the way from {start:#x} has {atomics} atomics, not {self.parameters}{unrolled}")
+        expected = self.shape.atomics(self.variant)
+        if atomics != expected:
+            unrolled = ": the loop has been unrolled" if atomics > expected else ""
+            raise SassError(f"the way from {start:#x} has {atomics} atomics, not {expected}{unrolled}")
         return way
 
     def _taken(self):
@@ -156,6 +157,9 @@ class Ways(Passes):
     def _taken_skip(self):
         self._always_reduced(*self._before_reduction())
         self.parts["check"] = []  # the ballot and its branch are part of the passes
+
+    _taken_vector = _taken_baseline
+    _taken_skip_vector = _taken_skip
 
     def _always_reduced(self, before, start):
         rest, leader = self._butterfly(before, start)

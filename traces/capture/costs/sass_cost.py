@@ -47,7 +47,7 @@ def costs(args):
     explain = print if args.explain else None
     for arch, functions in listings.architectures():
         variants = result["costs"][arch] = {}
-        for variant in shape.variants:
+        for variant in shape.variants_of(arch):
             name = kernel_name(args.workload, variant)
             code = listings.function(arch, functions, name)
             count = listings.registers(arch, name)
@@ -73,7 +73,7 @@ def print_table(result):
         for variant, cost in variants.items():
             row = [str(slots(c)) for c in cost["paths"]] + ["|"]
             row += [str(slots(cost["reduce"][s])) if s in cost["reduce"] else "-" for s in segments]
-            print(f"{arch} {variant:9} {cost['registers']:3} registers  " + " ".join(row))
+            print(f"{arch} {variant:11} {cost['registers']:3} registers  " + " ".join(row))
 
 
 def predict(args):

@@ -125,7 +125,6 @@ class Embedding final : public workload::Workload {
   [[nodiscard]] workload::Kernels kernels() const override {
     return rows_ ? embedding_rows_kernels() : embedding_kernels();
   }
-  [[nodiscard]] bool lanes_read_on() const override { return rows_; }
   void add_options(CLI::App& app) override {
     app.add_option("--tokens", options_.tokens)
         ->capture_default_str()

@@ -13,11 +13,12 @@ target_link_libraries(warpfold_microbench_host
   PUBLIC nlohmann_json::nlohmann_json warpfold_trace
   PRIVATE warpfold_options)
 
-# The cases of the group `red`, and the program that writes them as traces.
+# The cases of the groups `red` and `vector`, and the program that writes them as traces.
 add_library(warpfold_red_cases STATIC
   ${CMAKE_CURRENT_LIST_DIR}/red_cases.cpp
   ${CMAKE_CURRENT_LIST_DIR}/red_trace.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/vector_cases.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/vector_cases.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vector_trace.cpp)
 target_link_libraries(warpfold_red_cases
   PUBLIC nlohmann_json::nlohmann_json warpfold_trace
   PRIVATE warpfold_options)

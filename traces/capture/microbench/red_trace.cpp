@@ -39,10 +39,7 @@ trace::VariantCost loop_cost(bool one_array) {
   turn.branches = one_array ? 0 : 1;
   turn.stall_cycles = turn.alu + turn.integer;
   trace::VariantCost cost;
-  trace::InstructionCost look;
-  look.alu = 1;
-  look.stall_cycles = kLookCycles;
-  cost.paths = {turn, look};
+  cost.paths = {turn, look_cost()};
   cost.reduce = {{{"plain", {}}}};
   cost.registers = 32;
   return cost;
@@ -50,18 +47,40 @@ trace::VariantCost loop_cost(bool one_array) {
 
 }  // namespace
 
-trace::Header red_trace_header(const RedCase& one, int sms) {
-  const int ctas = one.warps <= 32 ? 1 : one.warps / 16;  // of an SM, as Harness::place has it
+trace::Header microbench_header(const std::string& scene, const std::string& kernel) {
   trace::Header header;
   header.workload = "microbench";
-  header.scene = one.name;
-  header.kernel = "red_throughput";
+  header.scene = scene;
+  header.kernel = kernel;
   header.gpu = "none";
   header.driver = "none";
   header.cuda = "none";
+  header.registers_per_thread = 32;
+  return header;
+}
+
+trace::InstructionCost look_cost() {
+  trace::InstructionCost look;
+  look.alu = 1;
+  look.stall_cycles = kLookCycles;
+  return look;
+}
+
+void add_looks(std::uint64_t cta, trace::WarpTrace& warp) {
+  if (const std::uint32_t looks = looks_of(static_cast<std::uint32_t>(cta)); looks > 0) {
+    trace::Record waits;
+    waits.kind = trace::RecordKind::kWork;
+    waits.path = 1;
+    waits.count = looks;
+    warp.records.push_back(waits);
+  }
+}
+
+trace::Header red_trace_header(const RedCase& one, int sms) {
+  const int ctas = one.warps <= 32 ? 1 : one.warps / 16;  // of an SM, as Harness::place has it
+  trace::Header header = microbench_header(one.name, "red_throughput");
   header.grid[0] = static_cast<std::uint32_t>(one.whole_gpu ? ctas * sms : ctas);
   header.block[0] = static_cast<std::uint32_t>(one.warps / ctas * trace::kWarpLanes);
-  header.registers_per_thread = 32;
   header.total_ctas = header.grid[0];
   const RedPattern& pattern = one.pattern;
   const bool array = one_array(pattern);
@@ -97,13 +116,8 @@ void write_red_trace(const RedCase& one, int sms, const std::filesystem::path& p
   for (cta.cta = 0; cta.cta < header.total_ctas; ++cta.cta) {
     for (std::size_t w = 0; w < cta.warps.size(); ++w) {
       trace::WarpTrace warp;
-      if (const std::uint32_t looks = looks_of(static_cast<std::uint32_t>(cta.cta));
-          one.whole_gpu && looks > 0) {
-        trace::Record waits;
-        waits.kind = trace::RecordKind::kWork;
-        waits.path = 1;
-        waits.count = looks;
-        warp.records.push_back(waits);
+      if (one.whole_gpu) {
+        add_looks(cta.cta, warp);
       }
       auto place = static_cast<std::uint32_t>(cta.cta * cta.warps.size() + w) * pattern.warp_step;
       for (int i = 0; i < events; ++i) {
