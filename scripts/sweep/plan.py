@@ -142,7 +142,7 @@ def select_traces(patterns, folder):
 
 
 # Kinds of rules, as `warpfold rules` lists them.
-RULES = ["rules.admission", "rules.scheduler", "rules.l2_order", "rules.slice_map"]
+RULES = ["rules.admission", "rules.scheduler", "rules.l2_order", "rules.slice_map", "rules.red_wait", "rules.packets"]
 
 
 def list_policies(simulator):
