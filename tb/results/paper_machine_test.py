@@ -36,7 +36,9 @@ def machines():
             ("arc-4090-sim", ""): {**of_policy, "arc-hw": 1000}, ("arc-3060-sim", ""): of_policy,
             ("arc-4090-sim", paper_machine.CHANNELS["4090"]): {**few, "arc-hw": 2000},
             ("arc-4090-sim", paper_machine.FREE["4090"]): {**few, "lab-ideal": 1400},
-            ("arc-3060-sim", paper_machine.FREE["3060"]): few}
+            ("arc-3060-sim", paper_machine.FREE["3060"]): few,
+            ("arc-4090-sim", paper_machine.OPEN["4090"]): {**few, "arc-hw": 1000},
+            ("arc-3060-sim", paper_machine.OPEN["3060"]): few}
 
 
 class PaperMachine(unittest.TestCase):
@@ -50,9 +52,11 @@ class PaperMachine(unittest.TestCase):
 
     def test_the_table_marks_what_is_near(self):
         rows = paper_machine.table(Made(machines()), tables.markdown).splitlines()
-        self.assertEqual(rows[2], "| 4090: ARC-HW | 2.06 | 2.50 (+21 %) | **2.00 (-3 %)** | 1.00 (-51 %) | 2.50 (+21 %) |")
-        self.assertEqual(rows[3], "| 4090: LAB-ideal | 1.40 | 2.00 (+43 %) | 2.00 (+43 %) | 2.00 (+43 %) | **1.43 (+2 %)** |")
-        self.assertEqual(rows[5], "| 4090: PHI | 1.01 | 0.80 (-21 %) | 0.80 (-21 %) | - | - |")
+        self.assertEqual(rows[2], "| 4090: ARC-HW | 2.06 | 2.50 (+21 %) | **2.00 (-3 %)** | 1.00 (-51 %) | 2.50 (+21 %) "
+                                  "| **2.00 (-3 %)** |")
+        self.assertEqual(rows[3], "| 4090: LAB-ideal | 1.40 | 2.00 (+43 %) | 2.00 (+43 %) | 2.00 (+43 %) | **1.43 (+2 %)** "
+                                  "| 2.00 (+43 %) |")
+        self.assertEqual(rows[5], "| 4090: PHI | 1.01 | 0.80 (-21 %) | 0.80 (-21 %) | - | - | - |")
         self.assertEqual(rows[6].split("|")[2:4], [" 1.13 ", " **1.25 (+11 %)** "])
         self.assertEqual(rows[7].split("|")[5], " - ")
         self.assertEqual(len(rows), 2 + 2 * len(paper_machine.ROWS))
