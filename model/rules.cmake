@@ -40,3 +40,15 @@ set(WARPFOLD_L2_ORDERS
 set(WARPFOLD_SLICE_MAPS
   hashed
 )
+
+# rules.red_wait: whether a warp waits for its own REDs.
+set(WARPFOLD_RED_WAITS
+  go_on
+  own_reds
+)
+
+# rules.packets: how many flits the additions of a RED take on the crossbar.
+set(WARPFOLD_PACKETS
+  head_and_sectors
+  flit_a_sector
+)

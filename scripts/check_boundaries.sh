@@ -128,7 +128,8 @@ while read -r folder; do
     failed=1
   fi
 done < <(sources model | xargs -n 1 dirname | sort -u | sed 's,^model/\?,,' |
-  grep -v -e '^$' -e '/admission$' -e '/scheduler$' -e '/rules$' -e '^gpu/memory/l2_order$' -e '^gpu/noc/slice_map$')
+  grep -v -e '^$' -e '/admission$' -e '/scheduler$' -e '/rules$' -e '^gpu/memory/l2_order$' -e '^gpu/noc/slice_map$' \
+    -e '^gpu/sm/red_wait$' -e '^gpu/sm/packets$')
 rule "results/ knows of a whole run its options, its rules and its reference sums alone" \
   '#include "model/gpu/(?!run/(simulate|rules|reference_sums)\.hpp)' model/results/*.[ch]pp
 mapfile -t no_systemc < <(sources model | grep -v -e '^model/gpu/' -e '^model/kernel/' -e '^model/systemc/')

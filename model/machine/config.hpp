@@ -59,6 +59,8 @@ struct GpuConfig {
     RuleName scheduler;  // of the ARC unit: unit/arc_scheduler.hpp
     RuleName l2_order;   // of SMs at a port of the L2: gpu/memory/service_order.hpp
     RuleName slice_map;  // of addresses: gpu/noc/slice_map.hpp
+    RuleName red_wait;   // of a warp, for its own REDs: gpu/sm/red_wait.hpp
+    RuleName packets;    // of REDs on the crossbar: gpu/sm/packet_shape.hpp
   } rules;
 
   // What a warp instruction takes of its sub-core's pipe, where that is more than its issue slot.

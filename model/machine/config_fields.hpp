@@ -47,6 +47,8 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("rules", "scheduler", gpu.rules.scheduler);
   visit("rules", "l2_order", gpu.rules.l2_order);
   visit("rules", "slice_map", gpu.rules.slice_map);
+  visit("rules", "red_wait", gpu.rules.red_wait);
+  visit("rules", "packets", gpu.rules.packets);
 
   visit("pipe", "integer", gpu.pipe.integer, kCycles);
   visit("pipe", "sfu", gpu.pipe.sfu, kCycles);

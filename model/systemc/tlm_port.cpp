@@ -139,6 +139,9 @@ void TlmPort::complete(Entry& entry) {
   entry.done = true;
   stats_.rop_ops += entry.transaction.packets;
   adder_.add(entry.transaction);
+  if (entry.transaction.answers != Transaction::kNoAnswer) {
+    context_.injectors[entry.extension.sm]->added(asker_of(entry.transaction));
+  }
   // The first cycle that begins then or later, as the clock of the GPU counts: cycle 1 begins at 0.
   const double cycles = sc_core::sc_time_stamp() / context_.period;
   stats_.last_done = std::max(stats_.last_done, static_cast<Cycle>(std::ceil(cycles - 1e-6)) + 1);

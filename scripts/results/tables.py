@@ -13,6 +13,7 @@ import correlate
 import data
 import probe
 import gpu_kernels
+import paper_machine
 import schedulers
 import today
 from values import GPUS, KINDS, PAPER_GPUS, Missing, Unknown
@@ -488,6 +489,7 @@ def sources(n):
 
 
 TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-by-trace": kinds_by_trace, "means": means,
+          "paper-machine": lambda n: paper_machine.table(n, markdown),
           "headline": headline, "paper": paper, "even-l2": even_l2, "lab-partition": lab_partition,
           "policies-by-trace": policies_by_trace,
           "energy-by-trace": energy_by_trace, "speed": speed, "correlation": correlation,

@@ -356,6 +356,9 @@ class Numbers:
             if words[0] == "scheduler":
                 import schedulers    # which imports this one
                 return schedulers.Schedulers(self).value(rest)
+            if words[0] == "papersim":
+                import paper_machine    # which imports this one
+                return paper_machine.PaperMachine(self).value(rest)
             if words[0] == "layout":
                 return self.layout_value(*rest)
             if words[0] == "energy":

@@ -142,7 +142,8 @@ def select_traces(patterns, folder):
 
 
 # Kinds of rules, as `warpfold rules` lists them, and a parameter: what a machine may leave out.
-OPTIONAL = ["rules.admission", "rules.scheduler", "rules.l2_order", "rules.slice_map", "lsu.red_word"]
+OPTIONAL = ["rules.admission", "rules.scheduler", "rules.l2_order", "rules.slice_map", "rules.red_wait", "rules.packets",
+            "lsu.red_word"]
 
 
 def list_policies(simulator):

@@ -45,7 +45,8 @@ TEST_F(Cli, VersionAndHelpAreNoErrors) {
 TEST_F(Cli, ListsGpusPoliciesAndRules) {
   const Outcome gpus = run({"gpus"});
   EXPECT_EQ(gpus.code, 0);
-  for (const std::string name : {"rtx4090", "rtx3060", "h200", "h100"}) {
+  for (const std::string name :
+       {"rtx4090", "rtx3060", "h200", "h100", "arc-4090-sim", "arc-3060-sim"}) {
     EXPECT_NE(gpus.out.find("\n" + name), std::string::npos);
   }
   const Outcome policies = run({"policies"});
@@ -148,8 +149,8 @@ TEST_F(Cli, UnknownUnitIsRefused) {
 TEST_F(Cli, UnknownGpuIsRefused) {
   write_trace("t.wft");
   EXPECT_EQ(refusal({"sim", "t.wft", "--gpu", "rtx5090"}),
-            "unknown GPU 'rtx5090': known are rtx4090, rtx3060, h200, h100, or a file that ends in "
-            ".toml");
+            "unknown GPU 'rtx5090': known are rtx4090, rtx3060, h200, h100, arc-4090-sim, "
+            "arc-3060-sim, or a file that ends in .toml");
   EXPECT_EQ(refusal({"sim", "t.wft", "--gpu", "h200,h200"}),
             "h200: another GPU is named 'h200' too");
   EXPECT_EQ(refusal({"sim", "t.wft", "--gpu", "none.toml"}),

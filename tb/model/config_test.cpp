@@ -74,7 +74,8 @@ class GpuFile : public ::testing::Test {
 };
 
 TEST(BuiltinGpus, AreListedInOrder) {
-  EXPECT_EQ(gpu_names(), (std::vector<std::string>{"rtx4090", "rtx3060", "h200", "h100"}));
+  EXPECT_EQ(gpu_names(), (std::vector<std::string>{"rtx4090", "rtx3060", "h200", "h100",
+                                                   "arc-4090-sim", "arc-3060-sim"}));
 }
 
 TEST(BuiltinGpus, AreAsPublished) {
@@ -148,7 +149,7 @@ bool names_a_source(std::string comment) {
   std::transform(comment.begin(), comment.end(), comment.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const std::vector<std::string> sources{"paper",    "data sheet", "cuda guide", "measured",
-                                         "luo 2024", "calibrated", "estimate"};
+                                         "luo 2024", "calibrated", "estimate",   "gpgpu-sim"};
   return std::any_of(sources.begin(), sources.end(), [&comment](const std::string& source) {
     return comment.find(source) != std::string::npos;
   });
@@ -189,10 +190,9 @@ TEST(BuiltinGpus, UnknownNameListsTheKnownOnes) {
     load_gpu("rtx5090");
     FAIL();
   } catch (const ConfigError& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "unknown GPU 'rtx5090': known are rtx4090, rtx3060, h200, h100, or a file that ends in "
-        ".toml");
+    EXPECT_STREQ(error.what(),
+                 "unknown GPU 'rtx5090': known are rtx4090, rtx3060, h200, h100, arc-4090-sim, "
+                 "arc-3060-sim, or a file that ends in .toml");
   }
 }
 

@@ -21,6 +21,7 @@ struct Workload {
   double shared;
   bool values;
   const char* scheduler = "";  // of the unit, where it is not that of its kind
+  bool waits = false;          // warps wait for their REDs, whose packets have no heads
 };
 void PrintTo(const Workload& workload, std::ostream* out) {
   *out << workload.name;
@@ -79,6 +80,10 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   if (*workload.scheduler != '\0') {
     gpu.rules.scheduler.name = workload.scheduler;
   }
+  if (workload.waits) {
+    gpu.rules.red_wait.name = "own-reds";
+    gpu.rules.packets.name = "flit-a-sector";
+  }
   // Tight queues and few ROPs, so that everything stalls now and then.
   gpu.lsu.queue_depth = 3;
   gpu.lsu.sleep_cycles = 200;
@@ -107,6 +112,8 @@ constexpr Workload kWorkloads[] = {
     {"uniform", 1.0, false}, {"mixed", 0.5, false}, {"values", 0.5, true}};
 constexpr Workload kScheduled[] = {{"uniform_groups", 1.0, false, "reduce-groups"},
                                    {"values_groups", 0.5, true, "reduce-groups"}};
+constexpr Workload kWaiting[] = {{"uniform_waits", 1.0, false, "", true},
+                                 {"values_waits", 0.5, true, "", true}};
 
 std::string policies_test_name(const testing::TestParamInfo<Policies::ParamType>& parameter) {
   std::string name = std::get<0>(parameter.param) + "_" + std::get<1>(parameter.param).name + "_" +
@@ -126,6 +133,15 @@ INSTANTIATE_TEST_SUITE_P(WithoutUnit, Policies,
                          policies_test_name);
 INSTANTIATE_TEST_SUITE_P(WithUnit, Policies,
                          testing::Combine(testing::Values("arc-hw"), testing::ValuesIn(kWorkloads),
+                                          testing::ValuesIn(kUnitKinds)),
+                         policies_test_name);
+INSTANTIATE_TEST_SUITE_P(
+    Waiting, Policies,
+    testing::Combine(testing::Values("baseline", "sw-s:12", "sw-b:0", "lab", "lab-ideal", "phi"),
+                     testing::ValuesIn(kWaiting), testing::Values(UnitKind::kSerial)),
+    policies_test_name);
+INSTANTIATE_TEST_SUITE_P(WaitingWithUnit, Policies,
+                         testing::Combine(testing::Values("arc-hw"), testing::ValuesIn(kWaiting),
                                           testing::ValuesIn(kUnitKinds)),
                          policies_test_name);
 INSTANTIATE_TEST_SUITE_P(WithScheduler, Policies,

@@ -72,6 +72,41 @@ TEST(GpuTiming, SharedMemoryAccessesTakeTheirTurnOnThePipe) {
   EXPECT_LE(result.cycles, 32U * 50 * 8 + 400);
 }
 
+// Cycles of a warp with so many REDs of these lanes on one address, on an L2 that has it.
+Cycle cycles_of_reds(GpuConfig gpu, std::uint32_t reds, LaneMask lanes) {
+  SmallTrace trace(1, 1, 1, 4, 4);
+  for (std::uint32_t i = 0; i < reds; ++i) {
+    trace.event(0, 0, lanes, 0);
+  }
+  const trace::Reader reader = trace.read();
+  gpu.sm.count = 1;
+  gpu.l2.turn_spread = 0;
+  const auto work = [&](const auto&) { return run(reader, gpu, "baseline"); };
+  const auto outcomes =
+      run_pool({{.name = "reds", .work = work, .prepare = {}}}, {.jobs = 1, .progress = {}});
+  EXPECT_TRUE(outcomes[0].result) << outcomes[0].error;
+  EXPECT_EQ(outcomes[0].result ? outcomes[0].result->failure : "", "");
+  return outcomes[0].result ? outcomes[0].result->cycles : 0;
+}
+
+TEST(GpuTiming, AWarpThatWaitsIssuesItsNextRedAfterARoundTrip) {
+  GpuConfig gpu = small_h200(1);
+  gpu.rules.red_wait.name = "own-reds";
+  // Two cycles to the crossbar, 3.49 for each lane, and what a load's answer takes.
+  const Cycle trip = gpu.latency.global_load + 2;
+  EXPECT_EQ(cycles_of_reds(gpu, 3, 1) - cycles_of_reds(gpu, 2, 1), trip + 3);
+  EXPECT_EQ(cycles_of_reds(gpu, 3, ~0U) - cycles_of_reds(gpu, 2, ~0U), trip + 111);
+  gpu.rules.red_wait.name = "go-on";
+  // One after the other on a sector.
+  EXPECT_LE(cycles_of_reds(gpu, 3, 1) - cycles_of_reds(gpu, 2, 1), 6U);
+}
+
+TEST(GpuTiming, OnThePapersMachineARedTakesItsLatencyAndACycleForEachLane) {
+  const GpuConfig gpu = load_gpu("arc-4090-sim");
+  EXPECT_EQ(cycles_of_reds(gpu, 3, 1) - cycles_of_reds(gpu, 2, 1), 220U + 2 + 1);
+  EXPECT_EQ(cycles_of_reds(gpu, 3, ~0U) - cycles_of_reds(gpu, 2, ~0U), 220U + 2 + 32);
+}
+
 TEST(GpuTiming, ScatteredAddressesCostTheUnitNothing) {
   // Lanes on random addresses, more of them than the L2 takes: there is nothing to reduce, and what
   // the unit passes on travels as the baseline's REDs do (ARC 5.6, PageRank).

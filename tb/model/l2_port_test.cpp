@@ -72,6 +72,10 @@ class FakeSm : public Block, public Injector {
   // The cycles at whose ends its transactions were let in.
   [[nodiscard]] const std::vector<Cycle>& granted() const { return granted_; }
 
+  // The cycles in which it was told that additions are done for which a warp waits, and of which.
+  std::vector<std::pair<Cycle, std::uint64_t>> answered;
+  void added(std::uint64_t warp) override { answered.emplace_back(now(), warp); }
+
   [[nodiscard]] Transaction& head() override { return transactions_[granted_.size()]; }
   void grant() override {
     granted_.push_back(now());
@@ -367,6 +371,22 @@ TEST(L2Port, AddsWhenTheLastTurnIsDone) {
   EXPECT_EQ(bench.port->stats().rop_ops, 32U);
   EXPECT_TRUE(bench.port->empty());
   EXPECT_TRUE(bench.behind.log().empty());
+}
+
+TEST(L2Port, TellsAnSmOfAdditionsForWhichAWarpWaits) {
+  PortBench bench(2);
+  bench.build();
+  bench.port->warm(kBase);
+  Transaction waited_for = lone_words(kBase);
+  waited_for.subcore = 2;
+  waited_for.answers = 5;
+  bench.send(0, 10, std::move(waited_for));
+  bench.send(1, 400, lone_words(kBase));
+  bench.run();
+  // 32 x 3.49 = 111.7: they are done in the 111th cycle after that of their arrival.
+  using Answers = std::vector<std::pair<Cycle, std::uint64_t>>;
+  EXPECT_EQ(bench.sms[0]->answered, (Answers{{bench.arrival() + 111, 0x205}}));
+  EXPECT_TRUE(bench.sms[1]->answered.empty());
 }
 
 TEST(L2Port, AMissWaitsForItsLineAndWhoeverWantsIt) {

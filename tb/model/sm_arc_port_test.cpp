@@ -15,13 +15,17 @@ class FakeSubcore : public Block {
  public:
   FakeSubcore(Domain& domain, std::size_t depth) : Block("subcore", domain), queue(depth) {}
   void build(const SmContext& context, std::unique_ptr<ArcUnit> unit) {
-    port = std::make_unique<ArcPort>(context, *this, queue, std::move(unit));
+    reds = std::make_unique<RedsOut>(context.config);
+    port = std::make_unique<ArcPort>(
+        ArcPort::Around{.context = context, .subcore = *this, .memory_queue = queue, .reds = *reds},
+        std::move(unit));
   }
-  void ask(Cycle cycle, CtaContext& cta, const Step& step) {
-    asks_.push_back({.cycle = cycle, .cta = &cta, .step = step});
+  void ask(Cycle cycle, CtaContext& cta, const Step& step, std::uint32_t slot) {
+    asks_.push_back({.cycle = cycle, .cta = &cta, .step = step, .slot = slot});
     wake_at(cycle);
   }
   Fifo<MemOp> queue;
+  std::unique_ptr<RedsOut> reds;
   std::unique_ptr<ArcPort> port;
   Cycles left;   // the cycles in which a request left
   Cycles ticks;  // of its own
@@ -31,6 +35,7 @@ class FakeSubcore : public Block {
     Cycle cycle;
     CtaContext* cta;
     Step step;
+    std::uint32_t slot;
   };
   void tick() override {
     ticks.push_back(now());
@@ -40,7 +45,8 @@ class FakeSubcore : public Block {
     for (const Ask& ask : asks_) {
       if (ask.cycle == now()) {
         EXPECT_TRUE(port->takes_request());
-        port->request(*ask.cta, 0, ask.step, now());
+        reds->add(ask.slot);
+        port->request({.cta = *ask.cta, .warp = 0, .slot = ask.slot}, ask.step, now());
         wake_next();
       }
     }
@@ -65,7 +71,8 @@ class ArcPortBench : public SmBench {
     note_growth([this] { return subcore.queue.size() + lsu->taken.size(); }, put);
     whole = &cta();
   }
-  void ask(Cycle cycle, std::uint16_t parameter = 0, std::uint8_t words = 1) {
+  void ask(Cycle cycle, std::uint16_t parameter = 0, std::uint8_t words = 1,
+           std::uint32_t slot = 0) {
     Step step;
     step.kind = StepKind::kAtomic;
     step.parameter = parameter;
@@ -73,7 +80,7 @@ class ArcPortBench : public SmBench {
     step.mask = 0xf;
     step.primitive = 3;
     step.uniform = true;
-    subcore.ask(cycle, *whole, step);
+    subcore.ask(cycle, *whole, step, slot);
   }
   // Instructions of others come into the memory queue.
   void fill(Cycle cycle) {
@@ -115,6 +122,41 @@ TEST_P(ArcPortOnEitherClock, ARequestStandsThereUntilItIsAccepted) {
   EXPECT_EQ(bench.tally.lanes_to_unit, 8U);
   EXPECT_EQ(bench.tally.unit_reduced, 2U);
   EXPECT_FALSE(bench.subcore.port->held());
+}
+
+TEST_P(ArcPortOnEitherClock, ASumIsThatOfTheWarpWhoseLanesItHas) {
+  ArcPortBench bench(GetParam());
+  bench.gpu.rules.red_wait.name = "own-reds";
+  bench.plan = {.accept = 1, .sum = 6};
+  bench.build();
+  bench.ask(10, 0, 1, 3);
+  // The lanes of the first have been read in 12, so that this one has the same tag.
+  bench.ask(14, 1, 1, 5);
+  bench.run();
+  EXPECT_EQ(bench.put, (Cycles{18, 25}));
+  EXPECT_EQ(bench.lsu->taken[0].what.warp_slot, 3U);
+  EXPECT_EQ(bench.lsu->taken[1].what.warp_slot, 5U);
+  // Of each the RED with the sum is left.
+  RedsOut& reds = *bench.subcore.reds;
+  for (const std::uint32_t slot : {3U, 5U}) {
+    EXPECT_TRUE(reds.waits(slot));
+    reds.end(slot);
+    EXPECT_FALSE(reds.waits(slot));
+  }
+}
+
+TEST_P(ArcPortOnEitherClock, ARedThatPassesIsThatOfItsWarp) {
+  ArcPortBench bench(GetParam());
+  bench.gpu.rules.red_wait.name = "own-reds";
+  bench.plan = {.as_red = true};
+  bench.build();
+  bench.ask(10, 0, 2, 7);
+  bench.run();
+  EXPECT_EQ(bench.lsu->taken.at(0).what.warp_slot, 7U);
+  RedsOut& reds = *bench.subcore.reds;
+  EXPECT_TRUE(reds.waits(7));
+  reds.end(7);
+  EXPECT_FALSE(reds.waits(7));
 }
 
 TEST_P(ArcPortOnEitherClock, SumsOfAStructLeaveTogether) {

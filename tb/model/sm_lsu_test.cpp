@@ -54,7 +54,15 @@ class FakeAnswers : public AccessAnswers {
   void access_answered(std::uint32_t slot, Cycle due) override {
     answers.push_back({domain_.now(), slot, due});
   }
+  void red_split(std::uint32_t slot, std::uint32_t transactions) override {
+    splits.push_back({domain_.now(), slot, transactions});
+  }
+  void red_answered(std::uint32_t slot, Cycle due) override {
+    red_answers.push_back({domain_.now(), slot, due});
+  }
   std::vector<Answer> answers;
+  std::vector<Answer> splits;  // with a number of transactions in place of a cycle
+  std::vector<Answer> red_answers;
 
  private:
   Domain& domain_;
@@ -301,6 +309,53 @@ TEST_P(LsuOnEitherClock, SaysForWhatItWaits) {
   EXPECT_EQ(bench.lsu->waits(),
             "lsu holds 1 transactions for the injection port, which has no room");
   EXPECT_FALSE(bench.lsu->empty());
+}
+
+MemOp scattered_red(CtaContext& cta) {
+  MemOp op;
+  op.mask = ~0U;
+  op.warp_slot = 9;
+  op.event = {.cta = CtaHold::of(cta)};
+  op.cta = &cta;
+  return op;
+}
+
+TEST_P(LsuOnEitherClock, TransactionsSayWhoWaitsForThem) {
+  LsuBench bench(GetParam(), four_lines_of_eight());
+  bench.gpu.rules.red_wait.name = "own-reds";
+  bench.build();
+  bench.put(10, 2, scattered_red(bench.cta()));
+  bench.run();
+  EXPECT_EQ(bench.answers.splits, (std::vector<Answer>{{11, 9, 4}}));
+  ASSERT_EQ(bench.port->taken.size(), 4U);
+  for (const auto& taken : bench.port->taken) {
+    EXPECT_EQ(taken.what.answers, 9U);
+    EXPECT_EQ(taken.what.subcore, 2U);
+  }
+  EXPECT_TRUE(bench.answers.red_answers.empty());
+}
+
+TEST_P(LsuOnEitherClock, NobodyWaitsWhereWarpsGoOn) {
+  LsuBench bench(GetParam(), four_lines_of_eight());
+  bench.build();
+  bench.put(10, 2, scattered_red(bench.cta()));
+  bench.run();
+  EXPECT_TRUE(bench.answers.splits.empty());
+  EXPECT_EQ(bench.port->taken.at(0).what.answers, Transaction::kNoAnswer);
+}
+
+TEST_P(LsuOnEitherClock, ABufferAnswersARedWhenItHasAllOfIt) {
+  LsuBench bench(GetParam(), four_lines_of_eight());
+  bench.gpu.rules.red_wait.name = "own-reds";
+  bench.buffer = {.bytes = 1024, .ways = 1, .line_bytes = 32, .queue_depth = 4};
+  bench.build();
+  CtaContext& cta = bench.cta();
+  cta.red_issued();
+  bench.put(10, 2, scattered_red(cta));
+  bench.run();
+  EXPECT_EQ(bench.sent, (Cycles{11, 19, 28, 37}));
+  EXPECT_EQ(bench.answers.red_answers, (std::vector<Answer>{{37, 9, 37 + 36}}));
+  EXPECT_EQ(bench.behind->taken.at(0).what.answers, Transaction::kNoAnswer);
 }
 
 TEST_P(LsuOnEitherClock, ABufferGetsSectorsAndTheEndOfTheKernelBehindThem) {

@@ -69,6 +69,10 @@ class FakeOwner : public PortOwner {
   void answer_load(const Transaction& load, Cycle due) override {
     answers.push_back({domain_.now(), load.answers, due});
   }
+  void answer_red(std::uint64_t asker, Cycle due) override {
+    red_answers.push_back({domain_.now(), static_cast<std::uint32_t>(asker), due});
+  }
+  std::vector<LoadAnswer> red_answers;
   std::vector<std::pair<Cycle, CtaContext*>> left;
   std::vector<LoadAnswer> answers;
 
@@ -178,6 +182,22 @@ TEST_P(PortOnEitherClock, SendsAFlitInEachOfItsCycles) {
   EXPECT_EQ(bench.port->busy_until(), at_cycle(21));
   EXPECT_EQ(bench.entrances[0].sms[0], 3U);
   EXPECT_TRUE(bench.port->idle());
+}
+
+TEST_P(PortOnEitherClock, AnAnswerToARedTakesTheWayBackOfALoad) {
+  PortBench bench(GetParam());
+  bench.gpu.latency.global_load = 250;
+  bench.gpu.noc.latency = 190;
+  bench.build();
+  Transaction waited_for = red(3);
+  waited_for.answers = 5;
+  bench.writer.put(10, list(std::move(waited_for)));
+  Script l2(bench.clock.partition(0));
+  l2.at(50, [&] { bench.port->added(0x205); });
+  bench.run();
+  EXPECT_EQ(bench.owner.red_answers, (std::vector<LoadAnswer>{{50, 0x205, 50 + 60}}));
+  EXPECT_TRUE(bench.owner.answers.empty());
+  EXPECT_FALSE(bench.outlet.has_loads());
 }
 
 TEST_P(PortOnEitherClock, FractionsOfACycleAddUp) {

@@ -51,8 +51,10 @@ enum class Sums : std::uint8_t { kNone, kSoftware };
 // Of one event whose lanes add to these floats.
 class SplitBench : public SmBench {
  public:
-  explicit SplitBench(std::vector<std::uint32_t> primitives, bool buffered = false)
+  explicit SplitBench(std::vector<std::uint32_t> primitives, bool buffered = false,
+                      const std::string& packets = "")
       : SmBench(Clocking::kGated, one_event(std::move(primitives))) {
+    gpu.rules.packets.name = packets;
     if (buffered) {
       buffer = {.bytes = 1024, .ways = 1, .line_bytes = 32, .queue_depth = 4};
     }
@@ -91,6 +93,7 @@ struct SplitCase {
   Parts parts;
   bool buffered = false;
   Sums sums = Sums::kNone;
+  const char* packets = "";
 };
 void PrintTo(const SplitCase& one, std::ostream* out) {
   *out << one.name;
@@ -99,7 +102,7 @@ void PrintTo(const SplitCase& one, std::ostream* out) {
 class Split : public testing::TestWithParam<SplitCase> {};
 
 TEST_P(Split, ComesToTheseTransactions) {
-  SplitBench bench(GetParam().primitives, GetParam().buffered);
+  SplitBench bench(GetParam().primitives, GetParam().buffered, GetParam().packets);
   EXPECT_EQ(bench.split(GetParam().sums), GetParam().parts);
 }
 
@@ -146,7 +149,33 @@ INSTANTIATE_TEST_SUITE_P(
                    {2, 1, 1, 1, 0, kFlit},
                    {4, 1, 1, 1, 0, kFlit},
                    {8, 1, 1, 1, 0, kFlit}},
-                  true}),
+                  true},
+        // Without heads: a lane on each of 4 sectors 4 flits, 16 lanes on each of 2 words 16, and
+        // lanes on one word as many as ever.
+        SplitCase{"a_line_without_head",
+                  floats(32, 1, 32),
+                  {{0xf, 1, 4, 4, 0, 4 * kFlit}},
+                  false,
+                  Sums::kNone,
+                  "flit-a-sector"},
+        SplitCase{"two_words_16_times_without_heads",
+                  floats(32, 1, 2),
+                  {{1, 16, 16, 16, 0, 16 * kFlit}},
+                  false,
+                  Sums::kNone,
+                  "flit-a-sector"},
+        SplitCase{"one_word_without_heads",
+                  floats(32, 0, 1),
+                  {{1, 32, 32, 32, 32, 32 * kFlit}},
+                  false,
+                  Sums::kNone,
+                  "flit-a-sector"},
+        SplitCase{"by_sector_without_heads",
+                  floats(16, 1, 16),
+                  {{1, 1, 1, 1, 0, kFlit}, {2, 1, 1, 1, 0, kMin - kFlit}},
+                  true,
+                  Sums::kNone,
+                  "flit-a-sector"}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
 TEST(RedSplitter, LanesGoWithTheTurnsInWhichTheyAdd) {

@@ -213,6 +213,48 @@ TEST_P(SubcoreOnEitherClock, AnAdmissionRuleThatAdmitsAllIsNotAsked) {
   EXPECT_TRUE(bench.door.enters.empty());
 }
 
+TEST_P(SubcoreOnEitherClock, AWarpWaitsForAllAnswersToItsRed) {
+  SubcoreBench bench(GetParam(), a_red_each(1, 2));
+  bench.gpu.rules.red_wait.name = "own-reds";
+  bench.build();
+  const auto answer = [&](Cycle cycle, Cycle due) {
+    bench.script.at(cycle, [&bench, due] { bench.subcore->red_answered(0, due); });
+  };
+  bench.script.at(20, [&] { bench.subcore->red_split(0, 2); });
+  answer(30, 40);
+  answer(35, 45);
+  bench.script.at(50, [&] { bench.subcore->red_split(0, 1); });
+  answer(60, 70);
+  bench.run();
+  // The second RED when the last answer to the first is there, and the warp's end likewise.
+  EXPECT_EQ(bench.put, (Cycles{10, 45}));
+  EXPECT_EQ(bench.control->ended.front().cycle, 70U);
+  bench.subcore->finish(200);
+  EXPECT_EQ(bench.cycles(CycleCause::kIssued), 2U);
+  EXPECT_EQ(bench.cycles(CycleCause::kMemoryQueue), (45U - 11) + (70 - 46));
+  EXPECT_EQ(bench.warp_cycles(CycleCause::kMemoryQueue), (45U - 11) + (70 - 46));
+}
+
+TEST_P(SubcoreOnEitherClock, AWarpDoesNotWaitForTheRedsOfOthers) {
+  SubcoreBench bench(GetParam(), a_red_each(2, 2));
+  bench.gpu.rules.red_wait.name = "own-reds";
+  bench.build();
+  bench.script.at(30, [&] { bench.subcore->red_answered(1, 40); });
+  bench.run();
+  EXPECT_EQ(bench.put, (Cycles{10, 11, 40}));
+  EXPECT_EQ(bench.slots(), (Slots{0, 1, 1}));
+  EXPECT_FALSE(bench.subcore->empty());
+}
+
+TEST_P(SubcoreOnEitherClock, WhereWarpsGoOnNobodyCountsTheirReds) {
+  SubcoreBench bench(GetParam(), a_red_each(1, 2));
+  bench.gpu.rules.red_wait.name = "go-on";
+  bench.build();
+  bench.run();
+  EXPECT_EQ(bench.put, (Cycles{10, 11}));
+  EXPECT_THROW(bench.subcore->red_answered(0, 2100), CheckError);
+}
+
 TEST_P(SubcoreOnEitherClock, ABarrierIsOpenALatencyAfterTheLastArrival) {
   SmallTrace trace(1, 2, 1, 64, 4);
   trace.path_cost(0, {.alu = 1});

@@ -67,9 +67,16 @@ struct Draw {
   }
   void operator()(const char* section, const char* key, const RuleName& /*member*/) const {
     // The other rules: of the scheduler the RTL has one alone, and of the rest there is one.
-    if (std::string(key) == "admission") {
+    const auto one_of = [&](const char* first, const char* second) {
       values.push_back(
-          fmt::format("{}.{}={}", section, key, random.below(2) == 0 ? "sleepers" : "round-robin"));
+          fmt::format("{}.{}={}", section, key, random.below(2) == 0 ? first : second));
+    };
+    if (std::string(key) == "admission") {
+      one_of("sleepers", "round-robin");
+    } else if (std::string(key) == "red_wait") {
+      one_of("own-reds", "go-on");
+    } else if (std::string(key) == "packets") {
+      one_of("flit-a-sector", "head-and-sectors");
     }
   }
   void operator()(const char* /*section*/, const char* /*key*/,

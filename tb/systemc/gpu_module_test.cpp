@@ -96,16 +96,18 @@ struct SlowL2 : sc_core::sc_module {
 struct Case {
   const char* trace;
   const char* policy;
+  const char* red_wait = "";
 };
 
 void PrintTo(const Case& of, std::ostream* out) {
-  *out << of.trace << " " << of.policy;
+  *out << of.trace << " " << of.policy << " " << of.red_wait;
 }
 
 SimOptions options_of(const Case& of) {
   SimOptions options;
   options.gpu = load_gpu("rtx3060");
   options.policy = parse_policy(of.policy);
+  options.gpu.rules.red_wait.name = of.red_wait;
   options.unit = UnitModel::kGolden;
   return options;
 }
@@ -229,9 +231,13 @@ TEST(GpuModule, AnL2OutsideThatImitatesTheGpusOwnGivesItsNumbers) {
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuModules,
                          testing::Values(Case{"truck-values", "baseline"},
                                          Case{"truck-values", "arc-hw"},
-                                         Case{"truck-values", "phi"}, Case{"bob", "sw-b:16"}),
+                                         Case{"truck-values", "phi"}, Case{"bob", "sw-b:16"},
+                                         Case{"truck-values", "baseline", "own-reds"},
+                                         Case{"truck-values", "arc-hw", "own-reds"}),
                          [](const auto& of) {
-                           std::string name = std::string(of.param.trace) + "_" + of.param.policy;
+                           std::string name = std::string(of.param.trace) + "_" + of.param.policy +
+                                              (*of.param.red_wait == '\0' ? "" : "_") +
+                                              of.param.red_wait;
                            std::replace_if(
                                name.begin(), name.end(),
                                [](unsigned char c) { return std::isalnum(c) == 0; }, '_');

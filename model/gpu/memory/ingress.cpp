@@ -29,6 +29,11 @@ void SliceIngress::request(Partition& from, std::uint32_t sm) {
   });
 }
 
+void SliceIngress::answer(std::uint32_t sm, const Transaction& transaction) {
+  partition_.tell(ports_[sm]->partition(), *ports_[sm], asker_of(transaction),
+                  [](Injector& port, std::uint64_t asker) { port.added(asker); });
+}
+
 void SliceIngress::give_back(std::uint32_t room) {
   given_back_ += room;
   request_update();

@@ -36,6 +36,8 @@ class SliceIngress : public Channel, public Entrance {
   [[nodiscard]] const Transaction* coming() const {
     return arrivals_.empty() ? nullptr : &arrivals_.front().transaction;
   }
+  // The additions of a transaction of that SM are done, for which a warp waits.
+  void answer(std::uint32_t sm, const Transaction& transaction);
   // Room of what has been served (Transaction::room).
   void give_back(std::uint32_t room);
   [[nodiscard]] std::uint32_t waiting() const { return waiting_count_; }

@@ -175,6 +175,9 @@ void L2Port::finish() {
   stats_.rop_busiest = std::max(stats_.rop_busiest, rounds_.busiest());
   stats_.last_done = std::max<Cycle>(stats_.last_done, (end.time + kFineCycle - 1) >> kFineBits);
   adder_.add(transaction);
+  if (transaction.answers != Transaction::kNoAnswer) {
+    ingress.answer(queues_.sm(end.queue), transaction);
+  }
   ingress.give_back(transaction.room());
   queues_.pop(end.queue);
   if (queues_.size(end.queue) > 0) {

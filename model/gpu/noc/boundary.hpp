@@ -19,6 +19,9 @@ class Injector {
   [[nodiscard]] virtual Transaction& head() = 0;
   // It is let in, as this cycle ends. In the injector's partition.
   virtual void grant() = 0;
+  // The additions of one of its transactions that are to be answered (rules.red_wait) are done, in
+  // this cycle. `warp`: asker_of() of that transaction. In the injector's partition.
+  virtual void added(std::uint64_t /*warp*/) {}
   [[nodiscard]] virtual Partition& partition() const = 0;
 };
 

@@ -5,7 +5,9 @@
 
 #include "model/gpu/memory/service_order.hpp"
 #include "model/gpu/noc/slice_map.hpp"
+#include "model/gpu/sm/packet_shape.hpp"
 #include "model/gpu/sm/queue_admission.hpp"
+#include "model/gpu/sm/red_wait.hpp"
 #include "model/unit/arc_scheduler.hpp"
 
 namespace warpfold {
@@ -19,6 +21,8 @@ void visit_rules(const GpuConfig& config, Visitor&& visit) {
   visit(scheduler_rules(), config.rules.scheduler);
   visit(l2_order_rules(), config.rules.l2_order);
   visit(slice_map_rules(), config.rules.slice_map);
+  visit(red_wait_rules(), config.rules.red_wait);
+  visit(packets_rules(), config.rules.packets);
 }
 
 }  // namespace

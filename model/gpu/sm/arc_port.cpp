@@ -9,16 +9,17 @@
 
 namespace warpfold {
 
-ArcPort::ArcPort(const SmContext& context, Block& subcore, Fifo<MemOp>& memory_queue,
-                 std::unique_ptr<ArcUnit> unit)
-    : context_(context),
-      subcore_(subcore),
-      memory_queue_(memory_queue),
+ArcPort::ArcPort(const Around& around, std::unique_ptr<ArcUnit> unit)
+    : context_(around.context),
+      subcore_(around.subcore),
+      memory_queue_(around.memory_queue),
+      reds_(around.reds),
       unit_(std::move(unit)),
       ports_(unit_ ? unit_->ports() : ArcUnit::Ports{}),
-      operands_(ports_.operands) {}
+      operands_(ports_.operands),
+      unsent_(unit_ && reds_.answered() ? ports_.operands : 0) {}
 
-void ArcPort::request(CtaContext& cta, std::uint32_t warp, const Step& step, Cycle cycle) {
+void ArcPort::request(const Asker& asker, const Step& step, Cycle cycle) {
   // A tag is free again once all lanes of its operand have been read or sent: a sum on its way out
   // needs no operand.
   Tag tag = 0;
@@ -27,7 +28,7 @@ void ArcPort::request(CtaContext& cta, std::uint32_t warp, const Step& step, Cyc
     ARC_CHECK(tag < operands_.size(), "the ARC unit holds more operands than it has places for");
   }
   Operand& operand = operands_[tag];
-  operand.event = {.cta = CtaHold::of(cta), .warp = warp, .record = step.record};
+  operand.event = {.cta = CtaHold::of(asker.cta), .warp = asker.warp, .record = step.record};
   operand.values = EventValues(operand.event, context_.addresses);
   operand.parameter = step.parameter;
   operand.uniform = step.uniform;
@@ -54,6 +55,50 @@ void ArcPort::request(CtaContext& cta, std::uint32_t warp, const Step& step, Cyc
     });
   }
   context_.tally.lanes_issued += static_cast<std::uint64_t>(lane_count(step.mask)) * step.words;
+  if (!unsent_.empty()) {
+    ARC_CHECK(step.mask != 0, "an atomred without lanes");
+    unsent_[tag].push_back(
+        {.slot = asker.slot, .lanes = step.mask, .addresses = request_.req_addr});
+  }
+}
+
+// These lanes of the atomred that has the tag leave as a RED.
+void ArcPort::count_red(Tag tag, LaneMask lanes, MemOp& op) {
+  std::deque<Unsent>& of_tag = unsent_[tag];
+  Unsent& atomred = of_tag.back();
+  atomred.lanes &= ~lanes;
+  sent(atomred.slot, op, atomred.lanes == 0);
+  if (atomred.lanes == 0) {
+    of_tag.pop_back();
+  }
+}
+
+// A sum leaves, of all lanes of the address: those of the atomred that has had the tag for longest.
+void ArcPort::count_sum(Tag tag, Address address, MemOp& op) {
+  for (auto atomred = unsent_[tag].begin(); atomred != unsent_[tag].end(); ++atomred) {
+    LaneMask summed = 0;
+    for_each_bit(atomred->lanes, [&](std::uint32_t lane) {
+      summed |= LaneMask{atomred->addresses[lane] == address} << lane;
+    });
+    if (summed != 0) {
+      atomred->lanes &= ~summed;
+      sent(atomred->slot, op, atomred->lanes == 0);
+      if (atomred->lanes == 0) {
+        unsent_[tag].erase(atomred);
+      }
+      return;
+    }
+  }
+  ARC_CHECK(false, "the ARC unit sent two sums of an address");
+}
+
+// What leaves in `op` is on its way for itself, and is the last of its atomred, if that.
+void ArcPort::sent(std::uint32_t slot, MemOp& op, bool last) {
+  op.warp_slot = static_cast<std::uint8_t>(slot);
+  reds_.add(slot);
+  if (last) {
+    reds_.end(slot);
+  }
 }
 
 // One clock of the unit with what stands at its ports.
@@ -104,6 +149,9 @@ void ArcPort::send(const UnitOutputs& out) {
   }
   context_.tally.lanes_as_red +=
       static_cast<std::uint64_t>(lane_count(out.lsu_mask)) * operand.words;
+  if (!unsent_.empty()) {
+    count_red(out.lsu_tag, out.lsu_mask, op);
+  }
 }
 
 // Sums of a struct fill the entry of a RED word by word, as lanes' values would.
@@ -120,6 +168,9 @@ inline void ArcPort::send_sum(const UnitOutputs& out, const Operand& operand) {
   op.words = static_cast<std::uint8_t>(out.lsu_word + 1);
   op.spread = true;
   op.data = op.words > 1 ? context_.sums.put(packet_) : out.lsu_data;
+  if (!unsent_.empty()) {
+    count_sum(out.lsu_tag, out.lsu_addr, op);
+  }
 }
 
 void ArcPort::Operand::take(std::uint32_t word, LaneMask lanes) {

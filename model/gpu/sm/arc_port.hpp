@@ -11,12 +11,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
 #include "model/gpu/cta/cta.hpp"
 #include "model/gpu/sm/mem_op.hpp"
 #include "model/gpu/sm/port_probe.hpp"
+#include "model/gpu/sm/red_wait.hpp"
 #include "model/gpu/sm/sm_context.hpp"
 #include "model/gpu/traffic/line_sums.hpp"
 #include "model/kernel/channel.hpp"
@@ -35,15 +37,27 @@ class ArcPort {
     std::uint64_t blocked_cycles = 0;  // in which its sum waited for the LSU path
   };
 
+  // What it has of the sub-core. The references outlive it.
+  struct Around {
+    const SmContext& context;
+    Block& subcore;
+    Fifo<MemOp>& memory_queue;
+    RedsOut& reds;
+  };
   // `unit` may be null: the sub-core has none.
-  ArcPort(const SmContext& context, Block& subcore, Fifo<MemOp>& memory_queue,
-          std::unique_ptr<ArcUnit> unit);
+  ArcPort(const Around& around, std::unique_ptr<ArcUnit> unit);
 
   [[nodiscard]] bool has_unit() const { return unit_ != nullptr; }
   // Whether an atomred may be put in front of it.
   [[nodiscard]] bool takes_request() const { return !request_.req_valid; }
+  // Whose atomred it is.
+  struct Asker {
+    CtaContext& cta;
+    std::uint32_t warp;
+    std::uint32_t slot;  // in the sub-core
+  };
   // Puts an atomred, a step of that warp, there. `cycle` is this one.
-  void request(CtaContext& cta, std::uint32_t warp, const Step& step, Cycle cycle);
+  void request(const Asker& asker, const Step& step, Cycle cycle);
   // The unit's part of the cycle. True if the request in front of it has left.
   bool tick(Cycle cycle);
   // It holds something, or a request stands in front of it.
@@ -69,6 +83,13 @@ class ArcPort {
 
     void take(std::uint32_t word, LaneMask lanes);
   };
+  // An atomred of a warp that waits for it, with the lanes that have not left, as REDs or in sums.
+  // Of one tag there may be several: its sums may leave when another has it.
+  struct Unsent {
+    std::uint32_t slot = 0;
+    LaneMask lanes = 0;
+    std::array<Address, kLanes> addresses;
+  };
 
   [[nodiscard]] bool has_room() const;
   void clock(Cycle cycle);
@@ -80,12 +101,16 @@ class ArcPort {
   void come_to_rest(Cycle cycle, const UnitOutputs& out);
   void end_rest(Cycle cycle);
   void release_operands();
+  void count_red(Tag tag, LaneMask lanes, MemOp& op);
+  void count_sum(Tag tag, Address address, MemOp& op);
+  void sent(std::uint32_t slot, MemOp& op, bool last);
   void show_resting(Cycle cycle, bool resting);
   void record_work(Cycle cycle, const UnitOutputs& out);
 
   const SmContext& context_;
   Block& subcore_;
   Fifo<MemOp>& memory_queue_;
+  RedsOut& reds_;
   const std::unique_ptr<ArcUnit> unit_;
   ArcUnit::Ports ports_;
 
@@ -96,7 +121,8 @@ class ArcPort {
   std::uint32_t still_ = 0;
   bool sum_waits_ = false;
   Cycle resting_since_ = kNever;
-  std::vector<Operand> operands_;  // by tag
+  std::vector<Operand> operands_;           // by tag
+  std::vector<std::deque<Unsent>> unsent_;  // by tag; empty where no warp waits
   // Whose values lie in values_, where the unit sees the exponents of a whole operand; which
   // word's.
   const Operand* answered_ = nullptr;

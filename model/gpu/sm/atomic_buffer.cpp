@@ -7,6 +7,8 @@
 #include <bit>
 #include <utility>
 
+#include "model/gpu/sm/packet_shape.hpp"
+
 namespace warpfold {
 
 AtomicBuffer::AtomicBuffer(const sc_core::sc_module_name& name, Domain& domain,
@@ -244,8 +246,9 @@ void AtomicBuffer::send(const SumStore::Sector& sector) {
   transaction.turns = 1;
   transaction.packets = 1;
   transaction.mask = sector.words << first;
-  transaction.lone_words = std::has_single_bit(sector.words) ? 1 : 0;
-  transaction.flits = std::has_single_bit(sector.words) ? 1 : 2;
+  const bool lone = std::has_single_bit(sector.words);
+  transaction.lone_words = lone ? 1 : 0;
+  transaction.flits = static_cast<std::uint16_t>(packets_of(context_.config).flits(1, true, lone));
   transaction.address = sector.address;
   LineSums sums{};
   std::copy(sector.sums.begin(), sector.sums.end(), sums.begin() + first);

@@ -16,7 +16,7 @@ namespace warpfold {
 // holds for any resident warp, in this order.
 enum class CycleCause : std::uint8_t {
   kIssued,
-  kMemoryQueue,  // the memory queue is full: what profilers call LSU or LG throttle
+  kMemoryQueue,  // is full (profilers: LSU or LG throttle), or REDs are out that a warp waits for
   kArcUnit,      // an atomred waits for the ARC unit
   kShuffle,      // results of shuffles and of shared-memory accesses
   kDependency,   // own earlier instructions

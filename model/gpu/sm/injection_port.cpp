@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/gpu/sm/red_wait.hpp"
+
 namespace warpfold {
 
 InjectionPort::InjectionPort(const sc_core::sc_module_name& name, Partition& partition,
@@ -17,7 +19,8 @@ InjectionPort::InjectionPort(const sc_core::sc_module_name& name, Partition& par
       queue_(queue),
       owner_(owner),
       flit_ticks_(to_ticks(config.noc.flit_cycles)),
-      load_latency_(config.latency.global_load) {}
+      load_latency_(config.latency.global_load),
+      answer_cycles_(answer_cycles(config)) {}
 
 void InjectionPort::connect(const SliceMap& map, std::vector<Entrance*> entrances) {
   map_ = &map;
@@ -52,7 +55,7 @@ void InjectionPort::tick() {
     if (head_->last_of != nullptr) {
       owner_.red_left(*head_->last_of);
     }
-    if (head_->answers != Transaction::kNoAnswer) {
+    if (head_->load && head_->answers != Transaction::kNoAnswer) {
       owner_.answer_load(*head_, std::max(granted_in_ + load_latency_, now() + 1));
     }
     const Ticks occupancy = flit_ticks_ * (head_->load ? 1U : head_->flits);

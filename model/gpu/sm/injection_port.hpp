@@ -24,6 +24,8 @@ class PortOwner {
   virtual void red_left(CtaContext& cta) = 0;
   // What a warp's load has asked the L2 for is there in that cycle, which is to come.
   virtual void answer_load(const Transaction& load, Cycle due) = 0;
+  // The answer to a transaction of a RED, by asker_of(), is there in that cycle, which is to come.
+  virtual void answer_red(std::uint64_t /*asker*/, Cycle /*due*/) {}
 };
 
 enum class PortWork : std::uint8_t { kSends, kLoad, kWaits };
@@ -38,6 +40,7 @@ class InjectionPort : public Block, public Injector {
   [[nodiscard]] Partition& partition() const override { return partition_; }
 
   void grant() override;
+  void added(std::uint64_t warp) override { owner_.answer_red(warp, now() + answer_cycles_); }
   void lose_grants(std::uint64_t grants) { lose_grants_ = grants; }
   [[nodiscard]] Transaction& head() override { return *head_; }
   [[nodiscard]] std::uint64_t packets() const { return packets_; }
@@ -63,6 +66,7 @@ class InjectionPort : public Block, public Injector {
   PortOwner& owner_;
   const Ticks flit_ticks_;
   const Cycle load_latency_;
+  const Cycle answer_cycles_;
   const SliceMap* map_ = nullptr;
   std::vector<Entrance*> entrances_;
   bool waiting_ = false;         // for the L2 port of the head

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/base/bits.hpp"
+#include "model/gpu/sm/red_wait.hpp"
 
 namespace warpfold {
 
@@ -18,6 +19,8 @@ Lsu::Lsu(const sc_core::sc_module_name& name, Domain& domain, const SmContext& c
       sinks_(sinks),
       beside_pipe_(context.buffer.beside_pipe),
       hand_red_(to_ticks(context.config.lsu.hand_red)),
+      reds_answered_(red_wait_rules().find(red_wait_of(context.config)).answered),
+      buffer_latency_(context.config.latency.l1_load),
       splitter_(context) {
   flushes.bind(*this);
 }
@@ -96,6 +99,9 @@ void Lsu::send_next() {
   send(std::move(sent));
   if (!holding_ && buffered && cta_ != nullptr) {
     control_.red_buffered(cta_);
+  }
+  if (!holding_ && asker_ != nullptr) {
+    asker_->red_answered(asker_slot_, now() + buffer_latency_);
   }
   ++sent_;
 }
@@ -176,6 +182,7 @@ void Lsu::take(MemOp& op, std::uint32_t source) {
   }
   sent_ = 0;
   holding_ = true;
+  asker_ = nullptr;
   if (op.kind == MemOpKind::kLoad) {
     cta_ = nullptr;
     splitter_.split_load(op, source);
@@ -183,7 +190,25 @@ void Lsu::take(MemOp& op, std::uint32_t source) {
     handed_[source] = std::max(handed_[source], at_cycle(now())) + hand_red_;
     cta_ = op.cta;
     splitter_.split(op);
+    if (reds_answered_) {
+      expect_answers(op, source);
+    }
   }
+}
+
+// The RED in hand is answered: by the L2, for each transaction, or by the atomic buffer.
+void Lsu::expect_answers(const MemOp& op, std::uint32_t source) {
+  AccessAnswers& answers = *sources_[source].answers;
+  if (sinks_.buffer != nullptr && !op.passes) {
+    asker_ = &answers;
+    asker_slot_ = op.warp_slot;
+    return;
+  }
+  for (std::size_t i = 0; i < splitter_.count(); ++i) {
+    splitter_.at(i).subcore = static_cast<std::uint8_t>(source);
+    splitter_.at(i).answers = op.warp_slot;
+  }
+  answers.red_split(op.warp_slot, static_cast<std::uint32_t>(splitter_.count()));
 }
 
 void Lsu::serve_on_pipe(const MemOp& op, std::uint32_t source) {

@@ -69,6 +69,7 @@ class Lsu : public Block {
   void send_flush();
   bool take_next();
   void take(MemOp& op, std::uint32_t source);
+  void expect_answers(const MemOp& op, std::uint32_t source);
   void serve_on_pipe(const MemOp& op, std::uint32_t source);
   [[nodiscard]] bool has_more() const;
 
@@ -78,6 +79,8 @@ class Lsu : public Block {
   // REDs do not occupy the pipe on their way to the buffer, one transaction a cycle.
   const bool beside_pipe_;
   const Ticks hand_red_;
+  const bool reds_answered_;    // warps wait for their REDs (red_wait.hpp)
+  const Cycle buffer_latency_;  // of the answer of an atomic buffer
   bool flush_ = false;
   std::vector<Source> sources_;
   std::vector<Ticks> handed_;      // by source: when it has handed over what was taken
@@ -87,7 +90,9 @@ class Lsu : public Block {
   bool holding_ = false;
   RedSplitter splitter_;
   std::size_t sent_ = 0;
-  CtaContext* cta_ = nullptr;  // that waits for it
+  CtaContext* cta_ = nullptr;       // that waits for it
+  AccessAnswers* asker_ = nullptr;  // who is told, and of which warp, when the buffer has it
+  std::uint32_t asker_slot_ = 0;
   Cycle blocked_since_ = kNever;
   std::uint64_t blocked_cycles_ = 0;
   SliceRecorder* slices_ = nullptr;

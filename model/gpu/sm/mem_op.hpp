@@ -54,6 +54,11 @@ class AccessAnswers {
   // The load-store unit is through with what the warp in that slot waits for of it, in this cycle:
   // the result is there when `due` comes, until which the warp waits for nothing but its latency.
   virtual void access_answered(std::uint32_t slot, Cycle due) = 0;
+  // Where warps wait for their REDs (red_wait.hpp): a RED of that warp has become so many
+  // transactions, each of which the L2 answers; or an atomic buffer has one, whose answer is there
+  // when `due` comes.
+  virtual void red_split(std::uint32_t /*slot*/, std::uint32_t /*transactions*/) {}
+  virtual void red_answered(std::uint32_t /*slot*/, Cycle /*due*/) {}
 };
 
 }  // namespace warpfold

@@ -8,6 +8,14 @@
 
 namespace warpfold {
 
+namespace {
+
+bool answers_load(const Transaction& transaction) {
+  return transaction.load && transaction.answers != Transaction::kNoAnswer;
+}
+
+}  // namespace
+
 // A quarter of it is plenty, for which the port takes some cycles.
 Outlet::Outlet(Block& sm, Domain& inside, std::size_t depth)
     : sm_(sm),
@@ -26,7 +34,7 @@ void Outlet::push(Transaction&& transaction) {
   ARC_CHECK(can_push(), "push into a full queue");
   const Cycle cycle = inside_.now();
   Entry& entry = ring_[after(head_, left_)];
-  loads_ += transaction.answers != Transaction::kNoAnswer ? 1U : 0U;
+  loads_ += answers_load(transaction) ? 1U : 0U;
   entry.transaction = std::move(transaction);
   entry.pushed = cycle;
   ++left_;
@@ -62,7 +70,7 @@ void Outlet::begin(Cycle cycle) {
 
 void Outlet::pop() {
   taken_[after(taken_first_, size_ - left_)] = port_->domain().now();
-  loads_ -= front().answers != Transaction::kNoAnswer ? 1U : 0U;
+  loads_ -= answers_load(front()) ? 1U : 0U;
   if (level_ != nullptr) [[unlikely]] {
     level_->change(port_->domain().now() + 1, -1);
   }

@@ -11,6 +11,7 @@ namespace warpfold {
 
 RedSplitter::RedSplitter(const SmContext& context)
     : context_(context),
+      packets_(packets_of(context.config)),
       line_mask_(~Address{context.config.l1.line_bytes - 1}),
       red_min_(to_ticks(context.config.lsu.red_min)),
       red_flit_(to_ticks(context.config.lsu.red_flit)),
@@ -76,7 +77,7 @@ void RedSplitter::split_one_address(MemOp& op) {
   fields.turns = lanes;
   fields.packets = lanes;
   fields.lone_words = wide_ ? 0 : lanes;
-  fields.flits = wide_ ? 2 * lanes : lanes;
+  fields.flits = static_cast<std::uint16_t>(lanes * packets_.flits(1, true, !wide_));
   fields.passes = op.passes;
   fields.mask = reduced ? 1 : op.mask;
   fields.data = op.data;
@@ -165,11 +166,11 @@ void RedSplitter::count_turns_of_line(std::size_t first) {
       return;
     }
     const bool lone = std::has_single_bit(all) || (pieces == 1 && is_vector(first, all));
-    bool head = !lone;
+    bool leads = true;
     for (std::size_t m = 0; m < pieces; ++m) {
       if (words[m] != 0) {
-        add_turn(mates[m], turn, words[m], lone, head);
-        head = false;
+        add_turn(mates[m], turn, words[m], lone, leads);
+        leads = false;
       }
     }
   }
@@ -182,10 +183,10 @@ bool RedSplitter::is_vector(std::size_t transaction, std::uint32_t words) const 
          std::has_single_bit(unsigned{sectors_of(words)});
 }
 
-// A turn that adds to these words, to one in all if `lone`; with the turn's head if `head`.
-// `transaction` becomes another where that one has turns of another kind.
+// A turn that adds to these words, to one in all if `lone`. `leads`: the first of the turn's on the
+// line. `transaction` becomes another where that one has turns of another kind.
 void RedSplitter::add_turn(std::size_t& transaction, std::uint32_t turn, std::uint32_t words,
-                           bool lone, bool head) {
+                           bool lone, bool leads) {
   const std::uint8_t sectors = sectors_of(words);
   const auto packets = static_cast<std::uint16_t>(std::popcount(unsigned{sectors}));
   const bool whole = static_cast<std::uint32_t>(std::popcount(words)) == packets * kSectorWords;
@@ -203,7 +204,7 @@ void RedSplitter::add_turn(std::size_t& transaction, std::uint32_t turn, std::ui
   t->whole = t->whole && whole;
   ++t->turns;
   t->packets = static_cast<std::uint16_t>(t->packets + packets);
-  t->flits = static_cast<std::uint16_t>(t->flits + packets + (head ? 1 : 0));
+  t->flits = static_cast<std::uint16_t>(t->flits + packets_.flits(packets, leads, lone));
   t->lone_words = static_cast<std::uint16_t>(t->lone_words + (lone ? 1 : 0));
 }
 

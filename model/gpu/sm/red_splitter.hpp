@@ -14,6 +14,7 @@
 
 #include "model/base/ticks.hpp"
 #include "model/gpu/sm/mem_op.hpp"
+#include "model/gpu/sm/packet_shape.hpp"
 #include "model/gpu/sm/sm_context.hpp"
 #include "model/gpu/traffic/line_sums.hpp"
 #include "model/gpu/traffic/transaction.hpp"
@@ -51,12 +52,13 @@ class RedSplitter {
   void count_turns();
   void count_turns_of_line(std::size_t first);
   void add_turn(std::size_t& transaction, std::uint32_t turn, std::uint32_t words, bool lone,
-                bool head);
+                bool leads);
   std::size_t fork(std::size_t transaction, std::uint32_t turn);
   void set_occupancies(const MemOp& op);
   [[nodiscard]] bool is_vector(std::size_t transaction, std::uint32_t words) const;
 
   const SmContext& context_;
+  const PacketsRule& packets_;
   const Address line_mask_;
   bool by_line_ = true;
   Address piece_mask_ = 0;  // of an address, that of its transaction

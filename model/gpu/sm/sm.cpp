@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/gpu/sm/red_wait.hpp"
+
 namespace warpfold {
 
 Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const SmContext& context,
@@ -14,6 +16,9 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const SmContex
       context_(context),
       admission_(admission_rules().find(admission_of(context.config))),
       load_latency_(context.config.latency.global_load),
+      red_latency_(red_wait_rules().find(red_wait_of(context.config)).answered
+                       ? answer_cycles(context.config)
+                       : kNever),
       domain_(kAhead, partition.steps()),
       residency_(partition, *this, context.config.sm.subcores),
       control_(domain_, context.config, context.buffer.present(), *this),
@@ -94,6 +99,12 @@ void Sm::answer_load(const Transaction& load, Cycle due) {
   wake_at(due);
 }
 
+void Sm::answer_red(std::uint64_t asker, Cycle due) {
+  ARC_CHECK(due > domain_.now(), "an SM has run ahead of the answer to a RED");
+  subcores_[subcore_of_asker(asker)]->red_answered(slot_of_asker(asker), due);
+  wake_at(due);
+}
+
 void Sm::record(const Recorders& recorders) {
   for (std::size_t i = 0; i < subcores_.size(); ++i) {
     subcores_[i]->record(recorders.of_subcores.at(i),
@@ -121,6 +132,9 @@ void Sm::finish(Cycle end) {
 inline bool Sm::may_pass_port(Cycle next) const {
   const Outlet& outlet = outlet_;
   if (outlet.has_loads() && next + 1 >= now() + load_latency_) {
+    return false;
+  }
+  if (red_latency_ != kNever && next + 1 >= now() + red_latency_) {
     return false;
   }
   return outlet.settled() ||

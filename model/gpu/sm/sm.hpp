@@ -56,6 +56,7 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   // PortOwner.
   void red_left(CtaContext& cta) override { residency_.red_left(cta); }
   void answer_load(const Transaction& load, Cycle due) override;
+  void answer_red(std::uint64_t asker, Cycle due) override;
 
   [[nodiscard]] bool empty() const;
   // When the last of its units is done with what it was given.
@@ -112,6 +113,7 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   const SmContext context_;
   const AdmissionRule& admission_;
   const Cycle load_latency_;
+  const Cycle red_latency_;  // of answers to REDs; kNever where there are none
   Domain domain_;
   Residency residency_;
   SmControl control_;

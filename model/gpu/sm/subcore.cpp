@@ -24,7 +24,9 @@ Subcore::Subcore(const sc_core::sc_module_name& name, Domain& domain, const SmCo
       has_unit_(unit != nullptr),
       warps_(context.config.sm.max_warps / context.config.sm.subcores),
       all_slots_(static_cast<SlotMask>((std::uint64_t{1} << warps_.size()) - 1)),
-      arc_(context, *this, memory_queue, std::move(unit)) {
+      reds_out_(context.config),
+      arc_({.context = context, .subcore = *this, .memory_queue = memory_queue, .reds = reds_out_},
+           std::move(unit)) {
   launches.bind(*this);
   barrier_releases.bind(*this);
 }
@@ -68,7 +70,7 @@ std::string Subcore::waits() const {
   }
   return fmt::format(
       "{} has {} warps, of which {} wait for its memory queue ({} instructions), {} for the ARC "
-      "unit, {} for shuffles, {} for a time or a load, {} at a barrier",
+      "unit, {} for shuffles, {} for a time, a load or their REDs, {} at a barrier",
       name(), std::popcount(resident_), std::popcount(want_queue_), memory_queue.size(),
       std::popcount(want_unit_), std::popcount(shuffle_), std::popcount(wait_),
       std::popcount(barrier_));
@@ -164,6 +166,8 @@ void Subcore::begin_due_steps(Cycle cycle) {
   for_each_bit(due, [&](std::uint32_t slot) {
     if ((before_access_ >> slot & 1U) != 0) {
       want_access(slot, cycle);
+    } else if ((for_reds_ >> slot & 1U) != 0) {
+      go_on(slot, cycle);
     } else {
       begin_step(slot, cycle);
     }
@@ -289,13 +293,39 @@ void Subcore::want_turn(std::uint32_t slot, Cycle cycle) {
   }
 }
 
-// An atomic has been issued; what comes next may issue from that cycle on.
+// An atomic has been issued; what comes next may issue from that cycle on, or when it has been
+// answered.
 void Subcore::after_atomic(std::uint32_t slot, Cycle cycle) {
+  if (reds_out_.answered() && reds_out_.waits(slot)) {
+    for_reds_ |= SlotMask{1} << slot;
+    wait_until(slot, kNever);
+    return;
+  }
   Warp& warp = warps_[slot];
   if (warp.program.next_parameter(warp.step)) {
     want_atomic(slot, cycle);
   } else {
     wait_until(slot, cycle);
+  }
+}
+
+// Its REDs have been answered.
+void Subcore::go_on(std::uint32_t slot, Cycle cycle) {
+  for_reds_ &= ~(SlotMask{1} << slot);
+  Warp& warp = warps_[slot];
+  if (warp.program.next_parameter(warp.step)) {
+    want_atomic(slot, cycle);
+  } else {
+    begin_step(slot, cycle);
+  }
+}
+
+void Subcore::red_answered(std::uint32_t slot, Cycle due) {
+  reds_out_.end(slot);
+  if ((for_reds_ >> slot & 1U) != 0 && !reds_out_.waits(slot)) {
+    slots_[slot].ready_at = due;
+    due_at_ = std::min(due_at_, due);
+    wake_at(due);
   }
 }
 

@@ -2,7 +2,8 @@
 // One SM sub-core: resident warps, the warp scheduler that issues one warp instruction a cycle,
 // and, under a policy that has one, the ARC unit. Owned by its SM. A warp waits for its own
 // dependent work, a barrier, the results of its shuffles, room in the memory queue (queue_admission
-// .hpp says who gets it), or the ARC unit's request register; plain REDs do not block it.
+// .hpp says who gets it), or the ARC unit's request register; plain REDs do not block it, unless
+// the machine has them do so (red_wait.hpp).
 //
 // Between two cycles in which something else can happen, the set of warps that issue is fixed, so
 // the round-robin turns of many cycles are taken at once (a batch) with the same outcome as one by
@@ -20,6 +21,7 @@
 #include "model/gpu/sm/lsu_pipe.hpp"
 #include "model/gpu/sm/mem_op.hpp"
 #include "model/gpu/sm/queue_admission.hpp"
+#include "model/gpu/sm/red_wait.hpp"
 #include "model/gpu/sm/sm_context.hpp"
 #include "model/gpu/sm/sm_control.hpp"
 #include "model/kernel/channel.hpp"
@@ -61,6 +63,10 @@ class Subcore : public Block, public AccessAnswers {
   Mailbox<BarrierRelease> barrier_releases;
 
   void access_answered(std::uint32_t slot, Cycle due) override;
+  void red_split(std::uint32_t slot, std::uint32_t transactions) override {
+    reds_out_.add(slot, transactions - 1);
+  }
+  void red_answered(std::uint32_t slot, Cycle due) override;
   // What the warp in that slot has waited for of the L2 is there in that cycle, which is to come.
   void load_answered(std::uint32_t slot, Cycle due);
   // Whether it may have to know in the next cycle how full the way to the L2 is.
@@ -121,6 +127,7 @@ class Subcore : public Block, public AccessAnswers {
   void want_atomic(std::uint32_t slot, Cycle cycle);
   void want_turn(std::uint32_t slot, Cycle cycle);
   void after_atomic(std::uint32_t slot, Cycle cycle);
+  void go_on(std::uint32_t slot, Cycle cycle);
 
   // subcore_issue.cpp: what issues.
   void issue(Cycle cycle);
@@ -160,6 +167,7 @@ class Subcore : public Block, public AccessAnswers {
   SlotMask barrier_ = 0;
   std::uint32_t resident_ = 0;
   SlotMask before_access_ = 0;  // of those in run_ and wait_: an access ends the step
+  SlotMask for_reds_ = 0;       // of those in wait_: for REDs of their own
 
   // The batch: from batch_begin_ to batch_end_ the warps in batch_slots_ take turns, batch_first_
   // first. Empty when batch_slots_ is 0.
@@ -183,6 +191,7 @@ class Subcore : public Block, public AccessAnswers {
   };
   std::array<Slot, kMaxSubcoreWarps> slots_{};
   std::array<Cycle, kMaxSubcoreWarps> answered_in_{};  // by slot, of those in results_
+  RedsOut reds_out_;
   ArcPort arc_;
 };
 

@@ -49,13 +49,13 @@ bool Subcore::plans_next(Cycle next) const {
 void Subcore::stand(SlotMask ready, Cycle cycle) {
   CycleLedger::Standing standing{.cause = CycleCause::kIssued,
                                  .ready = ready,
-                                 .queue = want_queue_ & ~ready,
+                                 .queue = (want_queue_ & ~ready) | for_reds_,
                                  .unit = want_unit_ & ~ready,
                                  .shuffle = shuffle_,
-                                 .wait = wait_,
+                                 .wait = wait_ & ~for_reds_,
                                  .barrier = barrier_};
   const bool has_room = memory_queue.can_push();
-  if (standing.queue != 0 && !has_room) {
+  if ((want_queue_ & ~ready) != 0 && !has_room) {
     standing.for_room = true;
     memory_queue.want_room();
   }
@@ -64,7 +64,7 @@ void Subcore::stand(SlotMask ready, Cycle cycle) {
     standing.cause = standing.queue != 0  ? CycleCause::kMemoryQueue
                      : standing.unit != 0 ? CycleCause::kArcUnit
                      : shuffle_ != 0      ? CycleCause::kShuffle
-                     : wait_ != 0         ? CycleCause::kDependency
+                     : standing.wait != 0 ? CycleCause::kDependency
                      : barrier_ != 0      ? CycleCause::kBarrier
                                           : CycleCause::kIdle;
   }
@@ -200,9 +200,12 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
 
 void Subcore::issue_atomic(std::uint32_t slot, Cycle cycle) {
   Warp& warp = warps_[slot];
+  if (reds_out_.answered()) {
+    reds_out_.add(slot);
+  }
   if (has_unit_ && warp.step.kind == StepKind::kAtomic && !warp.step.passed_on) {
     want_unit_ &= ~(SlotMask{1} << slot);
-    arc_.request(*warp.cta, warp.warp, warp.step, cycle);
+    arc_.request({.cta = *warp.cta, .warp = warp.warp, .slot = slot}, warp.step, cycle);
     ++stats_.atomreds;
   } else {
     enter_queue(slot, cycle);

@@ -19,7 +19,8 @@ namespace warpfold {
 //
 // Or a load's: one of the sectors of the line that a warp reads.
 struct TransactionFields {
-  // Of a load's: which warp of its SM is answered by this one, the last, if any.
+  // Which warp of its SM is answered by this one, if any: of a load's, by the last; of a RED's, by
+  // all where warps wait for their REDs.
   static constexpr std::uint8_t kNoAnswer = 0xff;
   bool load : 1 = false;
   bool reduced : 1 = false;
@@ -53,6 +54,17 @@ struct TransactionFields {
 struct Transaction : TransactionFields {
   EventRef event;  // unless reduced or partial
 };
+
+// Who is answered by it, as one word, and the parts of that.
+constexpr std::uint64_t asker_of(const TransactionFields& transaction) {
+  return std::uint64_t{transaction.subcore} << 8U | transaction.answers;
+}
+constexpr std::uint32_t subcore_of_asker(std::uint64_t asker) {
+  return static_cast<std::uint32_t>(asker >> 8U);
+}
+constexpr std::uint32_t slot_of_asker(std::uint64_t asker) {
+  return static_cast<std::uint32_t>(asker & 0xffU);
+}
 
 // For Transaction::sectors: that of an address, and those of a line's words.
 constexpr std::uint8_t sector_bit(Address address) {

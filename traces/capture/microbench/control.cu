@@ -392,7 +392,7 @@ class ControlBench {
     parameters["kind"] = kind;
     parameters["subcores"] = subcores;
     parameters["warps_of_subcore"] = warps;
-    Harness::attempt(name, [&] {
+    harness_.attempt(name, [&] {
       const Placement placement = harness_.place(warps * subcores, false, subcores);
       const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
         launch(probe, grid, block, turns);
@@ -412,7 +412,7 @@ class ControlBench {
     constexpr int kIterations = 64;
     const std::string name =
         "control/barrier/ctas=" + std::to_string(ctas) + "/warps=" + std::to_string(warps);
-    Harness::attempt(name, [&] {
+    harness_.attempt(name, [&] {
       const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
         barriers<<<grid, block>>>(probe, kIterations);
       });

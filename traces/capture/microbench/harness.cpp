@@ -93,9 +93,10 @@ Device this_device() {
           .memory_bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth)};
 }
 
-Harness::Harness(Report& report, int repetitions)
+Harness::Harness(Report& report, int repetitions, const std::string& match)
     : report_(report),
       repetitions_(repetitions),
+      match_(match),
       device_(this_device()),
       records_(kMaxWarps),
       counters_(kCounters) {}

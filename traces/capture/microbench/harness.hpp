@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -125,7 +126,8 @@ struct Device {
 
 class Harness {
  public:
-  Harness(Report& report, int repetitions);
+  // `match`: a regular expression that the names of cases for attempt() have in them.
+  Harness(Report& report, int repetitions, const std::string& match);
 
   [[nodiscard]] const Device& device() const { return device_; }
   [[nodiscard]] int repetitions() const { return repetitions_; }
@@ -143,9 +145,12 @@ class Harness {
     return run(placement, repetitions_, launch);
   }
 
-  // Runs a case that may not fit an SM, and leaves it out if so.
+  // Runs a case that is wanted and may not fit an SM, and leaves it out if so.
   template <class Case>
-  static void attempt(const std::string& name, const Case& work) {
+  void attempt(const std::string& name, const Case& work) const {
+    if (!std::regex_search(name, match_)) {
+      return;
+    }
     try {
       work();
     } catch (const NotPlaced& error) {
@@ -156,6 +161,7 @@ class Harness {
  private:
   Report& report_;
   int repetitions_;
+  std::regex match_;
   Device device_;
   DeviceBuffer<WarpRecord> records_;
   DeviceBuffer<std::uint32_t> counters_;

@@ -423,7 +423,7 @@ class LatencyBench {
     placement.whole_gpu = true;
     const std::string name = std::string("latency/batch/") + (cold ? "cold" : "warm") +
                              "/ctas=" + std::to_string(ctas_of_sm);
-    Harness::attempt(name, [&] {
+    harness_.attempt(name, [&] {
       const auto samples = harness_.run(placement, [&](const Probe& probe, int grid, int block) {
         flush.clear_async();
         batch_fetch<<<grid, block>>>(

@@ -6,6 +6,7 @@
 #include <exception>
 #include <fstream>
 #include <functional>
+#include <regex>
 #include <sstream>
 
 #include "traces/capture/common/gpu_info.hpp"
@@ -25,6 +26,7 @@ struct Options {
   fs::path sass;
   fs::path check;
   std::vector<std::string> only;
+  std::string match;
   int repetitions = 11;
   bool list = false;
   bool check_sass = false;
@@ -133,7 +135,7 @@ int print_problems(const std::vector<std::string>& problems) {
 int measure(const Options& options) {
   const auto gpu = warpfold::capture::gpu_info();
   Report report(options.verbose);
-  Harness harness(report, options.repetitions);
+  Harness harness(report, options.repetitions, options.match);
   const Device& device = harness.device();
   std::printf("%s, %d SMs, compute capability %d.%d\n", gpu.name.c_str(), gpu.sms,
               gpu.compute_capability / 10, gpu.compute_capability % 10);
@@ -200,6 +202,10 @@ int run(int argc, char** argv) {
   app.add_option("--vectors", options.vectors,
                  "write operands and results of red.global.add.f32 there, as text");
   app.add_option("--only", options.only, "these groups, such as red,ops")->delimiter(',');
+  app.add_option(
+      "--match", options.match,
+      "of the groups red, vector and ops the cases whose name has this regular expression "
+      "in it");
   app.add_option("--repetitions", options.repetitions, "launches of each case")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -219,6 +225,11 @@ int run(int argc, char** argv) {
     if (std::none_of(groups().begin(), groups().end(), known)) {
       throw std::runtime_error("no group " + name + " (--list prints them)");
     }
+  }
+  try {
+    const std::regex pattern(options.match);
+  } catch (const std::regex_error&) {
+    throw std::runtime_error("--match " + options.match + ": is no regular expression");
   }
   if (options.list) {
     for (const Group& group : groups()) {

@@ -67,7 +67,7 @@ class OpsBench {
         const std::string name =
             std::string("ops/") + Op::kName + "/chains=" + std::to_string(kChains) +
             "/subcores=" + std::to_string(subcores) + "/warps_each=" + std::to_string(warps);
-        Harness::attempt(name, [&] { one<Op, kChains>(name, warps, subcores); });
+        harness_.attempt(name, [&] { one<Op, kChains>(name, warps, subcores); });
       }
     }
   }

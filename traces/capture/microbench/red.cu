@@ -51,7 +51,7 @@ class RedBench {
 
   void cases() {
     for (const RedCase& one : red_cases(harness_.device().sms, harness_.device().max_warps)) {
-      Harness::attempt(one.name, [&] { run(one); });
+      harness_.attempt(one.name, [&] { run(one); });
     }
   }
 

@@ -152,7 +152,7 @@ class VectorBench {
       const bool vector = one.form == VectorForm::kV2 || one.form == VectorForm::kV4 ||
                           one.form == VectorForm::kV4x9;
       if (has_vectors || !vector) {
-        Harness::attempt(one.name, [&] { run(one); });
+        harness_.attempt(one.name, [&] { run(one); });
         if (one.checked) {
           clear();
           launch(one, 0);
