@@ -64,7 +64,7 @@ def parse_arguments(argv):
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--quick", action="store_true", help="a minute: fewer requests and cycles, transistors alone, one trace")
     effort.add_argument("--full", action="store_true", help="hours: twenty times the requests, all traces")
-    parser.add_argument("--prove", action="store_true", help="try an induction as well")
+    parser.add_argument("--prove", action="store_true", help="also try to prove the rules for every number of cycles")
     parser.add_argument("--layout", action="store_true", help="place and route with scripts/layout.sh")
     parser.add_argument("--only", nargs="+", choices=STEPS, metavar="STEP", help="only these steps after the elaboration: "
                         + ", ".join(STEPS))
