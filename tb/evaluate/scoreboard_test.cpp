@@ -143,9 +143,8 @@ TEST(Scoreboard, FindsWhatIsWrongWithWords) {
               out.lsu_last = out.lsu_last && out.lsu_reduced;
             }),
             "payload");
-  EXPECT_EQ(vector_rule_broken_by([](UnitOutputs& out, std::uint64_t) {
-              out.lsu_word |= out.lsu_valid ? 0U : 1U;
-            }),
+  EXPECT_EQ(vector_rule_broken_by(
+                [](UnitOutputs& out, std::uint64_t) { out.lsu_word |= out.lsu_valid ? 0U : 1U; }),
             "payload");
 }
 
@@ -168,7 +167,8 @@ TEST(Replay, IsTheSameFromItsText) {
   const Spoil spoil = [](UnitOutputs& out, std::uint64_t) {
     out.lsu_data ^= out.lsu_reduced && (out.lsu_data & 0x7f0U) == 0x310U ? 1U : 0U;
   };
-  const ContractOptions options = options_for([&] { return std::make_unique<Spoiled<GoldenSerial>>(spoil); });
+  const ContractOptions options =
+      options_for([&] { return std::make_unique<Spoiled<GoldenSerial>>(spoil); });
   const ContractResult result = run_contract(options);
   ASSERT_NE(result.failure, nullptr);
   const std::string text = result.failure->replay.text();
@@ -209,11 +209,10 @@ TEST(Replay, KeepsAllWords) {
 }
 
 TEST(Replay, RefusesOtherFiles) {
-  for (const char* text : {"", "something else\n", "warpfold-replay 1\nx 1\n",
-                           "warpfold-replay 1\nr 1\n", "warpfold-replay 1\nc az\n",
-                           "warpfold-replay 1\nw 1\n",
-                           "warpfold-replay 1\nr 1 1 0 0\nc h\nw 1\n",
-                           "warpfold-replay 1\nr 1 1 0 0\nw\n"}) {
+  for (const char* text :
+       {"", "something else\n", "warpfold-replay 1\nx 1\n", "warpfold-replay 1\nr 1\n",
+        "warpfold-replay 1\nc az\n", "warpfold-replay 1\nw 1\n",
+        "warpfold-replay 1\nr 1 1 0 0\nc h\nw 1\n", "warpfold-replay 1\nr 1 1 0 0\nw\n"}) {
     std::istringstream stream(text);
     EXPECT_THROW((void)Replay::read(stream), std::invalid_argument) << text;
   }
