@@ -130,7 +130,7 @@ def replay_command(arguments, path):
     """The same unit, and this replay."""
     kept = []
     skip = {"--json", "--out", "--only", "--seed", "--cache", "--golden"}
-    words = iter(arguments.words)
+    words = iter(arguments.given)
     for word in words:
         if word in skip:
             next(words, None)
@@ -240,7 +240,7 @@ def judge(arguments, unit, out):
 def main(argv):
     import report  # pylint: disable=import-outside-toplevel
     arguments = parse_arguments(argv)
-    arguments.words = argv
+    arguments.given = argv
     unit = load_unit(arguments)
     out = Path(arguments.out) if arguments.out else ROOT / "build/evaluate" / "".join(
         letter if letter.isalnum() or letter in "-_" else "-" for letter in unit.name)

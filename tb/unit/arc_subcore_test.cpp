@@ -206,12 +206,14 @@ TEST_F(Subcore, GreedyAsEverAfterALongStall) {
     ASSERT_NO_FATAL_FAILURE(step(cycle == 0 ? &first : &second, false, true, &events));
     EXPECT_EQ(events.accepted, cycle == 0);
   }
-  ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true, &events));
-  EXPECT_TRUE(events.offered && events.reduced);
   ASSERT_NO_FATAL_FAILURE(step(&second, true, true, &events));
+  EXPECT_TRUE(events.accepted && events.offered && events.reduced);
+  ASSERT_NO_FATAL_FAILURE(drain());
+  const Request third = one_address(0xffffffffU, 3);
+  ASSERT_NO_FATAL_FAILURE(step(&third, true, true, &events));
   EXPECT_TRUE(events.accepted && events.offered && !events.reduced);
   ASSERT_NO_FATAL_FAILURE(drain());
-  expect_arrived_once(second);
+  expect_arrived_once(third);
 }
 
 TEST_F(Subcore, ScatteredLanesAreOnePlainRed) {
