@@ -16,6 +16,10 @@ package arc_pkg;
   // Schedulers, values of the parameter Scheduler.
   localparam int SchedulerGreedy = 0;
   localparam int SchedulerGroups = 1;
+  // Congestion of the memory path: it begins after 2^StallBits cycles without room and lasts for
+  // 2^CongestionBits - 2^StallBits groups.
+  localparam int StallBits = 6;
+  localparam int CongestionBits = 13;
 
   // A memory transaction.
   localparam int AddrWidth = 48;  // byte address

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scheduler that is not greedy: groups of lanes are reduced, lanes that are alone pass on.
+// Scheduler that is not greedy: while the memory path is congested, groups of lanes are reduced.
 //
 // Contract: combinational. A transaction of several lanes, which have one address, goes to the
-// reduction unit and waits for it. A transaction of one lane, and the lanes left when no transaction
-// is there and none is about to be, so that each is alone on its address, go out as a plain RED. They
-// wait until the LSU path is free: the memory queue has room (lsu_room_i) and no finished sum claims
-// the output in this cycle. So what leaves, and with which sums, does not depend on time. At most one
-// of the two valids is high. red_valid_o is raised only in a cycle in which the RED is taken.
+// reduction unit while congested_i is high, and waits for it. A transaction of one lane, and all lanes
+// left if they are offered, go out as a plain RED. They wait until the LSU path is free: the memory
+// queue has room (lsu_room_i) and no finished sum claims the output in this cycle. While congested_i
+// is low, this is the greedy scheduler: every transaction passes on if the path is free, and else is
+// offered to the reduction unit. At most one of the two valids is high. red_valid_o is raised only in
+// a cycle in which the RED is taken.
+//
+// ByRequest 1, for the vector unit: it is always congested, and lanes left wait until no transaction
+// is there and none is about to be, so that each is alone on its address. So what leaves, and with
+// which sums, does not depend on time.
 //
 // From the coalescer (arc_addr_match) comes txn_mask_i, whether txn_valid_i is high or not: lanes of
 // the leader's address, or all that have been gathered when nothing else is left. So several lanes in
@@ -14,7 +19,10 @@
 
 `include "arc_assert.svh"
 
-module arc_scheduler_groups (
+module arc_scheduler_groups #(
+  // 1: what goes which way depends on the request alone
+  parameter int ByRequest = 0
+) (
   // from the coalescer: a transaction, all lanes left
   input  logic                      txn_valid_i,
   output logic                      txn_ready_o,
@@ -24,6 +32,7 @@ module arc_scheduler_groups (
   // state of the LSU path: room in the memory queue, a finished sum that goes first
   input  logic                      lsu_room_i,
   input  logic                      result_valid_i,
+  input  logic                      congested_i,
   // plain RED to the LSU path: of all lanes left if they are offered
   output logic                      red_valid_o,
   // transaction to the reduction unit
@@ -33,8 +42,10 @@ module arc_scheduler_groups (
 
   localparam int Lanes = arc_pkg::Lanes;
 
+  logic congested;
   logic several;    // lanes, found by halving the warp
-  logic left_lone;  // all lanes left are alone on their addresses
+  logic left_goes;  // all lanes left may leave as a RED
+  logic summed;     // a transaction is offered to the reduction unit
   logic red_free;
 
   always_comb begin : count
@@ -48,12 +59,15 @@ module arc_scheduler_groups (
     several = two[0];
   end
 
-  assign left_lone = left_valid_i && !txn_valid_i && several;
+  assign congested = ByRequest != 0 || congested_i;
+  assign left_goes = ByRequest != 0 ? left_valid_i && !txn_valid_i && several : left_valid_i;
   assign red_free = lsu_room_i && !result_valid_i;
-  assign red_valid_o = ((txn_valid_i && !several) || left_lone) && red_free;
-  assign reduce_valid_o = txn_valid_i && several;
-  assign left_ready_o = left_lone && red_free;
-  assign txn_ready_o = several ? reduce_ready_i : red_free;
+  // By the request alone, no lanes left go beside a transaction.
+  assign summed = congested ? several && (ByRequest != 0 || !(left_goes && red_free)) : !red_free;
+  assign red_valid_o = ((txn_valid_i && !(congested && several)) || left_goes) && red_free;
+  assign reduce_valid_o = txn_valid_i && summed;
+  assign left_ready_o = left_goes && red_free;
+  assign txn_ready_o = summed ? reduce_ready_i : red_free && (ByRequest != 0 || !left_goes);
 
   // ------------------------------------------------------------------------------------------
   // Assertions
@@ -65,8 +79,9 @@ module arc_scheduler_groups (
   `ARC_ASSERT_COMB(TakenMeansSent, !(txn_valid_i && txn_ready_o) ||
                                    red_valid_o || (reduce_valid_o && reduce_ready_i))
   `ARC_ASSERT_COMB(OneOfTheTwoIsTaken, !(txn_valid_i && txn_ready_o && left_valid_i && left_ready_o))
-  `ARC_ASSERT_COMB(GroupsAreReduced,
-                   reduce_valid_o == (txn_valid_i && (txn_mask_i & (txn_mask_i - 1)) != '0))
+  `ARC_ASSERT_COMB(GroupsDoNotPassOn,
+                   !congested || !txn_valid_i || (txn_mask_i & (txn_mask_i - 1)) == '0 ||
+                   reduce_valid_o || left_ready_o)
   `ARC_ASSERT_COMB(LanesLeftGoAsRed, !(left_valid_i && left_ready_o) || red_valid_o)
 
 endmodule

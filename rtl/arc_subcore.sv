@@ -12,8 +12,9 @@
 // overtake a long one.
 //
 // Greedy scheduler: what finds room in the memory queue passes on as a plain RED, the rest is reduced.
-// Groups scheduler: groups of lanes are always reduced, and lanes alone on their addresses are not;
-// those leave last. The vector unit has this one.
+// Groups scheduler: the same, but while the memory path is congested groups of lanes are reduced, and
+// lanes alone on their addresses are not. The vector unit has this one and takes the path for
+// congested at all times.
 //
 // Vector unit: a request has req_words_i + 1 words a lane, for the words at its address and behind. A
 // plain RED is of all of them. A reduced transaction leaves as so many sums, of word lsu_word_o each,
@@ -124,7 +125,24 @@ module arc_subcore #(
   logic [Lanes-1:0] red_mask;
 
   if (Scheduler == arc_pkg::SchedulerGroups) begin : g_groups
-    arc_scheduler_groups u_scheduler (
+    logic congested;
+
+    if (IsVector != 0) begin : g_always
+      assign congested = 1'b1;
+    end else begin : g_watch
+      arc_congestion u_congestion (
+        .clk_i      (clk_i),
+        .rst_ni     (rst_ni),
+        .req_valid_i(req_valid_i),
+        .lsu_room_i (lsu_room_i),
+        .taken_i    (reduce_valid && reduce_ready),
+        .congested_o(congested)
+      );
+    end
+
+    arc_scheduler_groups #(
+      .ByRequest(IsVector)
+    ) u_scheduler (
       .txn_valid_i   (txn_valid),
       .txn_mask_i    (txn_mask),
       .txn_ready_o   (txn_ready),
@@ -132,6 +150,7 @@ module arc_subcore #(
       .left_ready_o  (left_ready),
       .lsu_room_i    (lsu_room_i),
       .result_valid_i(result_valid),
+      .congested_i   (congested),
       .red_valid_o   (red_valid),
       .reduce_valid_o(reduce_valid),
       .reduce_ready_i(reduce_ready)

@@ -51,10 +51,17 @@ done_without_ready    | arc_addr_match     | arc_addr_match.sv     | s/else if \
 red_before_result     | arc_scheduler      | arc_scheduler.sv      | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/
 sent_twice            | arc_scheduler      | arc_scheduler.sv      | s/red_free \? !left_valid_i : /red_free || /
 red_before_result_groups | arc_scheduler_groups | arc_scheduler_groups.sv | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/
-group_passed_on       | arc_scheduler_groups | arc_scheduler_groups.sv | s/\(txn_valid_i && !several\)/txn_valid_i/
-lone_lane_reduced     | arc_scheduler_groups | arc_scheduler_groups.sv | s/reduce_valid_o = txn_valid_i && several/reduce_valid_o = txn_valid_i/
+group_passed_on       | arc_scheduler_groups | arc_scheduler_groups.sv | s/txn_valid_i && !\(congested && several\)/txn_valid_i/
+lone_lane_reduced     | arc_scheduler_groups | arc_scheduler_groups.sv | s/congested \? several && /congested ? /
 left_before_gathered  | arc_scheduler_groups | arc_scheduler_groups.sv | s/left_valid_i && !txn_valid_i && several/left_valid_i \&\& !txn_valid_i/
+never_greedy          | arc_scheduler_groups | arc_scheduler_groups.sv | s/ByRequest != 0 \|\| congested_i/1'b1/
+group_with_the_left   | arc_scheduler_groups | arc_scheduler_groups.sv | s/\(ByRequest != 0 \|\| !left_goes\)/1'b1/
 neighbours_not_seen   | arc_scheduler_groups | arc_scheduler_groups.sv | s/distance >= 1;/distance >= 2;/
+room_forgotten        | arc_congestion     | arc_congestion.sv     | s/again = .*;/again = 1'b0;/
+idle_counts           | arc_congestion     | arc_congestion.sv     | s/: req_valid_i && !lsu_room_i;/: !lsu_room_i;/
+idle_starts_again     | arc_congestion     | arc_congestion.sv     | s/!congested_o && req_valid_i && lsu_room_i/!congested_o \&\& lsu_room_i/
+groups_not_counted    | arc_congestion     | arc_congestion.sv     | s/congested_o \? taken_i :/congested_o ? 1'b0 :/
+congestion_not_reset  | arc_congestion     | arc_congestion.sv     | s/count_q <= '0;/count_q <= '1;/
 word_skipped          | arc_word_sequencer | arc_word_sequencer.sv | s/word_q <= word_q \+ WordWidth'\(1\)/word_q <= word_q + WordWidth'(2)/
 last_one_late         | arc_word_sequencer | arc_word_sequencer.sv | s/last_q <= word_q == before_last_q/last_q <= word_q == before_last_q + WordWidth'(1)/
 one_word_without_end  | arc_word_sequencer | arc_word_sequencer.sv | s/last_q <= txn_words_i == '0/last_q <= 1'b0/
@@ -91,6 +98,7 @@ cxx=(g++ -std=c++20 -O1 -ffp-contract=off -w -I"$root" -I"$verilator_root/includ
 # Names of the Verilated classes of a bench, with their extra arguments.
 tops_of() {
   case $1 in
+    arc_scheduler_groups) printf '%s\n' arc_scheduler_groups arc_scheduler_groups_by_request ;;
     arc_fp32_adder) printf 'arc_fp32_adder_%s\n' flush gradual staged_flush staged_gradual ;;
     *) echo "$1" ;;
   esac
@@ -104,6 +112,7 @@ verilate() {  # bench, rtl folder, output folder
       *_staged_gradual) extra=(-GFlushSubnormals=0 -GPipelined=1) ;;
       *_flush) extra=(-GFlushSubnormals=1) ;;
       *_gradual) extra=(-GFlushSubnormals=0) ;;
+      *_by_request) extra=(-GByRequest=1) ;;
       *) extra=() ;;
     esac
     (cd "$2" && sed -e 's,//.*,,' -e '/^[[:space:]]*$/d' arc.f | xargs verilator --cc \

@@ -38,6 +38,7 @@ proofs=$(cat <<'PROOFS'
 lane_picker        | yes | comb   | arc_lane_picker    | arc_lane_picker                         | -                     | 1 1 1
 scheduler          | yes | comb   | arc_scheduler      | arc_scheduler                           | -                     | 1 1 1
 scheduler_groups   | yes | comb   | arc_scheduler_groups | arc_scheduler_groups                  | -                     | 1 1 1
+congestion         | yes | induct | arc_congestion     | arc_congestion                          | -                     | 2 14 12
 word_sequencer     | yes | induct | arc_word_sequencer | arc_word_sequencer                      | -                     | 2 9 6
 reduction_serial   | yes | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -                     | 2 11 9
 serial_progress    | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DPROGRESS            | 2 11 12
@@ -69,8 +70,14 @@ scheduler          | dropped             | arc_scheduler      | s/: reduce_ready
 scheduler          | sent_twice          | arc_scheduler      | s/red_free \? !left_valid_i : /red_free || /
 scheduler_groups   | red_before_result   | arc_scheduler_groups | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/
 scheduler_groups   | group_among_the_left | arc_scheduler_groups | s/left_valid_i && !txn_valid_i && several/left_valid_i \&\& several/
+scheduler_groups   | group_passes_on     | arc_scheduler_groups | s/txn_valid_i && !\(congested && several\)/txn_valid_i/
+scheduler_groups   | never_greedy        | arc_scheduler_groups | s/ByRequest != 0 \|\| congested_i/1'b1/
 scheduler_groups   | neighbours_not_seen | arc_scheduler_groups | s/distance >= 1;/distance >= 2;/
-scheduler_groups   | lone_lane_reduced   | arc_scheduler_groups | s/reduce_valid_o = txn_valid_i && several/reduce_valid_o = txn_valid_i/
+scheduler_groups   | lone_lane_reduced   | arc_scheduler_groups | s/congested \? several && /congested ? /
+congestion         | room_forgotten      | arc_congestion     | s/again = .*;/again = 1'b0;/
+congestion         | idle_counts         | arc_congestion     | s/: req_valid_i && !lsu_room_i;/: !lsu_room_i;/
+congestion         | idle_starts_again   | arc_congestion     | s/!congested_o && req_valid_i && lsu_room_i/!congested_o \&\& lsu_room_i/
+congestion         | one_too_soon        | arc_congestion     | s/count_q <= '0;/count_q <= CountBits'(1);/
 word_sequencer     | next_too_early      | arc_word_sequencer | s/\(word_ready_i && last_q\)/word_ready_i/
 word_sequencer     | lost_while_it_waits | arc_word_sequencer | s/txn_valid_i \|\| !txn_ready_o/txn_valid_i/
 word_sequencer     | last_one_late       | arc_word_sequencer | s/last_q <= word_q == before_last_q/last_q <= word_q == before_last_q + WordWidth'(1)/

@@ -74,7 +74,7 @@ KINDS = [
     Kind("vector", 3, 4, ("arc_scheduler_groups", "arc_word_sequencer")),
 ]
 # The serial one with the scheduler that is not greedy.
-GROUPS = [Kind("serial", 0, 1, ("arc_scheduler_groups",), 1)]
+GROUPS = [Kind("serial", 0, 1, ("arc_congestion", "arc_scheduler_groups"), 1)]
 
 
 def kind_rows(kind):
@@ -98,6 +98,7 @@ TOPS = [
     Top("arc_reduction_serial", "arc_reduction_serial"),
     Top("arc_reduction_pipelined", "arc_reduction_pipelined"),
     Top("arc_reduction_fused", "arc_reduction_fused"),
+    Top("arc_congestion", "arc_congestion"),
     Top("arc_scheduler_groups", "arc_scheduler_groups"),
     Top("arc_word_sequencer", "arc_word_sequencer"),
     *(row for kind in KINDS + GROUPS for row in kind_rows(kind)),
@@ -220,7 +221,7 @@ def find_top(name, rtl):
 
 def load_commands(top, rtl):
     """Yosys commands that leave `top` loaded, not yet synthesized."""
-    others = {module for kind in KINDS for module in kind.own} - {top.module} - set(top.kind.own if top.kind else ())
+    others = {module for kind in KINDS + GROUPS for module in kind.own} - {top.module} - set(top.kind.own if top.kind else ())
     files = " ".join(str(file) for file in rtl_files(rtl) if file.stem not in others)
     chparam = f" -chparam {top.chparam}" if top.chparam else ""
     commands = [f"read_verilog -sv {include_options(rtl)} {files}", f"hierarchy -check -top {top.module}{chparam}"]

@@ -18,6 +18,9 @@ struct SchedulerOffer {
   bool reduce_ready = false;  // the reduction unit takes a transaction in this cycle
   bool scattered = false;     // all lanes left may go on as one RED: two have no other's address
   bool all_lone = false;      // each lane left has been found alone on its address
+  bool congested = false;     // the memory path, if the rule watches it (congestion.hpp)
+  // What goes which way must follow from the request alone: the vector unit promises it.
+  bool by_request = false;
 };
 
 struct SchedulerRule {
@@ -31,6 +34,7 @@ struct SchedulerRule {
   // Whether a transaction that does not go on may go to the reduction unit; without it, any may.
   // One that may not waits for the memory queue.
   bool (*reduces)(const SchedulerOffer& offer) = nullptr;
+  bool watches_path = false;  // it looks at `congested`
 };
 
 const RuleList<SchedulerRule>& scheduler_rules();

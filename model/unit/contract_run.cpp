@@ -218,10 +218,14 @@ ContractResult run_contract(const ContractOptions& options) {
   Runner runner(options, result);
   const std::size_t sorts = pressures().size();
   const std::uint64_t share = std::max<std::uint64_t>(options.random_requests / sorts, 1);
+  const std::uint32_t words = options.declaration.ports.max_words;
   for (std::size_t sort = 0; sort < sorts; ++sort) {
     SplitMix64 random(SplitMix64::mix(options.seed + 1000 + sort));
     const auto give = [&](const auto& send) {
-      for (std::uint64_t i = 0; i < share && send(random_request(random, Shape::kAny)); ++i) {
+      for (std::uint64_t i = 0; i < share; ++i) {
+        if (!send(with_words(random_request(random, Shape::kAny), words, random))) {
+          return;
+        }
       }
     };
     if (!runner.run("random requests, " + std::string(pressures()[sort].name), sort, give)) {
@@ -239,7 +243,7 @@ ContractResult run_contract(const ContractOptions& options) {
       visitor.request = [&](const AtomredRequest& request, const RequestPlace&) {
         return left-- > 0 && send(request);
       };
-      visit_requests(*trace, {}, visitor);
+      visit_requests(*trace, {.words = words}, visitor);
     };
     const std::string name = trace->path().filename().string();
     if (!runner.run(name, kRandom, give)) {

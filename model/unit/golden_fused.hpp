@@ -18,6 +18,7 @@ class GoldenFused {
   // Rests when what it read last has gone through its stages.
   static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kFused).ports;
   static constexpr std::string_view kScheduler = "greedy";
+  static constexpr bool kByRequest = false;
 
   void reset() { *this = {}; }
   [[nodiscard]] bool busy() const { return front_.valid || back_.valid; }

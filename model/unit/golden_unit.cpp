@@ -37,6 +37,7 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
   const LaneMask left = pending | lone_;
   if (left == 0) {
     outputs.req_ready = true;
+    watch(inputs, false);
     return outputs;
   }
   const LaneMask leads = pending != 0 ? pending : lone_;
@@ -54,8 +55,11 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
   const SchedulerOffer offer{.lanes = group_,
                              .reduce_ready = reduce_ready,
                              .scattered = scattered,
-                             .all_lone = pending == 0};
+                             .all_lone = pending == 0,
+                             .congested = congestion_.congested(),
+                             .by_request = Reduction::kByRequest};
   LaneMask sent = 0;
+  bool reduced = false;
   if (red_free && (offered || scattered) && passes_on_(offer)) {
     sent = scattered ? left : group_;
     outputs.lsu_valid = true;
@@ -65,12 +69,14 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
     outputs.lsu_last = true;
   } else if (offered && reduce_ready && (reduces_ == nullptr || reduces_(offer))) {
     sent = group_;
+    reduced = true;
     reduction_.load(address, sent, tag, inputs, outputs);
   } else if (gather) {
     lone_ |= group_;
     group_ = 0;
-    return outputs;
-  } else {
+  }
+  watch(inputs, reduced);
+  if (sent == 0) {
     return outputs;
   }
   outputs.req_ready = sent == left;

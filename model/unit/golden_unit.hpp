@@ -11,14 +11,25 @@
 #include "model/types.hpp"
 #include "model/unit/arc_scheduler.hpp"
 #include "model/unit/arc_unit.hpp"
+#include "model/unit/congestion.hpp"
 #include "model/unit/fp32.hpp"
 #include "model/unit/unit_declaration.hpp"
 
 namespace warpfold {
 
+// Ports of a kind, whose scheduler watches the memory path or not: if so, it may change what it
+// does until it has seen no room for long.
+template <class Reduction>
+constexpr ArcUnit::Ports ports_with(bool watches_path) {
+  ArcUnit::Ports ports = Reduction::kPorts;
+  ports.cycles_to_rest += watches_path ? Congestion::kStall : 0;
+  return ports;
+}
+
 // A Reduction has
 //   static constexpr ArcUnit::Ports kPorts;
 //   static constexpr std::string_view kScheduler;  the rule that the RTL of its kind has
+//   static constexpr bool kByRequest;  what leaves follows from the request alone
 //   void reset();
 //   bool busy() const;
 //   bool step(const UnitInputs&, UnitOutputs&);  settles its read and result ports and takes the
@@ -32,11 +43,14 @@ class GoldenUnit final : public ArcUnit {
   // The RTL's scheduler.
   GoldenUnit() : GoldenUnit(scheduler_rules().find(Reduction::kScheduler)) {}
   explicit GoldenUnit(const SchedulerRule& scheduler)
-      : passes_on_(scheduler.passes_on), reduces_(scheduler.reduces) {}
+      : passes_on_(scheduler.passes_on),
+        reduces_(scheduler.reduces),
+        watches_path_(scheduler.watches_path && !Reduction::kByRequest) {}
   void reset() override {
     done_ = 0;
     lone_ = 0;
     group_ = 0;
+    congestion_ = {};
     reduction_.reset();
   }
   UnitOutputs tick(const UnitInputs& inputs) override;
@@ -45,10 +59,17 @@ class GoldenUnit final : public ArcUnit {
   [[nodiscard]] UnitOutputs settle(const UnitInputs& inputs) const {
     return GoldenUnit(*this).tick(inputs);
   }
-  [[nodiscard]] Ports ports() const override { return Reduction::kPorts; }
+  [[nodiscard]] Ports ports() const override { return ports_with<Reduction>(watches_path_); }
   [[nodiscard]] bool busy() const override { return done_ != 0 || lone_ != 0 || reduction_.busy(); }
 
  private:
+  // The edge of a cycle with a request, of which a transaction was reduced or not.
+  void watch(const UnitInputs& inputs, bool reduced) {
+    if (watches_path_) {
+      congestion_.step(inputs.lsu_room, reduced);
+    }
+  }
+
   // Coalescer: lanes of the held request that have been sent, and those gathered because they are
   // alone on their addresses.
   LaneMask done_ = 0;
@@ -57,6 +78,8 @@ class GoldenUnit final : public ArcUnit {
   Reduction reduction_;
   bool (*passes_on_)(const SchedulerOffer& offer);
   bool (*reduces_)(const SchedulerOffer& offer);
+  bool watches_path_;
+  Congestion congestion_;
 };
 
 // Serial: one lane a cycle, the chain of additions in lane order.
@@ -65,6 +88,7 @@ class GoldenSerial {
   // Rests at once.
   static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kSerial).ports;
   static constexpr std::string_view kScheduler = "greedy";
+  static constexpr bool kByRequest = false;
 
   void reset() { *this = {}; }
   [[nodiscard]] bool busy() const { return mask_ != 0 || add_valid_; }
@@ -94,6 +118,7 @@ class GoldenPipelined {
   // transactions go round.
   static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kPipelined).ports;
   static constexpr std::string_view kScheduler = "greedy";
+  static constexpr bool kByRequest = false;
 
   void reset() {
     places_ = {};

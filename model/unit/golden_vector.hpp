@@ -18,6 +18,7 @@ class GoldenVector {
   // Rests as the fused one: what waits here is handed on before the last read has gone through.
   static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kVector).ports;
   static constexpr std::string_view kScheduler = "reduce-groups";
+  static constexpr bool kByRequest = true;
 
   void reset() { *this = {}; }
   [[nodiscard]] bool busy() const { return valid_ || fused_.busy(); }

@@ -29,6 +29,19 @@ AtomredRequest read_request(std::istringstream& line, Tag& tag) {
   return request;
 }
 
+// The values of one more word.
+bool read_word(std::istringstream& line, AtomredRequest& request) {
+  if (request.words() == kMaxWords) {
+    return false;
+  }
+  AtomredRequest::Operand& operand = request.more_words.emplace_back();
+  line >> std::hex;
+  for (LaneMask rest = request.mask; rest != 0; rest &= rest - 1) {
+    line >> operand[static_cast<std::size_t>(std::countr_zero(rest))];
+  }
+  return true;
+}
+
 }  // namespace
 
 void Replay::cycle(const Grants& grants) {
@@ -97,6 +110,13 @@ std::string Replay::text() const {
         text += hex(each.addresses[lane] & kAddrMask) + hex(each.values[lane]);
       }
       text += "\n";
+      for (const AtomredRequest::Operand& operand : each.more_words) {
+        text += "w";
+        for (LaneMask rest = each.mask; rest != 0; rest &= rest - 1) {
+          text += hex(operand[static_cast<std::size_t>(std::countr_zero(rest))]);
+        }
+        text += "\n";
+      }
       on_line = 0;
     }
     text += on_line == 0 ? "c " : "";
@@ -124,6 +144,10 @@ Replay Replay::read(std::istream& stream) {
       Tag tag = 0;
       const AtomredRequest request = read_request(line, tag);
       replay.offer(request, tag & kTagMask);
+    } else if (kind == "w" && replay.offered_) {
+      if (!read_word(line, replay.requests_.back().request)) {
+        line.setstate(std::ios::failbit);
+      }
     } else if (kind == "c") {
       std::string letters;
       line >> letters;

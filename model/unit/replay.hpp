@@ -36,7 +36,8 @@ class Replay {
   [[nodiscard]] std::uint64_t requests() const { return requests_.size(); }
 
   // Lines of text: a name and a version, then "r TAG MASK" and an address and a value for each
-  // active lane for a request, and "c LETTERS" for cycles.
+  // active lane for a request, "w" and their values for each further word of it, and "c LETTERS"
+  // for cycles.
   [[nodiscard]] std::string text() const;
   // Throws std::invalid_argument with one line where that is not what is there.
   static Replay read(std::istream& stream);

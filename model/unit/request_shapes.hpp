@@ -3,7 +3,9 @@
 // the generator that they are given.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "model/unit/lockstep.hpp"
 
@@ -148,17 +150,21 @@ inline AtomredRequest random_request(SplitMix64& random, Shape shape) {
   return request;
 }
 
-// As many words for the lanes of a request as its unit takes: one, or for the vector unit from one
-// to all sixteen, often few.
-inline AtomredRequest with_words(AtomredRequest request, UnitKind kind, SplitMix64& random) {
-  if (kind == UnitKind::kVector) {
-    const std::uint32_t most = random.below(4) == 0 ? kMaxWords : 4;
+// Words for the lanes of a request, from one to as many as its unit takes, often few.
+inline AtomredRequest with_words(AtomredRequest request, std::uint32_t most_words,
+                                 SplitMix64& random) {
+  if (most_words > 1) {
+    const std::uint32_t most = random.below(4) == 0 ? most_words : std::min(most_words, 4U);
     request.more_words.resize(random.below(most));
     for (AtomredRequest::Operand& operand : request.more_words) {
       operand = random_values(random, Operands::kAny);
     }
   }
   return request;
+}
+
+inline AtomredRequest with_words(AtomredRequest request, UnitKind kind, SplitMix64& random) {
+  return with_words(std::move(request), kind == UnitKind::kVector ? kMaxWords : 1, random);
 }
 
 // Whether sums of that kind are the fused ones; otherwise they are chains in lane order.

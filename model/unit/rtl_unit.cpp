@@ -38,7 +38,8 @@ std::unique_ptr<ArcUnit> make(UnitModel model, const SchedulerRule& scheduler) {
     return std::make_unique<GoldenUnit<Reduction>>(scheduler);
   }
   if (scheduler.name == "reduce-groups") {
-    return std::make_unique<RtlUnit<Groups>>(Reduction::kPorts);
+    constexpr bool kWatches = !Reduction::kByRequest;
+    return std::make_unique<RtlUnit<Groups>>(ports_with<Reduction>(kWatches));
   }
   return std::make_unique<RtlUnit<Greedy>>(Reduction::kPorts);
 }

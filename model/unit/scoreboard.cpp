@@ -30,6 +30,11 @@ std::string lanes_text(LaneMask lanes) {
   return text;
 }
 
+// "tag 0x3", with the word where there are several.
+std::string place_text(const AtomredRequest& request, Tag tag, std::uint32_t word) {
+  return (request.words() > 1 ? "word " + std::to_string(word) + " of tag " : "tag ") + hex(tag);
+}
+
 LaneMask lanes_at(const AtomredRequest& request, LaneMask among, Address address) {
   LaneMask lanes = 0;
   for (; among != 0; among &= among - 1) {
@@ -43,7 +48,8 @@ LaneMask lanes_at(const AtomredRequest& request, LaneMask among, Address address
 
 bool same_transaction(const UnitOutputs& a, const UnitOutputs& b) {
   return a.lsu_addr == b.lsu_addr && a.lsu_mask == b.lsu_mask && a.lsu_reduced == b.lsu_reduced &&
-         a.lsu_data == b.lsu_data && a.lsu_tag == b.lsu_tag;
+         a.lsu_data == b.lsu_data && a.lsu_tag == b.lsu_tag && a.lsu_word == b.lsu_word &&
+         a.lsu_last == b.lsu_last;
 }
 
 }  // namespace
@@ -65,27 +71,30 @@ Tag Scoreboard::free_tag(std::uint64_t from) const {
 }
 
 bool Scoreboard::offer(const AtomredRequest& request, Tag tag) {
-  const auto free = std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
-    return slot.remaining == 0 && !slot.held;
-  });
+  const auto free = std::find_if(slots_.begin(), slots_.end(),
+                                 [](const Slot& slot) { return slot.left == 0 && !slot.held; });
   if (free == slots_.end()) {
     return fail("operands", "the unit holds lanes of more than 63 requests");
   }
   if (by_tag_[tag] != kNone) {
     return fail("lane once", "lanes of an earlier request with tag " + hex(tag) + " have not left");
   }
+  if (request.words() > declaration_.ports.max_words) {
+    return fail("operands", "a request of " + std::to_string(request.words()) +
+                                " words, and the unit declares words = " +
+                                std::to_string(declaration_.ports.max_words));
+  }
   Slot& slot = *free;
-  slot = {.request = request,
-          .tag = tag,
-          .held = true,
-          .remaining = request.mask,
-          .unread = request.mask};
+  slot = {.request = request, .tag = tag, .held = true, .left = request.mask};
+  std::fill_n(slot.remaining.begin(), request.words(), request.mask);
+  std::fill_n(slot.unread.begin(), request.words(), request.mask);
   held_ = static_cast<std::uint16_t>(free - slots_.begin());
   by_tag_[slot.tag] = held_;
   inputs_.req_valid = true;
   inputs_.req_mask = request.mask;
   inputs_.req_addr = request.addresses;
   inputs_.req_tag = slot.tag;
+  inputs_.req_words = request.words();
   ++counts_.requests;
   counts_.lanes += static_cast<std::uint64_t>(lane_count(request.mask));
   return true;
@@ -119,9 +128,9 @@ bool Scoreboard::cycle(const Grants& grants) {
   }
   if (held_ == kNone && lanes_left_ != 0 && !unit_.busy()) {
     const auto& slot = *std::find_if(slots_.begin(), slots_.end(),
-                                     [](const Slot& each) { return each.remaining != 0; });
-    return fail("lane once", lanes_text(slot.remaining) + " of the request with tag " +
-                                 hex(slot.tag) + " never left: the unit is idle");
+                                     [](const Slot& each) { return each.left != 0; });
+    return fail("lane once", lanes_text(slot.left) + " of the request with tag " + hex(slot.tag) +
+                                 " never left: the unit is idle");
   }
   ++counts_.cycles;
   return true;
@@ -135,7 +144,7 @@ bool Scoreboard::check_quiet(const UnitOutputs& out) {
   if (!out.lsu_valid && !same_transaction(out, UnitOutputs{})) {
     return fail("payload", "lsu_valid_o is low, and the payload of the port is not zero");
   }
-  if (!out.rf_valid && (out.rf_mask != 0 || out.rf_tag != 0)) {
+  if (!out.rf_valid && (out.rf_mask != 0 || out.rf_tag != 0 || out.rf_word != 0)) {
     return fail("payload", "rf_valid_o is low, and the payload of the port is not zero");
   }
   return true;
@@ -159,12 +168,12 @@ bool Scoreboard::check_turn(const UnitOutputs& out, bool ready) {
     return true;
   }
   Refused& before = refused_[counts_.cycles % refused_.size()];
-  if (before.mask != 0 &&
-      (!out.rf_valid || out.rf_mask != before.mask || out.rf_tag != before.tag)) {
+  if (before.mask != 0 && (!out.rf_valid || out.rf_mask != before.mask ||
+                           out.rf_tag != before.tag || out.rf_word != before.word)) {
     return fail("read", "a read that was refused did not come again after " +
                             std::to_string(refused_.size()) + " cycles (read_turn)");
   }
-  before = out.rf_valid && !ready ? Refused{out.rf_mask, out.rf_tag} : Refused{};
+  before = out.rf_valid && !ready ? Refused{out.rf_mask, out.rf_tag, out.rf_word} : Refused{};
   return true;
 }
 
@@ -175,6 +184,10 @@ bool Scoreboard::check_read(const UnitOutputs& out) {
   }
   if (out.rf_mask == 0) {
     return fail("read", "rf_mask_o is empty");
+  }
+  if (out.rf_word >= slot->request.words()) {
+    return fail("read", "rf_word_o is " + std::to_string(out.rf_word) + ", of a request of " +
+                            std::to_string(slot->request.words()) + " words");
   }
   std::uint32_t ports = 0;
   for (LaneMask rest = out.rf_mask; rest != 0; rest &= rest - 1) {
@@ -188,12 +201,37 @@ bool Scoreboard::check_read(const UnitOutputs& out) {
   if (std::cmp_greater(lane_count(out.rf_mask), declaration_.promise.most_lanes)) {
     return fail("read", "rf_mask_o " + hex(out.rf_mask) + " has more lanes than read_lanes");
   }
-  if ((out.rf_mask & ~slot->unread) != 0) {
-    return fail("lane once", lanes_text(out.rf_mask & ~slot->unread) + " of tag " + hex(slot->tag) +
+  LaneMask& unread = slot->unread[out.rf_word];
+  if ((out.rf_mask & ~unread) != 0) {
+    return fail("lane once", lanes_text(out.rf_mask & ~unread) + " of " +
+                                 place_text(slot->request, slot->tag, out.rf_word) +
                                  " is read twice, is not active, or has left");
   }
-  slot->unread &= ~out.rf_mask;
-  answer_read(inputs_, declaration_.ports, out.rf_mask, slot->request.values);
+  unread &= ~out.rf_mask;
+  answer_read(inputs_, declaration_.ports, out.rf_mask, slot->request.operand(out.rf_word));
+  return true;
+}
+
+// A sum of a request with several words has its place in a packet: word by word, with no other sum
+// between.
+bool Scoreboard::check_place(const UnitOutputs& out, const Slot& slot) {
+  const std::uint32_t words = slot.request.words();
+  if (packet_.open && (slot.tag != packet_.tag || (out.lsu_addr & kAddrMask) != packet_.address ||
+                       out.lsu_word != packet_.word)) {
+    return fail("packet", "a sum of word " + std::to_string(out.lsu_word) + " of tag " +
+                              hex(slot.tag) + ", where word " + std::to_string(packet_.word) +
+                              " of tag " + hex(packet_.tag) + " at " + hex(packet_.address) +
+                              " is next");
+  }
+  if (!packet_.open && out.lsu_word != 0) {
+    return fail("packet", "the first sum of a packet of tag " + hex(slot.tag) + " is of word " +
+                              std::to_string(out.lsu_word) + ", not 0");
+  }
+  if (out.lsu_last != (out.lsu_word + 1 == words)) {
+    return fail("packet", std::string("lsu_last_o is ") + (out.lsu_last ? "high" : "low") +
+                              " with word " + std::to_string(out.lsu_word) + " of " +
+                              std::to_string(words));
+  }
   return true;
 }
 
@@ -204,8 +242,12 @@ bool Scoreboard::check_sum(const UnitOutputs& out) {
     return fail("lane once",
                 "a sum: lsu_tag_o " + hex(out.lsu_tag) + " is the tag of no request in the unit");
   }
-  const LaneMask lanes =
-      lanes_at(slot->request, slot->remaining & ~slot->unread, out.lsu_addr & kAddrMask);
+  if (!check_place(out, *slot)) {
+    return false;
+  }
+  const std::uint32_t word = out.lsu_word;
+  const LaneMask lanes = lanes_at(slot->request, slot->remaining[word] & ~slot->unread[word],
+                                  out.lsu_addr & kAddrMask);
   if (lanes == 0) {
     return fail("lane once", "a sum for " + hex(out.lsu_addr) + ", tag " + hex(slot->tag) +
                                  ", of which no lane has been read and has not left");
@@ -213,18 +255,30 @@ bool Scoreboard::check_sum(const UnitOutputs& out) {
   if (out.lsu_mask != 1) {
     return fail("payload", "lsu_mask_o is " + hex(out.lsu_mask) + " with a sum, not 1");
   }
+  if (packet_.open && lanes != packet_.lanes) {
+    return fail("lane once", "the sum of " + place_text(slot->request, slot->tag, word) +
+                                 " is of " + lanes_text(lanes) + ", that of word 0 of " +
+                                 lanes_text(packet_.lanes));
+  }
   const std::string error =
-      sum_error(declaration_.promise, lanes, slot->request.values, out.lsu_data);
+      sum_error(declaration_.promise, lanes, slot->request.operand(word), out.lsu_data);
   if (!error.empty()) {
-    return fail("sum", "the sum of " + lanes_text(lanes) + " of tag " + hex(slot->tag) + " is " +
-                           hex(out.lsu_data) + ", should be " + error);
+    return fail("sum", "the sum of " + lanes_text(lanes) + " of " +
+                           place_text(slot->request, slot->tag, word) + " is " + hex(out.lsu_data) +
+                           ", should be " + error);
   }
   ++counts_.sums;
   counts_.summed_lanes += static_cast<std::uint64_t>(lane_count(lanes));
-  leave(*slot, lanes);
+  packet_ = {.open = !out.lsu_last,
+             .tag = slot->tag,
+             .address = out.lsu_addr & kAddrMask,
+             .lanes = lanes,
+             .word = word + 1};
+  leave(*slot, word, lanes);
   return true;
 }
 
+// A plain RED takes all words of its lanes.
 bool Scoreboard::check_red(const UnitOutputs& out) {
   Slot* const slot = slot_of(out.lsu_tag);
   if (slot == nullptr) {
@@ -234,14 +288,29 @@ bool Scoreboard::check_red(const UnitOutputs& out) {
   if (out.lsu_mask == 0) {
     return fail("payload", "lsu_mask_o is empty with a plain RED");
   }
-  if ((out.lsu_mask & ~slot->unread) != 0) {
-    return fail("lane once", lanes_text(out.lsu_mask & ~slot->unread) + " of tag " +
-                                 hex(slot->tag) +
-                                 " in a plain RED has left, has been read, or is not active");
+  const std::uint32_t words = slot->request.words();
+  for (std::uint32_t word = 0; word < words; ++word) {
+    if (const LaneMask wrong = out.lsu_mask & ~slot->unread[word]; wrong != 0) {
+      return fail("lane once", lanes_text(wrong) + " of " +
+                                   place_text(slot->request, slot->tag, word) +
+                                   " in a plain RED has left, has been read, or is not active");
+    }
   }
+  if (!check_red_payload(out, *slot)) {
+    return false;
+  }
+  ++counts_.reds;
+  for (std::uint32_t word = 0; word < words; ++word) {
+    slot->unread[word] &= ~out.lsu_mask;
+    leave(*slot, word, out.lsu_mask);
+  }
+  return true;
+}
+
+bool Scoreboard::check_red_payload(const UnitOutputs& out, const Slot& slot) {
   const Address first =
-      slot->request.addresses[static_cast<std::size_t>(std::countr_zero(out.lsu_mask))] & kAddrMask;
-  const bool one = lanes_at(slot->request, out.lsu_mask, first) == out.lsu_mask;
+      slot.request.addresses[static_cast<std::size_t>(std::countr_zero(out.lsu_mask))] & kAddrMask;
+  const bool one = lanes_at(slot.request, out.lsu_mask, first) == out.lsu_mask;
   if (out.lsu_addr != (one ? first : 0)) {
     return fail("payload", "lsu_addr_o is " + hex(out.lsu_addr) + " with a plain RED of " +
                                (one ? "lanes of " + hex(first) : "several addresses, not 0"));
@@ -249,9 +318,11 @@ bool Scoreboard::check_red(const UnitOutputs& out) {
   if (out.lsu_data != 0) {
     return fail("payload", "lsu_data_o is not 0 with a plain RED");
   }
-  ++counts_.reds;
-  slot->unread &= ~out.lsu_mask;
-  leave(*slot, out.lsu_mask);
+  if (out.lsu_word != 0 || !out.lsu_last) {
+    return fail("payload", "lsu_word_o is " + std::to_string(out.lsu_word) + " and lsu_last_o " +
+                               (out.lsu_last ? "high" : "low") +
+                               " with a plain RED, which is of all words: 0 and high");
+  }
   return true;
 }
 
@@ -282,8 +353,10 @@ bool Scoreboard::accept() {
   slot.held = false;
   held_ = kNone;
   inputs_.req_valid = false;
-  lanes_left_ += static_cast<std::uint64_t>(lane_count(slot.remaining));
-  if (slot.remaining == 0) {
+  for (std::uint32_t word = 0; word < slot.request.words(); ++word) {
+    lanes_left_ += static_cast<std::uint64_t>(lane_count(slot.remaining[word]));
+  }
+  if (slot.left == 0) {
     by_tag_[slot.tag] = kNone;
   }
   // One place is for the request in front of the unit.
@@ -296,13 +369,17 @@ bool Scoreboard::accept() {
   return true;
 }
 
-void Scoreboard::leave(Slot& slot, LaneMask lanes) {
-  slot.remaining &= ~lanes;
+void Scoreboard::leave(Slot& slot, std::uint32_t word, LaneMask lanes) {
+  slot.remaining[word] &= ~lanes;
+  slot.left = 0;
+  for (std::uint32_t each = 0; each < slot.request.words(); ++each) {
+    slot.left |= slot.remaining[each];
+  }
   if (slot.held) {
     return;
   }
   lanes_left_ -= static_cast<std::uint64_t>(lane_count(lanes));
-  if (slot.remaining == 0) {
+  if (slot.left == 0) {
     by_tag_[slot.tag] = kNone;
   }
 }
@@ -311,7 +388,11 @@ void Scoreboard::leave(Slot& slot, LaneMask lanes) {
 std::uint32_t Scoreboard::operands() const {
   std::uint32_t count = 0;
   for (const Slot& slot : slots_) {
-    count += !slot.held && (slot.remaining & slot.unread) != 0 ? 1U : 0U;
+    LaneMask wanted = 0;
+    for (std::uint32_t word = 0; slot.left != 0 && word < slot.request.words(); ++word) {
+      wanted |= slot.remaining[word] & slot.unread[word];
+    }
+    count += !slot.held && wanted != 0 ? 1U : 0U;
   }
   return count;
 }

@@ -68,14 +68,25 @@ class Scoreboard {
     AtomredRequest request;
     Tag tag = 0;
     bool held = false;
-    LaneMask remaining = 0;  // lanes that have not left
-    LaneMask unread = 0;     // and have not been read
+    // Of each word: lanes that have not left, and of these those that have not been read.
+    std::array<LaneMask, kMaxWords> remaining{};
+    std::array<LaneMask, kMaxWords> unread{};
+    LaneMask left = 0;  // lanes of which some word has not left
+  };
+  // Sums of a group with several words, of which some have left.
+  struct Packet {
+    bool open = false;
+    Tag tag = 0;
+    Address address = 0;
+    LaneMask lanes = 0;
+    std::uint32_t word = 0;  // the next one
   };
   static constexpr std::size_t kSlots = 64;
   static constexpr std::uint16_t kNone = 0xffff;
   struct Refused {
     LaneMask mask = 0;
     Tag tag = 0;
+    std::uint32_t word = 0;
   };
 
   bool check_quiet(const UnitOutputs& out);
@@ -83,12 +94,14 @@ class Scoreboard {
   bool check_turn(const UnitOutputs& out, bool ready);
   bool check_read(const UnitOutputs& out);
   bool check_sum(const UnitOutputs& out);
+  bool check_place(const UnitOutputs& out, const Slot& slot);
   bool check_red(const UnitOutputs& out);
+  bool check_red_payload(const UnitOutputs& out, const Slot& slot);
   bool check_busy(const UnitOutputs& out);
   bool check_progress(const Grants& grants, bool handed_over);
   bool accept();
   Slot* slot_of(Tag tag);
-  void leave(Slot& slot, LaneMask lanes);
+  void leave(Slot& slot, std::uint32_t word, LaneMask lanes);
   [[nodiscard]] std::uint32_t operands() const;
   bool fail(std::string_view rule, std::string_view message);
 
@@ -98,7 +111,8 @@ class Scoreboard {
   std::vector<Slot> slots_{kSlots};
   std::vector<std::uint16_t> by_tag_;  // slot of a tag, or kNone
   std::uint16_t held_ = kNone;
-  std::uint64_t lanes_left_ = 0;  // of all requests but the held one
+  std::uint64_t lanes_left_ = 0;  // of all requests but the held one, each word counted
+  Packet packet_;
   UnitInputs inputs_;
   UnitOutputs last_;
   bool last_room_ = true;

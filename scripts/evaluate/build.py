@@ -29,14 +29,23 @@ PORTS = {
     "rf_tag_o": ("output", 12), "rf_data_i": ("input", 32), "rf_bin_i": ("input", 5 * 32),
     "busy_o": ("output", 1),
 }
-# Of requests of several words: what stands at those that a unit has.
+# Of requests of several words: their bits, and what stands at those that a unit of one word has.
+WORD_PORTS = {"req_words_i": ("input", 4), "lsu_word_o": ("output", 4), "lsu_last_o": ("output", 1),
+              "rf_word_o": ("output", 4)}
 WORD_PINS = {"req_words_i": "4'd0", "lsu_word_o": "", "lsu_last_o": "", "rf_word_o": ""}
 REGISTERED = ("req_valid_i", "lsu_room_i", "rf_ready_i", "req_mask_i", "req_addr_i", "req_tag_i", "rf_data_i",
               "rf_bin_i")
 
 
+# The ports for words of a unit that takes one alone.
+ONE_WORD = """  assign lsu_word_o = 4'd0;
+  assign lsu_last_o = lsu_valid_o;
+  assign rf_word_o = 4'd0;
+"""
+
+
 def port_bits(unit, port):
-    return 32 * unit.banks if port == "rf_data_i" else PORTS[port][1]
+    return 32 * unit.banks if port == "rf_data_i" else {**PORTS, **WORD_PORTS}[port][1]
 
 
 def run(command, cwd=None, timeout=None):
@@ -98,14 +107,15 @@ def port_names(unit, work):
 def check_ports(unit, names, work):
     """Every port of the contract is there, no input beside them, all as wide as they should be."""
     optional = {"rf_bin_i"} if not unit.exponent_bins else set()
-    missing = [port for port in PORTS if port not in names and port not in optional]
+    wanted = {**PORTS, **WORD_PORTS} if unit.words > 1 else PORTS
+    missing = [port for port in wanted if port not in names and port not in optional]
     if missing:
         raise BadInput(f"{unit.top} has no port {', '.join(missing)} (rtl/README.md lists the ports)")
     for port, direction in names.items():
         if port not in PORTS and port not in WORD_PINS and direction != "output":
             raise BadInput(f"{unit.top} has the {direction} {port}, which is no port of the contract")
-        if port in PORTS and direction != PORTS[port][0]:
-            raise BadInput(f"{unit.top}: {port} is an {direction}, must be an {PORTS[port][0]}")
+        if port in wanted and direction != wanted[port][0]:
+            raise BadInput(f"{unit.top}: {port} is an {direction}, must be an {wanted[port][0]}")
     wrapper = write_wrapper(unit, names, work)
     _, output = run(["verilator", "--lint-only", "-sv", "-Wno-fatal", "-Wall", "-DSYNTHESIS", "--reloop-limit", "64",
                      *(f"-I{path}" for path in unit.include), "--top-module", "evaluated_stepped",
@@ -121,9 +131,11 @@ def check_ports(unit, names, work):
 def write_wrapper(unit, names, work):
     pins = [f"    .{port}({port.removesuffix('_i') + '_q' if port in REGISTERED else port})"
             for port in PORTS if port in names]
-    pins += [f"    .{port}({pin})" for port, pin in WORD_PINS.items() if port in names]
+    word_pins = {port: "req_words_q" if port == "req_words_i" else port for port in WORD_PORTS}
+    pins += [f"    .{port}({pin})" for port, pin in (word_pins if unit.words > 1 else WORD_PINS).items() if port in names]
+    words = ONE_WORD if unit.words == 1 else ""
     text = (HERE / "evaluated_stepped.sv.in").read_text(encoding="utf-8")
-    for key, value in (("DATA", str(32 * unit.banks)), ("TOP", unit.top), ("PARAMETERS", parameter_list(unit)),
+    for key, value in (("DATA", str(32 * unit.banks)), ("TOP", unit.top), ("PARAMETERS", parameter_list(unit)), ("WORDS", words),
                        ("PINS", ",\n".join(pins))):
         text = text.replace(f"@{key}@", value)
     path = work / "evaluated_stepped.sv"
@@ -173,7 +185,7 @@ namespace {{
 
 constexpr warpfold::UnitDeclaration kDeclaration = {{
     "{name}",
-    {{.operands = {operands}, .read_lanes = {banks}, .sees_exponents = {bins},
+    {{.operands = {operands}, .read_lanes = {banks}, .sees_exponents = {bins}, .max_words = {words},
       .cycles_to_rest = {cycles_to_rest}, .rest_period = {rest_period}}},
     {{.sum = warpfold::SumKind::{sum}, .flush_subnormals = {flush}, .window = {window},
       .most_lanes = {read_lanes}, .read_turn = {read_turn}, .zero_payload = {zero}}}}};
@@ -197,7 +209,7 @@ def entry_text(unit):
     yes = {True: "true", False: "false"}
     return ENTRY.format(
         name=unit.name.replace("\\", "").replace('"', ""), operands=unit.operands, banks=unit.banks,
-        bins=yes[unit.exponent_bins], cycles_to_rest=unit.cycles_to_rest, rest_period=unit.rest_period,
+        bins=yes[unit.exponent_bins], words=unit.words, cycles_to_rest=unit.cycles_to_rest, rest_period=unit.rest_period,
         sum={"chain": "kChain", "any-order": "kAnyOrder", "one-rounding": "kOneRounding"}[unit.sum],
         flush=yes[unit.subnormals == "flush"], window=unit.window, read_lanes=unit.read_lanes,
         read_turn=unit.read_turn, zero=yes[unit.payload == "zero"])

@@ -66,7 +66,7 @@ def parse_arguments(argv):
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--quick", action="store_true", help="a minute: fewer requests and cycles, transistors alone, one trace")
     effort.add_argument("--full", action="store_true", help="hours: twenty times the requests, all traces")
-    parser.add_argument("--prove", action="store_true", help="try an induction as well")
+    parser.add_argument("--prove", action="store_true", help="also try to prove the rules for every number of cycles")
     parser.add_argument("--layout", action="store_true", help="place and route with scripts/layout.sh")
     parser.add_argument("--only", nargs="+", choices=STEPS, metavar="STEP", help="only these steps after the elaboration: "
                         + ", ".join(STEPS))
@@ -128,7 +128,7 @@ def replay_command(arguments, path):
     """The same unit, and this replay."""
     kept = []
     skip = {"--json", "--out", "--only", "--seed", "--cache", "--golden"}
-    words = iter(arguments.words)
+    words = iter(arguments.given)
     for word in words:
         if word in skip:
             next(words, None)
@@ -238,7 +238,7 @@ def judge(arguments, unit, out):
 def main(argv):
     import report  # pylint: disable=import-outside-toplevel
     arguments = parse_arguments(argv)
-    arguments.words = argv
+    arguments.given = argv
     unit = load_unit(arguments)
     out = Path(arguments.out) if arguments.out else ROOT / "build/evaluate" / "".join(
         letter if letter.isalnum() or letter in "-_" else "-" for letter in unit.name)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proves the rules of the contract that are about ports, for a unit that Yosys can read."""
+"""Proves the rules of the contract that are about ports, for a unit that Yosys can read. ABC decides; yosys-smtbmc only
+makes waves of what ABC found."""
 
 import re
-import shlex
 import shutil
 
 from build import HERE, PORTS, WORD_PINS, first_error, parameter_list, port_bits, run
@@ -26,14 +26,13 @@ def write_unit(unit, names, work):
 
 
 def build(unit, names, work):
-    """The proof as SMT-LIB, or (None, why not)."""
+    """(the proof as AIGER, "") or (None, why not). Its map and the same as SMT-LIB lie beside it, for waves."""
     top = write_unit(unit, names, work)
-    model = work / "proof.smt2"
+    model = work / "proof.aig"
     include = " ".join(f"-I{path}" for path in unit.include)
     values = {"Banks": unit.banks, "MostLanes": unit.read_lanes, "ReadTurn": unit.read_turn,
               "ZeroPayload": int(unit.payload == "zero")}
     script = work / "proof.ys"
-    # Gates: z3 is faster with them than with words.
     # Yosys 0.23 forgets -noassert no more: ours come first.
     script.write_text(f"""read_verilog -sv -formal {HERE}/arc_contract_checker.sv {HERE}/evaluate_proof.sv
 read_verilog -sv -noassert -DSYNTHESIS {include} {' '.join(map(str, unit.files))} {top}
@@ -43,46 +42,67 @@ async2sync
 dffunmap
 opt_clean -purge
 check -assert
+delete t:$cover
 techmap
 opt -fast
 dfflegalize -cell $_DFF_P_ 01
 abc -g AND
 opt_clean
 select -assert-min {CLAIMS} t:$assert
-write_smt2 -wires {model}
+write_aiger -zinit -map {model.with_suffix('.aim')} {model}
+write_smt2 -wires {model.with_suffix('.smt2')}
 """, encoding="utf-8")
     status, output = run(["yosys", "-q", "-s", script])
     return (model, "") if status == 0 else (None, first_error(output))
 
 
-def solve(model, options, seconds):
-    """(verdict, output): passed, failed, or open where the solver has not ended. Seconds of a processor, not of a clock."""
-    command = shlex.join(map(str, ["yosys-smtbmc", "--unroll", "--noprogress", "-s", "z3", *options, model]))
-    _, output = run(["bash", "-c", f"ulimit -t {seconds}; PYTHONUNBUFFERED=1 exec {command}"])
-    if "Status: PASSED" in output:
-        return "passed", output
-    if re.search(r"Status: (FAILED|failed)", output):
-        return "failed", output
-    return "open" if "Checking" in output else "stopped", output
+def abc():
+    """ABC by the name that it has here, or None."""
+    return next(filter(shutil.which, ("yosys-abc", "berkeley-abc")), None)
 
 
-def claim(output):
-    """Name of the assertion that failed."""
-    match = re.search(r"Assert failed in [^:]*: (?:\S*\.)?(\w+)\s", output)
-    return match.group(1) if match else "an assertion"
+def decide(model, command, seconds):
+    """Output of an ABC command on the model, seconds of a processor at most."""
+    script = model.with_suffix(".abc")
+    script.write_text(f"read_aiger {model}\nfold\nstrash\nscorr\n{command}\n"
+                      f"write_cex -a {model.with_suffix('.aiw')}\n", encoding="utf-8")
+    model.with_suffix(".aiw").unlink(missing_ok=True)
+    _, output = run(["bash", "-c", f"ulimit -t {seconds + 10}; exec {abc()} -f {script}"])
+    return output
+
+
+def failure(model, output, trace):
+    """The step's result where ABC has found a way to break a rule: which one, in which cycle, and as waves."""
+    _, shown = run(["yosys-smtbmc", "--noprogress", "-s", "z3", "--aig-noheader", "--aig",
+                    f"{model.with_suffix('.aim')}:{model.with_suffix('.aiw')}", "--dump-vcd", trace,
+                    model.with_suffix(".smt2")])
+    match = re.search(r"Assert failed in [^:]*: (?:\S*\.)?(\w+)\s", shown)
+    cycle = re.search(r"asserted in frame (\d+)", output)
+    return {"verdict": "failed", "claim": match.group(1) if match else "an assertion",
+            "cycles": int(cycle.group(1)) if cycle else 0, "wave": str(trace)}
 
 
 def bounded(model, depth, seconds, trace):
-    """From reset, cycle by cycle; a solver that has not ended has shown those before."""
-    verdict, output = solve(model, ["-t", depth + 1, "--dump-vcd", trace], seconds)
-    steps = [int(step) for step in re.findall(r"Checking assertions in step (\d+)", output)]
-    if verdict == "passed":
+    """From reset, cycle by cycle; what has not ended has shown the cycles before."""
+    output = decide(model, f"bmc3 -v -F {depth + 1} -T {seconds}", seconds)
+    if re.search(r"was asserted in frame", output):
+        return failure(model, output, trace)
+    frames = [int(frame) for frame in re.findall(r"^ *(\d+) [+-] : Var =", output, re.MULTILINE)]
+    done = re.search(r"No output asserted in (\d+) frames", output)
+    reached = int(done.group(1)) - 1 if done else max(frames, default=0) - 1
+    if reached >= depth:
         return {"verdict": "proved", "cycles": depth}
-    if verdict == "failed":
-        return {"verdict": "failed", "claim": claim(output), "cycles": max(steps, default=0), "wave": str(trace)}
-    if verdict == "open" and max(steps, default=0) > 1:
-        return {"verdict": "proved", "cycles": max(steps) - 1, "limit_s": seconds}
-    return {"verdict": "open", "why": f"no cycle in {seconds} s" if verdict == "open" else first_error(output)}
+    if reached > 0:
+        return {"verdict": "proved", "cycles": reached, "limit_s": seconds}
+    return {"verdict": "open", "why": f"no cycle in {seconds} s" if frames else first_error(output)}
+
+
+def unbounded(model, seconds, trace):
+    """For every number of cycles, by property-directed reachability: an invariant that ABC finds."""
+    output = decide(model, f"pdr -T {seconds}", seconds)
+    if re.search(r"was asserted in frame", output):
+        return failure(model, output, trace)
+    return {"verdict": "proved" if "Property proved" in output else "open"}
 
 
 def prove(unit, names, work, options):
@@ -90,11 +110,16 @@ def prove(unit, names, work, options):
     for tool, package in (("yosys", "yosys"), ("yosys-smtbmc", "yosys"), ("z3", "z3")):
         if not shutil.which(tool):
             return {"verdict": "open", "why": f"{tool} is not installed (Debian's package {package})"}
+    if abc() is None:
+        return {"verdict": "open", "why": "ABC is not installed (Debian's package berkeley-abc)"}
     model, why = build(unit, names, work)
     if model is None:
         return {"verdict": "open", "why": f"Yosys: {why}"}
-    result = bounded(model, options["depth"], options["seconds"], work / "proof.vcd")
+    trace = work / "proof.vcd"
+    result = bounded(model, options["depth"], options["seconds"], trace)
     if result["verdict"] == "proved" and options["induction"]:
-        verdict, _ = solve(model, ["-i", "-t", options["depth"]], options["seconds"])
-        result["induction"] = {"passed": "proved", "failed": "not inductive"}.get(verdict, "open")
+        induction = unbounded(model, options["seconds"], trace)
+        if induction["verdict"] == "failed":
+            return induction
+        result["induction"] = induction["verdict"]
     return result

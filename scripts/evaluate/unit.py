@@ -33,6 +33,7 @@ KEYS = {
     "read_lanes": (int, 1, "lanes that a register-file read asks for at most"),
     "banks": (int, None, "banks of the register file, lane l in bank l modulo this; default: read_lanes"),
     "exponent_bins": (bool, False, "looks at rf_bin_i"),
+    "words": (int, 1, "words of a lane in a request at most"),
     "operands": (int, 8, "operands with lanes still to read, that in front of the unit with them; a power of two"),
     "read_turn": (int, 1, "a refused read comes again so many cycles later; 0: some time"),
     "payload": (str, "zero", "payload outputs without their valid: zero or any"),
@@ -86,6 +87,7 @@ def check_declared(declared, where):
     need(declared["banks"] in (1, 2, 4, 8, 16, 32), "banks: 1, 2, 4, 8, 16 or 32")
     need(1 <= declared["read_lanes"] <= declared["banks"], "read_lanes: from 1 to banks")
     need(declared["operands"] in tuple(1 << n for n in range(1, 7)), "operands: a power of two from 2 to 64")
+    need(1 <= declared["words"] <= 16, "words: from 1 to 16")
     need(0 <= declared["read_turn"] <= 64, "read_turn: from 0 to 64")
     need(declared["window"] == 0 or 25 <= declared["window"] <= 300, "window: 0, or 25 to 300")
     need(declared["cycles_to_rest"] >= 1 and declared["rest_period"] >= 1, "cycles_to_rest, rest_period: from 1 on")

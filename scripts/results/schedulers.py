@@ -41,8 +41,8 @@ class Schedulers:
         return self.n.run(trace, gpu, "baseline")["cycles"] / software if software else None
 
     def bounds(self, trace):
-        """Cycles on the rtx4090 below which no scheduler of a unit with one lane a cycle comes. Of a run in which every group
-        is reduced: instructions to issue, lanes to read in units that have equal shares, and what is left for the ROPs.
+        """Cycles on the rtx4090 below which no scheduler of a unit with one lane a cycle comes. Of the run of reduce-groups, in
+        which nearly every group is reduced: instructions to issue, lanes to read in units that have equal shares, and what is left for the ROPs.
         Of one in which none is: what the ROPs have then. And the best split of groups between the two ways."""
         if (trace, "rtx4090") not in self.groups:
             raise Missing(f"{trace} rtx4090 arc-hw {SETTING}")

@@ -135,7 +135,7 @@ def headline(n):
         add(name, added, found, stated + (", on a real GPU" if stated and policy == "arc-sw" else ""))
         if (policy, kind) == ("arc-hw", "serial"):
             groups = schedulers.Schedulers(n)
-            add(f"{name}, every group reduced", f"{n.value('synth.arc_subcore_groups_without_addr_match.transistors')} transistors",
+            add(f"{name}, groups reduced when congested", f"{n.value('synth.arc_subcore_groups_without_addr_match.transistors')} transistors",
                 [groups.over(trace, "rtx4090", schedulers.GROUPS, "baseline") for trace in n.paper_traces], "")
     return markdown(["", "added to a sub-core", "mean", "geometric mean", "largest", "the paper: mean (largest)"], rows,
                     2)

@@ -84,6 +84,25 @@ class LosesLane(Case):
         self.check_failure(result, "lane once", out)
 
 
+class WrongWord(Case):
+    def test_sums_of_structs_are_judged(self):
+        status, result, out, _ = self.judge("wrong_word", "--only", "contract")
+        self.assertEqual(status, 1)
+        self.check_failure(result, "packet", out)
+        self.assertIn("tag 0x355", result["contract"]["message"])
+
+    def test_without_the_fault_they_are_right(self):
+        right = self.copy("wrong_word", ("wrong_word_subcore.sv", "&& word == 4'd9", "&& 1'b0"))
+        status, result, _, errors = self.evaluate("--rtl", str(right), "--quick", "--only", "contract", "--golden", "vector")
+        self.assertEqual((status, errors), (0, ""))
+        self.assertEqual((result["contract"]["verdict"], result["lockstep"]["verdict"]), ("kept", "equal"))
+
+    def test_a_unit_of_one_word_has_no_words(self):
+        status, _, _, errors = self.judge("queued", "--words", "4")
+        self.assertEqual(status, 2)
+        self.assertIn("has no port req_words_i, lsu_word_o, lsu_last_o, rf_word_o", errors)
+
+
 class Deadlocks(Case):
     def test_a_unit_that_stands_still_is_found(self):
         status, result, out, _ = self.judge("deadlocks")

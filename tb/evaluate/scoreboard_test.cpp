@@ -12,6 +12,7 @@
 
 #include "model/unit/contract_run.hpp"
 #include "model/unit/golden_unit.hpp"
+#include "model/unit/golden_vector.hpp"
 
 namespace warpfold {
 namespace {
@@ -19,6 +20,7 @@ namespace {
 using Spoil = std::function<void(UnitOutputs&, std::uint64_t cycle)>;
 
 // A golden unit whose outputs are tampered with.
+template <class Reduction>
 class Spoiled final : public ArcUnit {
  public:
   explicit Spoiled(Spoil spoil) : spoil_(std::move(spoil)) {}
@@ -35,7 +37,7 @@ class Spoiled final : public ArcUnit {
   [[nodiscard]] bool busy() const override { return unit_.busy(); }
 
  private:
-  GoldenUnit<GoldenSerial> unit_;
+  GoldenUnit<Reduction> unit_;
   Spoil spoil_;
   std::uint64_t cycle_ = 0;
 };
@@ -48,8 +50,11 @@ ContractOptions options_for(std::function<std::unique_ptr<ArcUnit>()> make) {
   return options;
 }
 
-std::string rule_broken_by(const Spoil& spoil) {
-  const ContractOptions options = options_for([&] { return std::make_unique<Spoiled>(spoil); });
+template <class Reduction = GoldenSerial>
+std::string rule_broken_by(const Spoil& spoil, UnitKind kind = UnitKind::kSerial) {
+  ContractOptions options =
+      options_for([&] { return std::make_unique<Spoiled<Reduction>>(spoil); });
+  options.declaration = unit_declaration(kind);
   const ContractResult result = run_contract(options);
   if (!result.failure) {
     return "";
@@ -108,6 +113,41 @@ TEST(Scoreboard, FindsWhatIsWrong) {
             "hold");
 }
 
+std::string vector_rule_broken_by(const Spoil& spoil) {
+  return rule_broken_by<GoldenVector>(spoil, UnitKind::kVector);
+}
+
+TEST(Scoreboard, FindsWhatIsWrongWithWords) {
+  EXPECT_EQ(vector_rule_broken_by([](UnitOutputs&, std::uint64_t) {}), "");
+  EXPECT_EQ(vector_rule_broken_by([](UnitOutputs& out, std::uint64_t) {
+              out.lsu_word ^= out.lsu_reduced && out.lsu_word == 5 ? 1U : 0U;
+            }),
+            "packet");
+  EXPECT_EQ(vector_rule_broken_by([](UnitOutputs& out, std::uint64_t) {
+              out.lsu_last = out.lsu_last && !(out.lsu_reduced && out.lsu_word == 3);
+            }),
+            "packet");
+  EXPECT_EQ(vector_rule_broken_by([](UnitOutputs& out, std::uint64_t) {
+              out.lsu_addr ^= out.lsu_reduced && out.lsu_word == 7 ? Address{4} : 0;
+            }),
+            "packet");
+  EXPECT_EQ(vector_rule_broken_by([](UnitOutputs& out, std::uint64_t) {
+              out.lsu_data ^= out.lsu_reduced && out.lsu_word == 9 ? 0x40000000U : 0U;
+            }),
+            "sum");
+  EXPECT_EQ(vector_rule_broken_by([](UnitOutputs& out, std::uint64_t) {
+              out.rf_word ^= out.rf_valid && out.rf_word == 2 ? 1U : 0U;
+            }).empty(),
+            false);
+  EXPECT_EQ(vector_rule_broken_by([](UnitOutputs& out, std::uint64_t) {
+              out.lsu_last = out.lsu_last && out.lsu_reduced;
+            }),
+            "payload");
+  EXPECT_EQ(vector_rule_broken_by(
+                [](UnitOutputs& out, std::uint64_t) { out.lsu_word |= out.lsu_valid ? 0U : 1U; }),
+            "payload");
+}
+
 // A unit that never takes a request.
 class Deaf final : public ArcUnit {
  public:
@@ -127,7 +167,8 @@ TEST(Replay, IsTheSameFromItsText) {
   const Spoil spoil = [](UnitOutputs& out, std::uint64_t) {
     out.lsu_data ^= out.lsu_reduced && (out.lsu_data & 0x7f0U) == 0x310U ? 1U : 0U;
   };
-  const ContractOptions options = options_for([&] { return std::make_unique<Spoiled>(spoil); });
+  const ContractOptions options =
+      options_for([&] { return std::make_unique<Spoiled<GoldenSerial>>(spoil); });
   const ContractResult result = run_contract(options);
   ASSERT_NE(result.failure, nullptr);
   const std::string text = result.failure->replay.text();
@@ -144,9 +185,34 @@ TEST(Replay, IsTheSameFromItsText) {
   EXPECT_EQ(run_replay(right, again, nullptr), nullptr);
 }
 
+TEST(Replay, KeepsAllWords) {
+  const Spoil spoil = [](UnitOutputs& out, std::uint64_t) {
+    out.lsu_data ^= out.lsu_reduced && out.lsu_word == 6 ? 0x40000000U : 0U;
+  };
+  ContractOptions options =
+      options_for([&] { return std::make_unique<Spoiled<GoldenVector>>(spoil); });
+  options.declaration = unit_declaration(UnitKind::kVector);
+  const ContractResult result = run_contract(options);
+  ASSERT_NE(result.failure, nullptr);
+  const std::string text = result.failure->replay.text();
+  std::istringstream stream(text);
+  const Replay again = Replay::read(stream);
+  EXPECT_EQ(again.text(), text);
+  const auto failure = run_replay(options, again, nullptr);
+  ASSERT_NE(failure, nullptr);
+  EXPECT_EQ(failure->rule, "sum");
+  // A unit of one word has no place for it.
+  const auto refused = run_replay(
+      options_for([] { return make_unit(UnitModel::kGolden, UnitKind::kSerial); }), again, nullptr);
+  ASSERT_NE(refused, nullptr);
+  EXPECT_EQ(refused->rule, "operands");
+}
+
 TEST(Replay, RefusesOtherFiles) {
-  for (const char* text : {"", "something else\n", "warpfold-replay 1\nx 1\n",
-                           "warpfold-replay 1\nr 1\n", "warpfold-replay 1\nc az\n"}) {
+  for (const char* text :
+       {"", "something else\n", "warpfold-replay 1\nx 1\n", "warpfold-replay 1\nr 1\n",
+        "warpfold-replay 1\nc az\n", "warpfold-replay 1\nw 1\n",
+        "warpfold-replay 1\nr 1 1 0 0\nc h\nw 1\n", "warpfold-replay 1\nr 1 1 0 0\nw\n"}) {
     std::istringstream stream(text);
     EXPECT_THROW((void)Replay::read(stream), std::invalid_argument) << text;
   }

@@ -50,7 +50,9 @@ std::vector<std::string> seeds() {
       "warpfold-replay 1\nr 1 f 1000 3f800000 1000 40000000 1004 3f800000 1000 bf800000\n"
       "c dhhhhhhhhhhhhhhhhhhhhh\nr 2 80000001 2000 3f800000 2000 3f800000\nc "
       "hdhdhdhdhdhhhhhhhhhh\n",
-      "warpfold-replay 1\nc ehhhh\nr 0 1 0 0\nc hhhhhhhhhh\n"};
+      "warpfold-replay 1\nc ehhhh\nr 0 1 0 0\nc hhhhhhhhhh\n",
+      "warpfold-replay 1\nr 3 3 1000 3f800000 1000 40000000\nw 3f800000 bf800000\nw 0 1\n"
+      "c dhhhhhhhhhhhhhhhhhhhhhhhhhhhh\n"};
 }
 
 }  // namespace warpfold::fuzz

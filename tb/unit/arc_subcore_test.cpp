@@ -198,6 +198,24 @@ TEST_F(Subcore, StalledPathMeansReduction) {
   expect_arrived_once(request);
 }
 
+TEST_F(Subcore, GreedyAsEverAfterALongStall) {
+  const Request first = one_address(0x00000f00U, 1);
+  const Request second = one_address(0x000000ffU, 2);
+  Events events;
+  for (int cycle = 0; cycle < 300; ++cycle) {
+    ASSERT_NO_FATAL_FAILURE(step(cycle == 0 ? &first : &second, false, true, &events));
+    EXPECT_EQ(events.accepted, cycle == 0);
+  }
+  ASSERT_NO_FATAL_FAILURE(step(&second, true, true, &events));
+  EXPECT_TRUE(events.accepted && events.offered && events.reduced);
+  ASSERT_NO_FATAL_FAILURE(drain());
+  const Request third = one_address(0xffffffffU, 3);
+  ASSERT_NO_FATAL_FAILURE(step(&third, true, true, &events));
+  EXPECT_TRUE(events.accepted && events.offered && !events.reduced);
+  ASSERT_NO_FATAL_FAILURE(drain());
+  expect_arrived_once(third);
+}
+
 TEST_F(Subcore, ScatteredLanesAreOnePlainRed) {
   Request request = one_address(0xf000000fU, 1);
   for (unsigned lane = 0; lane < kLanes; ++lane) {

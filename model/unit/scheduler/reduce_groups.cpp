@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be summed is, whatever the memory path does; so what leaves does not depend on time.
+// While the memory path is congested, what can be summed is, even if there is room for it; else
+// greedy. A unit that promises to send the same for the same request takes the path for congested
+// at all times, and holds lanes back until no group can be among them.
 #include "model/unit/arc_scheduler.hpp"
 
 namespace warpfold {
@@ -9,7 +11,13 @@ bool is_group(const SchedulerOffer& offer) {
   return lane_count(offer.lanes) > 1;
 }
 bool passes_on(const SchedulerOffer& offer) {
-  return offer.scattered ? offer.all_lone : !is_group(offer);
+  if (offer.by_request) {
+    return offer.scattered ? offer.all_lone : !is_group(offer);
+  }
+  return offer.scattered || !offer.congested || !is_group(offer);
+}
+bool reduces(const SchedulerOffer& offer) {
+  return is_group(offer) || !(offer.congested || offer.by_request);
 }
 }  // namespace
 
@@ -18,9 +26,11 @@ const SchedulerRule reduce_groups_scheduler{
     .name = "reduce-groups",
     .source = "rtl/README.md",
     .description =
-        "Lanes that share an address go to the reduction unit and wait for it; lanes that are "
-        "alone on theirs go on together as plain REDs. That of the unit kind vector.",
+        "Greedy, but while the memory path is congested, lanes that share an address go to the "
+        "reduction unit and wait for it. The unit kind vector has this one and takes the path for "
+        "congested at all times.",
     .passes_on = passes_on,
-    .reduces = is_group};
+    .reduces = reduces,
+    .watches_path = true};
 
 }  // namespace warpfold
