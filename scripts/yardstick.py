@@ -25,6 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import guard  # noqa: E402
+import whole_file  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "docs/yardstick.csv"
@@ -74,18 +75,15 @@ def reds():
                           text=True, check=False)
     if done.returncode != 0:
         raise ValueError(f"{program}: {' '.join(done.stderr.split())}")
-    return {name: int(count) for name, count in map(str.split, done.stdout.splitlines())}
+    return {name: int(count) for name, count, _ in map(str.split, done.stdout.splitlines())}
 
 
 def write_table(path):
     cycles = {gpu: measured(gpu) for gpu in GPUS}
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for name, count in reds().items():
-            if not one_sm_by_choice(name) and all(name in cycles[gpu] for gpu in GPUS):
-                writer.writerow([name, group_of(name), *launch_of(name), count,
-                                 *(f"{cycles[gpu][name]:.3f}" for gpu in GPUS)])
+    whole_file.write_csv(path, COLUMNS, [[name, group_of(name), *launch_of(name), count,
+                                          *(f"{cycles[gpu][name]:.3f}" for gpu in GPUS)]
+                                         for name, count in reds().items()
+                                         if not one_sm_by_choice(name) and all(name in cycles[gpu] for gpu in GPUS)])
 
 
 def read_table(path=TABLE):

@@ -16,8 +16,6 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
-import guard  # noqa: E402,F401
 from page import ROOT, BadPage, Page, page_paths
 
 README_LINES = 150

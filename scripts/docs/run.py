@@ -27,8 +27,6 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
-import guard  # noqa: E402,F401
 from page import ROOT, BadPage, Page, page_paths
 from refresh import refreshed
 from scratch import Scratch
