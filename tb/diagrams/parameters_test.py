@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Values of parameters that pages quote are those of model/gpus/h200.toml."""
+"""Values of parameters that pages quote are those of model/gpus/h200.toml, or of h100.toml where that leaves one out."""
 
 import json
 import re
@@ -19,7 +19,9 @@ def number(text):
 class Parameters(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.machine = tomllib.loads((ROOT / "model/gpus/h200.toml").read_text(encoding="utf-8"))
+        h200, h100 = (tomllib.loads((ROOT / f"model/gpus/{name}.toml").read_text(encoding="utf-8")) for name in ("h200", "h100"))
+        cls.machine = {section: {**keys, **h200.get(section, {})} if isinstance(keys, dict) else keys
+                       for section, keys in h100.items()}
 
     def test_docs_model(self):
         quoted = QUOTED.findall((ROOT / "docs/model.md").read_text(encoding="utf-8"))
