@@ -4,7 +4,8 @@
 #   - `warpfold regress`: both side by side under random back-pressure, every port in every cycle;
 #   - `warpfold sim --policy arc-hw` with either: all sums match the trace's, and the runs take the
 #     same cycles and do the same.
-# Prints a line for each; long (minutes for a frame).
+# Prints a line for each; long (minutes for a frame). Without a named trace also: no policy is faster than its lower
+# bounds on the whole frame truck.
 #
 #   scripts/check_traces.sh [--kind NAME]... [--gpu NAME] [--jobs N] [TRACE...]
 #                                          default: serial, rtx4090, 2, the shipped traces
@@ -36,9 +37,12 @@ while (($#)); do
 done
 [[ $at_once =~ ^[1-9][0-9]*$ ]] || die "--jobs takes a number"
 ((${#kinds[@]})) || kinds=(serial)
-((${#traces[@]})) || traces=("$repo"/traces/data/*.wft)
 program=${WARPFOLD:-$repo/build/release/model/warpfold}
 [[ -x $program ]] || die "$program not found; build it first (scripts/run.sh)"
+if ((${#traces[@]} == 0)); then
+  traces=("$repo"/traces/data/*.wft)
+  python3 -B "$repo/tb/shipped/bounds.py" "$program" "$repo/traces/data/truck.wft" "$gpu" || exit 1
+fi
 
 check() {  # program, machine, kind, trace
   local program=$1 gpu=$2 kind=$3 trace=$4 name folder status=0
