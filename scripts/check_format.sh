@@ -19,7 +19,7 @@ fi
 mapfile -t sources < <(find model traces python tb examples -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort)
 left_out=
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
-if [[ -z $formatter ]] || ! "$formatter" --version | grep -q 'version 14\.'; then
+if [[ -z $formatter ]] || ! grep -q 'version 14\.' < <("$formatter" --version); then
   [[ ${1:-} != --fix ]] || {
     echo "check_format.sh: no clang-format of version 14; Debian package clang-format-14" >&2
     exit 2

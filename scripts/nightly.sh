@@ -56,7 +56,7 @@ if [[ $list == yes ]]; then
   exit 0
 fi
 for name in "${names[@]}"; do
-  printf '%s\n' "${everything[@]}" | grep -q "^$name|" || die "no check '$name' (--list shows them)"
+  grep -q "^$name|" < <(printf '%s\n' "${everything[@]}") || die "no check '$name' (--list shows them)"
 done
 if ((${#names[@]} == 0)); then
   [[ $with_gpu == yes ]] || everything=("${checks[@]}")

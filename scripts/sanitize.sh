@@ -108,7 +108,7 @@ workload() {  # workload [options]
     echo "example_$policy $build/warpfold_reduce_arc_example $policy"
   done
   echo "3dgs $build/warpfold_capture check"
-  if "$build/warpfold_capture" --help | grep -q check-training; then
+  if grep -q check-training < <("$build/warpfold_capture" --help); then
     echo "training $build/warpfold_capture check-training"
   fi
   frame="--scene $out/few.splat --camera $out/cameras.json --viewpoint few"
