@@ -24,9 +24,9 @@ namespace {
 // More than any GPU file; stops a device or a trace that is named as one.
 constexpr std::size_t kMaxFileBytes = 1U << 20U;
 
-// At worst the lanes come in pairs, each a turn over two sectors of one line: a head and two flits.
+// At worst each lane adds two words in a turn of its own, a head and a flit: FP64 at one address.
 // A transaction enters the queue of a slice whole.
-constexpr std::uint32_t kMaxTransactionFlits = 16 * 3;
+constexpr std::uint32_t kMaxTransactionFlits = 32 * 2;
 
 std::string qualified(std::string_view section, std::string_view key) {
   return section.empty() ? std::string(key) : fmt::format("{}.{}", section, key);

@@ -478,9 +478,9 @@ TEST_F(GpuFile, BufferFitsTheSram) {
 }
 
 TEST_F(GpuFile, WholeTransactionFitsInFrontOfASlice) {
-  EXPECT_EQ(error_with("l2", "ingress_flits", "47"),
-            "l2.ingress_flits: is 47, less than the 48 flits that one transaction can have");
-  EXPECT_EQ(error_with("l2", "ingress_flits", "48"), "");
+  EXPECT_EQ(error_with("l2", "ingress_flits", "63"),
+            "l2.ingress_flits: is 63, less than the 64 flits that one transaction can have");
+  EXPECT_EQ(error_with("l2", "ingress_flits", "64"), "");
 }
 
 TEST_F(GpuFile, PacketTakesACycleOrMore) {

@@ -90,7 +90,7 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   gpu.arc.queue_depth = 2;
   gpu.noc.injection_depth = 2;
   gpu.l2.slices = 6;
-  gpu.l2.ingress_flits = 48;
+  gpu.l2.ingress_flits = 64;
   gpu.l2.turn_spread = 0.4;
   // Small buffers that have to send sums away; 8 KiB of the L1 are the CTAs' shared memory.
   gpu.l1.bytes = 8192 + 2048;

@@ -353,6 +353,23 @@ TEST(Types, Fp64TakesTwoWords) {
   EXPECT_EQ(flits(ValueType::kF64, 3, false, kAll), 6U);
 }
 
+// The largest transaction that there is enters a port that has room for nothing else.
+TEST(Types, LargestTransactionFitsInFrontOfASlice) {
+  SmallTrace trace(1, 1, 1, 64, 8);
+  trace.header.sites[0].type = ValueType::kF64;
+  for (std::uint32_t e = 0; e < 8; ++e) {
+    trace.event(0, 0, 0xffffffff, e);
+  }
+  const trace::Reader reader = trace.read();
+  GpuConfig gpu = small_h200(1);
+  gpu.l2.ingress_flits = 64;  // the least that a machine file may say
+  for (const char* const policy : {"baseline", "arc-hw", "lab", "phi"}) {
+    const RunResult result = run_apart(reader, gpu, policy);
+    expect_right(result);
+    EXPECT_EQ(counter(result.activity, "noc_flits"), 8U * 64U) << policy;
+  }
+}
+
 // Software that has code for them sums them; the sum of each primitive is two words as well.
 TEST(Types, SoftwareSumsFp64) {
   SmallTrace trace = random_trace(8, 6, 4, 1, 0.3, false);

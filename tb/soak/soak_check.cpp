@@ -2,14 +2,17 @@
 #include "tb/soak/soak_check.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <cstring>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -29,6 +32,7 @@ namespace {
 // Cycles of SMs: what SystemC's clock does in about a second.
 constexpr std::uint64_t kMostReferenceCycles = 1'000'000;
 constexpr rlim_t kMostBytes = rlim_t{4} << 30U;
+constexpr int kPollMilliseconds = 100;
 
 struct Way {
   const char* name;
@@ -169,6 +173,24 @@ Outcome outcome_of(const Case& one, const std::filesystem::path& trace) {
   ::_exit(written ? 0 : 1);
 }
 
+// What comes out of a pipe until its other end is closed; nothing if it is to stop before that.
+std::optional<std::string> all_of(int pipe, const std::function<bool()>& stopped) {
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (!stopped()) {
+    pollfd ready{.fd = pipe, .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, kPollMilliseconds) <= 0) {
+      continue;
+    }
+    const ssize_t got = ::read(pipe, piece.data(), piece.size());
+    if (got == 0 || (got < 0 && errno != EINTR)) {
+      return text;
+    }
+    text.append(piece.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string Outcome::kind() const {
@@ -181,7 +203,11 @@ std::string Outcome::kind() const {
   return kind;
 }
 
-Outcome check(const Case& one, const std::filesystem::path& trace, unsigned seconds) {
+Outcome check(const Case& one, const std::filesystem::path& trace, unsigned seconds,
+              const std::function<bool()>& stopped) {
+  if (stopped()) {
+    return {.verdict = Verdict::kStopped, .text = ""};
+  }
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) {
     throw std::runtime_error("no pipe");
@@ -195,14 +221,16 @@ Outcome check(const Case& one, const std::filesystem::path& trace, unsigned seco
     child(one, trace, ends[1], seconds);
   }
   ::close(ends[1]);
-  std::string text;
-  std::array<char, 4096> piece{};
-  for (ssize_t got = 0; (got = ::read(ends[0], piece.data(), piece.size())) > 0;) {
-    text.append(piece.data(), static_cast<std::size_t>(got));
+  const std::optional<std::string> text = all_of(ends[0], stopped);
+  if (!text) {
+    ::kill(pid, SIGKILL);
   }
   ::close(ends[0]);
   int status = 0;
   ::waitpid(pid, &status, 0);
+  if (!text) {
+    return {.verdict = Verdict::kStopped, .text = ""};
+  }
   if (WIFSIGNALED(status)) {
     return {.verdict = Verdict::kFailed,
             .text = WTERMSIG(status) == SIGALRM
@@ -214,13 +242,13 @@ Outcome check(const Case& one, const std::filesystem::path& trace, unsigned seco
   int referenced = 0;
   int at = 0;
   unsigned long long cycles = 0;
-  if (std::sscanf(text.c_str(), "%d %llu %d %n", &verdict, &cycles, &referenced, &at) < 3) {
+  if (std::sscanf(text->c_str(), "%d %llu %d %n", &verdict, &cycles, &referenced, &at) < 3) {
     return {.verdict = Verdict::kFailed, .text = "died without a word"};
   }
   outcome.verdict = static_cast<Verdict>(verdict);
   outcome.cycles = cycles;
   outcome.referenced = referenced != 0;
-  outcome.text = text.substr(static_cast<std::size_t>(at));
+  outcome.text = text->substr(static_cast<std::size_t>(at));
   return outcome;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "tb/soak/soak_case.hpp"
@@ -16,6 +17,7 @@ enum class Verdict : std::uint8_t {
   kPassed,
   kRefused,  // all say the same of why they cannot run it
   kFailed,
+  kStopped,  // asked to, before it had an outcome
 };
 
 struct Outcome {
@@ -27,7 +29,9 @@ struct Outcome {
   [[nodiscard]] std::string kind() const;
 };
 
-// In a process of its own, which may die or take too long; the trace is written there.
-Outcome check(const Case& one, const std::filesystem::path& trace, unsigned seconds);
+// In a process of its own, which may die or take too long; the trace is written there. `stopped` is
+// asked ten times a second.
+Outcome check(const Case& one, const std::filesystem::path& trace, unsigned seconds,
+              const std::function<bool()>& stopped);
 
 }  // namespace warpfold::soak

@@ -46,13 +46,13 @@ struct Counts {
 
 Counts* all_counts = nullptr;
 
-// SIGINT or SIGTERM to any of the processes: each ends its case, and the first tells how far they
-// came.
+// SIGINT or SIGTERM to any of the processes: each leaves its case, and the first tells how far
+// they came.
 void stop(int number) {
   all_counts->stopped = number;
 }
 
-// What it takes to do it again, and the case as it was drawn.
+// What it takes to do it again.
 void save(const Case& small, const Outcome& outcome, std::uint64_t seed, const fs::path& out) {
   const fs::path trace = out / fmt::format("{}.wft", seed);
   small.write_trace(trace);
@@ -64,7 +64,8 @@ void save(const Case& small, const Outcome& outcome, std::uint64_t seed, const f
 void run_seed(const Options& options, std::uint64_t seed, Counts& counts) {
   const fs::path trace = options.out / fmt::format("at-work-{}.wft", ::getpid());
   const Case one = random_case(seed);
-  const Outcome outcome = check(one, trace, options.seconds);
+  const auto stopped = [&] { return counts.stopped != 0; };
+  const Outcome outcome = check(one, trace, options.seconds, stopped);
   counts.cycles += outcome.cycles;
   counts.referenced += outcome.referenced ? 1 : 0;
   if (outcome.verdict == Verdict::kPassed) {
@@ -74,14 +75,15 @@ void run_seed(const Options& options, std::uint64_t seed, Counts& counts) {
     if (options.show_refused) {
       std::cout << fmt::format("seed {} is refused: {}\n", seed, outcome.text) << std::flush;
     }
-  } else {
+  } else if (outcome.verdict == Verdict::kFailed) {
     ++counts.failed;
+    save(one, outcome, seed, options.out);  // making it small takes long, and can be stopped
     const std::string kind = outcome.kind();
     Outcome last = outcome;
     const Case small = shrunk(
         one,
         [&](const Case& smaller) {
-          const Outcome again = check(smaller, trace, options.seconds);
+          const Outcome again = check(smaller, trace, options.seconds, stopped);
           const bool alike = again.verdict == Verdict::kFailed && again.kind() == kind;
           last = alike ? again : last;
           return alike;
