@@ -7,8 +7,9 @@
 RESULTS.json are results of `warpfold sim` on the measured machine, for the traces and policies that were measured
 (warpfold_capture energy; default: model/gpus/h200-energy.json). Times are the measured ones, counts the simulated
 ones. Fitted, none below zero, for the least squares of relative errors above idle: energy of a warp instruction,
-of a shuffle beside that, of a sector operation, and power of a running GPU. Bytes of the interconnect come 40 to an
-operation, so that only the sum can be seen; what they take is as the machine file has it. Needs Debian's
+of a shuffle of values beside that, of a sector operation, and power of a running GPU. Bytes of the interconnect come 40 to an
+operation, so that only the sum can be seen; what they take is as the machine file has it. Shuffles in
+passes without an addition, which cccl makes, are of zeros and take no more than an instruction. Needs Debian's
 python3-numpy.
 """
 
@@ -62,7 +63,8 @@ def nonnegative_least_squares(matrix, target):
 def row_of(run, milliseconds):
     """(what each fitted coefficient is multiplied by, the rest), in millijoules. A sample has a part of the counts."""
     energy, activity, scale = run["config"]["energy"], run["activity"], 1e-9 * run.get("gpu_part", 1)
-    fitted = [activity["instructions"] * scale, activity["shuffles"] * scale, run["rop_ops"] * scale, milliseconds]
+    fitted = [activity["instructions"] * scale, (activity["shuffles"] - activity["shuffles_of_zeros"]) * scale,
+              run["rop_ops"] * scale, milliseconds]
     rest = (run["noc_bytes"] * energy["noc_byte_pj"] +
             (activity["l2_misses"] + activity["l2_evictions"]) * run["config"]["l2"]["line_bytes"] *
             energy["dram_byte_pj"]) * scale

@@ -16,6 +16,7 @@ enum class AccessKind : std::uint8_t { kShuffle, kShared, kGlobal };
 // Instructions of the load-store unit whose results the warp waits for.
 struct Access {
   AccessKind kind = AccessKind::kShuffle;
+  bool of_zeros = false;      // shuffles in which no lane has anything to add
   std::uint32_t slots = 0;    // of them; none at all if 0
   std::uint32_t latency = 0;  // of the last one's result
   Ticks lsu_ticks = 0;        // occupancy of the load-store unit

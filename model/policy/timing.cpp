@@ -50,6 +50,10 @@ Code find_code(const trace::Header& header, const GpuConfig& gpu, const Policy& 
           .where = where};
 }
 
+bool has_shuffles(const trace::InstructionCost& cost) {
+  return cost.shuffle + cost.shuffle_index > 0;
+}
+
 // Whether a pass takes longer with some numbers of lanes than with others.
 bool lanes_matter(const trace::VariantCost& variant) {
   return std::any_of(variant.paths.begin(), variant.paths.end(), reads_on) ||
@@ -163,8 +167,14 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
   // An atomic buffer holds up no load: they go by where its REDs come from (docs/fidelity.md).
   const SegmentSetting setting{.gpu = gpu, .loads_apart = !which.has_buffer()};
   // A pass without an event has no lanes that read on.
-  for (const trace::InstructionCost& cost : code.own.paths) {
-    paths_.push_back(segment_of(cost, setting, kLanes, kAsWaits));
+  for (std::size_t p = 0; p < code.own.paths.size(); ++p) {
+    paths_.push_back(segment_of(code.own.paths[p], setting, kLanes, kAsWaits));
+    // Where the baseline has none there, they are of a sum to which no lane adds.
+    if (code.baseline != nullptr && !has_shuffles(code.baseline->paths.at(p))) {
+      for (Share& share : paths_.back().shares) {
+        share.access.of_zeros = share.access.kind == AccessKind::kShuffle;
+      }
+    }
   }
   const bool each =
       lanes_matter(code.own) || (code.baseline != nullptr && lanes_matter(*code.baseline));

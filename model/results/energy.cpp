@@ -22,7 +22,8 @@ std::vector<EnergyPart> energy_parts(const RunResult& run) {
   const double ns = static_cast<double>(run.cycles) / run.config.sm.clock_ghz;
   return {
       {"instructions", activity("instructions"), "warp instruction", energy.instruction_pj},
-      {"shuffles", activity("shuffles"), "warp shuffle", energy.shuffle_pj},
+      {"shuffles", activity("shuffles") - activity("shuffles_of_zeros"), "warp shuffle",
+       energy.shuffle_pj},
       {"unit", activity("lanes_to_unit"), "lane", energy.register_lane_pj + energy.unit_lane_pj},
       {"buffer_sram", activity("buffer_hits") + activity("buffer_misses"), "look-up",
        energy.buffer_access_pj},

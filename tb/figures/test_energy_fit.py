@@ -24,7 +24,8 @@ LAUNCHES = [(160, 0, 90, 1.4), (220, 20, 15, 0.6), (330, 54, 37, 0.7), (240, 34,
 
 def launch(number, instructions, shuffles, rop, ms, truth):
     run = {"trace": f"t{number}.wft", "policy": "skip", "rop_ops": rop * 1e6, "noc_bytes": rop * 40e6,
-           "activity": {"instructions": instructions * 1e6, "shuffles": shuffles * 1e6, "l2_misses": 6e3,
+           "activity": {"instructions": instructions * 1e6, "shuffles": (shuffles + 7) * 1e6,
+                        "shuffles_of_zeros": 7e6, "l2_misses": 6e3,
                         "l2_evictions": 4e3},
            "config": {"l2": {"line_bytes": 128}, "energy": {"noc_byte_pj": 8.0, "dram_byte_pj": 32.0}}}
     # 1e6 x 1 pJ = 1e-3 mJ; 1 W x 1 ms = 1 mJ.

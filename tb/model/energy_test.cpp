@@ -42,16 +42,16 @@ RunResult made_up_run() {
                        .idle_watts = 110};
   run.rop_ops = 50;
   run.noc_bytes = 2000;
-  run.activity = {{"instructions", 10000}, {"shuffles", 60},     {"lanes_to_unit", 700},
-                  {"buffer_hits", 30},     {"buffer_misses", 5}, {"lanes_to_buffer", 90},
-                  {"l2_misses", 4},        {"l2_evictions", 3}};
+  run.activity = {{"instructions", 10000}, {"shuffles", 100},   {"shuffles_of_zeros", 40},
+                  {"lanes_to_unit", 700},  {"buffer_hits", 30}, {"buffer_misses", 5},
+                  {"lanes_to_buffer", 90}, {"l2_misses", 4},    {"l2_evictions", 3}};
   return run;
 }
 
 TEST(Energy, IsCountsTimesCoefficientsAndPowerTimesTime) {
   const std::vector<EnergyPart> parts = energy_parts(made_up_run());
   EXPECT_DOUBLE_EQ(nj(parts, "instructions"), 2000);   // 10,000 x 200 pJ
-  EXPECT_DOUBLE_EQ(nj(parts, "shuffles"), 30);         // 60 x 500 pJ
+  EXPECT_DOUBLE_EQ(nj(parts, "shuffles"), 30);         // (100 - 40) x 500 pJ
   EXPECT_DOUBLE_EQ(nj(parts, "unit"), 1.4);            // 700 x (0.5 + 1.5) pJ
   EXPECT_DOUBLE_EQ(nj(parts, "buffer_sram"), 1.4);     // 35 x 40 pJ
   EXPECT_DOUBLE_EQ(nj(parts, "buffer_adds"), 0.27);    // 90 x 3 pJ

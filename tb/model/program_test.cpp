@@ -39,6 +39,7 @@ struct Issued {
   std::uint64_t slots = 0;  // of runs
   std::uint64_t min_cycles = 0;
   std::uint64_t shuffles = 0;
+  std::uint64_t of_zeros = 0;  // of these
   std::uint64_t shuffle_waits = 0;
   Ticks lsu_ticks = 0;         // of shuffles and of accesses of shared memory that are waited for
   Ticks hand_ticks = 0;        // the same
@@ -79,6 +80,7 @@ Issued issue(const SmallTrace& trace, const std::string& policy) {
           switch (access->kind) {
             case AccessKind::kShuffle:
               issued.shuffles += access->slots;
+              issued.of_zeros += access->of_zeros ? access->slots : 0;
               ++issued.shuffle_waits;
               break;
             case AccessKind::kShared:
@@ -386,6 +388,28 @@ TEST(Program, ButterflyNeedsOnePrimitiveAndTheThreshold) {
     EXPECT_EQ(issued.shuffles, 0U) << policy;
     EXPECT_EQ(issued.lanes, 8U * kParameters) << policy;
   }
+}
+
+// A pass without an event runs the same code; a kernel that shuffles under every policy is no such
+// case.
+TEST(Program, CcclShufflesZerosWhereNoLaneAdds) {
+  SmallTrace trace = priced_trace();
+  trace.work(0, 0, 3);
+  trace.event(0, 0, 0x10, 5);
+  const auto shuffle_in_passes_of = [&](const std::string& variant) {
+    for (auto& [arch, variants] : trace.header.costs) {
+      trace::InstructionCost& cost = variants.at(variant).paths.at(0);
+      cost.shuffle = 5 * kParameters;
+      cost.waits = {{trace::ResultClass::kShuffle, 0, 0}};
+    }
+  };
+  shuffle_in_passes_of("cccl");
+  const Issued issued = issue(trace, "cccl");
+  EXPECT_EQ(issued.shuffles, 4U * 5U * kParameters);
+  EXPECT_EQ(issued.of_zeros, 3U * 5U * kParameters);
+  shuffle_in_passes_of("baseline");
+  EXPECT_EQ(issue(trace, "cccl").of_zeros, 0U);
+  EXPECT_EQ(issue(trace, "baseline").shuffles, 3U * 5U * kParameters);
 }
 
 TEST(Program, CcclReducesWhateverIsActive) {

@@ -19,6 +19,7 @@ void Totals::add(const Subcore& subcore) {
   subcores.reds += s.reds;
   subcores.atomreds += s.atomreds;
   subcores.shuffles += s.shuffles;
+  subcores.shuffles_of_zeros += s.shuffles_of_zeros;
   subcores.events += s.events;
   const ArcPort::Stats& unit = subcore.arc_port().stats();
   units.read_cycles += unit.read_cycles;
@@ -78,6 +79,7 @@ Counters activity(const Totals& t) {
       {"reds", t.subcores.reds},
       {"atomreds", t.subcores.atomreds},
       {"shuffles", t.subcores.shuffles},
+      {"shuffles_of_zeros", t.subcores.shuffles_of_zeros},
       {"lanes_as_red", t.tally.lanes_as_red},
       {"lanes_to_unit", t.tally.lanes_to_unit},
       {"lanes_in_software", t.tally.lanes_software},

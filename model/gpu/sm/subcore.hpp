@@ -36,6 +36,7 @@ struct SubcoreStats {
   std::uint64_t reds = 0;
   std::uint64_t atomreds = 0;
   std::uint64_t shuffles = 0;
+  std::uint64_t shuffles_of_zeros = 0;  // of these
   std::uint64_t events = 0;
 };
 

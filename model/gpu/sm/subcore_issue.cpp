@@ -240,6 +240,7 @@ void Subcore::issue_access(std::uint32_t slot, Cycle cycle) {
   op.begun = warp.access_began;
   op.latency = access.latency;
   stats_.shuffles += shuffles ? access.slots : 0;
+  stats_.shuffles_of_zeros += access.of_zeros ? access.slots : 0;
 }
 
 // The warp's RED, or load, goes into the memory queue.
