@@ -33,6 +33,8 @@ namespace {
 constexpr std::uint64_t kMostReferenceCycles = 1'000'000;
 constexpr rlim_t kMostBytes = rlim_t{4} << 30U;
 constexpr int kPollMilliseconds = 100;
+// Of processor time that a case may take it gets this much on a busy machine.
+constexpr unsigned kWallOfProcessorTime = 20;
 
 struct Way {
   const char* name;
@@ -164,7 +166,9 @@ Outcome outcome_of(const Case& one, const std::filesystem::path& trace) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit memory{.rlim_cur = kMostBytes, .rlim_max = kMostBytes};
   ::setrlimit(RLIMIT_AS, &memory);
-  ::alarm(seconds);
+  const rlimit processor{.rlim_cur = seconds, .rlim_max = seconds + 1};
+  ::setrlimit(RLIMIT_CPU, &processor);
+  ::alarm(kWallOfProcessorTime * seconds);
   const Outcome outcome = outcome_of(one, trace);
   const std::string text =
       fmt::format("{} {} {} {}", static_cast<int>(outcome.verdict), outcome.cycles,
@@ -233,7 +237,7 @@ Outcome check(const Case& one, const std::filesystem::path& trace, unsigned seco
   }
   if (WIFSIGNALED(status)) {
     return {.verdict = Verdict::kFailed,
-            .text = WTERMSIG(status) == SIGALRM
+            .text = WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGXCPU
                         ? "takes too long"
                         : fmt::format("died: {}", ::strsignal(WTERMSIG(status)))};
   }

@@ -33,7 +33,7 @@ struct Options {
   std::uint64_t runs = 0;  // 0: until the time is up
   double hours = 0;
   unsigned jobs = 1;
-  unsigned seconds = 60;  // of one case
+  unsigned seconds = 60;  // of a processor, for a run of one case
   fs::path out = "results/soak";
   bool show_refused = false;
 };
@@ -163,7 +163,7 @@ int main(int argc, char** argv) {
   app.add_option("--runs", options.runs, "So many runs");
   app.add_option("--hours", options.hours, "Or so long");
   app.add_option("--jobs", options.jobs, "Runs at once")->check(CLI::Range(1, 1024));
-  app.add_option("--seconds", options.seconds, "That one run may take")
+  app.add_option("--seconds", options.seconds, "Of a processor that one run may take")
       ->check(CLI::Range(1, 86400));
   app.add_option("--out", options.out, "Folder for failures");
   app.add_flag("--show-refused", options.show_refused, "Also say why runs are refused");
