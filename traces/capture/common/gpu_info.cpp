@@ -29,6 +29,8 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+}  // namespace
+
 std::string pci_bus_id() {
   int device = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
@@ -36,8 +38,6 @@ std::string pci_bus_id() {
   check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), device), "PCI bus id");
   return id.data();
 }
-
-}  // namespace
 
 struct ClockReader::State {
   void* library = nullptr;

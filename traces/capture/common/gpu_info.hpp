@@ -17,6 +17,9 @@ struct GpuInfo {
 // Throws CudaError if there is no GPU that can be used.
 [[nodiscard]] GpuInfo gpu_info();
 
+// The current device, as NVML and nvidia-smi know it. Throws CudaError.
+[[nodiscard]] std::string pci_bus_id();
+
 // Reads the SM clock of the current device through NVML, else nvidia-smi.
 class ClockReader {
  public:

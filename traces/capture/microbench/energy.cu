@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "traces/capture/common/gpu_info.hpp"
 #include "traces/capture/common/power.hpp"
 #include "traces/capture/microbench/benches.hpp"
 #include "traces/capture/microbench/kernels_memory.cuh"
@@ -16,13 +17,15 @@ namespace {
 
 constexpr int kWarps = 32;  // on each SM
 
+// `zeros`, which the compiler does not know, with an operand of zero: nothing toggles but what
+// issues the instructions.
 template <class Op>
-__global__ void energy_op(int iterations, std::uint32_t operand, std::uint32_t* sink) {
+__global__ void energy_op(int iterations, std::uint32_t operand, bool zeros, std::uint32_t* sink) {
   constexpr int kChains = 4;
   typename Op::State state[kChains];
 #pragma unroll
   for (int c = 0; c < kChains; ++c) {
-    state[c] = Op::begin(lane_id(), c);
+    state[c] = zeros ? typename Op::State{} : Op::begin(lane_id(), c);
   }
   const auto a = Op::operand(operand);
 #pragma unroll 1
@@ -40,7 +43,7 @@ __global__ void energy_op(int iterations, std::uint32_t operand, std::uint32_t* 
   for (int c = 0; c < kChains; ++c) {
     sum ^= Op::bits(state[c]);
   }
-  if (operand == 0) {
+  if (iterations == 0) {
     sink[threadIdx.x] = sum;
   }
 }
@@ -84,19 +87,11 @@ __global__ void energy_resident(int rounds) {
   }
 }
 
-std::string bus_id() {
-  int device = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  char id[32] = {};
-  check(cudaDeviceGetPCIBusId(id, sizeof id, device), "PCI bus id");
-  return id;
-}
-
 class EnergyBench {
  public:
   explicit EnergyBench(Harness& harness)
       : harness_(harness),
-        meter_(bus_id()),
+        meter_(capture::pci_bus_id()),
         buffer_(2ULL << 30U),
         sink_(1024),
         grid_(harness.device().sms) {
@@ -122,14 +117,17 @@ class EnergyBench {
   }
 
   template <class Op>
-  void op() {
+  void op(bool zeros = false) {
     constexpr int kIterations = 8000;
     std::uint64_t launches = 0;
-    const auto reading =
-        run([&] { energy_op<Op><<<grid_, kWarps * 32>>>(kIterations, Op::kOperand, sink_.data()); },
-            launches);
-    report(Op::kName, reading, launches, kIterations * 64.0 * kWarps * grid_, "warp instruction",
-           32);
+    const auto reading = run(
+        [&] {
+          energy_op<Op>
+              <<<grid_, kWarps * 32>>>(kIterations, zeros ? 0 : Op::kOperand, zeros, sink_.data());
+        },
+        launches);
+    report(std::string(Op::kName) + (zeros ? "_zeros" : ""), reading, launches,
+           kIterations * 64.0 * kWarps * grid_, "warp instruction", 32);
   }
 
   // A RED for each of kReds arrays; `lanes` active.
@@ -251,7 +249,9 @@ void bench_energy(Harness& harness) {
   bench.red("red_sectors_32_lanes", 8, 32, false, 40);
   bench.red("red_hot_address_1_lane", 0, 1, true, 4);
   bench.op<OpShflBfly>();
+  bench.op<OpShflBfly>(true);
   bench.op<OpFadd>();
+  bench.op<OpFadd>(true);
   bench.op<OpFfma>();
   bench.op<OpLop>();
   bench.op<OpEx2>();

@@ -10,11 +10,13 @@
 #include <span>
 
 #include "traces/capture/common/device_buffer.hpp"
+#include "traces/capture/common/gpu_event.hpp"
 #include "traces/capture/common/gpu_info.hpp"
 #include "traces/capture/common/input.hpp"
 #include "traces/capture/common/recorded_sums.hpp"
 #include "traces/capture/common/relative_error.hpp"
 #include "traces/capture/common/trace_file.hpp"
+#include "traces/capture/workload/launch.hpp"
 #include "traces/capture/workload/log.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/stats.hpp"
@@ -25,48 +27,12 @@ namespace {
 
 constexpr std::uint64_t kLogWords = std::uint64_t{1} << 28;  // of one recording launch with values
 
-class Event {
- public:
-  Event() { capture::check(cudaEventCreate(&event_), "cudaEventCreate"); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  void record() const { capture::check(cudaEventRecord(event_), "cudaEventRecord"); }
-  [[nodiscard]] double since(const Event& begin) const {
-    float ms = 0;
-    capture::check(cudaEventElapsedTime(&ms, begin.event_, event_), "cudaEventElapsedTime");
-    return static_cast<double>(ms);
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
 std::uint64_t product(const std::uint32_t (&extent)[3]) {
   return std::uint64_t{extent[0]} * extent[1] * extent[2];
 }
 
 std::uint32_t warps_per_cta(const Workload::Launch& launch) {
   return static_cast<std::uint32_t>(product(launch.block)) / trace::kWarpLanes;
-}
-
-void launch_kernel(const Workload::Launch& launch, const void* kernel, void* second) {
-  void* params[] = {const_cast<void*>(launch.arguments), second};
-  capture::check(
-      cudaLaunchKernel(kernel, dim3(launch.grid[0], launch.grid[1], launch.grid[2]),
-                       dim3(launch.block[0], launch.block[1], launch.block[2]), params, 0, nullptr),
-      "launch of the kernel");
-}
-
-void launch_policy(const Workload& workload, const Policy& policy) {
-  int threshold = policy.threshold;
-  launch_kernel(workload.launch(), workload.kernels().of(policy.variant), &threshold);
-}
-
-void clear(const Workload& workload) {
-  for (const Array& array : workload.arrays()) {
-    capture::check(cudaMemsetAsync(array.data, 0, array.floats * sizeof(float)), "cudaMemset");
-  }
 }
 
 // The arrays as they are, one behind the other.
@@ -443,8 +409,8 @@ bool time_command(Workload& workload, const TimeOptions& options) {
   for (int i = 0; i < 50; ++i) {
     launch_policy(workload, {Variant::kBaseline, 0});
   }
-  std::vector<Event> begins(static_cast<std::size_t>(options.runs));
-  std::vector<Event> ends(begins.size());
+  std::vector<GpuEvent> begins(static_cast<std::size_t>(options.runs));
+  std::vector<GpuEvent> ends(begins.size());
   nlohmann::ordered_json json;
   json["schema"] = "warpfold.times/1";
   json["kernel"] = workload.name();
@@ -467,7 +433,7 @@ bool time_command(Workload& workload, const TimeOptions& options) {
     capture::check(cudaDeviceSynchronize(), "timed kernel");
     std::vector<double> ms;
     for (std::size_t i = 0; i < ends.size(); ++i) {
-      ms.push_back(ends[i].since(begins[i]));
+      ms.push_back(static_cast<double>(ends[i].since(begins[i])));
     }
     std::sort(ms.begin(), ms.end());
     const std::size_t half = ms.size() / 2;

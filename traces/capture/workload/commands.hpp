@@ -23,6 +23,16 @@ struct TimeOptions {
 };
 [[nodiscard]] bool time_command(Workload& workload, const TimeOptions& options);
 
+struct EnergyOptions {
+  std::string scene;
+  std::filesystem::path json;  // result, if not empty
+  double seconds = 2.5;        // of each loop
+};
+// Joules of a launch of each variant, sw-s and sw-b at their fastest threshold, beyond what the
+// idle GPU takes. The gradients are cleared once in 100 ms. Throws CudaError where NVML does not
+// read any.
+[[nodiscard]] bool energy_command(Workload& workload, const EnergyOptions& options);
+
 // Launches each policy once: to be run under a profiler. None: one of each variant.
 [[nodiscard]] bool launch_command(Workload& workload, const std::vector<std::string>& policies);
 

@@ -30,6 +30,7 @@ struct Commands {
   CLI::App* app = nullptr;
   CLI::App* check = nullptr;
   CLI::App* time = nullptr;
+  CLI::App* energy = nullptr;
   CLI::App* launch = nullptr;
   CLI::App* record = nullptr;
 };
@@ -38,6 +39,7 @@ int run(int argc, char** argv) {
   CLI::App app("Captures warp atomic traces of gradient kernels");
   app.require_subcommand(1);
   TimeOptions time;
+  EnergyOptions energy;
   RecordOptions record;
   record.command = command_line(argc, argv);
   std::vector<std::string> policies;
@@ -55,6 +57,9 @@ int run(int argc, char** argv) {
     c.time->add_option("--warmup", time.warmup, "launches before those timed")
         ->capture_default_str();
     c.time->add_option("--runs", time.runs, "launches timed")->capture_default_str();
+    c.energy = c.app->add_subcommand("energy", "joules of a launch in every variant, by NVML");
+    c.energy->add_option("--json", energy.json, "write the result there");
+    c.energy->add_option("--seconds", energy.seconds, "length of each loop")->capture_default_str();
     c.launch = c.app->add_subcommand("launch", "launch each variant once, for a profiler");
     c.launch->add_option("--policy", policies, "which, such as sw-b:16");
     c.record = c.app->add_subcommand("record", "write the traces");
@@ -68,7 +73,7 @@ int run(int argc, char** argv) {
         ->capture_default_str();
     c.record->add_option("--value-bytes", record.value_bytes, "raw size of the sampled values")
         ->capture_default_str();
-    for (CLI::App* sub : {c.check, c.time, c.launch, c.record}) {
+    for (CLI::App* sub : {c.check, c.time, c.energy, c.launch, c.record}) {
       sub->fallthrough();
     }
     commands.push_back(c);
@@ -79,7 +84,7 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kBadInput;
   }
   (void)gpu_info();  // no GPU is told before anything is loaded
-  time.scene = record.scene;
+  time.scene = energy.scene = record.scene;
   bool good = true;
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const Commands& c = commands[i];
@@ -93,6 +98,9 @@ int run(int argc, char** argv) {
     }
     if (c.time->parsed()) {
       good = time_command(workload, time) && good;
+    }
+    if (c.energy->parsed()) {
+      good = energy_command(workload, energy) && good;
     }
     if (c.launch->parsed()) {
       good = launch_command(workload, policies) && good;
