@@ -10,12 +10,14 @@
 #include <span>
 
 #include "traces/capture/common/device_buffer.hpp"
+#include "traces/capture/common/gpu_event.hpp"
 #include "traces/capture/common/gpu_info.hpp"
 #include "traces/capture/common/half.hpp"
 #include "traces/capture/common/input.hpp"
 #include "traces/capture/common/recorded_sums.hpp"
 #include "traces/capture/common/relative_error.hpp"
 #include "traces/capture/common/trace_file.hpp"
+#include "traces/capture/workload/launches.hpp"
 #include "traces/capture/workload/log.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/stats.hpp"
@@ -25,128 +27,6 @@ namespace warpfold::capture::workload {
 namespace {
 
 constexpr std::uint64_t kLogWords = std::uint64_t{1} << 28;  // of one recording launch with values
-
-class Event {
- public:
-  Event() { capture::check(cudaEventCreate(&event_), "cudaEventCreate"); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  void record() const { capture::check(cudaEventRecord(event_), "cudaEventRecord"); }
-  [[nodiscard]] double since(const Event& begin) const {
-    float ms = 0;
-    capture::check(cudaEventElapsedTime(&ms, begin.event_, event_), "cudaEventElapsedTime");
-    return static_cast<double>(ms);
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
-std::uint64_t product(const std::uint32_t (&extent)[3]) {
-  return std::uint64_t{extent[0]} * extent[1] * extent[2];
-}
-
-std::uint32_t warps_per_cta(const Workload::Launch& launch) {
-  return static_cast<std::uint32_t>(product(launch.block)) / trace::kWarpLanes;
-}
-
-void launch_kernel(const Workload::Launch& launch, const void* kernel, void* second) {
-  void* params[] = {const_cast<void*>(launch.arguments), second};
-  capture::check(
-      cudaLaunchKernel(kernel, dim3(launch.grid[0], launch.grid[1], launch.grid[2]),
-                       dim3(launch.block[0], launch.block[1], launch.block[2]), params, 0, nullptr),
-      "launch of the kernel");
-}
-
-void launch_policy(const Workload& workload, const Policy& policy) {
-  int threshold = policy.threshold;
-  launch_kernel(workload.launch(), workload.kernels().of(policy.variant), &threshold);
-}
-
-void clear(const Workload& workload) {
-  for (const Array& array : workload.arrays()) {
-    capture::check(cudaMemsetAsync(array.data, 0, array.floats * sizeof(float)), "cudaMemset");
-  }
-}
-
-template <class Value>
-std::vector<Value> read(const Array& array) {
-  std::vector<Value> values(array.values());
-  capture::check(
-      cudaMemcpy(values.data(), array.data, array.floats * sizeof(float), cudaMemcpyDeviceToHost),
-      "copy to the host");
-  return values;
-}
-
-// The arrays as they are, one behind the other.
-std::vector<float> read_arrays(const Workload& workload) {
-  std::vector<float> values;
-  for (const Array& array : workload.arrays()) {
-    if (array.halves) {
-      const auto halves = read<std::uint16_t>(array);
-      std::transform(halves.begin(), halves.end(), std::back_inserter(values), from_half);
-    } else {
-      const auto floats = read<float>(array);
-      values.insert(values.end(), floats.begin(), floats.end());
-    }
-  }
-  return values;
-}
-
-std::vector<float> run(const Workload& workload, const Policy& policy) {
-  clear(workload);
-  launch_policy(workload, policy);
-  capture::check(cudaDeviceSynchronize(), policy.name().c_str());
-  return read_arrays(workload);
-}
-
-// Those that this GPU can run.
-Kernels usable_kernels(const Workload& workload) {
-  Kernels kernels = workload.kernels();
-  const void*& bulk = kernels.variants[static_cast<std::size_t>(Variant::kBulk)];
-  if (bulk != nullptr && gpu_info().compute_capability < kBulkSince) {
-    std::fprintf(stderr,
-                 "warpfold_capture_workloads: bulk needs compute capability %d.%d: left out\n",
-                 kBulkSince / 10, kBulkSince % 10);
-    bulk = nullptr;
-  }
-  return kernels;
-}
-
-bool has_halves(const Workload& workload) {
-  const auto arrays = workload.arrays();
-  return std::any_of(arrays.begin(), arrays.end(), [](const Array& array) { return array.halves; });
-}
-
-// Where each parameter of primitive 0 lies in read_arrays(), and the step to the next primitive.
-struct Place {
-  std::size_t first = 0;
-  std::size_t stride = 0;
-};
-std::vector<Place> places(const Workload& workload) {
-  const auto arrays = workload.arrays();
-  std::vector<Place> result;
-  for (const trace::Parameter& parameter : workload.parameters()) {
-    std::size_t at = 0;
-    bool found = false;
-    for (const Array& array : arrays) {
-      const auto begin = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(array.data));
-      const std::uint64_t last =
-          parameter.base + (workload.primitive_count() - 1) * parameter.stride_bytes;
-      if (parameter.base >= begin && last < begin + array.floats * sizeof(float)) {
-        result.push_back({at + (parameter.base - begin) / array.value_bytes(),
-                          parameter.stride_bytes / array.value_bytes()});
-        found = true;
-      }
-      at += array.values();
-    }
-    if (!found) {
-      throw InputError("parameter " + parameter.name + " lies in none of the arrays");
-    }
-  }
-  return result;
-}
 
 // Those of `array`, which begins at `at`.
 template <class Value>
@@ -474,8 +354,8 @@ bool time_command(Workload& workload, const TimeOptions& options) {
   for (int i = 0; i < 50; ++i) {
     launch_policy(workload, {Variant::kBaseline, 0});
   }
-  std::vector<Event> begins(static_cast<std::size_t>(options.runs));
-  std::vector<Event> ends(begins.size());
+  std::vector<GpuEvent> begins(static_cast<std::size_t>(options.runs));
+  std::vector<GpuEvent> ends(begins.size());
   nlohmann::ordered_json json;
   json["schema"] = "warpfold.times/1";
   json["kernel"] = workload.name();
@@ -498,7 +378,7 @@ bool time_command(Workload& workload, const TimeOptions& options) {
     capture::check(cudaDeviceSynchronize(), "timed kernel");
     std::vector<double> ms;
     for (std::size_t i = 0; i < ends.size(); ++i) {
-      ms.push_back(ends[i].since(begins[i]));
+      ms.push_back(static_cast<double>(ends[i].since(begins[i])));
     }
     std::sort(ms.begin(), ms.end());
     const std::size_t half = ms.size() / 2;
