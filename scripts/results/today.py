@@ -22,7 +22,8 @@ KERNELS = {
     "truck-halved": "recursive halving, a RED of nine lanes, tight list",
     "truck-tile-warp": "a warp a tile, gradients in a struct, tight list",
     "truck-tile-warp-halved": "a warp a tile, recursive halving, tight list",
-    "truck-per-splat": "per splat, tight list", "camera-pose": "gradient of camera poses", "embedding-rows":
+    "truck-per-splat": "per splat, tight list", "camera-pose": "gradient of camera poses",
+    "camera-pose-halved": "the same, recursive halving, a RED of twelve lanes", "embedding-rows":
     "embedding, a thread a token", "embedding": "embedding, a warp a token", "hash-grid": "hash grid, two features a level"}
 SCENES = 6    # of them, in front
 POLICIES = (("baseline", "serial"), *(("arc-hw", kind) for kind in KINDS), ("lab", "serial"), ("lab-ideal", "serial"),
