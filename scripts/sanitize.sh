@@ -112,6 +112,8 @@ workload() {  # workload [options]
     echo "training $build/warpfold_capture check-training"
   fi
   frame="--scene $out/few.splat --camera $out/cameras.json --viewpoint few"
+  workload block_reduced "$frame --tiles tight"
+  workload block_reduced_struct "$frame --tiles tight"
   workload four_pixels "$frame"
   workload gradient_struct "$frame"
   workload halved "$frame --tiles tight"
@@ -128,9 +130,11 @@ workload() {  # workload [options]
   workload fit_ballot --image "$out/picture.ppm" --blobs 60 --iterations 4
   workload spheres --spheres 300 --pixels 64
   workload camera_pose --gaussians 700 --cameras 3
+  workload camera_pose_halved --gaussians 700 --cameras 3
   workload embedding --tokens 500 --rows 40
   workload embedding_rows --tokens 500 --rows 40
   workload hash_grid --rays 20 --table-bits 12
+  workload hash_grid_half --rays 20 --table-bits 12
 } | grep -e "$only" >"$runs" || die "no run has \"$only\" in its name"
 
 # One run under one tool. A check of numbers may fail on inputs as small as these: that is no finding.

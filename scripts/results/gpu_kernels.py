@@ -15,10 +15,14 @@ FORM_ROWS = (
     ("warp sum (`skip`)", "tight", PIXEL, ("skip",)),
     ("recursive halving", "tight", "halved", ("baseline",)),
     ("recursive halving, vector REDs", "tight", "halved_vector", ("vector",)),
+    ("block reduction, a float a lane", "tight", "block_reduced", ("baseline",)),
+    ("block reduction, structs, vector REDs", "tight", "block_reduced_struct", ("vector",)),
+    ("block reduction, structs, bulk operations", "tight", "block_reduced_struct", ("bulk",)),
     ("a warp a tile, best policy", "tight", "tile_warp", ("",)),
     ("a warp a tile, recursive halving", "tight", "tile_warp_halved", ("baseline",)),
     ("per splat", "tight", "per_splat", ("baseline",)),
     ("per splat, gradients in a struct, vector REDs", "tight", "per_splat_struct", ("vector",)),
+    ("per splat, gradients in a struct, bulk operations", "tight", "per_splat_struct", ("bulk",)),
     ("the pixel kernel without atomics", "tight", PIXEL, ("none",)),
     ("per splat, by ncu", "tight", "per_splat", ("ncu",)),
     ("per splat of Faster-GS, by ncu, on its own list", "own", "Faster-GS", ("ncu",)))
@@ -30,22 +34,24 @@ TRAINED = {
     "per_splat_struct": "per splat, struct, vector REDs"}
 TRAINED_SCENES = ("lego", "ship")
 NOT_SOFTWARE = ("none", "ncu")
+NO_SCENE = "generated"    # rows of kernels that are not of 3D Gaussians
 
 
 def best(document, scene, tiles, kernel, prefixes):
-    """Milliseconds of the fastest policy with one of the prefixes."""
-    return min(ms for *where, policy, ms in document["rows"]
-               if where == [scene, tiles, kernel] and (policy.startswith(prefixes) and prefixes != ("",)
-                                                       or prefixes == ("",) and policy not in NOT_SOFTWARE))
+    """Milliseconds of the fastest policy with one of the prefixes; None where none was timed."""
+    return min((ms for *where, policy, ms in document["rows"]
+                if where == [scene, tiles, kernel] and (policy.startswith(prefixes) and prefixes != ("",)
+                                                        or prefixes == ("",) and policy not in NOT_SOFTWARE)), default=None)
 
 
 def form_rows(document):
     """Head and rows of the table `forms`: milliseconds of a launch."""
-    scenes = list(dict.fromkeys(row[0] for row in document["rows"]))
+    scenes = [scene for scene in dict.fromkeys(row[0] for row in document["rows"]) if scene != NO_SCENE]
     rows = []
     for name, *which in FORM_ROWS:
         found = [best(document, scene, *which) for scene in scenes]
-        rows.append([name, *(f"{ms:.3f}" for ms in found), f"{math.exp(statistics.fmean(map(math.log, found))):.3f}"])
+        mean = None if None in found else math.exp(statistics.fmean(map(math.log, found)))
+        rows.append([name, *("-" if ms is None else f"{ms:.3f}" for ms in (*found, mean))])
     return ["kernel, on the tight list but where it says otherwise", *scenes, "geometric mean"], rows
 
 
@@ -71,7 +77,7 @@ def training_rows(document):
 
 
 def form_value(document, words):
-    """SCENE.TILES.KERNEL.POLICY: milliseconds."""
+    """SCENE.TILES.KERNEL.POLICY: milliseconds. Kernels that are not of 3D Gaussians: generated.none.KERNEL.POLICY."""
     return f"{best(document, words[0], words[1], words[2], (words[3],)):.3f}"
 
 

@@ -3,10 +3,13 @@
 // of the look-up that it is the gradient of.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
 
+#include "traces/capture/common/half.hpp"
+#include "traces/capture/common/relative_error.hpp"
 #include "traces/capture/hash_grid/grid.hpp"
 
 namespace warpfold::capture::hash_grid {
@@ -106,6 +109,38 @@ TEST(HashGrid, ReferenceIsTheGradientOfTheLookUp) {
     grid[i] = 0;
   }
   EXPECT_EQ(touched, 200);
+}
+
+// The tolerance of the kernel in halves: binary16 is too narrow for that of floats, and another
+// order of the additions errs by about as much.
+TEST(HashGrid, HalvesErrByTheirRounding) {
+  GridOptions options;
+  options.rays = 512;
+  const Levels levels = make_levels(options);
+  auto samples = make_samples(options);
+  auto gradients = make_gradients(samples.size(), options.seed);
+  const auto exact = backward(levels, samples, gradients);
+  const auto sums = backward_in_halves(levels, samples, gradients);
+  ASSERT_EQ(sums.size(), exact.size());
+  const double error = relative_error(sums, exact);
+  EXPECT_GT(error, 5e-4);
+  EXPECT_LT(error, 5e-3);
+  for (const float sum : sums) {
+    ASSERT_EQ(sum, rounded_to_half(sum));
+  }
+  std::reverse(samples.begin(), samples.end());
+  const auto reversed = gradients;
+  for (std::size_t l = 0; l < kLevels; ++l) {
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      for (std::size_t f = 0; f < kFeatures; ++f) {
+        gradients[(l * samples.size() + s) * kFeatures + f] =
+            reversed[((l + 1) * samples.size() - 1 - s) * kFeatures + f];
+      }
+    }
+  }
+  const double other = relative_error(backward_in_halves(levels, samples, gradients), exact);
+  EXPECT_LT(other, 1.5 * error);
+  EXPECT_GT(other, error / 1.5);
 }
 
 TEST(Samples, OfARayLieBesideEachOther) {

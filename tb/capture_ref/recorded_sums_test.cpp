@@ -66,6 +66,20 @@ TEST(RecordedSums, LooksAtEveryAddress) {
 }
 
 // A single value must be there to the bit; one that is too small for a normal number counts as 0.
+// Halves lose eight thousand times as much at each addition.
+TEST(RecordedSums, AllowWhatThePrecisionTakes) {
+  constexpr Precision kHalf{1.0 / 2048, 1.0 / (1 << 24)};
+  RecordedSums floats(1);
+  RecordedSums halves(1, kHalf);
+  for (int i = 0; i < 100; ++i) {
+    floats.add(0, 1.0F);
+    halves.add(0, 1.0F);
+  }
+  EXPECT_GT(floats.worst_error(std::vector{100.5F}, kAll), 1);
+  EXPECT_LE(halves.worst_error(std::vector{100.5F}, kAll), 1);
+  EXPECT_GT(halves.worst_error(std::vector{106.0F}, kAll), 1);
+}
+
 TEST(RecordedSums, ComparesSingleValuesExactly) {
   RecordedSums sums(4);
   sums.add(0, 0.1F);

@@ -323,6 +323,17 @@ class Workloads(unittest.TestCase):
         self.assertEqual(sum(slots(w.cost(n)[0]) for n in ("collect", "steps", "taken", "plain")),
                          (0x1530 - 0xF0) // 16 + 1 - 9)
 
+    def test_loops_of_the_pass_that_adds_lie_one_in_the_other(self):
+        # A group of Gaussians is 8d0 to 16e0: the loop of those that count is around that of those that are looked at.
+        w = shaped("block_reduced", "baseline", arch="sm_90")
+        self.assertEqual((w.inner, w.meet, w.leaves), (0x8D0, 0x1680, [0x15F0]))
+        self.assertEqual((self.ranges(w, "sum"), self.ranges(w, "meet")), ("990-a10 b70-1260", "a20-b60"))
+        self.assertEqual((w.cost("sum")[0]["shuffle"], w.cost("meet")[0]["sfu"]), (12, 1))
+        self.assertEqual(self.ranges(w, "idle"), "8d0-980 1270-15f0 1680-16e0")
+        # Once each, but for the atomic and the barrier.
+        self.assertEqual(sum(slots(w.cost(n)[0]) for n in ("sum", "meet", "taken", "plain")),
+                         (0x16E0 - 0x8D0) // 16 + 1 - 2)
+
     def test_shuffles_in_front_of_a_plain_atomic(self):
         w = shaped("halved", "baseline")
         taken = w.cost("taken")[0]
@@ -339,6 +350,17 @@ class Workloads(unittest.TestCase):
         self.assertEqual(w.cost("taken")[0]["shuffle"], 0)
         self.assertEqual(sum(slots(w.cost(n)[0]) for n in ("collect", "steps", "taken", "plain")),
                          (0x1530 - 0xF0) // 16 + 1 - 9)
+
+    def test_loops_of_the_pass_that_adds_lie_one_in_the_other(self):
+        # A group of Gaussians is 8d0 to 16e0: the loop of those that count is around that of those that are looked at.
+        w = shaped("block_reduced", "baseline", arch="sm_90")
+        self.assertEqual((w.inner, w.meet, w.leaves), (0x8D0, 0x1680, [0x15F0]))
+        self.assertEqual((self.ranges(w, "sum"), self.ranges(w, "meet")), ("990-a10 b70-1260", "a20-b60"))
+        self.assertEqual((w.cost("sum")[0]["shuffle"], w.cost("meet")[0]["sfu"]), (12, 1))
+        self.assertEqual(self.ranges(w, "idle"), "8d0-980 1270-15f0 1680-16e0")
+        # Once each, but for the atomic and the barrier.
+        self.assertEqual(sum(slots(w.cost(n)[0]) for n in ("sum", "meet", "taken", "plain")),
+                         (0x16E0 - 0x8D0) // 16 + 1 - 2)
 
     def test_shuffles_in_front_of_a_plain_atomic(self):
         w = shaped("halved", "baseline")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the driver of the workloads does without a GPU: logs of the recorder, policies, the choice
 // of CTAs.
+#include "traces/capture/workload/workload.hpp"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -150,6 +152,20 @@ TEST(Policies, AreThoseOfTheKernelsThatThereAre) {
   for (const Policy& policy : checked_policies(kernels)) {
     EXPECT_NE(policy.variant, Variant::kNone);
   }
+  // As where a GPU lacks bulk operations.
+  EXPECT_THROW((void)parse_policy("bulk", kernels), InputError);
+  kernels.variants[static_cast<std::size_t>(Variant::kBulk)] = &kernel;
+  EXPECT_EQ(parse_policy("bulk", kernels).variant, Variant::kBulk);
+  EXPECT_EQ(checked_policies(kernels).back().name(), "bulk");
+}
+
+// A kernel in halves: values and sums of its two are told apart by their bytes.
+TEST(Arrays, HaveTwoHalvesInAFloat) {
+  const Array floats{"floats", nullptr, 12};
+  const Array halves{"halves", nullptr, 12, true};
+  EXPECT_EQ(floats.values() * floats.value_bytes(), 48U);
+  EXPECT_EQ(halves.values(), 24U);
+  EXPECT_EQ(halves.values() * halves.value_bytes(), 48U);
 }
 
 TEST(ChosenCtas, AreSpacedOverTheRanks) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradient of camera poses, in the backward pass of a projection as gsplat and fvdb have it: a
 // thread is a Gaussian and adds twelve values, dL/dR and dL/dt, to the matrix of each camera that
-// sees it. All warps of the GPU add to the same few words.
+// sees it. All warps of the GPU add to the same few words. Halved: the warps sum by recursive
+// halving, and twelve lanes add a word each.
 #include "traces/capture/camera_pose/cameras.hpp"
 #include "traces/capture/common/device_buffer.hpp"
 #include "traces/capture/common/linear_grid.hpp"
+#include "traces/capture/reduce/halving.cuh"
 #include "traces/capture/workload/device.cuh"
 #include "traces/capture/workload/workload.hpp"
 
@@ -15,6 +17,7 @@ constexpr int kThreads = 256;
 constexpr int kMatrix = 16;  // floats of a camera's matrix
 
 enum Path : unsigned { kOutside = 0, kPrologue = 1, kUnseen = 2, kTaken = 3, kEpilogue = 4 };
+constexpr unsigned kNever = kUnseen;  // a warp with sums adds them
 
 struct PoseArgs {
   const float* means;
@@ -43,42 +46,103 @@ __device__ __forceinline__ void load(const float* from, float (&to)[N]) {
   }
 }
 
+// The words of the matrices, each a primitive.
+struct Words {
+  float* sums;
+  __device__ __forceinline__ float* operator()(int idx, int /*parameter*/) const {
+    return sums + idx;
+  }
+};
+
+// A Gaussian, and what it adds to a camera.
+struct Thread {
+  int k;
+  bool inside;
+  float mean[3];
+  float covariance[kSymmetric];
+
+  __device__ __forceinline__ Thread(const PoseArgs& args, int number)
+      : k(number), inside(number < args.count), mean{}, covariance{} {}
+  __device__ __forceinline__ void load_gaussian(const PoseArgs& args) {
+    if (inside) {
+      load(args.means + static_cast<long long>(k) * 3, mean);
+      load(args.covariances + static_cast<long long>(k) * kSymmetric, covariance);
+    }
+  }
+  // Where what camera `c` has of the Gaussian is.
+  __device__ __forceinline__ long long place(const PoseArgs& args, int c) const {
+    return static_cast<long long>(args.count) * c + k;
+  }
+  // Zeros where not `active`.
+  __device__ __forceinline__ void gradient(const PoseArgs& args, int c, long long at, bool active,
+                                           float (&val)[kPoseValues]) const {
+    float d_mean[3] = {};
+    float d_covariance[kSymmetric] = {};
+    if (active) {
+      load(args.mean_gradients + at * 3, d_mean);
+      load(args.covariance_gradients + at * kSymmetric, d_covariance);
+    }
+    float rotation[9];
+    load(args.cameras[c].rotation, rotation);
+    pose_gradient(rotation, mean, covariance, d_mean, d_covariance, val);
+  }
+};
+
 struct Poses {
   using Args = PoseArgs;
   static constexpr int kThreads = camera_pose::kThreads;
 
   template <class Mode>
   static __device__ __forceinline__ void run(const Args& args, Mode& mode) {
-    const int k = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-    const bool inside = k < args.count;
-    if (mode.ends(inside, kOutside)) {
+    Thread thread(args, static_cast<int>(blockIdx.x * kThreads + threadIdx.x));
+    if (mode.ends(thread.inside, kOutside)) {
       return;
     }
-    float mean[3] = {};
-    float covariance[kSymmetric] = {};
-    if (inside) {
-      load(args.means + static_cast<long long>(k) * 3, mean);
-      load(args.covariances + static_cast<long long>(k) * kSymmetric, covariance);
-    }
+    thread.load_gaussian(args);
     mode.note(kPrologue);
 #pragma unroll 1
     for (int c = 0; c < args.camera_count; ++c) {
-      const long long at = static_cast<long long>(args.count) * c + k;
-      const bool active = inside && args.radii[at] > 0;
+      const long long at = thread.place(args, c);
+      const bool active = thread.inside && args.radii[at] > 0;
       if (mode.leaves(active, kUnseen)) {
         continue;
       }
-      float d_mean[3] = {};
-      float d_covariance[kSymmetric] = {};
-      if (active) {
-        load(args.mean_gradients + at * 3, d_mean);
-        load(args.covariance_gradients + at * kSymmetric, d_covariance);
-      }
-      float rotation[9];
-      load(args.cameras[c].rotation, rotation);
       float val[kPoseValues];
-      pose_gradient(rotation, mean, covariance, d_mean, d_covariance, val);
+      thread.gradient(args, c, at, active, val);
       mode.reduce(c, Matrices{args.sums}, val);
+    }
+    mode.note(kEpilogue);
+  }
+};
+
+struct HalvedPoses {
+  using Args = PoseArgs;
+  static constexpr int kThreads = camera_pose::kThreads;
+
+  template <class Mode>
+  static __device__ __forceinline__ void run(const Args& args, Mode& mode) {
+    Thread thread(args, static_cast<int>(blockIdx.x * kThreads + threadIdx.x));
+    if (mode.ends(__any_sync(kFullWarp, thread.inside) != 0, kOutside)) {
+      return;
+    }
+    thread.load_gaussian(args);
+    const unsigned lane = threadIdx.x % trace::kWarpLanes;
+    const int own = sum_of_lane<kPoseValues>(lane);
+    mode.note(kPrologue);
+#pragma unroll 1
+    for (int c = 0; c < args.camera_count; ++c) {
+      const long long at = thread.place(args, c);
+      const bool active = thread.inside && args.radii[at] > 0;
+      if (mode.leaves(__any_sync(kFullWarp, active) != 0, kUnseen)) {
+        continue;
+      }
+      float val[kPoseValues];
+      thread.gradient(args, c, at, active, val);
+      const float sum[1] = {halve(val, lane)};
+      if (mode.leaves(own >= 0, kNever)) {
+        continue;
+      }
+      mode.reduce(c * kMatrix + own, Words{args.sums}, sum);
     }
     mode.note(kEpilogue);
   }
@@ -87,19 +151,27 @@ struct Poses {
 }  // namespace
 
 WARPFOLD_PRIMITIVE_KERNELS(camera_pose, Poses)
+WARPFOLD_APART_KERNELS(camera_pose_halved, HalvedPoses)
 
 namespace {
 
 class CameraPose final : public workload::Workload {
  public:
-  [[nodiscard]] std::string name() const override { return "camera_pose"; }
+  explicit CameraPose(bool halved) : halved_(halved) {}
+
+  [[nodiscard]] std::string name() const override {
+    return halved_ ? "camera_pose_halved" : "camera_pose";
+  }
   [[nodiscard]] std::string kernel() const override {
-    return "gradient of camera poses, one thread a Gaussian";
+    return std::string("gradient of camera poses, one thread a Gaussian") +
+           (halved_ ? ", recursive halving" : "");
   }
   [[nodiscard]] std::vector<std::string> paths() const override {
     return {"outside", "prologue", "unseen", "taken", "epilogue"};
   }
-  [[nodiscard]] workload::Kernels kernels() const override { return camera_pose_kernels(); }
+  [[nodiscard]] workload::Kernels kernels() const override {
+    return halved_ ? camera_pose_halved_kernels() : camera_pose_kernels();
+  }
   void add_options(CLI::App& app) override {
     app.add_option("--gaussians", options_.gaussians)
         ->capture_default_str()
@@ -126,8 +198,13 @@ class CameraPose final : public workload::Workload {
   [[nodiscard]] Launch launch() const override {
     return {{linear_grid(host_.count(), kThreads), 1, 1}, {kThreads, 1, 1}, &args_};
   }
-  [[nodiscard]] std::uint64_t primitive_count() const override { return host_.cameras.size(); }
+  [[nodiscard]] std::uint64_t primitive_count() const override {
+    return host_.cameras.size() * (halved_ ? kMatrix : 1);
+  }
   [[nodiscard]] std::vector<trace::Parameter> parameters() const override {
+    if (halved_) {
+      return {{"word of dL_dpose", reinterpret_cast<std::uintptr_t>(sums_.data()), sizeof(float)}};
+    }
     std::vector<trace::Parameter> result;
     for (int i = 0; i < kPoseValues; ++i) {
       result.push_back({"dL_dpose." + std::to_string(i),
@@ -148,6 +225,7 @@ class CameraPose final : public workload::Workload {
   }
 
  private:
+  bool halved_;
   CameraOptions options_;
   Gaussians host_;
   DeviceBuffer<float> means_, covariances_, mean_gradients_, covariance_gradients_, sums_;
@@ -159,7 +237,11 @@ class CameraPose final : public workload::Workload {
 }  // namespace
 
 std::unique_ptr<workload::Workload> make_workload() {
-  return std::make_unique<CameraPose>();
+  return std::make_unique<CameraPose>(false);
+}
+
+std::unique_ptr<workload::Workload> make_halved() {
+  return std::make_unique<CameraPose>(true);
 }
 
 }  // namespace warpfold::capture::camera_pose

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded values of a launch, added up by address, against what the GPU's single-precision
-// additions have made of them in an order that nobody knows. Host only.
+// The recorded values of a launch, added up by address, against what the GPU's additions have made
+// of them in an order that nobody knows. Host only.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,16 @@
 
 namespace warpfold::capture {
 
+// Of additions.
+struct Precision {
+  double roundoff = std::numeric_limits<float>::epsilon() / 2;
+  double lost = std::numeric_limits<float>::min();  // what an addition of small numbers may lose
+};
+
 class RecordedSums {
  public:
-  explicit RecordedSums(std::size_t addresses) : cells_(addresses) {}
+  explicit RecordedSums(std::size_t addresses, Precision precision = {})
+      : cells_(addresses), precision_(precision) {}
 
   void add(std::size_t address, float value) {
     if (std::abs(value) < std::numeric_limits<float>::min()) {
@@ -70,16 +77,15 @@ class RecordedSums {
     std::uint64_t count = 0;
     float last = 0;
   };
-  static double allowed(const Cell& cell) {
-    constexpr double kUnitRoundoff = std::numeric_limits<float>::epsilon() / 2;
+  [[nodiscard]] double allowed(const Cell& cell) const {
     constexpr double kLikely = 32;
     const auto count = static_cast<double>(cell.count);
-    // A partial sum too small for single precision becomes zero.
-    return kUnitRoundoff * cell.magnitude * std::min(count, kLikely * std::sqrt(count)) +
-           count * static_cast<double>(std::numeric_limits<float>::min());
+    return precision_.roundoff * cell.magnitude * std::min(count, kLikely * std::sqrt(count)) +
+           count * precision_.lost;
   }
 
   std::vector<Cell> cells_;
+  Precision precision_;
 };
 
 }  // namespace warpfold::capture

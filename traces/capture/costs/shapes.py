@@ -63,7 +63,10 @@ GAUSSIANS = "backward"
 WORKLOADS = {
     GAUSSIANS: Shape(9, ALL, levels=["batch"],
                      leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
+    "block_reduced": Shape(1, APART, levels=["batch"], leaves=[("idle", False)], turns=["sum", "meet"]),
+    "block_reduced_struct": Shape(9, APART_STRUCTS, levels=["batch"], leaves=[("idle", False)], turns=["sum", "meet"]),
     "camera_pose": Shape(12, ALL, exits=["outside"], leaves=[("unseen", False)]),
+    "camera_pose_halved": Shape(1, APART, exits=["outside"], leaves=[("unseen", False), (None, False)]),
     "dynibar": Shape(6, ALL, exits=["outside"]),
     "embedding": Shape(1, SCATTER, exits=["outside"]),
     "embedding_rows": Shape(8, SCATTER, exits=["outside"]),

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "traces/capture/common/half.hpp"
+
 namespace warpfold::capture::hash_grid {
 namespace {
 
@@ -94,6 +96,29 @@ std::vector<double> backward(const Levels& levels, std::span<const std::array<fl
         for (std::size_t f = 0; f < kFeatures; ++f) {
           sums[entry * kFeatures + f] +=
               weight * static_cast<double>(gradients[(l * samples.size() + s) * kFeatures + f]);
+        }
+      }
+    }
+  }
+  return sums;
+}
+
+std::vector<float> backward_in_halves(const Levels& levels,
+                                      std::span<const std::array<float, 3>> samples,
+                                      std::span<const float> gradients) {
+  std::vector<float> sums(entry_count(levels) * kFeatures);
+  for (std::size_t l = 0; l < kLevels; ++l) {
+    const Level& level = levels.level[l];
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      const Cell cell = cell_of({samples[s][0], samples[s][1], samples[s][2]}, level);
+      for (int corner = 0; corner < kCorners; ++corner) {
+        const auto entry = static_cast<std::size_t>(corner_entry(cell, level, corner));
+        const float weight = corner_weight(cell, corner);
+        for (std::size_t f = 0; f < kFeatures; ++f) {
+          const float gradient = gradients[(l * samples.size() + s) * kFeatures + f];
+          float& sum = sums[entry * kFeatures + f];
+          // Single precision is wide enough that the second rounding is as if there were no first.
+          sum = rounded_to_half(sum + rounded_to_half(weight * gradient));
         }
       }
     }

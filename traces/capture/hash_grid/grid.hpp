@@ -36,4 +36,10 @@ struct GridOptions {
                                            std::span<const std::array<float, 3>> samples,
                                            std::span<const float> gradients);
 
+// The same in binary16, one addition after the other in the order of the samples, each of what a
+// lane of the kernel adds.
+[[nodiscard]] std::vector<float> backward_in_halves(const Levels& levels,
+                                                    std::span<const std::array<float, 3>> samples,
+                                                    std::span<const float> gradients);
+
 }  // namespace warpfold::capture::hash_grid

@@ -36,6 +36,8 @@ struct TileWarpArgs {
 // A CTA a tile, kTileSize x kTileSize threads. HalvedArgs.
 [[nodiscard]] workload::Kernels halved_kernels();
 [[nodiscard]] workload::Kernels halved_vector_kernels();
+[[nodiscard]] workload::Kernels block_reduced_kernels();
+[[nodiscard]] workload::Kernels block_reduced_struct_kernels();
 // A CTA a tile, kTileWarpThreadsX x kTileSize threads. TileWarpArgs.
 [[nodiscard]] workload::Kernels tile_warp_kernels();
 [[nodiscard]] workload::Kernels tile_warp_halved_kernels();

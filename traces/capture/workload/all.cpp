@@ -6,7 +6,8 @@ namespace warpfold::capture {
 
 namespace camera_pose {
 std::unique_ptr<workload::Workload> make_workload();
-}
+std::unique_ptr<workload::Workload> make_halved();
+}  // namespace camera_pose
 namespace dynibar {
 std::unique_ptr<workload::Workload> make_workload();
 }
@@ -23,7 +24,8 @@ std::unique_ptr<workload::Workload> make_balloted();
 }  // namespace image_fit
 namespace hash_grid {
 std::unique_ptr<workload::Workload> make_workload();
-}
+std::unique_ptr<workload::Workload> make_half();
+}  // namespace hash_grid
 namespace hexplane {
 std::unique_ptr<workload::Workload> make_workload();
 }
@@ -34,6 +36,8 @@ namespace spheres {
 std::unique_ptr<workload::Workload> make_workload();
 }
 namespace splat_forms {
+std::unique_ptr<workload::Workload> make_block_reduced();
+std::unique_ptr<workload::Workload> make_block_reduced_struct();
 std::unique_ptr<workload::Workload> make_four_pixels();
 std::unique_ptr<workload::Workload> make_gradient_struct();
 std::unique_ptr<workload::Workload> make_halved();
@@ -47,6 +51,7 @@ std::unique_ptr<workload::Workload> make_tile_warp_halved();
 std::vector<std::unique_ptr<workload::Workload>> workload::all_workloads() {
   std::vector<std::unique_ptr<Workload>> all;
   all.push_back(camera_pose::make_workload());
+  all.push_back(camera_pose::make_halved());
   all.push_back(dynibar::make_workload());
   all.push_back(embedding::make_columns());
   all.push_back(embedding::make_rows());
@@ -54,9 +59,12 @@ std::vector<std::unique_ptr<workload::Workload>> workload::all_workloads() {
   all.push_back(image_fit::make_staged());
   all.push_back(image_fit::make_balloted());
   all.push_back(hash_grid::make_workload());
+  all.push_back(hash_grid::make_half());
   all.push_back(hexplane::make_workload());
   all.push_back(pagerank::make_workload());
   all.push_back(spheres::make_workload());
+  all.push_back(splat_forms::make_block_reduced());
+  all.push_back(splat_forms::make_block_reduced_struct());
   all.push_back(splat_forms::make_four_pixels());
   all.push_back(splat_forms::make_gradient_struct());
   all.push_back(splat_forms::make_halved());

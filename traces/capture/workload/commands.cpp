@@ -12,11 +12,12 @@
 #include "traces/capture/common/device_buffer.hpp"
 #include "traces/capture/common/gpu_event.hpp"
 #include "traces/capture/common/gpu_info.hpp"
+#include "traces/capture/common/half.hpp"
 #include "traces/capture/common/input.hpp"
 #include "traces/capture/common/recorded_sums.hpp"
 #include "traces/capture/common/relative_error.hpp"
 #include "traces/capture/common/trace_file.hpp"
-#include "traces/capture/workload/launch.hpp"
+#include "traces/capture/workload/launches.hpp"
 #include "traces/capture/workload/log.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/stats.hpp"
@@ -27,67 +28,10 @@ namespace {
 
 constexpr std::uint64_t kLogWords = std::uint64_t{1} << 28;  // of one recording launch with values
 
-std::uint64_t product(const std::uint32_t (&extent)[3]) {
-  return std::uint64_t{extent[0]} * extent[1] * extent[2];
-}
-
-std::uint32_t warps_per_cta(const Workload::Launch& launch) {
-  return static_cast<std::uint32_t>(product(launch.block)) / trace::kWarpLanes;
-}
-
-// The arrays as they are, one behind the other.
-std::vector<float> read_arrays(const Workload& workload) {
-  std::vector<float> values;
-  for (const Array& array : workload.arrays()) {
-    const std::size_t at = values.size();
-    values.resize(at + array.floats);
-    capture::check(cudaMemcpy(values.data() + at, array.data, array.floats * sizeof(float),
-                              cudaMemcpyDeviceToHost),
-                   "copy to the host");
-  }
-  return values;
-}
-
-std::vector<float> run(const Workload& workload, const Policy& policy) {
-  clear(workload);
-  launch_policy(workload, policy);
-  capture::check(cudaDeviceSynchronize(), policy.name().c_str());
-  return read_arrays(workload);
-}
-
-// Where each parameter of primitive 0 lies in read_arrays(), and the step to the next primitive.
-struct Place {
-  std::size_t first = 0;
-  std::size_t stride = 0;
-};
-std::vector<Place> places(const Workload& workload) {
-  const auto arrays = workload.arrays();
-  std::vector<Place> result;
-  for (const trace::Parameter& parameter : workload.parameters()) {
-    std::size_t at = 0;
-    bool found = false;
-    for (const Array& array : arrays) {
-      const auto begin = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(array.data));
-      const std::uint64_t last =
-          parameter.base + (workload.primitive_count() - 1) * parameter.stride_bytes;
-      if (parameter.base >= begin && last < begin + array.floats * sizeof(float)) {
-        result.push_back({at + (parameter.base - begin) / sizeof(float),
-                          parameter.stride_bytes / sizeof(float)});
-        found = true;
-      }
-      at += array.floats;
-    }
-    if (!found) {
-      throw InputError("parameter " + parameter.name + " lies in none of the arrays");
-    }
-  }
-  return result;
-}
-
 // Those of `array`, which begins at `at`.
 template <class Value>
 std::span<const Value> slice(const std::vector<Value>& values, std::size_t at, const Array& array) {
-  return std::span(values).subspan(at, array.floats);
+  return std::span(values).subspan(at, array.values());
 }
 
 // Launches the recorder for `ctas`. `counts`: words of each warp of them, without values.
@@ -197,7 +141,8 @@ void check_recording(const Workload& workload, Verdict& verdict) {
                   static_cast<double>(std::max<std::uint64_t>(stats.events, 1)));
   const std::vector<float> added = run(workload, {Variant::kBaseline, 0});
   const std::vector<Place> place = places(workload);
-  RecordedSums sums(added.size());
+  const bool halves = has_halves(workload);
+  RecordedSums sums(added.size(), halves ? Precision{kHalfRoundoff, kLeastHalf} : Precision{});
   std::uint64_t outside = 0;
   record_with_values(workload, log, log.ctas, [&](const LaunchLog& part) {
     for (std::size_t i = 0; i < part.ctas.size(); ++i) {
@@ -231,9 +176,9 @@ void check_recording(const Workload& workload, Verdict& verdict) {
   std::size_t at = 0;
   for (const Array& array : workload.arrays()) {
     const double error =
-        sums.worst_error(added, [&](std::size_t i) { return i >= at && i < at + array.floats; });
+        sums.worst_error(added, [&](std::size_t i) { return i >= at && i < at + array.values(); });
     verdict.expect("sum of recorded values, " + array.name, error, 1);
-    at += array.floats;
+    at += array.values();
   }
   std::printf("  %zu addresses have a single contribution\n", sums.singles());
   verdict.expect("of them, those that differ from the recorded bits",
@@ -372,7 +317,7 @@ bool check_command(Workload& workload) {
   std::printf("%s: %s\n", workload.name().c_str(), workload.kernel().c_str());
   workload.check(verdict);
   const std::vector<double> reference = workload.reference();
-  for (const Policy& policy : checked_policies(workload.kernels())) {
+  for (const Policy& policy : checked_policies(usable_kernels(workload))) {
     const std::vector<float> result = run(workload, policy);
     if (result.size() != reference.size()) {
       throw InputError(workload.name() + ": the reference is of another size than the arrays");
@@ -382,7 +327,7 @@ bool check_command(Workload& workload) {
       verdict.expect(policy.name() + ", " + array.name,
                      relative_error(slice(result, at, array), slice(reference, at, array)),
                      workload.tolerance());
-      at += array.floats;
+      at += array.values();
     }
   }
   check_recording(workload, verdict);
@@ -398,7 +343,7 @@ bool time_command(Workload& workload, const TimeOptions& options) {
   const ClockReader clock;
   std::printf("%s on %s: %s, median of %d\n", options.scene.c_str(), gpu.name.c_str(),
               workload.kernel().c_str(), options.runs);
-  const Kernels kernels = workload.kernels();
+  const Kernels kernels = usable_kernels(workload);
   for (const Policy& policy : profiled_policies(kernels)) {
     const KernelFacts fact = facts(kernels.of(policy.variant), workload.launch());
     std::printf("  %-16s %u registers, %u bytes of shared memory, %d CTAs on an SM\n",
@@ -457,11 +402,12 @@ bool time_command(Workload& workload, const TimeOptions& options) {
 }
 
 bool launch_command(Workload& workload, const std::vector<std::string>& names) {
-  std::vector<Policy> policies = profiled_policies(workload.kernels());
+  const Kernels kernels = usable_kernels(workload);
+  std::vector<Policy> policies = profiled_policies(kernels);
   if (!names.empty()) {
     policies.clear();
     for (const std::string& name : names) {
-      policies.push_back(parse_policy(name, workload.kernels()));
+      policies.push_back(parse_policy(name, kernels));
     }
   }
   for (const Policy& policy : policies) {
@@ -473,6 +419,9 @@ bool launch_command(Workload& workload, const std::vector<std::string>& names) {
 }
 
 bool record_command(Workload& workload, const RecordOptions& options) {
+  if (has_halves(workload)) {
+    throw InputError(workload.name() + " adds halves, and a trace holds floats: no record");
+  }
   std::error_code error;
   std::filesystem::create_directories(options.out, error);
   if (error) {

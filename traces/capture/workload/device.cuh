@@ -31,6 +31,8 @@
 //                                idx of the active ones (a warp without any: some primitive), as
 //                                cccl adds by lane 0 and reduces in every pass.
 //   mode.barrier()               __syncthreads()
+//   mode.sum_in_shared(write)    write(), by all lanes of the warp: sums in shared memory, from
+//                                where the next reduce may take them (reduce_bulk.cuh)
 //
 // Rules, for the recorder and the converged kernels: a warp is converged at each of these calls, so
 // no thread returns, continues or breaks but by way of `leaves` or on a condition that the whole
@@ -39,8 +41,10 @@
 // compiler could contract differently.
 #pragma once
 
+#include "traces/capture/reduce/half_pairs.cuh"
 #include "traces/capture/reduce/no_atomics.cuh"
 #include "traces/capture/reduce/reduce_arc.cuh"
+#include "traces/capture/reduce/reduce_bulk.cuh"
 #include "traces/capture/reduce/reduce_cccl.cuh"
 #include "traces/capture/reduce/reduce_slot.cuh"
 #include "traces/capture/reduce/reduce_vector.cuh"
@@ -98,7 +102,23 @@ class Adding {
   __device__ __forceinline__ void barrier() {
     __syncthreads();
   }
-  __device__ __forceinline__ void finish() {}
+  template <class Write>
+  __device__ __forceinline__ void sum_in_shared(Write&& write) {
+    if constexpr (requires { Policy::ready_to_write(); }) {
+      Policy::ready_to_write();
+      __syncwarp();
+    }
+    write();
+    if constexpr (requires { Policy::written(); }) {
+      Policy::written();
+    }
+    __syncwarp();
+  }
+  __device__ __forceinline__ void finish() {
+    if constexpr (requires { Policy::finish(); }) {
+      Policy::finish();
+    }
+  }
 
  private:
   int threshold_;
@@ -183,6 +203,11 @@ class Recording {
     put(kLogBarrier << kLogKindShift);
     __syncthreads();
   }
+  template <class Write>
+  __device__ __forceinline__ void sum_in_shared(Write&& write) {
+    write();
+    __syncwarp();
+  }
   __device__ __forceinline__ void finish() {
     flush();
     if (args_.counts != nullptr && lane_ == 0) {
@@ -231,7 +256,9 @@ class Recording {
 //                                            shared-slot as well
 //   WARPFOLD_APART_KERNELS(NAME, BODY)       the active lanes never share a primitive: only the
 //                                            baseline
-//   WARPFOLD_APART_STRUCT_KERNELS(NAME, BODY)   the same, with vector REDs
+//   WARPFOLD_APART_STRUCT_KERNELS(NAME, BODY)   the same, with vector REDs and bulk operations
+//   WARPFOLD_HALF_KERNELS(NAME, BODY)        parameters are a pair of halves in a word: only the
+//                                            baseline, with a packed RED
 #define WARPFOLD_PRIMITIVE_KERNELS(NAME, BODY)              \
   WARPFOLD_BASIC_KERNELS(NAME, BODY)                        \
   WARPFOLD_KERNEL(NAME, sw_b, BODY, ::warpfold::SwB)        \
@@ -298,14 +325,25 @@ class Recording {
     WARPFOLD_PLAIN_ENTRIES(NAME)                            \
     return kernels;                                         \
   }
-#define WARPFOLD_APART_STRUCT_KERNELS(NAME, BODY)           \
-  WARPFOLD_PLAIN_KERNELS(NAME, BODY)                        \
-  WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)   \
-  ::warpfold::capture::workload::Kernels NAME##_kernels() { \
-    ::warpfold::capture::workload::Kernels kernels;         \
-    WARPFOLD_PLAIN_ENTRIES(NAME)                            \
-    WARPFOLD_ENTRY(kVector, NAME, vector)                   \
-    return kernels;                                         \
+#define WARPFOLD_APART_STRUCT_KERNELS(NAME, BODY)                     \
+  WARPFOLD_PLAIN_KERNELS(NAME, BODY)                                  \
+  WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)             \
+  WARPFOLD_KERNEL(NAME, bulk, BODY, ::warpfold::Bulk<BODY::kThreads>) \
+  ::warpfold::capture::workload::Kernels NAME##_kernels() {           \
+    ::warpfold::capture::workload::Kernels kernels;                   \
+    WARPFOLD_PLAIN_ENTRIES(NAME)                                      \
+    WARPFOLD_ENTRY(kVector, NAME, vector)                             \
+    WARPFOLD_ENTRY(kBulk, NAME, bulk)                                 \
+    return kernels;                                                   \
+  }
+
+#define WARPFOLD_HALF_KERNELS(NAME, BODY)                      \
+  WARPFOLD_KERNEL(NAME, baseline, BODY, ::warpfold::HalfPairs) \
+  WARPFOLD_FLOOR_KERNELS(NAME, BODY)                           \
+  ::warpfold::capture::workload::Kernels NAME##_kernels() {    \
+    ::warpfold::capture::workload::Kernels kernels;            \
+    WARPFOLD_PLAIN_ENTRIES(NAME)                               \
+    return kernels;                                            \
   }
 
 // Parts of the above.
@@ -314,12 +352,15 @@ class Recording {
       warpfold_##NAME##_##VARIANT(const __grid_constant__ BODY::Args args, int threshold) { \
     ::warpfold::capture::workload::Adding<POLICY> mode(threshold);                          \
     BODY::run(args, mode);                                                                  \
+    mode.finish();                                                                          \
   }
 #define WARPFOLD_BASIC_KERNELS(NAME, BODY) \
   WARPFOLD_PLAIN_KERNELS(NAME, BODY)       \
   WARPFOLD_KERNEL(NAME, sw_s, BODY, ::warpfold::SwS)
-#define WARPFOLD_PLAIN_KERNELS(NAME, BODY)                                                 \
-  WARPFOLD_KERNEL(NAME, baseline, BODY, ::warpfold::Baseline)                              \
+#define WARPFOLD_PLAIN_KERNELS(NAME, BODY)                    \
+  WARPFOLD_KERNEL(NAME, baseline, BODY, ::warpfold::Baseline) \
+  WARPFOLD_FLOOR_KERNELS(NAME, BODY)
+#define WARPFOLD_FLOOR_KERNELS(NAME, BODY)                                                 \
   WARPFOLD_KERNEL(NAME, none, BODY, ::warpfold::capture::NoAtomics)                        \
   extern "C" __global__ void __launch_bounds__(BODY::kThreads) warpfold_##NAME##_recorder( \
       const __grid_constant__ BODY::Args args,                                             \

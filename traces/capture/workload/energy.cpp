@@ -7,7 +7,7 @@
 #include "traces/capture/common/energy_report.hpp"
 #include "traces/capture/common/gpu_event.hpp"
 #include "traces/capture/workload/commands.hpp"
-#include "traces/capture/workload/launch.hpp"
+#include "traces/capture/workload/launches.hpp"
 
 namespace warpfold::capture::workload {
 namespace {
@@ -39,7 +39,7 @@ double time_of(const Workload& workload, const Policy& policy) {
 std::vector<Policy> fastest_policies(const Workload& workload) {
   std::vector<Policy> fastest;
   double least = std::numeric_limits<double>::infinity();
-  for (const Policy& policy : timed_policies(workload.kernels())) {
+  for (const Policy& policy : timed_policies(usable_kernels(workload))) {
     const bool another = fastest.empty() || fastest.back().variant != policy.variant;
     const double ms = time_of(workload, policy);
     if (another) {

@@ -19,8 +19,10 @@ enum class Variant : int {
   kVector = 6,      // the baseline, of four parameters at once where they lie together
   kSkipVector = 7,  // skip, the same way
   kSharedSlot = 8,  // lanes with one primitive add in shared memory first
+  kBulk = 9,        // structs in shared memory are added by bulk operations, which sm_90 has
 };
-inline constexpr int kVariants = 9;
+inline constexpr int kVariants = 10;
+inline constexpr int kBulkSince = 90;  // compute capability, times ten
 
 struct VariantName {
   Variant variant;
@@ -36,7 +38,8 @@ inline constexpr std::array<VariantName, kVariants> kVariantNames = {
      {Variant::kNone, "none", false},
      {Variant::kVector, "vector", false},
      {Variant::kSkipVector, "skip-vector", false},
-     {Variant::kSharedSlot, "shared-slot", false}}};
+     {Variant::kSharedSlot, "shared-slot", false},
+     {Variant::kBulk, "bulk", false}}};
 
 struct Policy {
   Variant variant = Variant::kBaseline;

@@ -17,11 +17,15 @@
 
 namespace warpfold::capture::workload {
 
-// Device memory that the kernel adds to.
+// Device memory that the kernel adds to: floats, or pairs of halves in the place of each.
 struct Array {
   std::string name;
   float* data = nullptr;
   std::size_t floats = 0;
+  bool halves = false;
+
+  [[nodiscard]] std::size_t values() const { return halves ? 2 * floats : floats; }
+  [[nodiscard]] std::size_t value_bytes() const { return halves ? 2 : sizeof(float); }
 };
 
 class Workload {
