@@ -78,7 +78,10 @@ def training_rows(document):
 
 def form_value(document, words):
     """SCENE.TILES.KERNEL.POLICY: milliseconds. Kernels that are not of 3D Gaussians: generated.none.KERNEL.POLICY."""
-    return f"{best(document, words[0], words[1], words[2], (words[3],)):.3f}"
+    ms = best(document, *words[:3], (words[3],))
+    if ms is None:
+        raise KeyError(".".join(words))
+    return f"{ms:.3f}"
 
 
 def training_value(document, words):

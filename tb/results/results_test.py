@@ -387,6 +387,18 @@ class GpuKernels(unittest.TestCase):
         self.assertEqual(gpu_kernels.best(*which, ("none",)), 0.1)
         self.assertEqual(gpu_kernels.form_value(self.FORMS, ["a", "tight", "tile_warp", "ncu"]), "0.200")
 
+    def test_a_scene_that_was_not_timed_has_a_dash(self):
+        rows = [[scene, tiles, kernel, policies[0] or "skip", 0.5] for scene in "ab"
+                for _, tiles, kernel, policies in gpu_kernels.FORM_ROWS if (scene, kernel) != ("b", "block_reduced")]
+        document = {"rows": [*rows, [gpu_kernels.NO_SCENE, "none", "camera_pose", "skip", 0.1]]}
+        head, table = gpu_kernels.form_rows(document)
+        self.assertEqual(head[1:], ["a", "b", "geometric mean"])
+        with_dashes = [row for row in table if "-" in row]
+        self.assertEqual([row[1:] for row in with_dashes], [["0.500", "-", "-"]])
+        self.assertEqual(gpu_kernels.form_value(document, [gpu_kernels.NO_SCENE, "none", "camera_pose", "skip"]), "0.100")
+        with self.assertRaises(KeyError):
+            gpu_kernels.form_value(document, ["b", "tight", "block_reduced", "baseline"])
+
     def test_trainings_are_compared_on_the_same_list(self):
         self.assertEqual(gpu_kernels.training_value(self.TRAINING, ["psnr-spread"]), "0.20")
         self.assertEqual(gpu_kernels.training_value(self.TRAINING, ["lego", "tight", "halved", "psnr"]), "30.05")
