@@ -14,6 +14,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "traces/format/signals_held.hpp"
+
 namespace warpfold {
 namespace {
 
@@ -236,6 +238,7 @@ class WaveFile::Writer {
     if (error) {
       fail("folder for temporary files", error.value());
     }
+    const trace::SignalsHeld held;
     std::string scratch = (folder / "warpfold-wave-XXXXXX").string();
     if (::mkdtemp(scratch.data()) == nullptr) {
       fail(scratch, errno);

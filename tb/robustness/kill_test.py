@@ -23,7 +23,7 @@ SECONDS = 2.0
 BUSY = 3.0  # as much again where other tests have the processors
 PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable
 # What only a killed process may leave: names that nobody takes for results.
-TEMPORARY = re.compile(r"\.tmp-\d+-\d+$|^\.|^tmp|^warpfold-\w{6}$")
+TEMPORARY = re.compile(r"\.tmp-\d+-\d+$|^\.|^tmp|^warpfold-(wave-)?\w{6}$")
 
 
 def processes_of(mark):

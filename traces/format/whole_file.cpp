@@ -17,6 +17,8 @@
 #include <system_error>
 #include <utility>
 
+#include "traces/format/signals_held.hpp"
+
 namespace warpfold::trace {
 
 namespace fs = std::filesystem;
@@ -25,6 +27,18 @@ namespace {
 
 constexpr mode_t kNewMode = 0666;  // less the umask
 constexpr int kMostLinks = 40;     // as Linux has it
+
+// Beside the target, and not longer than a name may be.
+fs::path temporary_name(const fs::path& target) {
+  static std::atomic<unsigned> serial{0};
+  const std::string end = fmt::format(".tmp-{}-{}", ::getpid(), serial++);
+  constexpr std::size_t kMostOfName = 200;
+  return target.parent_path() / (target.filename().string().substr(0, kMostOfName) + end);
+}
+
+std::string link_to(int descriptor) {
+  return fmt::format("/proc/self/fd/{}", descriptor);
+}
 
 bool is_number(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(),
@@ -111,13 +125,6 @@ bool is_standard_stream(const fs::path& path) {
   return false;
 }
 
-fs::path temporary_name(const fs::path& target) {
-  static std::atomic<unsigned> serial{0};
-  const std::string end = fmt::format(".tmp-{}-{}", ::getpid(), serial++);
-  constexpr std::size_t kMostOfName = 200;
-  return target.parent_path() / (target.filename().string().substr(0, kMostOfName) + end);
-}
-
 bool take_permissions(int fd, const fs::path& of) {
   struct stat status {};
   if (::stat(of.c_str(), &status) != 0) {
@@ -126,6 +133,57 @@ bool take_permissions(int fd, const fs::path& of) {
   // Of another's file the owner may not stay; what is special about its owner then goes.
   const bool owned = ::fchown(fd, status.st_uid, status.st_gid) == 0;
   return ::fchmod(fd, status.st_mode & (owned ? 07777U : 0777U)) == 0;
+}
+
+bool UnnamedFile::create(const fs::path& target) {
+  target_ = target;
+  name_.clear();
+  if (::access("/proc/self/fd", X_OK) == 0) {
+    fd_ = ::open(target.parent_path().c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kNewMode);
+  }
+  if (fd_ < 0) {
+    const SignalsHeld held;
+    const fs::path name = temporary_name(target);
+    fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kNewMode);
+    name_ = fd_ >= 0 ? name : fs::path();
+  }
+  return fd_ >= 0;
+}
+
+// A link cannot replace a file, so that it gets a temporary name first.
+bool UnnamedFile::give_name() {
+  const fs::path name = temporary_name(target_);
+  if (::linkat(AT_FDCWD, link_to(fd_).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    return false;
+  }
+  name_ = name;
+  return true;
+}
+
+bool UnnamedFile::take_place() {
+  // Some file systems report a full disk only here.
+  bool good = ::fsync(fd_) == 0 || errno == EINVAL;
+  const SignalsHeld held;
+  good = good && (!name_.empty() || give_name());
+  good = good && ::close(std::exchange(fd_, -1)) == 0;
+  good = good && ::rename(name_.c_str(), target_.c_str()) == 0;
+  if (good) {
+    name_.clear();
+  }
+  const int error = errno;
+  discard();
+  errno = error;
+  return good;
+}
+
+void UnnamedFile::discard() {
+  if (fd_ >= 0) {
+    ::close(std::exchange(fd_, -1));
+  }
+  if (!name_.empty()) {
+    ::unlink(name_.c_str());
+    name_.clear();
+  }
 }
 
 WholeFile::WholeFile(const fs::path& path, bool probe) : shown_(path.string()) {
@@ -164,20 +222,16 @@ WholeFile::WholeFile(const fs::path& path, bool probe) : shown_(path.string()) {
     fail(errno);
   }
   open_beside();
-  if (!take_permissions(fd_, target_)) {
+  if (!take_permissions(beside_.fd(), target_)) {
     const int error = errno;
-    ::close(std::exchange(fd_, -1));
-    ::unlink(temporary_.c_str());
+    beside_.discard();
     fail(error);
   }
 }
 
 WholeFile::~WholeFile() {
-  if (fd_ >= 0) {
-    ::close(fd_);
-  }
-  if (!temporary_.empty()) {
-    ::unlink(temporary_.c_str());
+  if (direct_ >= 0) {
+    ::close(direct_);
   }
 }
 
@@ -196,28 +250,25 @@ void WholeFile::check_descriptor(int descriptor) const {
 void WholeFile::open_directly(const Destination& destination) {
   if (destination.descriptor >= 0) {
     check_descriptor(destination.descriptor);
-    fd_ = ::fcntl(destination.descriptor, F_DUPFD_CLOEXEC, 0);
+    direct_ = ::fcntl(destination.descriptor, F_DUPFD_CLOEXEC, 0);
   } else {
-    fd_ = ::open(target_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+    direct_ = ::open(target_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
   }
-  if (fd_ < 0) {
+  if (direct_ < 0) {
     fail(errno);
   }
 }
 
 void WholeFile::open_beside() {
-  temporary_ = temporary_name(target_);
-  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kNewMode);
-  if (fd_ < 0) {
-    const int error = errno;
-    temporary_.clear();
-    fail(error);
+  if (!beside_.create(target_)) {
+    fail(errno);
   }
 }
 
 void WholeFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    const ssize_t written =
+        ::write(beside_.is_open() ? beside_.fd() : direct_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) {
       continue;
     }
@@ -229,18 +280,10 @@ void WholeFile::write(std::string_view bytes) {
 }
 
 void WholeFile::commit() {
-  // Some file systems report a full disk only here.
-  if (!temporary_.empty() && ::fsync(fd_) != 0 && errno != EINVAL) {
+  const bool good =
+      beside_.is_open() ? beside_.take_place() : ::close(std::exchange(direct_, -1)) == 0;
+  if (!good) {
     fail(errno);
-  }
-  if (::close(std::exchange(fd_, -1)) != 0) {
-    fail(errno);
-  }
-  if (!temporary_.empty()) {
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
-      fail(errno);
-    }
-    temporary_.clear();
   }
 }
 

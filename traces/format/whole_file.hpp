@@ -35,8 +35,33 @@ bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
 // A regular file that standard output or standard error goes to would be replaced under them.
 bool is_standard_stream(const std::filesystem::path& path);
 
-// Beside the target, and not longer than a name may be.
-std::filesystem::path temporary_name(const std::filesystem::path& target);
+// A file that is to take the place of a target. It has no name until then where the file system can
+// do that, so that nothing is left of a process that ends before, however it ends; elsewhere it has
+// a temporary name beside the target.
+class UnnamedFile {
+ public:
+  UnnamedFile() = default;
+  ~UnnamedFile() { discard(); }
+  UnnamedFile(const UnnamedFile&) = delete;
+  UnnamedFile& operator=(const UnnamedFile&) = delete;
+
+  // Open for writing. False, with errno, if it cannot be made.
+  bool create(const std::filesystem::path& target);
+  [[nodiscard]] bool is_open() const { return fd_ >= 0; }
+  [[nodiscard]] int fd() const { return fd_; }
+  // Closes it and gives it the target's name. False, with errno, if that failed: nothing is left
+  // then.
+  bool take_place();
+  // Closes it; nothing is left.
+  void discard();
+
+ private:
+  bool give_name();
+
+  std::filesystem::path target_;
+  std::filesystem::path name_;  // none yet if empty
+  int fd_ = -1;
+};
 
 // Gives the open file the owner and permissions of another, as far as the process may. False, with
 // errno, if it could not.
@@ -70,8 +95,8 @@ class WholeFile {
 
   std::string shown_;             // the path as given, for messages
   std::filesystem::path target_;  // with symbolic links followed
-  std::filesystem::path temporary_;
-  int fd_ = -1;
+  UnnamedFile beside_;
+  int direct_ = -1;  // descriptor of what is written into as it is
 };
 
 // The whole text.

@@ -35,7 +35,7 @@ struct Writer::State {
         header(header_in),
         options(options_in),
         encoder(header_in) {}
-  ~State() { discard(); }
+  ~State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
@@ -61,34 +61,15 @@ struct Writer::State {
       fail("standard output or standard error goes there");
     }
     target = destination.target;
-    temporary = temporary_name(target);
-    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0) {
-      const int error = errno;
-      temporary.clear();
-      fail(std::strerror(error));
-    }
-    if (!take_permissions(fd, target)) {
+    if (!file.create(target) || !take_permissions(file.fd(), target)) {
       fail(std::strerror(errno));
-    }
-  }
-
-  // Closes and removes the temporary file, if there is one.
-  void discard() {
-    if (fd >= 0) {
-      ::close(fd);
-      fd = -1;
-    }
-    if (!temporary.empty()) {
-      ::unlink(temporary.c_str());
-      temporary.clear();
     }
   }
 
   void write(ByteSpan data) {
     std::size_t done = 0;
     while (done < data.size()) {
-      const ssize_t put = ::write(fd, data.data() + done, data.size() - done);
+      const ssize_t put = ::write(file.fd(), data.data() + done, data.size() - done);
       if (put < 0 && errno == EINTR) {
         continue;
       }
@@ -186,8 +167,7 @@ struct Writer::State {
 
   std::string shown;  // the path as the caller gave it
   fs::path target;
-  std::string temporary;
-  int fd = -1;
+  UnnamedFile file;
   std::uint64_t offset = 0;
   Header header;
   WriterOptions options;
@@ -229,7 +209,7 @@ Writer& Writer::operator=(Writer&&) noexcept = default;
 
 void Writer::add(const CtaTrace& cta) {
   State& state = *state_;
-  if (state.fd < 0) {
+  if (!state.file.is_open()) {
     throw TraceError(fmt::format("{}: cannot write: it is finished or has failed", state.shown));
   }
   try {
@@ -246,14 +226,14 @@ void Writer::add(const CtaTrace& cta) {
       state.flush();
     }
   } catch (const TraceError& error) {
-    state.discard();
+    state.file.discard();
     rethrow_with_path(state.shown, error);
   }
 }
 
 void Writer::finish() {
   State& state = *state_;
-  if (state.fd < 0) {
+  if (!state.file.is_open()) {
     throw TraceError(fmt::format("{}: cannot write: it is finished or has failed", state.shown));
   }
   try {
@@ -265,19 +245,11 @@ void Writer::finish() {
     }
     state.flush();
     state.write_end();
-    // Some file systems report a full disk only here.
-    const bool synced = ::fsync(state.fd) == 0 || errno == EINVAL;
-    const int sync_error = errno;
-    const bool closed = ::close(std::exchange(state.fd, -1)) == 0;
-    if (!synced || !closed) {
-      state.fail(std::strerror(synced ? errno : sync_error));
-    }
-    if (::rename(state.temporary.c_str(), state.target.c_str()) != 0) {
+    if (!state.file.take_place()) {
       state.fail(std::strerror(errno));
     }
-    state.temporary.clear();
   } catch (const TraceError& error) {
-    state.discard();
+    state.file.discard();
     rethrow_with_path(state.shown, error);
   }
 }
