@@ -138,14 +138,22 @@ abc_program() {
     die "berkeley-abc not found; Debian package berkeley-abc, or yosys-abc where there is none"
 }
 
+# Builds programs in build/release, which is configured without the tests where it is not yet.
+build_release() {  # target...
+  if [[ ! -f $repo/build/release/build.ninja ]]; then
+    (cd "$repo" && cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null)
+  fi
+  cmake --build "$repo/build/release" --target "$@" -j "$jobs" >/dev/null
+}
+
+# What turns a trace into requests for a netlist; build_release unit_stimulus makes it.
+unit_stimulus=$repo/build/release/tb/power/unit_stimulus
+
 # Builds the simulator, with what it and the named packages bring; not where WARPFOLD names one.
 prepare_simulator() {
   [[ -z ${WARPFOLD:-} ]] || return 0
   ensure_packages "${packages_run[@]}" "$@"
-  if [[ ! -f $repo/build/release/build.ninja ]]; then
-    (cd "$repo" && cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null)
-  fi
-  cmake --build "$repo/build/release" --target warpfold -j "$jobs" >/dev/null
+  build_release warpfold
 }
 
 # CUDA is often installed beside PATH.
