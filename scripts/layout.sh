@@ -22,7 +22,7 @@ for argument in "$@"; do
   [[ $argument != --no-power && $argument != --rtl* && $argument != --file-list* ]] || power=no
 done
 if [[ $power == yes ]]; then  # the program that turns a trace into requests
-  ensure_packages "${packages_run[@]}"
+  ensure_packages "${packages_run[@]}" "${packages_power[@]}"
   build_release unit_stimulus
   arguments+=(--unit-stimulus "$unit_stimulus")
 fi

@@ -14,7 +14,7 @@ set -euo pipefail
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
 help_first "$repo/synth/power.py" "$@"
 
-for tool in python3:python3 cmake:cmake verilator:verilator; do
+for tool in python3:python3 cmake:cmake verilator:verilator make:make; do
   command -v "${tool%:*}" >/dev/null || die "'${tool%:*}' not found; it is in Debian's package ${tool#*:}"
 done
 build_release unit_stimulus

@@ -277,9 +277,10 @@ def whole_libraries(liberty, folder):
     return paths
 
 
-def need_verilator():
-    if not shutil.which("verilator"):
-        raise BadInput("'verilator' not found; it is in Debian's package verilator")
+def need_simulator():
+    for tool in ("verilator", "make", "g++"):
+        if not shutil.which(tool):
+            raise BadInput(f"'{tool}' not found; it is in Debian's package {tool}")
 
 
 def print_result(result):
@@ -322,7 +323,7 @@ def main(argv):
     if not os.path.isfile(arguments.trace):
         raise BadInput(f"cannot read {arguments.trace}")
     synth.need_tools(False)
-    need_verilator()
+    need_simulator()
     if arguments.json:
         synth.check_writable(arguments.json)
     with synth.scratch("warpfold-power-") as temporary:

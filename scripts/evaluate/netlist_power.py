@@ -33,7 +33,7 @@ def driven_unit(unit, names, library):
 def reason_for_none(liberty):
     """Why nothing can be measured, in one line; or an empty text."""
     try:
-        power.need_verilator()
+        power.need_simulator()
     except power.BadInput as error:
         return str(error)
     if not os.access(find_stimulus(), os.X_OK):
