@@ -33,7 +33,9 @@ def proof_line(step):
     text = f"holds for {step['cycles']} cycles from reset"
     if "limit_s" in step:
         text += f" (as far as {step['limit_s']} s went)"
-    return text + (f"; induction: {step['induction']}" if "induction" in step else "")
+    if "induction" in step:
+        text += "; for every number of cycles: " + step["induction"]
+    return text + (f" ({step['open']})" if "open" in step else "")
 
 
 def costs_line(step):

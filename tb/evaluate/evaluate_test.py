@@ -194,6 +194,24 @@ endmodule"""))
         self.assertIn("no power: unit_stimulus: sum: ", out)
 
 
+@unittest.skipUnless(all(map(shutil.which, ("graywolf", "qrouter", "magic", "netgen-lvs", "klayout", "sta"))),
+                     "no tools for layouts")
+class Layout(Case):
+    def test_a_module_of_the_unit_is_laid_out(self):
+        status, result, out, errors = self.judge("plain_adder", "--only", "layout", "--reduction", "arc_lane_picker")
+        self.assertEqual((status, errors), (0, ""), out)
+        layout = result["layout"]
+        self.assertEqual((layout["verdict"], layout["unit"]["drc"], layout["unit"]["lvs"]), ("done", [], []))
+        self.assertEqual(set(layout["kinds"]) >= {"serial", "pipelined", "fused"}, True)
+        self.assertTrue((Path(layout["folder"]) / "arc_lane_picker.gds").exists())
+        self.assertRegex(out, r"plain adder +arc_lane_picker +4,\d+ +136 ")
+
+    def test_what_cannot_be_laid_out(self):
+        status, result, out, _ = self.judge("plain_adder", "--only", "layout", "--reduction", "no_such_module")
+        self.assertEqual((status, result["layout"]["verdict"]), (1, "failed"))
+        self.assertIn("FAILED: layout.sh: unknown top 'no_such_module'", out)
+
+
 class Interrupt(Case):
     def test_one_line_and_no_half_file(self):
         report, out = self.folder / "result.json", self.folder / "out"
@@ -227,6 +245,26 @@ class Proof(Case):
         _, result, _, _ = self.judge("plain_adder", "--only", "proof")
         self.assertEqual(result["proof"]["verdict"], "proved", result["proof"])
         self.assertGreaterEqual(result["proof"]["cycles"], 2)
+
+    def test_the_serial_kind_is_proved_for_ever(self):
+        status, result, out, _ = self.judge("plain_adder", "--only", "proof", "--prove")
+        self.assertEqual((status, result["proof"].get("induction")), (0, "proved"), result["proof"])
+        self.assertIn("for every number of cycles: proved", out)
+
+    def test_what_is_broken_late_is_not_proved_for_ever(self):
+        # A tag that is wrong from the 40th cycle on, later than the bounded proof looks.
+        wrong = self.copy("lane_by_lane", ("lane_by_lane_subcore.sv", "rf_tag_o = rf_valid_o ? req_tag_i", "rf_tag_o = rf_valid_o ? late_tag"),
+                          ("lane_by_lane_subcore.sv", "  logic [31:0] left, lane;", """  logic [31:0] left, lane;
+  logic [5:0]  age_q;
+  logic [11:0] late_tag;
+  assign late_tag = age_q == 6'd40 ? req_tag_i ^ 12'd1 : req_tag_i;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni)              age_q <= 6'd0;
+    else if (age_q != 6'd40)  age_q <= age_q + 6'd1;
+  end"""))
+        status, result, _, _ = self.evaluate("--rtl", str(wrong), "--quick", "--only", "proof", "--prove")
+        self.assertNotEqual(result["proof"].get("induction"), "proved", result["proof"])
+        self.assertEqual(status, 1 if result["proof"]["verdict"] == "failed" else 0)
 
     def test_a_broken_rule_is_refuted(self):
         wrong = self.copy("queued", ("queued_subcore.sv", "busy_o = count_q != 2'd0 || inner_busy", "busy_o = inner_busy"))
