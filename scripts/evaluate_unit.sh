@@ -16,5 +16,6 @@ source "$(dirname "$(readlink -f "$0")")/lib.sh"
 help_first "$repo/scripts/evaluate/evaluate.py" "$@"
 
 prepare_simulator "${packages_evaluate[@]}"
+[[ -n ${WARPFOLD:-} ]] || build_release unit_stimulus
 export PYTHONDONTWRITEBYTECODE=1
 exec "$debian_python" "$repo/scripts/evaluate/evaluate.py" "$@"

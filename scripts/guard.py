@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 # What input that is not as expected makes Python raise.
 BAD_INPUT = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, RecursionError,
@@ -55,6 +56,53 @@ def end(name, function, *arguments):
 def die_with_parent():
     """In a child before it becomes another program: it is killed when its parent ends, however that ends."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def _below():
+    """Process -> its children, of all living processes below this one."""
+    children = {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat", encoding="latin-1") as file:
+                state, parent = file.read().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue  # it has gone
+        if state != "Z":
+            children.setdefault(int(parent), []).append(int(entry))
+    found, todo = {}, children.get(os.getpid(), [])[:]
+    while todo:
+        process = todo.pop()
+        found[process] = children.get(process, [])
+        todo += found[process]
+    return found
+
+
+def end_children():
+    """Ends all processes below this one within about a second. They are asked as by Ctrl-C; those that go on and have
+    no others below them are killed, so that the others can still clean up, then all."""
+    for choose, number, seconds in ((dict.keys, signal.SIGINT, 0.6), (_leaves, signal.SIGKILL, 0.4),
+                                    (dict.keys, signal.SIGKILL, 0.2)):
+        for process in choose(_below()):
+            try:
+                os.kill(process, number)
+            except ProcessLookupError:
+                pass
+        end = time.monotonic() + seconds
+        while _below() and time.monotonic() < end:
+            time.sleep(0.02)
+
+
+def _leaves(below):
+    return [process for process, children in below.items() if not children]
+
+
+def end_children_when_interrupted():
+    """From here on an interrupt ends what this process has started, then raises KeyboardInterrupt; once."""
+    def interrupted(*_):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        end_children()
+        raise KeyboardInterrupt
+    signal.signal(signal.SIGINT, interrupted)
 
 
 def run_beside(process, command, **options):

@@ -22,10 +22,8 @@ for argument in "$@"; do
   [[ $argument != --no-power && $argument != --rtl* && $argument != --file-list* ]] || power=no
 done
 if [[ $power == yes ]]; then  # the program that turns a trace into requests
-  ensure_packages "${packages_run[@]}"
-  build=$repo/build/release
-  (cd "$repo" && cmake --preset release >/dev/null)
-  cmake --build "$build" --target unit_stimulus -j "$jobs" >/dev/null
-  arguments+=(--unit-stimulus "$build/tb/power/unit_stimulus")
+  ensure_packages "${packages_run[@]}" "${packages_power[@]}"
+  build_release unit_stimulus
+  arguments+=(--unit-stimulus "$unit_stimulus")
 fi
 exec "$debian_python" "$repo/synth/layout/layout.py" "${arguments[@]}"

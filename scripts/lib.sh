@@ -62,7 +62,8 @@ packages_run=(
 )
 packages_package=("${packages_run[@]}" dpkg-dev file gzip binutils)
 packages_correlate=(python3-matplotlib)
-packages_evaluate=(iverilog opensta 'qflow-tech-osu018?' z3)
+packages_power=(verilator make opensta 'qflow-tech-osu018?')
+packages_evaluate=(iverilog "${packages_power[@]}" z3)
 packages_sweep=(snakemake python3-yaml python3-jsonschema)
 packages_figures=("${packages_sweep[@]}" python3-matplotlib python3-numpy)
 packages_layout=(yosys 'berkeley-abc|yosys-abc' opensta qflow qflow-tech-osu018 graywolf qrouter magic netgen-lvs klayout tcl python3)
@@ -71,7 +72,7 @@ packages_fuzz=(clang libclang-rt-dev llvm)
 packages_test=(
   "${packages_run[@]}" "${packages_figures[@]}" "${packages_fpga[@]}"
   qflow'?' qflow-tech-osu018'?' graywolf'?' qrouter'?' magic'?' netgen-lvs klayout tcl
-  libgtest-dev iverilog opensta clang-format-14'?' z3 patch pkgconf zsh
+  libgtest-dev iverilog opensta make clang-format-14'?' z3 patch pkgconf zsh
   chromium chromium-driver python3-selenium
   slurmctld slurmd slurm-client munge
 )
@@ -138,14 +139,22 @@ abc_program() {
     die "berkeley-abc not found; Debian package berkeley-abc, or yosys-abc where there is none"
 }
 
+# Builds programs in build/release, which is configured without the tests where it is not yet.
+build_release() {  # target...
+  if [[ ! -f $repo/build/release/build.ninja ]]; then
+    (cd "$repo" && cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null)
+  fi
+  cmake --build "$repo/build/release" --target "$@" -j "$jobs" >/dev/null
+}
+
+# What turns a trace into requests for a netlist; build_release unit_stimulus makes it.
+unit_stimulus=$repo/build/release/tb/power/unit_stimulus
+
 # Builds the simulator, with what it and the named packages bring; not where WARPFOLD names one.
 prepare_simulator() {
   [[ -z ${WARPFOLD:-} ]] || return 0
   ensure_packages "${packages_run[@]}" "$@"
-  if [[ ! -f $repo/build/release/build.ninja ]]; then
-    (cd "$repo" && cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null)
-  fi
-  cmake --build "$repo/build/release" --target warpfold -j "$jobs" >/dev/null
+  build_release warpfold
 }
 
 # CUDA is often installed beside PATH.

@@ -14,11 +14,9 @@ set -euo pipefail
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
 help_first "$repo/synth/power.py" "$@"
 
-build=$repo/build/release
-for tool in python3:python3 cmake:cmake verilator:verilator; do
+for tool in python3:python3 cmake:cmake verilator:verilator make:make; do
   command -v "${tool%:*}" >/dev/null || die "'${tool%:*}' not found; it is in Debian's package ${tool#*:}"
 done
-(cd "$repo" && cmake --preset release >/dev/null)
-cmake --build "$build" --target unit_stimulus -j "$jobs" >/dev/null
+build_release unit_stimulus
 export PYTHONDONTWRITEBYTECODE=1
-exec python3 "$repo/synth/power.py" --unit-stimulus "$build/tb/power/unit_stimulus" "$@"
+exec python3 "$repo/synth/power.py" --unit-stimulus "$unit_stimulus" "$@"

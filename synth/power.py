@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import synth
@@ -26,6 +27,27 @@ TRACE = synth.ROOT / "traces" / "data" / "truck-values.wft"
 FIELDS = [("req_valid_i", 1), ("req_mask_i", 32), ("req_addr_i", 32 * 48), ("req_tag_i", 12),
           ("req_words_i", 4), ("lsu_room_i", 1), ("rf_ready_i", 1)]
 RESET_CYCLES = 2
+
+
+@dataclass(frozen=True)
+class Driven:
+    """The unit that the recorded requests go through."""
+
+    module: str  # with the ports of arc_subcore
+    parameters: str  # of its instance, ".UnitKind(2)"; may be empty
+    banks: int  # words that its register-file read delivers
+    recorder: str  # what unit_stimulus has answer: a kind, or a shared object
+    scheduler: str = ""
+    ports: frozenset = frozenset()  # those of FIELDS that it has; empty: all
+    files: tuple = ()  # sources, and then folders of `include files; empty: those of arguments.rtl
+    include: tuple = ()
+
+
+def driven_kind(kind):
+    """The kinds that are built in."""
+    scheduler = "" if kind.scheduler is None else f", .Scheduler({kind.scheduler})"
+    return Driven("arc_subcore", f".UnitKind({kind.number}){scheduler}", kind.lanes_per_cycle, kind.name,
+                  "" if kind.scheduler is None else "reduce-groups")
 
 
 def read_netlist(path):
@@ -41,11 +63,11 @@ def read_netlist(path):
     return ports["input"], ports["output"], cells
 
 
-def testbench(inputs, outputs, kind, cycles, scope=""):
+def testbench(inputs, outputs, driven, cycles, scope=""):
     """Verilog: the RTL on the recorded inputs, the netlist on the same and on the RTL's inner signals; or, with the
     scope of an instance inside the RTL, the netlist on that one's ports."""
     inside = f"u_rtl.{scope}." if scope else "u_rtl."
-    fields = [*FIELDS, ("rf_data_i", 32 * kind.lanes_per_cycle), ("rf_bin_i", 32 * 5)]
+    fields = [*FIELDS, ("rf_data_i", 32 * driven.banks), ("rf_bin_i", 32 * 5)]
     width = sum(bits for _, bits in fields)
     lines = ["`timescale 1ns/1ns", "module bench;", f"  reg [{width - 1}:0] line [0:{cycles - 1}];",
              f"  reg [{width - 1}:0] now = 0;", "  reg clk_i = 0, rst_ni = 1;", "  integer cycle, i;",
@@ -53,7 +75,8 @@ def testbench(inputs, outputs, kind, cycles, scope=""):
     low, connections = 0, [".clk_i(clk_i)", ".rst_ni(rst_ni)"]
     for name, bits in fields:
         lines.append(f"  wire [{bits - 1}:0] {name} = now[{low} +: {bits}];")
-        connections.append(f".{name}({name})")
+        if not driven.ports or name in driven.ports:
+            connections.append(f".{name}({name})")
         low += bits
     own = set() if scope else {name for name, _ in fields} | {"clk_i", "rst_ni"}
     pins, checks = [], []
@@ -64,8 +87,8 @@ def testbench(inputs, outputs, kind, cycles, scope=""):
         pins.append(f".\\{name} (out{index})")
         # A flop without reset starts unknown, in gates longer than in the RTL.
         checks.append(f"      if (|(out{index} ^ {inside}{name}) === 1'b1) differs = differs + 1;")
-    scheduler = "" if kind.scheduler is None else f", .Scheduler({kind.scheduler})"
-    lines += [f"  arc_subcore #(.UnitKind({kind.number}){scheduler}) u_rtl ({', '.join(connections)});",
+    parameters = f"#({driven.parameters}) " if driven.parameters else ""
+    lines += [f"  {driven.module} {parameters}u_rtl ({', '.join(connections)});",
               f"  netlist u_netlist ({', '.join(pins)});",
               "  initial begin", '    $readmemh("stimulus.hex", line);',
               "    #5 rst_ni = 0;",
@@ -147,7 +170,7 @@ def cell_power(netlist, top, paths, period, folder, spef=""):
     return {name: (busy[name][0], busy[name][1], still[name][0], busy[name][2]) for name in busy}
 
 
-def simulate(netlist, top, arguments, library, work, scope=""):
+def simulate(netlist, top, driven, arguments, library, work, scope=""):
     """(toggles of each net, counts) of a netlist beside the RTL: lanes reduced, results, lanes of plain REDs."""
     inputs, outputs, _ = read_netlist(netlist)
     work.mkdir(exist_ok=True)
@@ -157,17 +180,18 @@ def simulate(netlist, top, arguments, library, work, scope=""):
                f"flatten; splitnets; rename {top.module} netlist; write_verilog -noattr {work / 'netlist.v'}"],
               work / "yosys.log", top.name)
     with open(work / "stimulus.hex", "w", encoding="ascii") as file:
-        scheduler = [] if top.kind.scheduler is None else ["reduce-groups"]
-        done = subprocess.run([arguments.unit_stimulus, arguments.trace, top.kind.name, str(arguments.cycles),
-                               str(arguments.stall), *scheduler], stdout=file, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run([arguments.unit_stimulus, arguments.trace, driven.recorder, str(arguments.cycles),
+                               str(arguments.stall), *filter(None, [driven.scheduler])], stdout=file,
+                              stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise BadInput(done.stderr.strip() or "unit_stimulus failed")
-    (work / "bench.v").write_text(testbench(inputs, outputs, top.kind, arguments.cycles, scope), encoding="ascii")
+    (work / "bench.v").write_text(testbench(inputs, outputs, driven, arguments.cycles, scope), encoding="ascii")
     rtl = Path(arguments.rtl).resolve()
+    files, include = (driven.files, driven.include) if driven.files else (synth.rtl_files(rtl), [rtl])
     # Optimising code that runs for a few thousand cycles would take longer than to run it.
     synth.run(["verilator", "--binary", "--trace", "--trace-underscore", "-Wno-lint", "-Wno-fatal", "-O1",
-               "--reloop-limit", "64", "-CFLAGS", "-O0", "-DSYNTHESIS", f"-I{rtl}", "--top-module", "bench",
-               "--Mdir", str(work / "obj"), "-j", "2", *map(str, synth.rtl_files(rtl)), str(work / "netlist.v"),
+               "--reloop-limit", "64", "-CFLAGS", "-O0", "-DSYNTHESIS", *(f"-I{folder}" for folder in include), "--top-module",
+               "bench", "--Mdir", str(work / "obj"), "-j", "2", *map(str, files), str(work / "netlist.v"),
                str(work / "bench.v")], work / "verilator.log", top.name)
     done = subprocess.run([str(work / "obj" / "Vbench")], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           stdin=subprocess.DEVNULL, text=True, check=False)
@@ -214,16 +238,22 @@ def result_row(parts, counts, period_ns, arguments):
 def measure(top, mapping, row, arguments, library, paths, unit_ns, folder):
     """One row of the result."""
     netlist = folder / f"{top.name}.{mapping}.v"
-    toggles, counts = simulate(netlist, top, arguments, library, folder / f"{top.name}.power")
     period_ns = 1e3 / arguments.clock_mhz if arguments.clock_mhz else \
         row["path_ns" if mapping == "small" else f"{mapping}_path_ns"]
+    measured = power_of(netlist, top, driven_kind(top.kind), arguments, library, paths, (period_ns, unit_ns), folder)
+    return {"top": top.name, "kind": top.kind.name, "mapping": mapping, **measured}
+
+
+def power_of(netlist, top, driven, arguments, library, paths, clock, folder):
+    """Power of a mapped netlist; clock: its period and the library's unit of time, ns."""
+    period_ns, unit_ns = clock
+    toggles, counts = simulate(netlist, top, driven, arguments, library, folder / f"{top.name}.power")
     powers = cell_power(netlist, top, paths, period_ns / unit_ns, folder)
     parts, rate = add_up(netlist, top, toggles, powers, arguments)
     measured = result_row(parts, counts, period_ns, arguments)
     first = ("clock_mhz", "cycles", "lanes_reduced", "results", "lanes_plain")
-    return {"top": top.name, "kind": top.kind.name, "mapping": mapping, **{name: measured[name] for name in first},
-            "toggles_per_cell_and_cycle": round(rate, 4), "power_mw": measured["power_mw"],
-            "pj_per_lane_reduced": measured["pj_per_lane_reduced"]}
+    return {**{name: measured[name] for name in first}, "toggles_per_cell_and_cycle": round(rate, 4),
+            "power_mw": measured["power_mw"], "pj_per_lane_reduced": measured["pj_per_lane_reduced"]}
 
 
 def output_pins(paths):
@@ -235,6 +265,22 @@ def output_pins(paths):
             if re.search(r"direction\s*:\s*\"?output", body):
                 names.add(name)
     return names
+
+
+def whole_libraries(liberty, folder):
+    """The Liberty files as OpenSTA takes them: their power tables are not in the merged one."""
+    paths = []
+    for index, path in enumerate(liberty or [synth.DEFAULT_LIBERTY]):
+        data = Path(path).read_bytes()
+        paths.append(synth.check_path(folder / f"whole{index}.lib"))
+        paths[-1].write_bytes(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    return paths
+
+
+def need_simulator():
+    for tool in ("verilator", "make", "g++"):
+        if not shutil.which(tool):
+            raise BadInput(f"'{tool}' not found; it is in Debian's package {tool}")
 
 
 def print_result(result):
@@ -277,8 +323,7 @@ def main(argv):
     if not os.path.isfile(arguments.trace):
         raise BadInput(f"cannot read {arguments.trace}")
     synth.need_tools(False)
-    if not shutil.which("verilator"):
-        raise BadInput("'verilator' not found; it is in Debian's package verilator")
+    need_simulator()
     if arguments.json:
         synth.check_writable(arguments.json)
     with synth.scratch("warpfold-power-") as temporary:
@@ -288,11 +333,7 @@ def main(argv):
             folder = synth.check_path(Path(arguments.work).resolve())
             folder.mkdir(parents=True, exist_ok=True)
         library, unit_ns, description = synth.prepare_liberty(arguments, folder)
-        paths = []  # OpenSTA takes the whole library: its power tables are not in the merged one
-        for index, path in enumerate(arguments.liberty or [synth.DEFAULT_LIBERTY]):
-            data = Path(path).read_bytes()
-            paths.append(synth.check_path(folder / f"whole{index}.lib"))
-            paths[-1].write_bytes(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+        paths = whole_libraries(arguments.liberty, folder)
         arguments.output_pins = output_pins([library])
         rows = []
         for name in arguments.top or known:

@@ -76,9 +76,11 @@ def verilator_options(unit):
 
 
 def parameter_list(unit):
-    if not unit.parameters:
-        return ""
-    return "#(" + ", ".join(f".{key}({value})" for key, value in unit.parameters.items()) + ") "
+    return "#(" + ", ".join(parameter_values(unit)) + ") " if unit.parameters else ""
+
+
+def parameter_values(unit):
+    return [f".{key}({value})" for key, value in unit.parameters.items()]
 
 
 # ------------------------------------------------------------------------------------------------
@@ -268,9 +270,12 @@ def shared_object(unit, wrapper, cache, jobs):
     objects = compile_all([*sorted(folder.glob("Vevaluated*.cpp")), folder / "entry.cpp"], folder, jobs)
     objects += runtime(cache, jobs)
     unfinished = folder / "unit.so.part"
-    status, output = run([os.environ.get("CXX", "g++"), "-shared", "-Wl,-Bsymbolic", "-o", unfinished, *objects,
-                          "-lpthread"])
-    if status != 0:
-        raise ToolFailed(f"cannot link {library}: {first_error(output)}")
-    unfinished.replace(library)
+    try:
+        status, output = run([os.environ.get("CXX", "g++"), "-shared", "-Wl,-Bsymbolic", "-o", unfinished, *objects,
+                              "-lpthread"])
+        if status != 0:
+            raise ToolFailed(f"cannot link {library}: {first_error(output)}")
+        unfinished.replace(library)
+    finally:
+        unfinished.unlink(missing_ok=True)
     return library

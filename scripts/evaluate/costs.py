@@ -8,6 +8,7 @@ import re
 import sys
 from pathlib import Path
 
+import whole_file
 from build import ROOT
 from unit import BadInput, ToolFailed, fingerprint, stage
 
@@ -23,15 +24,20 @@ def rows_of(unit):
     """The whole unit, and the same without the coalescer that it names."""
     name = re.sub(r"\W", "_", unit.name)
     chparam = " -chparam ".join(f"{key} {value}" for key, value in unit.parameters.items())
-    rows = {"whole": synth.Top(name, unit.top, chparam)}
+    rows = {"whole": synth.Top(name, unit.top, chparam, foreign=True)}
     if unit.coalescer:
-        rows["added"] = synth.Top(f"{name}_without_{unit.coalescer}", unit.top, chparam, unit.coalescer)
+        rows["added"] = synth.Top(f"{name}_without_{unit.coalescer}", unit.top, chparam, unit.coalescer, foreign=True)
     return rows
 
 
 def builtin_rows(kind):
     added, whole = synth.kind_rows(kind)
     return {"whole": whole, "added": added}
+
+
+def builtin_key():
+    """A hash of the project's own RTL."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted((ROOT / "rtl").glob("*.sv")))).hexdigest()
 
 
 def accepted(library_hash, transistors_only):
@@ -54,7 +60,9 @@ class Costs:
         self.transistors_only = transistors_only
         self.work, self.cache = work, cache
         self.library = self.unit_ns = self.description = None
+        self.rows = {}
         work.mkdir(parents=True, exist_ok=True)
+        cache.mkdir(parents=True, exist_ok=True)
         try:
             synth.need_tools(transistors_only)
             if not transistors_only:
@@ -71,23 +79,31 @@ class Costs:
         if kept.is_file():
             return json.loads(kept.read_text(encoding="utf-8"))
         try:
-            row = synth.synthesize(top, rtl, self.library, self.unit_ns, self.work, False)
+            row = self.synthesized(top, rtl)
         except synth.ToolFailed as error:
             raise ToolFailed(str(error)) from error
         result = figures(row, self.transistors_only)
-        self.cache.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(result) + "\n", encoding="utf-8")
+        whole_file.write(kept, json.dumps(result) + "\n")
         return result
 
+    def synthesized(self, top, rtl):
+        """A row of scripts/synth.sh, whose netlists lie in the work folder then."""
+        if top not in self.rows:
+            self.rows[top] = synth.synthesize(top, rtl, self.library, self.unit_ns, self.work, False)
+        return self.rows[top]
+
+    def rtl_of(self, unit):
+        return stage(unit, self.work / "rtl")
+
     def of_unit(self, unit):
-        rtl = stage(unit, self.work / "rtl")
+        rtl = self.rtl_of(unit)
         return {which: self.figures(top, rtl, fingerprint(unit)) for which, top in rows_of(unit).items()}
 
-    def of_kinds(self):
+    def of_kinds(self, names):
         known = accepted(self.hash, self.transistors_only)
-        key = hashlib.sha256(b"".join(path.read_bytes() for path in sorted((ROOT / "rtl").glob("*.sv")))).hexdigest()
+        key = builtin_key()
         result = {}
-        for kind in synth.KINDS:
+        for kind in (kind for kind in synth.KINDS if kind.name in names):
             result[kind.name] = {
                 which: figures(known[top.name], self.transistors_only) if top.name in known
                 else self.figures(top, ROOT / "rtl", key)

@@ -11,10 +11,11 @@ import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-import guard  # noqa: E402,F401  (first: an interrupt says nothing)
+import guard  # noqa: E402  (first: an interrupt says no more than it should)
 import build  # noqa: E402
 import costs  # noqa: E402
 import gains  # noqa: E402
+import netlist_power  # noqa: E402
 import proof  # noqa: E402
 import unit as units  # noqa: E402
 import whole_file  # noqa: E402
@@ -68,6 +69,9 @@ def parse_arguments(argv):
     effort.add_argument("--full", action="store_true", help="hours: twenty times the requests, all traces")
     parser.add_argument("--prove", action="store_true", help="also try to prove the rules for every number of cycles")
     parser.add_argument("--layout", action="store_true", help="place and route with scripts/layout.sh")
+    kinds = [kind.name for kind in costs.synth.KINDS]
+    parser.add_argument("--beside", nargs="+", metavar="KIND", default=kinds, choices=[*kinds, "none"],
+                        help="kinds in the table beside the unit; default: " + ", ".join(kinds))
     parser.add_argument("--only", nargs="+", choices=STEPS, metavar="STEP", help="only these steps after the elaboration: "
                         + ", ".join(STEPS))
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the random requests; default: 1")
@@ -167,17 +171,31 @@ def lockstep(golden, library, effort, out):
     return result
 
 
-def layout(arguments, unit, out):
-    script = ROOT / "scripts/layout.sh"
-    if not script.is_file():
-        return {"verdict": "none", "why": "there is no scripts/layout.sh"}
-    report = out / "layout.json"
-    done = subprocess.run([script, "--top", unit.top, "--rtl", unit.folder,
-                           *(["--file-list", arguments.file_list] if arguments.file_list else []), "--json", report],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode != 0:
+# ------------------------------------------------------------------------------------------------
+# Layout
+# ------------------------------------------------------------------------------------------------
+
+def kind_layouts():
+    """Rows of scripts/layout.sh of the reduction units that are built in, as docs/numbers has them, by kind."""
+    numbers = ROOT / "docs/numbers/layout.json"
+    rows = json.loads(numbers.read_text(encoding="utf-8"))["rows"] if numbers.is_file() else []
+    return {row["top"].removeprefix("arc_reduction_"): row for row in rows}
+
+
+def layout(unit, out):
+    """The unit's reduction unit, or what it is without the coalescer, placed and routed."""
+    folder, report = out / "layout", out / "layout.json"
+    report.unlink(missing_ok=True)
+    command = [ROOT / "scripts/layout.sh", "--rtl", units.stage(unit, folder / "rtl"), "--top", unit.reduction or unit.top,
+               "--no-power", "--out", folder, "--json", report]
+    if not unit.reduction:
+        command += ["--parameters", *(f"{key}={value}" for key, value in unit.parameters.items())] if unit.parameters else []
+        command += ["--without", unit.coalescer] if unit.coalescer else []
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if not report.is_file():
         return {"verdict": "failed", "why": build.first_error(done.stdout)}
-    return {"verdict": "done", "result": json.loads(report.read_text(encoding="utf-8"))}
+    return {"verdict": "done" if done.returncode == 0 else "unclean", "folder": str(folder),
+            "unit": json.loads(report.read_text(encoding="utf-8"))["rows"][0], "kinds": kind_layouts()}
 
 
 # ------------------------------------------------------------------------------------------------
@@ -195,16 +213,23 @@ def wanted(arguments):
     return steps
 
 
-def cost_figures(arguments, unit, result, out):
-    """Costs of the unit and of the kinds; empty where Yosys cannot read the unit."""
+def cost_figures(arguments, unit, names, result, out):
+    """Costs of the unit and of the kinds; empty where Yosys cannot read the unit. names: its ports."""
     if result["elaborates"]["Yosys"]:
         return {"verdict": "none", "why": "Yosys does not read it"}
-    figures = costs.Costs(arguments.liberty, arguments.transistors_only or arguments.quick, out / "synth",
-                          Path(arguments.cache))
-    mine, kinds = figures.of_unit(unit), figures.of_kinds()
+    transistors_only = arguments.transistors_only or arguments.quick
+    figures = costs.Costs(arguments.liberty, transistors_only, out / "synth", Path(arguments.cache))
+    mine, kinds = figures.of_unit(unit), figures.of_kinds([*arguments.beside, costs.CLOCK_KIND])
+    power = {}
+    if not transistors_only:
+        measure = netlist_power.Power(figures, arguments.liberty)
+        power = {"power": {"trace": RECORDED.name, "cycles": netlist_power.CYCLES, "stall": netlist_power.STALL,
+                           "row": list(mine)[-1], "unit": measure.of_unit(unit, names, result["library"]),
+                           "kinds": measure.of_kinds(arguments.beside, list(mine)[-1])}}
     library = figures.description["library"] if figures.description else None
-    return {"verdict": "done", "library": library, "unit": mine, "kinds": kinds,
-            "divider": costs.divider(mine, kinds)}
+    divider = costs.divider(mine, kinds)
+    return {"verdict": "done", "library": library, "unit": mine,
+            "kinds": {name: kinds[name] for name in kinds if name in arguments.beside}, "divider": divider, **power}
 
 
 def judge(arguments, unit, out):
@@ -224,14 +249,15 @@ def judge(arguments, unit, out):
     if "proof" in steps and right:
         result["proof"] = proof.prove(unit, names_before, out, {**effort, "induction": arguments.prove})
     if "costs" in steps and right:
-        result["costs"] = cost_figures(arguments, unit, result, out)
+        result["costs"] = cost_figures(arguments, unit, names_before, result, out)
     if "gains" in steps and right:
         names = arguments.traces or effort["traces"] or gains.every_trace()
         result["gains"] = gains.gains(gains.find_warpfold(), gains.trace_paths(names), library,
-                                      result.get("costs", {}).get("divider"), [kind.name for kind in costs.synth.KINDS])
+                                      result.get("costs", {}).get("divider"),
+                                      [name for name in arguments.beside if name != "none"])
     if "layout" in steps and right:
-        result["layout"] = layout(arguments, unit, out)
-    result["right"] = all(result.get(step, {}).get("verdict") not in ("broken", "differs", "failed") for step in STEPS)
+        result["layout"] = layout(unit, out)
+    result["right"] = all(result.get(step, {}).get("verdict") not in ("broken", "differs", "failed", "unclean") for step in STEPS)
     return result
 
 
@@ -261,6 +287,7 @@ def main(argv):
 
 
 if __name__ == "__main__":
+    guard.end_children_when_interrupted()
     try:
         sys.exit(main(sys.argv[1:]))
     except BadInput as bad:
@@ -270,4 +297,5 @@ if __name__ == "__main__":
         print(f"evaluate_unit.sh: {' '.join(str(failed).split())}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
+        print("evaluate_unit.sh: interrupted; no result was written, what was built and measured is kept", file=sys.stderr)
         sys.exit(130)

@@ -5,8 +5,9 @@
 //
 // The request that is followed is the one whose tag is any_tag, which comes once at most. Free:
 // requests, grants, operand values, and reset at any time after the first cycle. Addresses have
-// AddrBits bits: with five of them every grouping of 32 lanes is there. Values of sums are not looked at, so that the
-// arithmetic falls away. scripts/evaluate/proof.py writes evaluated_unit, the unit with the
+// AddrBits bits: with five of them every grouping of 32 lanes is there. Tags may have fewer bits, too: with one of them
+// there are the tag that is followed and another. Values of sums are not looked at, so that the arithmetic falls
+// away. scripts/evaluate/proof.py writes evaluated_unit, the unit with the
 // parameters and ports that it has.
 module evaluate_proof #(
   parameter int Banks = 1,
@@ -14,7 +15,11 @@ module evaluate_proof #(
   parameter int ReadTurn = 1,
   parameter int ZeroPayload = 1,
   // bits of an address that are free, from 1 to 48
-  parameter int AddrBits = 2
+  parameter int AddrBits = 2,
+  // bits of a tag that are free, from 1 to 12
+  parameter int TagBits = 12,
+  // the lane that is followed; 32: any
+  parameter int Lane = 32
 ) (
   input logic                clk_i,
   input logic                rst_ni,
@@ -34,8 +39,13 @@ module evaluate_proof #(
   // Environment
   // ------------------------------------------------------------------------------------------
 
-  (* anyconst *) logic [11:0] any_tag;
-  (* anyconst *) logic [4:0] any_lane;
+  (* anyconst *) logic [TagBits-1:0] free_tag;
+  (* anyconst *) logic [4:0] free_lane;
+  logic [11:0] any_tag;
+  logic [4:0] any_lane;
+
+  assign any_tag = 12'(free_tag);
+  assign any_lane = Lane < 32 ? 5'(Lane) : free_lane;
 
   logic in_reset_q = 1'b1;  // the first cycle is a reset
   logic held_q = 1'b0, granted_q = 1'b0, came_q = 1'b0;
@@ -54,7 +64,7 @@ module evaluate_proof #(
   logic [11:0] lsu_tag, rf_tag;
 
   assign req_valid = rst_ni && (held_q || req_valid_i);
-  assign request = held_q ? request_q : {req_mask_i, req_addr_i, req_tag_i};
+  assign request = held_q ? request_q : {req_mask_i, req_addr_i, 12'(req_tag_i[TagBits-1:0])};
   assign {req_mask, req_short_addr, req_tag} = request;
   for (genvar i = 0; i < 32; i++) begin : g_addr
     assign req_addr[48*i +: 48] = 48'(req_short_addr[AddrBits*i +: AddrBits]);

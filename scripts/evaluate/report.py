@@ -33,7 +33,9 @@ def proof_line(step):
     text = f"holds for {step['cycles']} cycles from reset"
     if "limit_s" in step:
         text += f" (as far as {step['limit_s']} s went)"
-    return text + (f"; induction: {step['induction']}" if "induction" in step else "")
+    if "induction" in step:
+        text += "; for every number of cycles: " + step["induction"]
+    return text + (f" ({step['open']})" if "open" in step else "")
 
 
 def costs_line(step):
@@ -43,7 +45,24 @@ def costs_line(step):
     text = f"{number(whole['transistors'])} transistors, {number(whole['flops'])} flops"
     if "fast_path_ns" in whole:
         text += f", path {whole['fast_path_ns']:.3f} ns in {step['library']}"
-    return text
+    return text + power_words(step)
+
+
+def power_words(step):
+    if "power" not in step:
+        return ""
+    power = step["power"]["unit"]
+    if "none" in power:
+        return f"; no power: {power['none']}"
+    return (f"; {power['power_mw']['total']:.3g} mW at {power['clock_mhz']:.1f} MHz on {step['power']['trace']}, "
+            f"{power['pj_per_lane_reduced']:.3g} pJ per lane reduced")
+
+
+def power_cells(power):
+    """Of a row of the table."""
+    if not power or "none" in power:
+        return ["none", "none"]
+    return [f"{power['power_mw']['total']:.3g}", f"{power['pj_per_lane_reduced']:.3g}"]
 
 
 def gains_line(step):
@@ -54,7 +73,13 @@ def gains_line(step):
 
 
 def layout_line(step):
-    return step.get("why") or step["verdict"]
+    if step["verdict"] == "failed":
+        return f"FAILED: {step['why']}"
+    row = step["unit"]
+    found = [text for count, text in ((len(row["drc"]), "violations of design rules"),
+                                      (len(row["lvs"]), "differences from the netlist")) if count]
+    return (f"{row['top']}, {row['die_um'][0]:.0f} x {row['die_um'][1]:.0f} um, "
+            + ("CHECKS FAILED: " + ", ".join(found) if found else "checks clean") + f": {step['folder']}")
 
 
 LINES = (("elaborates", elaborates_line), ("contract", contract_line), ("lockstep", lockstep_line), ("proof", proof_line),
@@ -84,6 +109,9 @@ def beside(result):
     head = ["unit"]
     for each in which if costs else []:
         head += ["transistors" + (", no coalescer" if each == "added" else "")] + (["area", "path ns"] if timed else [])
+    power = costs.get("power", {})
+    power = power if power and "none" not in power["unit"] else {}
+    head += ["mW", "pJ per lane"] if power else []
     head += (["speedup"] + (["at its clock"] if "unit_at_its_clock" in gains else [])) if gains else []
     rows = [head]
     names = [result["unit"], *(gains["kinds"] if gains else costs["kinds"])]
@@ -93,11 +121,27 @@ def beside(result):
             figures = (costs["unit"] if index == 0 else costs["kinds"][name])[each]
             row.append(number(figures["transistors"]))
             row += [f"{figures['fast_area']:,.0f}", f"{figures['fast_path_ns']:.3f}"] if timed else []
+        if power:
+            row += power_cells(power["unit"] if index == 0 else power["kinds"].get(name))
         if gains:
             row.append(f"{(gains['unit'] if index == 0 else gains['kinds'][name])['mean']:.2f}")
             if "unit_at_its_clock" in gains:
                 row.append(f"{gains['unit_at_its_clock']['mean']:.2f}" if index == 0 else "")
         rows.append(row)
+    return ["", *table(rows)]
+
+
+def beside_layouts(result):
+    """The layout and those of the reduction units that are built in, a row each."""
+    step = result.get("layout", {})
+    if "unit" not in step:
+        return []
+    rows = [["layout", "module", "die um2", "cells", "wires mm", "path ns", "with wires", "rules broken", "not as netlist"]]
+    for name, row in ((result["unit"], step["unit"]), *step["kinds"].items()):
+        worst = row["timing"]["worst"]
+        rows.append([name, row["top"], number(row["die_um2"]), number(row["cells"]), f"{row['wire_um'] / 1e3:.1f}",
+                     f"{worst['without_wires']['ns']:.2f}", f"{worst['with_wires']['ns']:.2f}", str(len(row["drc"])),
+                     str(len(row["lvs"]))])
     return ["", *table(rows)]
 
 
@@ -111,4 +155,4 @@ def text(result):
         lines += ["", f"waves:  {result['lockstep']['wave']}"]
     if result.get("proof", {}).get("verdict") == "failed":
         lines += ["", f"waves:  {result['proof']['wave']}"]
-    return "\n".join(lines + beside(result))
+    return "\n".join(lines + beside(result) + beside_layouts(result))

@@ -39,6 +39,7 @@ KEYS = {
     "payload": (str, "zero", "payload outputs without their valid: zero or any"),
     "cycles_to_rest": (int, 1 << 30, "ArcUnit::Ports::cycles_to_rest; default: never"),
     "rest_period": (int, 1, "ArcUnit::Ports::rest_period"),
+    "reduction": (str, "", "module that reads and sums the lanes, which --layout takes; default: the whole unit"),
     "coalescer": (str, "", "module that costs leave out once more, as every GPU has one"),
 }
 
@@ -91,7 +92,7 @@ def check_declared(declared, where):
     need(0 <= declared["read_turn"] <= 64, "read_turn: from 0 to 64")
     need(declared["window"] == 0 or 25 <= declared["window"] <= 300, "window: 0, or 25 to 300")
     need(declared["cycles_to_rest"] >= 1 and declared["rest_period"] >= 1, "cycles_to_rest, rest_period: from 1 on")
-    for name in (declared["top"], *filter(None, [declared["coalescer"]]), *declared["parameters"]):
+    for name in (declared["top"], *filter(None, [declared["coalescer"], declared["reduction"]]), *declared["parameters"]):
         need(NAME.fullmatch(name), f"'{name}' is no name")
     for key, value in declared["parameters"].items():
         need(isinstance(value, (int, str)), f"parameter {key}: a number")

@@ -3,6 +3,7 @@
 """A module placed and routed with Debian's tools, checked, timed and drawn. Started by scripts/layout.sh."""
 
 import argparse
+import dataclasses
 import hashlib
 import os
 import re
@@ -159,6 +160,8 @@ def parse_arguments(argv):
                         help=f"a row of scripts/synth.sh or a module; default: {DEFAULT_TOP}")
     parser.add_argument("--rtl", metavar="DIR", default=str(synth.ROOT / "rtl"), help="RTL folder; default: rtl/")
     parser.add_argument("--file-list", metavar="F", help="the RTL's files in order; default: arc.f in the RTL folder")
+    parser.add_argument("--parameters", nargs="+", metavar="NAME=VALUE", help="parameters of the module")
+    parser.add_argument("--without", metavar="MODULE", help="leave this module out: its ports become ports of the top")
     parser.add_argument("--mapping", choices=("small", "fast"), default="small",
                         help="mapping of scripts/synth.sh; default: small")
     parser.add_argument("--out", metavar="DIR", help="GDS, picture, DEF, SPEF, netlist and logs; default: out/layout/NAME")
@@ -179,6 +182,19 @@ def parse_arguments(argv):
     return arguments
 
 
+def chosen_top(arguments):
+    """The row of the command line."""
+    top = synth.find_top(arguments.top, arguments.rtl)
+    for text in arguments.parameters or []:
+        if not re.fullmatch(r"\w+=[-\w']+", text):
+            raise BadInput(f"--parameters: '{text}' is no NAME=VALUE")
+    if arguments.without and not re.fullmatch(r"\w+", arguments.without):
+        raise BadInput(f"--without: '{arguments.without}' is no module")
+    parameters = " -chparam ".join(text.replace("=", " ", 1) for text in arguments.parameters or [])
+    return dataclasses.replace(top, chparam=parameters or top.chparam, left_out=arguments.without or top.left_out,
+                               foreign=arguments.foreign)
+
+
 def need_tools():
     for command, package in TOOLS:
         if not shutil.which(command):
@@ -193,7 +209,7 @@ def main(argv):
     with synth.scratch("warpfold-layout-") as temporary:
         scratch = Path(temporary)
         arguments.rtl = synth.rtl_view(arguments.rtl, arguments.file_list, scratch)
-        top = synth.find_top(arguments.top, arguments.rtl)
+        top = chosen_top(arguments)
         need_tools()
         out = Path(arguments.out or f"out/layout/{arguments.top}").resolve()
         try:

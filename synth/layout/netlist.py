@@ -64,9 +64,10 @@ def read(top, verilog, library, folder):
     module = json.loads(output.read_text(encoding="utf-8"))["modules"][top]
     nets = dict(SUPPLIES)
     result = Netlist(top, [])
-    for name, port in module["ports"].items():
-        if not re.fullmatch(r"[A-Za-z_]\w*", name):
-            raise synth.BadInput(f"a port's name that the layout tools cannot take: {name}")
+    for original, port in module["ports"].items():
+        name = re.sub(r"\W", "_", original)  # of a module that is left out, u_match.mask_i
+        if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in (taken for taken, _, _ in result.ports):
+            raise synth.BadInput(f"a port's name that the layout tools cannot take: {original}")
         result.ports.append((name, len(port["bits"]), port["direction"]))
         for bit, net in zip(port["bits"], bit_names(name, len(port["bits"]))):
             if bit in nets:

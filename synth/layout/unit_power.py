@@ -21,6 +21,8 @@ def reason_for_none(top, arguments):
     """Why there is no power, or an empty text."""
     if arguments.no_power:
         return "left out by --no-power"
+    if top.left_out:
+        return "ports of what is left out have other names in a layout"
     if not scope_of(top):
         return "the recorded requests drive the reduction unit or a whole sub-core"
     if arguments.foreign or arguments.file_list:
@@ -38,7 +40,8 @@ def unit_power(top, netlist, files, period_ns, arguments, library, folder):
     driven = synth.Top(top.name, top.module, kind=kind)
     arguments.trace = arguments.trace or str(power.TRACE)
     arguments.output_pins = power.output_pins([library])
-    toggles, counts = power.simulate(files["verilog"], driven, arguments, library, folder / "power", scope)
+    toggles, counts = power.simulate(files["verilog"], driven, power.driven_kind(kind), arguments, library,
+                                      folder / "power", scope)
     whole = [Path(synth.DEFAULT_LIBERTY)]  # the merged library has no power tables
     parts, shares = {}, {"with_wires": files["spef"], "without_wires": ""}
     for name, spef in shares.items():

@@ -5,12 +5,15 @@
   evaluate_test.py CLASS      WARPFOLD: the command; EVALUATE_GOLDEN: a golden unit; EVALUATE_CACHE: a folder for builds
 """
 
+import contextlib
 import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -137,11 +140,131 @@ class PlainAdder(Case):
         self.assertEqual(result["gains"]["unit"], result["gains"]["kinds"]["serial"])
 
 
+@unittest.skipUnless(Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib").exists() and shutil.which("sta"),
+                     "no library of cells, or no OpenSTA")
+class Power(Case):
+    def costs(self, folder, *arguments):
+        status, result, out, errors = self.evaluate("--rtl", str(folder), "--only", "costs", "--beside", "none", *arguments)
+        self.assertEqual((status, errors), (0, ""), out)
+        return result["costs"], out
+
+    def test_power_on_recorded_requests(self):
+        costs, out = self.costs(HERE / "lane_by_lane")
+        power = costs["power"]["unit"]
+        self.assertEqual(costs["power"]["row"], "whole")
+        self.assertIn(power["lanes_reduced"] - power["results"], (0, 1), power)  # one may still be in the unit
+        self.assertGreater(power["lanes_reduced"], 500)  # a lane takes two cycles, in half of which the queue is full
+        self.assertEqual(power["lanes_plain"], 0)
+        parts = [watts for part, watts in power["power_mw"].items() if part != "total"]
+        self.assertAlmostEqual(sum(parts), power["power_mw"]["total"], places=4)
+        self.assertGreater(min(power["power_mw"][part] for part in ("internal", "switching", "clock_in_flops")), 0)
+        self.assertAlmostEqual(power["clock_mhz"], 1e3 / costs["unit"]["whole"]["fast_path_ns"], places=2)
+        words = f"{power['power_mw']['total']:.3g} mW at {power['clock_mhz']:.1f} MHz on truck-values.wft"
+        self.assertIn(words, out)
+        self.assertRegex(out, r"mW +pJ per lane\n")
+
+    def test_more_toggles_take_more(self):
+        # Beside the unit, 64 flops of which each changes in every cycle, at a port that the contract does not have.
+        busier = self.copy("lane_by_lane", ("lane_by_lane_subcore.sv", "  output logic             busy_o\n",
+                                            "  output logic             busy_o,\n  output logic [63:0] more_o\n"),
+                           ("lane_by_lane_subcore.sv", "endmodule", """
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) more_o <= 64'd0;
+    else         more_o <= {more_o[62:0], ~more_o[0]};
+  end
+endmodule"""))
+        plain = self.costs(HERE / "lane_by_lane")[0]["power"]["unit"]
+        busy = self.costs(busier)[0]["power"]["unit"]
+        per_cycle = [row["power_mw"]["total"] / row["clock_mhz"] for row in (plain, busy)]
+        self.assertGreater(per_cycle[1], 1.5 * per_cycle[0])
+
+    def test_none_without_what_it_needs(self):
+        stimulus = os.environ["WARPFOLD_UNIT_STIMULUS"]
+        self.addCleanup(os.environ.update, {"WARPFOLD_UNIT_STIMULUS": stimulus})
+        os.environ["WARPFOLD_UNIT_STIMULUS"] = "/nonexistent/stimulus"
+        costs, out = self.costs(HERE / "lane_by_lane")
+        self.assertIn("none", costs["power"]["unit"])
+        self.assertIn("; no power: no /nonexistent/stimulus: build the target unit_stimulus\n", out)
+        self.assertNotIn("pJ per lane\n", out)
+
+    def test_none_where_a_sum_is_wrong(self):
+        wrong = self.copy("lane_by_lane", ("lane_by_lane_subcore.sv", "    lsu_data_o = rf_data_i;", "    lsu_data_o = ~rf_data_i;"))
+        costs, out = self.costs(wrong)
+        self.assertIn("unit_stimulus: sum: ", costs["power"]["unit"]["none"])
+        self.assertIn("no power: unit_stimulus: sum: ", out)
+
+
+@unittest.skipUnless(all(map(shutil.which, ("graywolf", "qrouter", "magic", "netgen-lvs", "klayout", "sta"))),
+                     "no tools for layouts")
+class Layout(Case):
+    def test_a_module_of_the_unit_is_laid_out(self):
+        status, result, out, errors = self.judge("plain_adder", "--only", "layout", "--reduction", "arc_lane_picker")
+        self.assertEqual((status, errors), (0, ""), out)
+        layout = result["layout"]
+        self.assertEqual((layout["verdict"], layout["unit"]["drc"], layout["unit"]["lvs"]), ("done", [], []))
+        self.assertEqual(set(layout["kinds"]) >= {"serial", "pipelined", "fused"}, True)
+        self.assertTrue((Path(layout["folder"]) / "arc_lane_picker.gds").exists())
+        self.assertRegex(out, r"plain adder +arc_lane_picker +4,\d+ +136 ")
+
+    def test_what_cannot_be_laid_out(self):
+        status, result, out, _ = self.judge("plain_adder", "--only", "layout", "--reduction", "no_such_module")
+        self.assertEqual((status, result["layout"]["verdict"]), (1, "failed"))
+        self.assertIn("FAILED: layout.sh: unknown top 'no_such_module'", out)
+
+
+class Interrupt(Case):
+    def test_one_line_and_no_half_file(self):
+        report, out = self.folder / "result.json", self.folder / "out"
+        command = [SCRIPT, "--rtl", str(HERE / "lane_by_lane"), "--full", "--only", "gains", "--traces", "truck-values", "bob",
+                   "--json", report, "--out", out, "--cache", os.environ["EVALUATE_CACHE"]]
+        with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            simulation = self.wait_for_child(child.pid, "warpfold")
+            child.send_signal(signal.SIGINT)
+            said, errors = child.communicate(timeout=60)
+        self.assertEqual((child.returncode, said, len(errors.splitlines())), (130, "", 1), errors)
+        self.assertIn("interrupted", errors)
+        self.assertFalse(Path(f"/proc/{simulation}").exists())
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["out"])
+        self.assertEqual([path.name for path in out.iterdir() if path.suffix in (".json", ".part")], [])
+
+    def wait_for_child(self, parent, name):
+        """The process of that name which it has started."""
+        for _ in range(6000):
+            for entry in Path("/proc").iterdir():
+                if entry.name.isdigit():
+                    with contextlib.suppress(OSError):
+                        stat = (entry / "stat").read_text()
+                        if f"({name})" in stat and int(stat.rpartition(")")[2].split()[1]) == parent:
+                            return entry.name
+            time.sleep(0.05)
+        self.fail(f"{parent} has started no {name}")
+
+
 class Proof(Case):
     def test_the_rules_are_proved(self):
         _, result, _, _ = self.judge("plain_adder", "--only", "proof")
         self.assertEqual(result["proof"]["verdict"], "proved", result["proof"])
         self.assertGreaterEqual(result["proof"]["cycles"], 2)
+
+    def test_the_serial_kind_is_proved_for_ever(self):
+        status, result, out, _ = self.judge("plain_adder", "--only", "proof", "--prove")
+        self.assertEqual((status, result["proof"].get("induction")), (0, "proved"), result["proof"])
+        self.assertIn("for every number of cycles: proved", out)
+
+    def test_what_is_broken_late_is_not_proved_for_ever(self):
+        # A tag that is wrong from the 40th cycle on, later than the bounded proof looks.
+        wrong = self.copy("lane_by_lane", ("lane_by_lane_subcore.sv", "rf_tag_o = rf_valid_o ? req_tag_i", "rf_tag_o = rf_valid_o ? late_tag"),
+                          ("lane_by_lane_subcore.sv", "  logic [31:0] left, lane;", """  logic [31:0] left, lane;
+  logic [5:0]  age_q;
+  logic [11:0] late_tag;
+  assign late_tag = age_q == 6'd40 ? req_tag_i ^ 12'd1 : req_tag_i;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni)              age_q <= 6'd0;
+    else if (age_q != 6'd40)  age_q <= age_q + 6'd1;
+  end"""))
+        status, result, _, _ = self.evaluate("--rtl", str(wrong), "--quick", "--only", "proof", "--prove")
+        self.assertNotEqual(result["proof"].get("induction"), "proved", result["proof"])
+        self.assertEqual(status, 1 if result["proof"]["verdict"] == "failed" else 0)
 
     def test_a_broken_rule_is_refuted(self):
         wrong = self.copy("queued", ("queued_subcore.sv", "busy_o = count_q != 2'd0 || inner_busy", "busy_o = inner_busy"))

@@ -156,6 +156,8 @@ class BadInput(unittest.TestCase):
 
     def test_layout(self):
         self.refused("layout/layout.py", "--mapping", "--mapping", "huge")
+        self.refused("layout/layout.py", "is no NAME=VALUE", "--parameters", "Width")
+        self.refused("layout/layout.py", "is no module", "--without", "a b")
         self.refused("layout/layout.py", "--cycles", "--cycles", "0")
         self.refused("layout/layout.py", "cannot read /nonexistent", "--trace", "/nonexistent")
         if not missing_tools(layout.TOOLS, layout.FILES):
@@ -251,6 +253,25 @@ class Flow(unittest.TestCase):
         self.assertEqual(row["clock"]["buffers"], [2, 1])
         self.assertGreater(row["clock"]["hold_slack_ns"], 0)
         self.assertIn("other.gds", [path.name for path in (self.folder / "other out").iterdir()])
+
+    def test_parameters_and_a_module_that_is_left_out(self):
+        rtl = self.folder / "nested"
+        rtl.mkdir()
+        (rtl / "a.sv").write_text("module inner (input logic [3:0] a_i, output logic [3:0] b_o);\n"
+                                  "  assign b_o = {a_i[0], a_i[3:1]};\nendmodule\n"
+                                  "module outer #(parameter int Width = 4) (\n  input logic clk_i, input logic [Width-1:0] a_i,\n"
+                                  "  output logic [Width-1:0] b_o);\n  logic [Width-1:0] q;\n  logic [3:0] inside;\n"
+                                  "  always_ff @(posedge clk_i) q <= q + a_i;\n  inner u_inner (.a_i(q[3:0]), .b_o(inside));\n"
+                                  "  assign b_o = q ^ Width'(inside);\nendmodule\n", encoding="ascii")
+        (rtl / "arc.f").write_text("a.sv\n", encoding="ascii")
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            status = layout.main(["--rtl", str(rtl), "--top", "outer", "--parameters", "Width=20", "--without", "inner", "--out",
+                                  str(self.folder / "nested out"), "--json", str(self.folder / "nested.json")])
+        row = json.loads((self.folder / "nested.json").read_text("utf-8"))["rows"][0]
+        self.assertEqual((status, row["flops"], row["drc"], row["lvs"]), (0, 20, [], []), said.getvalue())
+        verilog = (self.folder / "nested out" / "outer.layout.v").read_text("ascii")
+        self.assertIn("input [3:0] u_inner_b_o;", verilog)
+        self.assertIn("output [3:0] u_inner_a_i;", verilog)
 
     def test_the_comparison_finds_a_swapped_net(self):
         extracted = self.runs[0][3] / f"{TOP}.spice"

@@ -4,18 +4,28 @@
 // rf_bin_i, rf_data_i (as wide as the kind reads), rf_ready_i, lsu_room_i, req_words_i, req_tag_i,
 // req_addr_i, req_mask_i, req_valid_i.
 //
-//   unit_stimulus TRACE.wft KIND CYCLES STALL [SCHEDULER]
+//   unit_stimulus TRACE.wft KIND|FILE.so CYCLES STALL [SCHEDULER]
 //
-// STALL is the share of cycles in which the memory queue has no room, as of regress_trace(). The
-// golden unit answers; each event of the trace becomes the requests that it was on the GPU.
+// STALL is the share of cycles in which the memory queue has no room; reads are refused in half as
+// many. The golden unit of the kind answers, or the unit of the shared object (unit_library.hpp),
+// which keeps any timing; each event of the trace becomes the requests that it was on the GPU.
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/unit/lockstep.hpp"
+#include "model/unit/scoreboard.hpp"
+#include "model/unit/trace_requests.hpp"
+#include "model/unit/unit_library.hpp"
 
 namespace warpfold {
 namespace {
@@ -27,11 +37,11 @@ constexpr int kWordBits = 4;
 
 struct Enough {};
 
-// The golden unit, with a record of its inputs in the cycles in which it is clocked.
+// A unit with a record of its inputs in the cycles in which it is clocked.
 class RecordingUnit : public ArcUnit {
  public:
-  RecordingUnit(UnitKind kind, const char* scheduler, std::uint64_t cycles)
-      : unit_(make_unit(UnitModel::kGolden, kind, scheduler)), kind_(kind), left_(cycles) {}
+  RecordingUnit(std::unique_ptr<ArcUnit> unit, std::uint64_t cycles)
+      : unit_(std::move(unit)), left_(cycles) {}
 
   void reset() override { unit_->reset(); }
   Ports ports() const override { return unit_->ports(); }
@@ -78,25 +88,102 @@ class RecordingUnit : public ArcUnit {
   }
 
   std::unique_ptr<ArcUnit> unit_;
-  UnitKind kind_;
   std::uint64_t left_;
   std::vector<char> bits_;  // from the lowest
 };
 
-int run(const char* trace, const char* kind, const char* cycles, const char* stall,
+// The sub-core around a unit: it holds requests, grants at random, and says when a rule is broken.
+class Surroundings {
+ public:
+  Surroundings(ArcUnit& unit, const UnitDeclaration& declaration, double stall)
+      : unit_(unit),
+        scoreboard_(unit, declaration),
+        first_tag_(SplitMix64::mix(kSeed + 3)),
+        random_(SplitMix64::mix(kSeed)),
+        room_(SplitMix64::mix(kSeed + 1), stall),
+        ready_(SplitMix64::mix(kSeed + 2), stall / 2) {}
+
+  // A request after a random gap, until the unit has taken it.
+  void send(const AtomredRequest& request) {
+    if (random_.chance(0.25)) {
+      for (auto gap = 1 + random_.below(random_.below(16) == 0 ? 64 : 8); gap > 0; --gap) {
+        cycle();
+      }
+    }
+    demand(scoreboard_.offer(request, next_tag()));
+    while (!scoreboard_.takes_request()) {
+      cycle();
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kSeed = 1;
+
+  // Its low bits are a place, of which each has its turn as soon as its last request has left.
+  Tag next_tag() {
+    const std::uint64_t count = scoreboard_.counts().requests;
+    for (std::uint64_t i = 0; i < tags_.size(); ++i) {
+      const std::uint64_t place = (count + i) % tags_.size();
+      std::optional<Tag>& tag = tags_[place];
+      if (!tag || scoreboard_.free_tag(*tag) == *tag) {
+        tag = static_cast<Tag>(((first_tag_ + count) * tags_.size() + place) & kTagMask);
+        return *tag;
+      }
+    }
+    return scoreboard_.free_tag(first_tag_ + count);  // deeper than there are places
+  }
+
+  void cycle() {
+    Grants grants{.room = room_.next_ready(), .ready = ready_.next_ready()};
+    if (scoreboard_.takes_request() && !unit_.busy()) {
+      grants.clocked = random_.next() >> 63 != 0;  // no lane is in the unit
+    }
+    demand(scoreboard_.cycle(grants));
+  }
+  void demand(bool right) const {
+    if (!right) {
+      throw std::runtime_error(scoreboard_.rule() + ": " + scoreboard_.message());
+    }
+  }
+
+  ArcUnit& unit_;
+  Scoreboard scoreboard_;
+  std::uint64_t first_tag_;  // so that short runs move the upper bits as well
+  std::array<std::optional<Tag>, 8> tags_;
+  SplitMix64 random_;
+  BackPressure room_;
+  BackPressure ready_;
+};
+
+int run(const char* trace, std::string_view unit, const char* cycles, const char* stall,
         const char* scheduler) {
-  RegressOptions options{.kind = parse_unit_kind(kind), .stall_probability = std::atof(stall)};
-  RecordingUnit unit(options.kind, scheduler, std::strtoull(cycles, nullptr, 10));
-  options.unit = &unit;
+  std::optional<UnitLibrary> library;
+  UnitDeclaration declaration;
+  std::unique_ptr<ArcUnit> made;
+  if (unit.ends_with(".so")) {
+    library.emplace(std::string(unit));
+    declaration = library->declaration();
+    made = library->make();
+  } else {
+    const UnitKind kind = parse_unit_kind(unit);
+    declaration = unit_declaration(kind);
+    made = make_unit(UnitModel::kGolden, kind, scheduler);
+  }
+  RecordingUnit recorded(std::move(made), std::strtoull(cycles, nullptr, 10));
+  Surroundings around(recorded, declaration, std::atof(stall));
   const trace::Reader reader(trace);
+  RequestVisitor visitor;
+  visitor.request = [&around](const AtomredRequest& request, const RequestPlace&) {
+    around.send(request);
+    return true;
+  };
   try {
-    const RegressResult result = regress_trace(reader, options);
-    std::fprintf(stderr, "unit_stimulus: %s\n",
-                 result.passed ? "the trace has fewer cycles" : result.message.c_str());
-    return 1;
+    visit_requests(reader, {.words = declaration.ports.max_words}, visitor);
   } catch (const Enough&) {
     return 0;
   }
+  std::fputs("unit_stimulus: the trace has fewer cycles\n", stderr);
+  return 1;
 }
 
 }  // namespace
@@ -104,7 +191,7 @@ int run(const char* trace, const char* kind, const char* cycles, const char* sta
 
 int main(int argc, char** argv) {
   if (argc != 5 && argc != 6) {
-    std::fputs("usage: unit_stimulus TRACE.wft KIND CYCLES STALL [SCHEDULER]\n", stderr);
+    std::fputs("usage: unit_stimulus TRACE.wft KIND|FILE.so CYCLES STALL [SCHEDULER]\n", stderr);
     return 2;
   }
   try {
