@@ -56,7 +56,7 @@ kind_number() {  # name
 packages_run=(
   g++ cmake ninja-build
   verilator libsystemc-dev yosys 'berkeley-abc|yosys-abc'
-  libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libzstd-dev liblzma-dev libxxhash-dev libfmt-dev libdivide-dev zlib1g-dev
+  libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libzstd-dev liblzma-dev libxxhash-dev libfmt-dev zlib1g-dev
   node-d3
   python3
 )

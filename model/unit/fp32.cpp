@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/unit/fp32.hpp"
 
-#include <immintrin.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -31,10 +29,49 @@ constexpr bool is_infinity(Fp32Bits bits) {
   return exponent_of(bits) == kExponentMax && fraction_of(bits) == 0;
 }
 
+// The processor's own addition in a state of its float unit that is written before and restored
+// after. It is one statement of instructions, so that no compiler moves it across the writes of the
+// state or folds it at compile time, where the bits that flush do not count.
+#if defined(__x86_64__)
 // MXCSR: flush results to zero, inputs are zero, all exceptions masked, round to nearest.
-constexpr unsigned kMxcsrFtz = 0x8000U;
-constexpr unsigned kMxcsrDaz = 0x0040U;
-constexpr unsigned kMxcsrMasks = 0x1f80U;
+constexpr std::uint32_t kMxcsrFtz = 0x8000U;
+constexpr std::uint32_t kMxcsrDaz = 0x0040U;
+constexpr std::uint32_t kMxcsrMasks = 0x1f80U;
+
+float add_as_host(float a, float b, bool flush_subnormals) {
+  std::uint32_t saved = 0;
+  const std::uint32_t state = flush_subnormals ? kMxcsrMasks | kMxcsrFtz | kMxcsrDaz : kMxcsrMasks;
+  __asm__ volatile(
+      "stmxcsr %1\n\t"
+      "ldmxcsr %3\n\t"
+      "addss %2, %0\n\t"
+      "ldmxcsr %1"
+      : "+x"(a), "+m"(saved)
+      : "x"(b), "m"(state)
+      : "memory");
+  return a;
+}
+#elif defined(__aarch64__)
+// FPCR: inputs and results that are subnormal are zero; its other bits 0 mean no traps, round to
+// nearest.
+constexpr std::uint64_t kFpcrFlush = std::uint64_t{1} << 24U;
+
+float add_as_host(float a, float b, bool flush_subnormals) {
+  std::uint64_t saved = 0;
+  const std::uint64_t state = flush_subnormals ? kFpcrFlush : 0;
+  __asm__ volatile(
+      "mrs %1, fpcr\n\t"
+      "msr fpcr, %3\n\t"
+      "fadd %s0, %s0, %s2\n\t"
+      "msr fpcr, %1"
+      : "+w"(a), "=&r"(saved)
+      : "w"(b), "r"(state)
+      : "memory");
+  return a;
+}
+#else
+#error "fp32.cpp: which bits make this processor flush subnormal numbers?"
+#endif
 
 }  // namespace
 
@@ -121,15 +158,8 @@ Fp32Bits fp32_add_integer(Fp32Bits a, Fp32Bits b, bool flush_subnormals) {
 }
 
 Fp32Bits fp32_add_host(Fp32Bits a, Fp32Bits b, bool flush_subnormals) {
-  const unsigned saved = _mm_getcsr();
-  _mm_setcsr(flush_subnormals ? kMxcsrMasks | kMxcsrFtz | kMxcsrDaz : kMxcsrMasks);
-  // The addition is written as an instruction, so that no compiler moves it across the MXCSR writes
-  // or folds it at compile time, where the flush bits do not count.
-  float sum = std::bit_cast<float>(a);
-  const float addend = std::bit_cast<float>(b);
-  __asm__ volatile("addss %1, %0" : "+x"(sum) : "x"(addend) : "memory");
-  _mm_setcsr(saved);
-  const Fp32Bits bits = std::bit_cast<Fp32Bits>(sum);
+  const Fp32Bits bits = std::bit_cast<Fp32Bits>(
+      add_as_host(std::bit_cast<float>(a), std::bit_cast<float>(b), flush_subnormals));
   return is_nan(bits) ? kFp32CanonicalNan : bits;
 }
 

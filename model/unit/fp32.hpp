@@ -27,7 +27,7 @@ constexpr Fp32Bits fp32_flush_subnormal(Fp32Bits bits) {
 
 // The arithmetic of the model, used for every addition in the unit and at the ROPs: round to
 // nearest even, subnormal inputs and results count as zero of their sign, every NaN is
-// kFp32CanonicalNan. One host addition between integer tests; relies on the default MXCSR rounding
+// kFp32CanonicalNan. One host addition between integer tests; relies on the host's default rounding
 // mode. A sum of two normal numbers that is subnormal is exact, so flushing after the addition
 // loses nothing.
 inline Fp32Bits fp32_add(Fp32Bits a, Fp32Bits b) {
@@ -41,8 +41,8 @@ inline Fp32Bits fp32_add(Fp32Bits a, Fp32Bits b) {
 // gives gradual underflow.
 Fp32Bits fp32_add_integer(Fp32Bits a, Fp32Bits b, bool flush_subnormals);
 
-// The same addition by the host's SSE unit, whose own FTZ and DAZ bits flush. MXCSR is written and
-// restored around every call.
+// The same addition by the host's float unit, whose own bits flush (FTZ and DAZ in MXCSR of x86-64,
+// FZ in FPCR of aarch64). They are written and restored around every call.
 Fp32Bits fp32_add_host(Fp32Bits a, Fp32Bits b, bool flush_subnormals);
 
 // What a reduced transaction must carry: the chain of fp32_add over the lanes of `mask`, lowest

@@ -4,6 +4,7 @@
 import concurrent.futures
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -224,8 +225,10 @@ def headers():
 
 def compile_all(sources, folder, jobs):
     """Objects of C++ sources."""
-    options = ["-std=c++20", "-O2", "-fPIC", "-w", "-march=x86-64-v3", "-fvisibility=hidden", "-DVM_COVERAGE=0",
+    options = ["-std=c++20", "-O2", "-fPIC", "-w", "-ffp-contract=off", "-fvisibility=hidden", "-DVM_COVERAGE=0",
                "-DVM_SC=0", "-DVM_TRACE=0", f"-I{ROOT}", f"-I{folder}", f"-I{INCLUDE}", f"-I{INCLUDE / 'vltstd'}"]
+    if platform.machine() == "x86_64":
+        options.append("-march=x86-64-v2")  # the oldest that the simulator is built for
     compiler = [os.environ.get("CXX", "g++")]
 
     def compile_one(source):
