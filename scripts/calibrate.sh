@@ -21,24 +21,32 @@ usage: scripts/calibrate.sh --name NAME [options]
   --out DIR            folder                                                            [results/calibrate]
   --no-replay          do not run the microbenchmarks in the model
   --match REGEX        replay only cases whose name it finds
+  --energy             also measure joules of launches, of a scene of random Gaussians, and fit the energies to them
+  --energies FILE      what `warpfold_capture energy` wrote earlier. Of several scenes the first is fitted
+  --trace FILE         of a scene whose energies were measured   [those of traces/calibrate and traces/data]
   --jobs N             simulations at a time
   --build DIR          build folder of the microbenchmarks                               [build/capture]
 END
 }
 
 name='' out=$repo/results/calibrate build=$repo/build/capture
-measurements=() rest=() replay=yes
+measurements=() rest=() replay=yes energy=no simulate=no
 while [ $# -gt 0 ]; do
   case $1 in
     --name | --out | --build)
       set_option "$@"
       shift 2
       ;;
-    --measurements | --base | --compare | --match | --jobs)
+    --measurements | --base | --compare | --match | --jobs | --energies | --trace)
       (($# >= 2)) || die "$1 needs a value"
       [ "$1" != --measurements ] || measurements+=("$2")
+      [ "$1" != --energies ] || simulate=yes
       rest+=("$1" "$2")
       shift 2
+      ;;
+    --energy)
+      energy=yes simulate=yes
+      shift
       ;;
     --no-replay)
       replay=no
@@ -54,8 +62,11 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$name" ] || die "needs --name"
 
-if [ "$replay" = yes ] && [ -z "${WARPFOLD:-}" ]; then
-  prepare_simulator python3  # which packages_run has
+[ "$energy" = no ] || [ ${#measurements[@]} = 0 ] || die "--energy measures on this machine's GPU, as all else must be; with --measurements, --energies names a file"
+[ "$replay" = no ] || simulate=yes
+
+if [ "$simulate" = yes ] && [ -z "${WARPFOLD:-}" ]; then
+  prepare_simulator python3-numpy
   cmake --build "$repo/build/release" --target warpfold_red_trace -j "$jobs" >/dev/null
 fi
 if [ ${#measurements[@]} = 0 ]; then
@@ -70,5 +81,15 @@ if [ ${#measurements[@]} = 0 ]; then
   "$build/microbench/warpfold_microbench" --json "$all" \
     --only red,vector,bulk,shared_add,slices,share,burst,latency,ops,memory,mixed,control || die "the microbenchmarks failed"
   rest+=(--measurements "$all")
+  if [ "$energy" = yes ]; then
+    build_capture "$build" warpfold_capture
+    scene=$out/$name-scene
+    "$debian_python" -B "$repo/scripts/calibrate/random_scene.py" "$scene"
+    view=(--scene "$scene/random.splat" --camera "$scene/cameras.json" --name random)
+    echo "== energy"
+    "$build/warpfold_capture" energy "${view[@]}" --policy none,cccl,sw-b:32,sw-s:0,sw-s:16 --json "$out/$name-energy.json"
+    "$repo/scripts/capture.sh" --program "$build/warpfold_capture" "${view[@]}" --out "$scene" --no-profile
+    rest+=(--energies "$out/$name-energy.json" --trace "$scene/random.wft")
+  fi
 fi
 exec "$debian_python" -B "$repo/scripts/calibrate/calibrate.py" --name "$name" --out "$out" "${rest[@]}"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 import guard  # noqa: E402  (first: an interrupt says nothing)
+import energy  # noqa: E402
 import replay_microbench  # noqa: E402
 import whole_file  # noqa: E402
 from correlate import BadInput as SimulatorBadInput  # noqa: E402
@@ -86,6 +87,9 @@ def arguments(argv):
     parser.add_argument("--compare", metavar="MACHINE", help="also print where that machine has other values")
     parser.add_argument("--no-replay", action="store_true", help="do not run the microbenchmarks in the model")
     parser.add_argument("--match", default="", metavar="REGEX", help="replay only cases whose name it finds")
+    parser.add_argument("--energies", action="append", default=[], metavar="FILE",
+                        help="of warpfold_capture energy: fit the energies to its first scene")
+    parser.add_argument("--trace", action="append", default=[], metavar="FILE", help="of a scene of these")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     return parser.parse_args(argv)
 
@@ -102,16 +106,21 @@ def make(args):
         values, notes = derive(measured, base, args.base)
     except Missing as missing:
         raise BadInput(f"{args.measurements[0]}: missing: {missing}") from missing
+    text = machine_text(args.name, measured.gpu, args.base, base, {p: (v.value, v.comment) for p, v in values.items()})
+    energies = []
+    if args.energies:
+        text, energies = energy.fit(text, measured.gpu["name"], args.energies, args.trace, args.jobs)
     args.out.mkdir(parents=True, exist_ok=True)
     machine = args.out / f"{args.name}.toml"
     results = args.out / f"{args.name}-microbench.json"
     if results.resolve() not in [Path(name).resolve() for name in args.measurements]:
         whole_file.write(results, text_of(measured.compact()))
-    whole_file.write(machine, machine_text(args.name, measured.gpu, args.base, base,
-                                {p: (v.value, v.comment) for p, v in values.items()}))
+    whole_file.write(machine, text)
     lines = [f"{measured.gpu['name']}: {machine}", "", *table(values), *findings(values, notes)]
     if args.compare:
         lines += compare(values, args.compare)
+    if energies:
+        lines += ["", "Energies of launches above the idle GPU, by NVML:", *energies]
     print("\n".join(lines), flush=True)
     if not args.no_replay:
         print("\nThe microbenchmarks of REDs on the new machine, SM cycles a RED:\n", flush=True)
@@ -124,7 +133,7 @@ def main(argv=None):
     args = arguments(argv)
     try:
         make(args)
-    except (BadInput, SimulatorBadInput, OSError) as error:
+    except (BadInput, SimulatorBadInput, energy.energy_fit.BadInput, OSError) as error:
         print(f"calibrate.py: {error}", file=sys.stderr)
         return 2
     return 0
