@@ -38,6 +38,7 @@ class PolicyRule {
     // Neighbouring words of a struct that one RED of its code adds to at most. Those of an atomred
     // follow from the unit.
     std::uint32_t words = 1;
+    bool every_pass = false;  // whether its code sums in passes without an event, too: zeros
   };
 
   explicit PolicyRule(const Facts& facts) : facts_(facts) {}

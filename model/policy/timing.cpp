@@ -169,8 +169,8 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
   // A pass without an event has no lanes that read on.
   for (std::size_t p = 0; p < code.own.paths.size(); ++p) {
     paths_.push_back(segment_of(code.own.paths[p], setting, kLanes, kAsWaits));
-    // Where the baseline has none there, they are of a sum to which no lane adds.
-    if (code.baseline != nullptr && !has_shuffles(code.baseline->paths.at(p))) {
+    if (which.rule->facts().every_pass && code.baseline != nullptr &&
+        !has_shuffles(code.baseline->paths.at(p))) {
       for (Share& share : paths_.back().shares) {
         share.access.of_zeros = share.access.kind == AccessKind::kShuffle;
       }

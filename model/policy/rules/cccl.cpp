@@ -10,7 +10,8 @@ class Cccl final : public PolicyRule {
                     .source = "ARC 7.2",
                     .description = "NVIDIA's CCCL: cub::WarpReduce with all lanes made active, in "
                                    "every pass of every warp.",
-                    .variant = "cccl"}) {}
+                    .variant = "cccl",
+                    .every_pass = true}) {}
 
   // There is no code for lanes that differ in their primitive: they add as the baseline does.
   [[nodiscard]] std::vector<CodePart> parts() const override {
