@@ -2,18 +2,7 @@
 """How the Python scripts end: what is wrong with what they were given is one line on stderr and exit code 2, an
 interrupt 130, never a traceback. WARPFOLD_TRACEBACK=1 shows one to who looks for a fault in a script."""
 
-import ctypes
-import os
-import select
-import signal
-import subprocess
 import sys
-import threading
-import time
-
-# What input that is not as expected makes Python raise.
-BAD_INPUT = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, RecursionError,
-             MemoryError, StopIteration)
 
 
 def _silent(kind, error, trace, otherwise=sys.excepthook):
@@ -23,6 +12,18 @@ def _silent(kind, error, trace, otherwise=sys.excepthook):
 
 # Whoever imports this says nothing of an interrupt, at any moment from here on; the exit code is as without.
 sys.excepthook = _silent
+
+import ctypes  # noqa: E402
+import os  # noqa: E402
+import select  # noqa: E402
+import signal  # noqa: E402
+import subprocess  # noqa: E402
+import threading  # noqa: E402
+import time  # noqa: E402
+
+# What input that is not as expected makes Python raise.
+BAD_INPUT = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, RecursionError,
+             MemoryError, StopIteration)
 
 
 def line_of(error):
