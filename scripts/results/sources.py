@@ -140,7 +140,8 @@ def times_of(simulator, trace):
     """(GPU, {policy: median ms}) as measured."""
     info = json.loads(run([simulator, "trace", "info", "--json", kernels.path_of(trace)]))["traces"][0]
     header = info["header"]
-    return header["gpu"], {time["policy"]: time["median_ms"] for time in header["times"]}
+    return header["gpu"], {time["policy"]: time["median_ms"] for time in header["times"]
+                           if time.get("gpu", header["gpu"]) == header["gpu"]}
 
 
 def cycles_of(simulator, trace, gpu, policy, kind):

@@ -498,7 +498,7 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "layout": layout, "fpga": fpga,
           "accuracy": accuracy, "replay": replay, "vectors": vectors, "vector-replay": vector_replay, "on-h100": on_h100,
           "vector-structs": vector_structs, "measured": measured, "calibration": calibration,
-          "held-out": plain_rows("held_out"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
+          "held-out": plain_rows("held_out"), "times-h100": plain_rows("h100_times"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
           "schedulers": lambda n: schedulers.by_trace(n, markdown), "scheduler-bounds": lambda n: schedulers.bounds(n, markdown),
           "floor": of_today(today.floor_rows),
           "forms": on_gpu(gpu_kernels.FORMS, gpu_kernels.form_rows),

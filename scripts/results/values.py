@@ -361,6 +361,8 @@ class Numbers:
                 return paper_machine.PaperMachine(self).value(rest)
             if words[0] == "layout":
                 return self.layout_value(*rest)
+            if words[0] == "h100-times":
+                return self.need("h100_times")["summary"][rest[0]]
             if words[0] == "energy":
                 return self.energy_value(*rest)
             if words[0] in ("replay", "vector-replay"):
