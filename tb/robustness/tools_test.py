@@ -80,6 +80,24 @@ class Tools(unittest.TestCase):
                 path = self.file("s.yaml", text)
                 self.assertIn(said, self.refusal("scripts/sweep/sweep.py", "--dry-run", path))
 
+    def test_an_interrupt_in_a_destructor_is_not_lost(self):
+        program = self.file("p.py", f"""
+import sys
+sys.path.insert(0, {str(ROOT / "scripts")!r})
+import guard, os, signal, time
+class Loses:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+def main():
+    Loses()
+    time.sleep(60)
+    return 0
+guard.end("p.py", main)
+""")
+        done = subprocess.run([PYTHON, "-B", program], capture_output=True, check=False, timeout=30)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (130, b"", b""))
+
 
 if __name__ == "__main__":
     unittest.main()
