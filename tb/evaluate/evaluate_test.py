@@ -242,12 +242,10 @@ class Interrupt(Case):
 
 class Proof(Case):
     def test_the_rules_are_proved(self):
-        _, result, _, _ = self.judge("plain_adder", "--only", "proof")
+        """From reset for some cycles, then for every number of them."""
+        status, result, out, _ = self.judge("plain_adder", "--only", "proof", "--prove")
         self.assertEqual(result["proof"]["verdict"], "proved", result["proof"])
         self.assertGreaterEqual(result["proof"]["cycles"], 2)
-
-    def test_the_serial_kind_is_proved_for_ever(self):
-        status, result, out, _ = self.judge("plain_adder", "--only", "proof", "--prove")
         self.assertEqual((status, result["proof"].get("induction")), (0, "proved"), result["proof"])
         self.assertIn("for every number of cycles: proved", out)
 
