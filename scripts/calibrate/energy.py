@@ -116,7 +116,7 @@ def fit(text, gpu, files, traces, jobs):
         coefficients = energy_fit.fit(chosen)
     lines, worst = table(points, coefficients, first)
     lines += [f"{scene}: measured, but there is no trace of it" for scene in missing]
-    source = f"fitted: {len(chosen)} launches of {first}, scripts/calibrate/energy.py; within {worst:.0%}"
+    source = f"calibrated: {len(chosen)} launches of {first}, scripts/calibrate/energy.py; within {worst:.0%}"
     values = {name: (round(float(value), 1 if name.endswith("watts") else 0), source)
               for name, value in coefficients.items()}
     idle = sum(scene["idle_watts"] for scene in scenes) / len(scenes)
