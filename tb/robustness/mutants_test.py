@@ -143,8 +143,8 @@ class Mutants(CommandTest):
     def test_energies(self):
         """Both files of energy_fit.py, which has a line for each launch that is in one of them alone."""
         runs = [{"trace": f"t{n}.wft", "policy": "skip", "rop_ops": 1e6 * n, "noc_bytes": 4e7 * (1 + n),
-                 "activity": {"instructions": 1e8 + 1e6 * n * n, "shuffles": 2e5 * n, "l2_misses": 6e3,
-                              "l2_evictions": 4e3},
+                 "activity": {"instructions": 1e8 + 1e6 * n * n, "shuffles": 2e5 * n + 5,
+                              "shuffles_of_zeros": 5, "l2_misses": 6e3, "l2_evictions": 4e3},
                  "config": {"l2": {"line_bytes": 128}, "energy": {"noc_byte_pj": 8.0, "dram_byte_pj": 32.0}}}
                 for n in range(6)]
         scenes = [{"scene": f"t{n}", "energy": [{"policy": "skip", "kernel_ms": 1.0 + n,
