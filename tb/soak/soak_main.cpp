@@ -33,7 +33,7 @@ struct Options {
   std::uint64_t runs = 0;  // 0: until the time is up
   double hours = 0;
   unsigned jobs = 1;
-  unsigned seconds = 60;  // of a processor, for a run of one case
+  unsigned seconds = 240;  // of a processor, for a run of one case
   fs::path out = "results/soak";
   bool show_refused = false;
 };
