@@ -11,6 +11,9 @@ import struct
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import guard  # noqa: E402
+
 GAUSSIANS = 80_000
 VIEW = {"width": 980, "height": 546, "fov_x": 60, "eye": [0, 0, 0], "target": [0, 0, 5], "up": [0, -1, 0]}
 
@@ -34,8 +37,13 @@ def write(folder):
                                          encoding="utf-8")
 
 
-if __name__ == "__main__":
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+def main(arguments):
+    if len(arguments) != 1 or arguments[0].startswith("-"):
         print("usage: random_scene.py FOLDER", file=sys.stderr)
-        sys.exit(2)
-    write(Path(sys.argv[1]))
+        return 2
+    write(Path(arguments[0]))
+    return 0
+
+
+if __name__ == "__main__":
+    guard.end("random_scene.py", main, sys.argv[1:])
