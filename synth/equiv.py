@@ -22,6 +22,13 @@ from synth import BadInput, ToolFailed
 # replaced by its function.
 FORMS = {"gates": "{}.gates.v", "small": "{}.small.flat.v", "fast": "{}.fast.flat.v"}
 TO_GRAPH = ["flatten", "async2sync", "dffunmap", "techmap", "opt_clean", "setundef -zero", "aigmap", "opt_clean"]
+# An output that is an input by another name: Yosys 0.52 cannot write one. With two inverters it is the same graph.
+BUFFER = """module \\$_BUF_ (input A, output Y);
+  wire n;
+  \\$_NOT_ first (.A(A), .Y(n));
+  \\$_NOT_ second (.A(n), .Y(Y));
+endmodule
+"""
 
 
 # ------------------------------------------------------------------------------------------------
@@ -138,7 +145,9 @@ def build(commands, folder, name, wanted=()):
     commands = list(commands)
     for wire in wanted:
         commands.append(f"expose w:{re.sub(r'[^A-Za-z0-9_.]', '?', wire)}")
-    commands += [*TO_GRAPH, f"write_aiger -ascii -vmap {names} {aag}"]
+    buffer = folder / "buffer.v"
+    buffer.write_text(BUFFER, encoding="utf-8")
+    commands += [*TO_GRAPH, "insbuf", f"techmap -map {buffer}", f"write_aiger -ascii -vmap {names} {aag}"]
     synth.run([*synth.YOSYS, "-p", "; ".join(commands)], folder / f"{name}.yosys.log", name)
     return Graph(aag, names, wanted)
 
