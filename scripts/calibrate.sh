@@ -20,7 +20,7 @@ usage: scripts/calibrate.sh --name NAME [options]
   --compare MACHINE    also print where that machine has other values
   --out DIR            folder                                                            [results/calibrate]
   --no-replay          do not run the microbenchmarks in the model
-  --match REGEX        replay only cases whose name it finds
+  --match REGEX        replay the cases whose name it finds, . for all    [those that set the rates of REDs]
   --energy             also measure joules of launches, of a scene of random Gaussians, and fit the energies to them
   --energies FILE      what `warpfold_capture energy` wrote earlier. Of several scenes the first is fitted
   --trace FILE         of a scene whose energies were measured   [those of traces/calibrate and traces/data]

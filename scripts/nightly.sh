@@ -22,6 +22,7 @@ checks=(
   "mutants|mutants of the netlist are found or equivalent|scripts/mutate.sh"
   "bugs|bugs planted in the RTL are found|scripts/mutate_rtl.sh"
   "coverage|every line and branch of the RTL is reached|scripts/coverage.sh"
+  "cpp-coverage|lines and branches of the model and the format|scripts/coverage.sh --cpp"
   "fuzz|readers of files under libFuzzer, a minute each|scripts/fuzz.sh --minutes 1"
   "soak|random machines and traces, 1,000 runs|scripts/soak.sh --runs 1000"
   "kill|commands that are killed at random moments|scripts/kill.sh --times 200"

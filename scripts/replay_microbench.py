@@ -34,6 +34,17 @@ BUILT = [ROOT / f"build/release/{folder}/microbench/warpfold_red_trace" for fold
 GROUPS = ("red", "vector")
 TRACES = Path(os.environ.get("WARPFOLD_RED_TRACE") or next((path for path in BUILT if path.exists()), BUILT[0]))
 
+# The microbenchmarks of REDs that the machine was set from.
+RED_RATES = r"/lanes=(8|32)/warps=32/sm|/lanes=(2|8|32)/warps=32/gpu|hot_(address|line|sectors)/lanes=(1|8|32)/|hot_block"
+
+# Those of vector REDs: all lanes or eight, and nine floats of a struct; one place of all SMs.
+VECTOR_RATES = (r"vector/(same|packed|sectors|struct_64)/words=./v./lanes=(8|32)/warps=32/"
+                r"|vector/struct_(48|64)/words=9/v4/lanes=1/|vector/struct_(48|64)_by_lanes/"
+                r"|vector/hot_address/words=./v./lanes=1$|vector/hot_block/sectors=(1|4)/vectors=2/lines=1/words=4/v4/")
+
+# Both, of a file that has both.
+RATES = f"^red/.*({RED_RATES})|{VECTOR_RATES}"
+
 
 def pattern(text):
     try:

@@ -69,11 +69,11 @@ def findings(values, notes):
     return lines
 
 
-def compare(values, path):
-    """Lines on where another machine file has other values."""
+def compare(machine, values, path):
+    """Lines on where another machine has other values than the file that was written."""
+    mine = base_machine(str(machine)).values
     other, name = base_machine(str(path)).values, Path(path).stem if str(path).endswith(".toml") else path
-    lines = [f"  {p}: {number(v.value)} ({name}: {number(other[p])})" for p, v in values.items()
-             if p in other and other[p] != v.value]
+    lines = [f"  {p}: {number(mine[p])} ({name}: {number(other[p])})" for p in values if p in other and other[p] != mine[p]]
     return ["", f"Differences from {path}:", *(lines or ["  none"])]
 
 
@@ -86,7 +86,8 @@ def arguments(argv):
     parser.add_argument("--out", type=Path, default=ROOT / "results/calibrate", help="folder (%(default)s)")
     parser.add_argument("--compare", metavar="MACHINE", help="also print where that machine has other values")
     parser.add_argument("--no-replay", action="store_true", help="do not run the microbenchmarks in the model")
-    parser.add_argument("--match", default="", metavar="REGEX", help="replay only cases whose name it finds")
+    parser.add_argument("--match", default=replay_microbench.RATES, metavar="REGEX",
+                        help="replay the cases whose name it finds, . for all; default: those that set rates")
     parser.add_argument("--energies", action="append", default=[], metavar="FILE",
                         help="of warpfold_capture energy: fit the energies to its first scene")
     parser.add_argument("--trace", action="append", default=[], metavar="FILE", help="of a scene of these")
@@ -118,7 +119,7 @@ def make(args):
     whole_file.write(machine, text)
     lines = [f"{measured.gpu['name']}: {machine}", "", *table(values), *findings(values, notes)]
     if args.compare:
-        lines += compare(values, args.compare)
+        lines += compare(machine, values, args.compare)
     if energies:
         lines += ["", "Energies of launches above the idle GPU, by NVML:", *energies]
     print("\n".join(lines), flush=True)

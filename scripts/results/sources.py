@@ -12,6 +12,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import replay_microbench
 import store
 import today as kernels
 from values import KINDS
@@ -90,20 +91,11 @@ def accuracy():
     return "build/release/tb/shipped/accuracy_test", {"traces": traces}
 
 
-# The microbenchmarks of REDs that the machine was set from.
-REPLAYED = r"/lanes=(8|32)/warps=32/sm|/lanes=(2|8|32)/warps=32/gpu|hot_(address|line|sectors)/lanes=(1|8|32)/|hot_block"
-
-# Those of vector REDs: all lanes or eight, and nine floats of a struct; one place of all SMs.
-VECTORS_REPLAYED = (r"vector/(same|packed|sectors|struct_64)/words=./v./lanes=(8|32)/warps=32/"
-                    r"|vector/struct_(48|64)/words=9/v4/lanes=1/|vector/struct_(48|64)_by_lanes/"
-                    r"|vector/hot_address/words=./v./lanes=1$|vector/hot_block/sectors=(1|4)/vectors=2/lines=1/words=4/v4/")
-
-
 def replay(simulator):
     """The RED microbenchmarks in the model beside what an H200 took."""
-    command = [sys.executable, "-B", ROOT / "scripts/replay_microbench.py", "--match", REPLAYED]
+    command = [sys.executable, "-B", ROOT / "scripts/replay_microbench.py", "--match", replay_microbench.RED_RATES]
     rows = json_of(command, environment={"WARPFOLD": simulator})
-    return f"scripts/replay_microbench.py --match '{REPLAYED}' --json FILE", {"gpu": "h200", "cases": [
+    return f"scripts/replay_microbench.py --match '{replay_microbench.RED_RATES}' --json FILE", {"gpu": "h200", "cases": [
         [row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows]}
 
 
@@ -111,9 +103,9 @@ def vector_replay(simulator):
     """The microbenchmarks of vector REDs in the model beside what an H100 took."""
     measurements = "model/gpus/h100-microbench.json"
     command = [sys.executable, "-B", ROOT / "scripts/replay_microbench.py", ROOT / measurements, "--gpu", "h100",
-               "--match", VECTORS_REPLAYED]
+               "--match", replay_microbench.VECTOR_RATES]
     rows = json_of(command, environment={"WARPFOLD": simulator})
-    return f"scripts/replay_microbench.py {measurements} --gpu h100 --match '{VECTORS_REPLAYED}' --json FILE", {
+    return f"scripts/replay_microbench.py {measurements} --gpu h100 --match '{replay_microbench.VECTOR_RATES}' --json FILE", {
         "gpu": "h100", "cases": [[row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows]}
 
 
