@@ -18,6 +18,7 @@ source "$(dirname "$(readlink -f "$0")")/lib.sh"
 help_first - "$@"
 
 (($# == 0)) || [[ $# == 1 && $1 =~ ^--(toggles|cpp)$ ]] || die "takes --toggles, --cpp or nothing, got '$*'"
+need_writable
 cd "$repo"
 
 # Branches that only an exception takes are those of the compiler, and no test's to reach.

@@ -41,6 +41,7 @@ for name in "${names[@]}"; do
   [[ " ${all[*]} " == *" $name "* ]] || die "no target '$name'; there are: ${all[*]}"
 done
 
+need_writable
 ensure_packages "${packages_run[@]}" "${packages_fuzz[@]}"
 cd "$repo"
 cmake --preset fuzz >/dev/null

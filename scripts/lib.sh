@@ -139,8 +139,15 @@ abc_program() {
     die "berkeley-abc not found; Debian package berkeley-abc, or yosys-abc where there is none"
 }
 
+# For scripts that build in their checkout, before they do.
+need_writable() {
+  [[ -w $repo ]] ||
+    die "$repo cannot be written: copy it, or build elsewhere by cmake -S and -B, and name the command in WARPFOLD"
+}
+
 # Builds programs in build/release, which is configured without the tests where it is not yet.
 build_release() {  # target...
+  need_writable
   if [[ ! -f $repo/build/release/build.ninja ]]; then
     (cd "$repo" && cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null)
   fi

@@ -47,6 +47,7 @@ export abc
 
 build=$repo/build/release
 export folder=$build/tb/mutation repo
+need_writable
 mkdir -p "$folder"
 
 # Runs a command quietly; if it fails, shows the end of its output and ends the script.

@@ -65,6 +65,7 @@ elif [[ $with_gpu == yes ]]; then
   for check in "${gpu_checks[@]}"; do names+=("${check%%|*}"); done
 fi
 
+need_writable
 cd "$repo"
 logs=results/nightly
 mkdir -p "$logs"

@@ -10,6 +10,7 @@ source "$(dirname "$(readlink -f "$0")")/lib.sh"
 help_first - "$@"
 (($# == 0)) || die "takes no arguments, got '$*'"
 
+need_writable
 ensure_packages "${packages_package[@]}"
 cd "$repo"
 out=out/packages

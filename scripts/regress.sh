@@ -23,6 +23,7 @@ while (($#)); do
   shift 2
 done
 ((seeds > 0)) || die "--seeds needs at least 1"
+need_writable
 cd "$repo"
 
 log=$(mktemp)

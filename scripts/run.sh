@@ -76,6 +76,7 @@ kind_number "$kind" >/dev/null
 top=arc_subcore
 [[ $kind == serial ]] || top=arc_subcore_$kind
 
+need_writable
 ensure_packages "${packages_run[@]}"
 cd "$repo"
 

@@ -13,6 +13,7 @@ set -euo pipefail
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
 help_first - "$@"
 
+need_writable
 ensure_packages "${packages_run[@]}" libgtest-dev
 cd "$repo"
 cmake --preset release -DWARPFOLD_TESTS=ON >/dev/null

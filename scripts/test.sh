@@ -15,6 +15,7 @@ case $preset in
   *) die "unknown preset '$preset'; one of: release debug coverage" ;;
 esac
 
+need_writable
 ensure_packages "${packages_test[@]}"
 cd "$repo"
 

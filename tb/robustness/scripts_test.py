@@ -68,6 +68,30 @@ class FromElsewhere(unittest.TestCase):
         self.assertEqual(wrong, [])
 
 
+class ReadOnly(unittest.TestCase):
+    """A checkout that cannot be written: one line, before anything is installed or built."""
+
+    WRITERS = ("coverage.sh", "fuzz.sh", "nightly.sh", "package.sh", "regress.sh", "run.sh", "soak.sh", "test.sh")
+
+    def test_one_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            repo = Path(folder) / "repo"
+            shutil.copytree(ROOT / "scripts", repo / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+            (repo / "model/unit").mkdir(parents=True)
+            shutil.copy(ROOT / "model/unit/CMakeLists.txt", repo / "model/unit")
+            # Root may write where modes say no, so the mount says it, in a namespace of its own.
+            mount = ["unshare", "--mount", *(["--map-root-user"] if os.geteuid() else []), "sh", "-c",
+                     'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"', str(repo)]
+            if subprocess.run([*mount, "true"], capture_output=True, check=False).returncode != 0:
+                self.skipTest("no mounts here")
+            for script in self.WRITERS:
+                done = subprocess.run([*mount, "bash", str(repo / "scripts" / script)], text=True, capture_output=True,
+                                      stdin=subprocess.DEVNULL, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), (script, done.stderr))
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+                self.assertIn(f"{script}: {repo} cannot be written", done.stderr)
+
+
 class Synthesis(unittest.TestCase):
     def test_folders_with_blanks(self):
         sys.path.insert(0, str(ROOT / "synth"))
