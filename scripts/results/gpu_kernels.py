@@ -14,6 +14,7 @@ FORM_ROWS = (
     ("ARC-SW, best `sw-b`", "tight", PIXEL, ("sw-b:",)),
     ("warp sum (`skip`)", "tight", PIXEL, ("skip",)),
     ("recursive halving", "tight", "halved", ("baseline",)),
+    ("recursive halving, fixed point", "tight", "halved", ("fixed",)),
     ("recursive halving, vector REDs", "tight", "halved_vector", ("vector",)),
     ("block reduction, a float a lane", "tight", "block_reduced", ("baseline",)),
     ("block reduction, structs, vector REDs", "tight", "block_reduced_struct", ("vector",)),
@@ -23,6 +24,7 @@ FORM_ROWS = (
     ("per splat", "tight", "per_splat", ("baseline",)),
     ("per splat, gradients in a struct, vector REDs", "tight", "per_splat_struct", ("vector",)),
     ("per splat, gradients in a struct, bulk operations", "tight", "per_splat_struct", ("bulk",)),
+    ("per splat, gradients in a struct, fixed point", "tight", "per_splat_struct", ("fixed",)),
     ("the pixel kernel without atomics", "tight", PIXEL, ("none",)),
     ("per splat, by ncu", "tight", "per_splat", ("ncu",)),
     ("per splat of Faster-GS, by ncu, on its own list", "own", "Faster-GS", ("ncu",)))

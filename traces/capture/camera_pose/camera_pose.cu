@@ -2,12 +2,14 @@
 // Gradient of camera poses, in the backward pass of a projection as gsplat and fvdb have it: a
 // thread is a Gaussian and adds twelve values, dL/dR and dL/dt, to the matrix of each camera that
 // sees it. All warps of the GPU add to the same few words. Halved: the warps sum by recursive
-// halving, and twelve lanes add a word each.
+// halving, and twelve lanes add a word each. In fixed point the sums of a warp stay floats, as
+// their order is always the same.
 #include "traces/capture/camera_pose/cameras.hpp"
 #include "traces/capture/common/device_buffer.hpp"
 #include "traces/capture/common/linear_grid.hpp"
 #include "traces/capture/reduce/halving.cuh"
 #include "traces/capture/workload/device.cuh"
+#include "traces/capture/workload/fixed_sums.cuh"
 #include "traces/capture/workload/workload.hpp"
 
 namespace warpfold::capture::camera_pose {
@@ -29,6 +31,7 @@ struct PoseArgs {
   float* sums;
   int count;
   int camera_count;
+  FixedWords fixed;
 };
 
 struct Matrices {
@@ -45,14 +48,6 @@ __device__ __forceinline__ void load(const float* from, float (&to)[N]) {
     to[i] = from[i];
   }
 }
-
-// The words of the matrices, each a primitive.
-struct Words {
-  float* sums;
-  __device__ __forceinline__ float* operator()(int idx, int /*parameter*/) const {
-    return sums + idx;
-  }
-};
 
 // A Gaussian, and what it adds to a camera.
 struct Thread {
@@ -128,6 +123,7 @@ struct HalvedPoses {
     thread.load_gaussian(args);
     const unsigned lane = threadIdx.x % trace::kWarpLanes;
     const int own = sum_of_lane<kPoseValues>(lane);
+    const FixedElement target(args.sums, args.fixed, max(own, 0));
     mode.note(kPrologue);
 #pragma unroll 1
     for (int c = 0; c < args.camera_count; ++c) {
@@ -142,7 +138,7 @@ struct HalvedPoses {
       if (mode.leaves(own >= 0, kNever)) {
         continue;
       }
-      mode.reduce(c * kMatrix + own, Words{args.sums}, sum);
+      mode.reduce(c * kMatrix + own, target, sum);
     }
     mode.note(kEpilogue);
   }
@@ -151,7 +147,7 @@ struct HalvedPoses {
 }  // namespace
 
 WARPFOLD_PRIMITIVE_KERNELS(camera_pose, Poses)
-WARPFOLD_APART_KERNELS(camera_pose_halved, HalvedPoses)
+WARPFOLD_APART_FIXED_KERNELS(camera_pose_halved, HalvedPoses)
 
 namespace {
 
@@ -191,9 +187,16 @@ class CameraPose final : public workload::Workload {
     mean_gradients_ = DeviceBuffer<float>(std::span<const float>(host_.mean_gradients));
     covariance_gradients_ = DeviceBuffer<float>(std::span<const float>(host_.covariance_gradients));
     sums_ = DeviceBuffer<float>::on_own_pages(host_.cameras.size() * kMatrix);
-    args_ = {means_.data(), covariances_.data(),    cameras_.data(),
-             radii_.data(), mean_gradients_.data(), covariance_gradients_.data(),
-             sums_.data(),  options_.gaussians,     options_.cameras};
+    args_ = {means_.data(),          covariances_.data(),
+             cameras_.data(),        radii_.data(),
+             mean_gradients_.data(), covariance_gradients_.data(),
+             sums_.data(),           options_.gaussians,
+             options_.cameras,       {}};
+    if (halved_) {
+      fixed_ = std::make_unique<workload::FixedSums>(
+          sums_.data(), sums_.size(), kMatrix,
+          linear_grid(host_.count(), kThreads) * (kThreads / trace::kWarpLanes), args_.fixed);
+    }
   }
   [[nodiscard]] Launch launch() const override {
     return {{linear_grid(host_.count(), kThreads), 1, 1}, {kThreads, 1, 1}, &args_};
@@ -217,6 +220,7 @@ class CameraPose final : public workload::Workload {
     return {{"dL_dpose", sums_.data(), sums_.size()}};
   }
   [[nodiscard]] std::vector<double> reference() const override { return backward(host_); }
+  [[nodiscard]] workload::FixedSums* fixed() const override { return fixed_.get(); }
   [[nodiscard]] double tolerance() const override { return 1e-4; }
   [[nodiscard]] std::map<std::string, std::string> provenance() const override {
     return {{"input", std::to_string(options_.gaussians) + " Gaussians, " +
@@ -232,6 +236,7 @@ class CameraPose final : public workload::Workload {
   DeviceBuffer<Camera> cameras_;
   DeviceBuffer<std::int32_t> radii_;
   PoseArgs args_{};
+  std::unique_ptr<workload::FixedSums> fixed_;
 };
 
 }  // namespace

@@ -6,11 +6,7 @@
 // The functions without shuffles are for host and device.
 #pragma once
 
-#if defined(__CUDACC__)
-#define WARPFOLD_HOST_DEVICE __host__ __device__ __forceinline__
-#else
-#define WARPFOLD_HOST_DEVICE inline
-#endif
+#include "traces/capture/reduce/host_device.cuh"
 
 namespace warpfold {
 

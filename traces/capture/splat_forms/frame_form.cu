@@ -51,15 +51,15 @@ void FrameForm::launch(const GpuFrame& frame, const float* dl_dpixels) const {
       break;
     case Form::kPerSplatStruct:
       start(per_splat_struct_kernels().of(Variant::kVector), buckets, trace::kWarpLanes,
-            PerSplatArgs<GradientStructs>{args, buckets_.state(), {structs_.data()}});
+            PerSplatArgs<FixedStructs>{args, buckets_.state(), {{structs_.data()}, {}}});
       break;
     case Form::kHalved:
       start(halved_kernels().of(Variant::kBaseline), frame.grid(), by_tile,
-            HalvedArgs{args, structs_.data()});
+            HalvedArgs{args, structs_.data(), {}});
       break;
     case Form::kHalvedVector:
       start(halved_vector_kernels().of(Variant::kVector), frame.grid(), by_tile,
-            HalvedArgs{args, structs_.data()});
+            HalvedArgs{args, structs_.data(), {}});
       break;
     case Form::kTileWarp:
       start(tile_warp_kernels().of(Variant::kSkip), frame.grid(), by_warp,

@@ -5,11 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "traces/capture/common/device_buffer.hpp"
+#include "traces/capture/reduce/fixed_point.cuh"
 #include "traces/capture/splat/backward.cuh"
+#include "traces/capture/workload/fixed_sums.cuh"
 #include "traces/capture/workload/workload.hpp"
 
 namespace warpfold::capture::splat_forms {
@@ -23,6 +26,17 @@ struct GradientStructs {
   __device__ __forceinline__ float* operator()(int idx, int parameter) const {
     return gradient + static_cast<long long>(idx) * kStructFloats + parameter;
   }
+};
+
+// The same, with words in fixed point in the place of the floats.
+struct FixedStructs : GradientStructs {
+  FixedWords sums;
+  __device__ __forceinline__ const FixedWords& fixed() const { return sums; }
+  __device__ __forceinline__ unsigned long long* word(int idx, int parameter) const {
+    return sums.words + static_cast<long long>(idx) * kStructFloats + parameter;
+  }
+  __device__ __forceinline__ int place(int parameter) const { return parameter; }
+  __device__ __forceinline__ float scale(int parameter) const { return sums.scale[parameter]; }
 };
 
 class ArrayStorage {
@@ -94,6 +108,12 @@ class StructStorage {
                         kStructFloats * sizeof(float)});
     }
     return result;
+  }
+  // Words of which each takes at most `additions`.
+  [[nodiscard]] std::unique_ptr<workload::FixedSums> in_fixed_point(std::uint64_t additions,
+                                                                    FixedWords& arguments) const {
+    return std::make_unique<workload::FixedSums>(structs_.data(), structs_.size(), kStructFloats,
+                                                 additions, arguments);
   }
   // The struct seen as pieces of so many floats, each a primitive.
   [[nodiscard]] std::vector<trace::Parameter> pieces(std::uint32_t floats) const {

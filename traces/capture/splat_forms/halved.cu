@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backward kernel of 3D Gaussian Splatting with a pixel a thread, whose warps sum by recursive
 // halving in every pass in which a lane is active: the sums end in nine lanes, which add them to
-// the struct of the Gaussian in one RED, or in three lanes with four each.
+// the struct of the Gaussian in one RED, or in three lanes with four each. In fixed point the sums
+// of a warp stay floats, as their order is always the same.
 #include "traces/capture/splat_forms/frame_workload.cuh"
 #include "traces/capture/splat_forms/kernels.cuh"
 #include "traces/capture/splat_forms/pixel_group.cuh"
@@ -45,6 +46,7 @@ struct Halved {
                       static_cast<int>(blockIdx.y * kTileSize + threadIdx.y), total);
     const int warp_first = least_of_warp(thread.first_pass[0]);
     const Lanes lanes(static_cast<unsigned>(rank) % trace::kWarpLanes);
+    const auto target = lanes.target(args.gradient, args.fixed);
     mode.note(kPrologue);
 #pragma unroll 1
     for (int base = 0; base < total; base += kBatch) {
@@ -75,7 +77,7 @@ struct Halved {
         float val[kParameters];
         gradients(f, conic, make_float3(color.x, color.y, color.z), active ? falloff : 0.0F,
                   active ? alpha_raw : 0.0F, frame.mean_scale, thread.state[0], val);
-        lanes.add(mode, kNever, __float_as_int(color.w), args.gradient, val);
+        lanes.add(mode, kNever, __float_as_int(color.w), target, val);
       }
     }
     mode.note(kEpilogue);
@@ -87,7 +89,7 @@ using HalvedVectors = Halved<ThreeLanes>;
 
 }  // namespace
 
-WARPFOLD_APART_KERNELS(halved, HalvedFloats)
+WARPFOLD_APART_FIXED_KERNELS(halved, HalvedFloats)
 WARPFOLD_APART_STRUCT_KERNELS(halved_vector, HalvedVectors)
 
 namespace {
@@ -109,7 +111,12 @@ class HalvedWorkload final : public FrameWorkload {
   void load() override {
     FrameWorkload::load();
     gradients_.allocate(FrameWorkload::primitive_count());
-    args_ = {frame(), gradients_.pointers().gradient};
+    args_ = {frame(), gradients_.pointers().gradient, {}};
+    if (kernels_.greatest != nullptr) {
+      // Of each warp of each tile.
+      fixed_ = gradients_.in_fixed_point(
+          std::uint64_t{tiles_x()} * tiles_y() * (kTilePixels / trace::kWarpLanes), args_.fixed);
+    }
   }
   [[nodiscard]] std::uint64_t primitive_count() const override {
     return FrameWorkload::primitive_count() * (kStructFloats / Lanes::kPieceFloats);
@@ -124,12 +131,14 @@ class HalvedWorkload final : public FrameWorkload {
   [[nodiscard]] std::vector<double> reference() const override {
     return gradients_.arrange(reference_gradients());
   }
+  [[nodiscard]] workload::FixedSums* fixed() const override { return fixed_.get(); }
 
  private:
   std::string name_, how_;
   workload::Kernels kernels_;
   StructStorage gradients_;
   HalvedArgs args_{};
+  std::unique_ptr<workload::FixedSums> fixed_;
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ struct PerSplatArgs {
 struct HalvedArgs {
   BackwardArgs frame;
   float* gradient;  // of structs
+  FixedWords fixed;
 };
 
 struct TileWarpArgs {
@@ -31,7 +32,7 @@ struct TileWarpArgs {
 
 // CTAs of a warp, as many as there are buckets. PerSplatArgs<GradientPointers>.
 [[nodiscard]] workload::Kernels per_splat_kernels();
-// The same. PerSplatArgs<GradientStructs>.
+// The same. PerSplatArgs<FixedStructs>.
 [[nodiscard]] workload::Kernels per_splat_struct_kernels();
 // A CTA a tile, kTileSize x kTileSize threads. HalvedArgs.
 [[nodiscard]] workload::Kernels halved_kernels();

@@ -175,16 +175,16 @@ struct PerSplat {
 };
 
 using PerSplatArrays = PerSplat<GradientPointers>;
-using PerSplatStructs = PerSplat<GradientStructs>;
+using PerSplatStructs = PerSplat<FixedStructs>;
 
 }  // namespace
 
 WARPFOLD_APART_KERNELS(per_splat, PerSplatArrays)
-WARPFOLD_APART_STRUCT_KERNELS(per_splat_struct, PerSplatStructs)
+WARPFOLD_APART_STRUCT_FIXED_KERNELS(per_splat_struct, PerSplatStructs)
 
 namespace {
 
-template <class Storage>
+template <class Storage, class Out>
 class PerSplatWorkload final : public FrameWorkload {
  public:
   PerSplatWorkload(std::string name, std::string where, workload::Kernels kernels)
@@ -205,7 +205,11 @@ class PerSplatWorkload final : public FrameWorkload {
       throw InputError("the camera sees no Gaussian");
     }
     gradients_.allocate(primitive_count());
-    args_ = {frame(), buckets_.state(), gradients_.pointers()};
+    args_ = {frame(), buckets_.state(), {gradients_.pointers()}};
+    if constexpr (requires { args_.out.sums; }) {
+      // Of each tile.
+      fixed_ = gradients_.in_fixed_point(std::uint64_t{tiles_x()} * tiles_y(), args_.out.sums);
+    }
   }
   void check(Verdict& verdict) override {
     FrameWorkload::check(verdict);
@@ -223,23 +227,26 @@ class PerSplatWorkload final : public FrameWorkload {
   [[nodiscard]] std::vector<double> reference() const override {
     return gradients_.arrange(reference_gradients());
   }
+  [[nodiscard]] workload::FixedSums* fixed() const override { return fixed_.get(); }
 
  private:
   std::string name_, where_;
   workload::Kernels kernels_;
   FilledBuckets buckets_;
   Storage gradients_;
-  PerSplatArgs<typename Storage::Pointers> args_{};
+  PerSplatArgs<Out> args_{};
+  std::unique_ptr<workload::FixedSums> fixed_;
 };
 
 }  // namespace
 
 std::unique_ptr<workload::Workload> make_per_splat() {
-  return std::make_unique<PerSplatWorkload<ArrayStorage>>("per_splat", "", per_splat_kernels());
+  return std::make_unique<PerSplatWorkload<ArrayStorage, GradientPointers>>("per_splat", "",
+                                                                            per_splat_kernels());
 }
 
 std::unique_ptr<workload::Workload> make_per_splat_struct() {
-  return std::make_unique<PerSplatWorkload<StructStorage>>(
+  return std::make_unique<PerSplatWorkload<StructStorage, FixedStructs>>(
       "per_splat_struct", ", gradients in one struct", per_splat_struct_kernels());
 }
 

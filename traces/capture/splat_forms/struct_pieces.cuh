@@ -3,6 +3,7 @@
 // lanes add a float each, or three lanes four each.
 #pragma once
 
+#include "traces/capture/reduce/fixed_point.cuh"
 #include "traces/capture/reduce/halving.cuh"
 #include "traces/capture/splat_forms/gradient_storage.cuh"
 
@@ -25,14 +26,18 @@ class NineLanes {
 
   __device__ __forceinline__ explicit NineLanes(unsigned lane)
       : lane_(lane), sum_(sum_of_lane<kParameters>(lane)) {}
-  template <class Mode>
-  __device__ __forceinline__ void add(Mode& mode, unsigned never, int id, float* gradient,
+  // Where the lane adds: what `add` takes.
+  __device__ __forceinline__ FixedElement target(float* gradient, const FixedWords& fixed) const {
+    return {gradient, fixed, max(sum_, 0)};
+  }
+  template <class Mode, class Target>
+  __device__ __forceinline__ void add(Mode& mode, unsigned never, int id, const Target& target,
                                       const float (&val)[kParameters]) const {
     const float sum[1] = {halve(val, lane_)};
     if (mode.leaves(sum_ >= 0, never)) {
       return;
     }
-    mode.reduce(id * kStructFloats + sum_, Pieces<kPieceFloats>{gradient}, sum);
+    mode.reduce(id * kStructFloats + sum_, target, sum);
   }
 
  private:
@@ -54,8 +59,13 @@ class ThreeLanes {
       }
     }
   }
+  __device__ __forceinline__ Pieces<kPieceFloats> target(float* gradient,
+                                                         const FixedWords& /*fixed*/) const {
+    return {gradient};
+  }
   template <class Mode>
-  __device__ __forceinline__ void add(Mode& mode, unsigned never, int id, float* gradient,
+  __device__ __forceinline__ void add(Mode& mode, unsigned never, int id,
+                                      const Pieces<kPieceFloats>& target,
                                       const float (&val)[kParameters]) const {
     const float sum = halve(val, lane_);
     float piece[kPieceFloats];
@@ -68,7 +78,7 @@ class ThreeLanes {
     if (mode.leaves(lane_ < kPieces, never)) {
       return;
     }
-    mode.reduce(id * kPieces + static_cast<int>(lane_), Pieces<kPieceFloats>{gradient}, piece);
+    mode.reduce(id * kPieces + static_cast<int>(lane_), target, piece);
   }
 
  private:

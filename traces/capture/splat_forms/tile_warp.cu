@@ -115,7 +115,7 @@ struct TileWarp {
         sum_pixels(batch[j], frame.mean_scale, alpha_raw, group, val);
         const int id = __float_as_int(batch[j].color.w);
         if constexpr (kHalved) {
-          lanes.add(mode, kNever, id, args.out.gradient, val);
+          lanes.add(mode, kNever, id, Pieces<NineLanes::kPieceFloats>{args.out.gradient}, val);
         } else {
           mode.reduce(id, args.out, val);
         }

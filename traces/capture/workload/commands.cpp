@@ -17,6 +17,8 @@
 #include "traces/capture/common/recorded_sums.hpp"
 #include "traces/capture/common/relative_error.hpp"
 #include "traces/capture/common/trace_file.hpp"
+#include "traces/capture/workload/fixed_check.hpp"
+#include "traces/capture/workload/fixed_sums.cuh"
 #include "traces/capture/workload/launches.hpp"
 #include "traces/capture/workload/log.hpp"
 #include "traces/format/reader.hpp"
@@ -330,6 +332,9 @@ bool check_command(Workload& workload) {
       at += array.values();
     }
   }
+  if (workload.fixed() != nullptr) {
+    check_fixed(workload, verdict);
+  }
   check_recording(workload, verdict);
   std::printf("%s\n", verdict.failed() ? "check FAILED" : "check passed");
   return !verdict.failed();
@@ -350,9 +355,10 @@ bool time_command(Workload& workload, const TimeOptions& options) {
                 policy.name().c_str(), fact.registers, fact.shared_bytes, fact.ctas_per_sm);
   }
   // Brings the clocks up before the first policy is timed.
-  clear(workload);
+  const Policy baseline_policy{Variant::kBaseline, 0};
+  clear(workload, baseline_policy);
   for (int i = 0; i < 50; ++i) {
-    launch_policy(workload, {Variant::kBaseline, 0});
+    launch_policy(workload, baseline_policy);
   }
   std::vector<GpuEvent> begins(static_cast<std::size_t>(options.runs));
   std::vector<GpuEvent> ends(begins.size());
@@ -363,9 +369,10 @@ bool time_command(Workload& workload, const TimeOptions& options) {
   json["gpu"] = gpu.name;
   json["times"] = nlohmann::ordered_json::array();
   double baseline = 0;
+  bool good = true;
   for (const Policy& policy : timed_policies(kernels)) {
     for (int i = -options.warmup; i < options.runs; ++i) {
-      clear(workload);
+      clear(workload, policy);
       if (i < 0) {
         launch_policy(workload, policy);
         continue;
@@ -388,6 +395,11 @@ bool time_command(Workload& workload, const TimeOptions& options) {
     }
     std::printf("  %-16s %8.4f ms  (%.4f to %.4f)  %5.2fx  SM %4.0f MHz\n", policy.name().c_str(),
                 median, ms.front(), ms.back(), baseline / median, mhz);
+    if (policy.variant == Variant::kFixed && workload.fixed()->saturated() != 0) {
+      std::printf("  %llu additions saturated: the sums are wrong\n",
+                  static_cast<unsigned long long>(workload.fixed()->saturated()));
+      good = false;
+    }
     json["times"].push_back({{"policy", policy.name()},
                              {"median_ms", median},
                              {"min_ms", ms.front()},
@@ -398,7 +410,7 @@ bool time_command(Workload& workload, const TimeOptions& options) {
   if (!options.json.empty()) {
     write_text(options.json, json.dump(1) + "\n");
   }
-  return true;
+  return good;
 }
 
 bool launch_command(Workload& workload, const std::vector<std::string>& names) {
@@ -411,7 +423,7 @@ bool launch_command(Workload& workload, const std::vector<std::string>& names) {
     }
   }
   for (const Policy& policy : policies) {
-    clear(workload);
+    clear(workload, policy);
     launch_policy(workload, policy);
     capture::check(cudaDeviceSynchronize(), policy.name().c_str());
   }

@@ -41,6 +41,7 @@
 // compiler could contract differently.
 #pragma once
 
+#include "traces/capture/reduce/fixed_point.cuh"
 #include "traces/capture/reduce/half_pairs.cuh"
 #include "traces/capture/reduce/no_atomics.cuh"
 #include "traces/capture/reduce/reduce_arc.cuh"
@@ -256,7 +257,11 @@ class Recording {
 //                                            shared-slot as well
 //   WARPFOLD_APART_KERNELS(NAME, BODY)       the active lanes never share a primitive: only the
 //                                            baseline
-//   WARPFOLD_APART_STRUCT_KERNELS(NAME, BODY)   the same, with vector REDs and bulk operations
+//   WARPFOLD_APART_FIXED_KERNELS(NAME, BODY)   the same, and in fixed point; params are as
+//                                            fixed_point.cuh wants them
+//   WARPFOLD_APART_STRUCT_KERNELS(NAME, BODY)   only the baseline, with vector REDs and bulk
+//                                            operations
+//   WARPFOLD_APART_STRUCT_FIXED_KERNELS(NAME, BODY)   the same, and in fixed point
 //   WARPFOLD_HALF_KERNELS(NAME, BODY)        parameters are a pair of halves in a word: only the
 //                                            baseline, with a packed RED
 #define WARPFOLD_PRIMITIVE_KERNELS(NAME, BODY)              \
@@ -325,6 +330,28 @@ class Recording {
     WARPFOLD_PLAIN_ENTRIES(NAME)                            \
     return kernels;                                         \
   }
+#define WARPFOLD_APART_FIXED_KERNELS(NAME, BODY)            \
+  WARPFOLD_PLAIN_KERNELS(NAME, BODY)                        \
+  WARPFOLD_FIXED_POINT_KERNELS(NAME, BODY)                  \
+  ::warpfold::capture::workload::Kernels NAME##_kernels() { \
+    ::warpfold::capture::workload::Kernels kernels;         \
+    WARPFOLD_PLAIN_ENTRIES(NAME)                            \
+    WARPFOLD_FIXED_POINT_ENTRIES(NAME)                      \
+    return kernels;                                         \
+  }
+#define WARPFOLD_APART_STRUCT_FIXED_KERNELS(NAME, BODY)               \
+  WARPFOLD_PLAIN_KERNELS(NAME, BODY)                                  \
+  WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)             \
+  WARPFOLD_KERNEL(NAME, bulk, BODY, ::warpfold::Bulk<BODY::kThreads>) \
+  WARPFOLD_FIXED_POINT_KERNELS(NAME, BODY)                            \
+  ::warpfold::capture::workload::Kernels NAME##_kernels() {           \
+    ::warpfold::capture::workload::Kernels kernels;                   \
+    WARPFOLD_PLAIN_ENTRIES(NAME)                                      \
+    WARPFOLD_ENTRY(kVector, NAME, vector)                             \
+    WARPFOLD_ENTRY(kBulk, NAME, bulk)                                 \
+    WARPFOLD_FIXED_POINT_ENTRIES(NAME)                                \
+    return kernels;                                                   \
+  }
 #define WARPFOLD_APART_STRUCT_KERNELS(NAME, BODY)                     \
   WARPFOLD_PLAIN_KERNELS(NAME, BODY)                                  \
   WARPFOLD_KERNEL(NAME, vector, BODY, ::warpfold::Vector)             \
@@ -354,6 +381,12 @@ class Recording {
     BODY::run(args, mode);                                                                  \
     mode.finish();                                                                          \
   }
+#define WARPFOLD_FIXED_POINT_KERNELS(NAME, BODY)             \
+  WARPFOLD_KERNEL(NAME, fixed, BODY, ::warpfold::FixedPoint) \
+  WARPFOLD_KERNEL(NAME, greatest, BODY, ::warpfold::Greatest)
+#define WARPFOLD_FIXED_POINT_ENTRIES(NAME) \
+  WARPFOLD_ENTRY(kFixed, NAME, fixed)      \
+  kernels.greatest = reinterpret_cast<const void*>(warpfold_##NAME##_greatest);
 #define WARPFOLD_BASIC_KERNELS(NAME, BODY) \
   WARPFOLD_PLAIN_KERNELS(NAME, BODY)       \
   WARPFOLD_KERNEL(NAME, sw_s, BODY, ::warpfold::SwS)

@@ -13,7 +13,7 @@ namespace warpfold::capture::workload {
 namespace {
 
 void launch_often(const Workload& workload, const Policy& policy, int launches) {
-  clear(workload);
+  clear(workload, policy);
   for (int i = 0; i < launches; ++i) {
     launch_policy(workload, policy);
   }
@@ -55,10 +55,7 @@ std::vector<Policy> fastest_policies(const Workload& workload) {
 }  // namespace
 
 bool energy_command(Workload& workload, const EnergyOptions& options) {
-  clear(workload);
-  for (int i = 0; i < 50; ++i) {  // brings the clocks up
-    launch_policy(workload, {Variant::kBaseline, 0});
-  }
+  launch_often(workload, {Variant::kBaseline, 0}, 50);  // brings the clocks up
   const std::vector<Policy> policies = fastest_policies(workload);
   EnergyReport report(options.scene, options.seconds);
   for (const Policy& policy : policies) {

@@ -9,6 +9,7 @@
 #include "traces/capture/common/gpu_info.hpp"
 #include "traces/capture/common/half.hpp"
 #include "traces/capture/common/input.hpp"
+#include "traces/capture/workload/fixed_sums.cuh"
 
 namespace warpfold::capture::workload {
 namespace {
@@ -32,20 +33,37 @@ std::uint32_t warps_per_cta(const Workload::Launch& launch) {
   return static_cast<std::uint32_t>(product(launch.block)) / trace::kWarpLanes;
 }
 
-void launch_kernel(const Workload::Launch& launch, const void* kernel, void* second) {
+void launch_kernel(const Workload::Launch& launch, const void* kernel, void* second,
+                   std::size_t dynamic_bytes) {
   void* params[] = {const_cast<void*>(launch.arguments), second};
-  capture::check(
-      cudaLaunchKernel(kernel, dim3(launch.grid[0], launch.grid[1], launch.grid[2]),
-                       dim3(launch.block[0], launch.block[1], launch.block[2]), params, 0, nullptr),
-      "launch of the kernel");
+  capture::check(cudaLaunchKernel(kernel, dim3(launch.grid[0], launch.grid[1], launch.grid[2]),
+                                  dim3(launch.block[0], launch.block[1], launch.block[2]), params,
+                                  dynamic_bytes, nullptr),
+                 "launch of the kernel");
 }
 
-void launch_policy(const Workload& workload, const Policy& policy) {
+void launch_policy(const Workload& workload, const Policy& policy, std::size_t dynamic_bytes) {
   int threshold = policy.threshold;
-  launch_kernel(workload.launch(), workload.kernels().of(policy.variant), &threshold);
+  launch_kernel(workload.launch(), workload.kernels().of(policy.variant), &threshold,
+                dynamic_bytes);
+  if (policy.variant == Variant::kFixed) {
+    workload.fixed()->finish();
+  }
 }
 
-void clear(const Workload& workload) {
+void find_scales(const Workload& workload) {
+  if (workload.fixed() != nullptr) {
+    int threshold = 0;
+    launch_kernel(workload.launch(), workload.kernels().greatest, &threshold);
+    workload.fixed()->find_scales();
+  }
+}
+
+void clear(const Workload& workload, const Policy& policy) {
+  if (policy.variant == Variant::kFixed) {
+    workload.fixed()->clear();  // the last pass writes the floats
+    return;
+  }
   for (const Array& array : workload.arrays()) {
     capture::check(cudaMemsetAsync(array.data, 0, array.floats * sizeof(float)), "cudaMemset");
   }
@@ -66,7 +84,7 @@ std::vector<float> read_arrays(const Workload& workload) {
 }
 
 std::vector<float> run(const Workload& workload, const Policy& policy) {
-  clear(workload);
+  clear(workload, policy);
   launch_policy(workload, policy);
   capture::check(cudaDeviceSynchronize(), policy.name().c_str());
   return read_arrays(workload);

@@ -17,10 +17,15 @@ namespace warpfold::capture::workload {
 // The kernels that this GPU can run; says on stderr which are left out.
 [[nodiscard]] Kernels usable_kernels(const Workload& workload);
 
-// `second`: the kernel's second parameter.
-void launch_kernel(const Workload::Launch& launch, const void* kernel, void* second);
-void launch_policy(const Workload& workload, const Policy& policy);
-void clear(const Workload& workload);
+// `second`: the kernel's second parameter. `dynamic_bytes`: of shared memory that it leaves unused.
+void launch_kernel(const Workload::Launch& launch, const void* kernel, void* second,
+                   std::size_t dynamic_bytes = 0);
+// With the last pass of sums in fixed point.
+void launch_policy(const Workload& workload, const Policy& policy, std::size_t dynamic_bytes = 0);
+// What the policy adds to.
+void clear(const Workload& workload, const Policy& policy);
+// To be called once the workload is loaded: the scales of its sums in fixed point, if it has any.
+void find_scales(const Workload& workload);
 // The arrays after a launch, one behind the other.
 [[nodiscard]] std::vector<float> run(const Workload& workload, const Policy& policy);
 [[nodiscard]] std::vector<float> read_arrays(const Workload& workload);

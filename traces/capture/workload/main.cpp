@@ -7,6 +7,7 @@
 
 #include "traces/capture/common/gpu_info.hpp"
 #include "traces/capture/workload/commands.hpp"
+#include "traces/capture/workload/launches.hpp"
 
 namespace {
 
@@ -93,6 +94,7 @@ int run(int argc, char** argv) {
     }
     Workload& workload = *workloads[i];
     workload.load();
+    find_scales(workload);
     if (c.check->parsed()) {
       good = check_command(workload) && good;
     }

@@ -20,8 +20,9 @@ enum class Variant : int {
   kSkipVector = 7,  // skip, the same way
   kSharedSlot = 8,  // lanes with one primitive add in shared memory first
   kBulk = 9,        // structs in shared memory are added by bulk operations, which sm_90 has
+  kFixed = 10,      // the baseline in fixed point, with the pass that makes floats of the sums
 };
-inline constexpr int kVariants = 10;
+inline constexpr int kVariants = 11;
 inline constexpr int kBulkSince = 90;  // compute capability, times ten
 
 struct VariantName {
@@ -39,7 +40,8 @@ inline constexpr std::array<VariantName, kVariants> kVariantNames = {
      {Variant::kVector, "vector", false},
      {Variant::kSkipVector, "skip-vector", false},
      {Variant::kSharedSlot, "shared-slot", false},
-     {Variant::kBulk, "bulk", false}}};
+     {Variant::kBulk, "bulk", false},
+     {Variant::kFixed, "fixed", false}}};
 
 struct Policy {
   Variant variant = Variant::kBaseline;
@@ -53,6 +55,7 @@ struct Policy {
 struct Kernels {
   std::array<const void*, kVariants> variants{};
   const void* recorder = nullptr;
+  const void* greatest = nullptr;  // finds the scales of kFixed; null where that is
 
   [[nodiscard]] const void* of(Variant variant) const {
     return variants[static_cast<std::size_t>(variant)];

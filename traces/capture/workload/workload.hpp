@@ -17,6 +17,8 @@
 
 namespace warpfold::capture::workload {
 
+class FixedSums;
+
 // Device memory that the kernel adds to: floats, or pairs of halves in the place of each.
 struct Array {
   std::string name;
@@ -61,6 +63,8 @@ class Workload {
   [[nodiscard]] virtual std::vector<double> reference() const = 0;
   // Norm of the difference over norm, by array, that single precision may have.
   [[nodiscard]] virtual double tolerance() const { return 1e-3; }
+  // The words of the variant `fixed`, of the loaded workload; null where there is none.
+  [[nodiscard]] virtual FixedSums* fixed() const { return nullptr; }
   // The loads of a pass that may add are of words that each lane reads one behind the other.
   [[nodiscard]] virtual bool lanes_read_on() const { return false; }
   // Checks of its own: forward pass, falling loss and the like.

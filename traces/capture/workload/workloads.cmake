@@ -11,6 +11,7 @@ set(warpfold_workload_host_sources
   ${CMAKE_CURRENT_LIST_DIR}/../hexplane/samples.cpp
   ${CMAKE_CURRENT_LIST_DIR}/../pagerank/graph.cpp
   ${CMAKE_CURRENT_LIST_DIR}/../spheres/spheres.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/fixed_scale.cpp
   ${CMAKE_CURRENT_LIST_DIR}/log.cpp
   ${CMAKE_CURRENT_LIST_DIR}/variant.cpp)
 set(warpfold_workload_cuda_sources
