@@ -20,6 +20,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import guard  # noqa: E402,F401  (first: an interrupt says nothing)
+import merging  # noqa: E402
 import pages  # noqa: E402
 import pictures  # noqa: E402
 import points  # noqa: E402
@@ -199,6 +200,10 @@ def make_all(options):
         print("kernels of today", flush=True)
         command, data = sources.today(simulator, options.cores)
         store.write(today.NAME, store.source(command), {"behaviour": behaviour, **data})
+    if outdated(merging.NAME, behaviour):
+        print("merging", flush=True)
+        command, data = sources.merged(simulator, options.cores)
+        store.write(merging.NAME, store.source(command), {"behaviour": behaviour, **data})
     if outdated("h100", behaviour):
         print("traces of an H100", flush=True)
         command, data = sources.on_h100(simulator)

@@ -12,6 +12,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import merging
 import replay_microbench
 import store
 import today as kernels
@@ -136,10 +137,11 @@ def times_of(simulator, trace):
                            if time.get("gpu", header["gpu"]) == header["gpu"]}
 
 
-def cycles_of(simulator, trace, gpu, policy, kind):
-    """Cycles of a run, all of whose checks hold."""
+def cycles_of(simulator, trace, gpu, policy, kind, settings=()):
+    """Cycles of a run, all of whose checks hold. `settings`: parameters of the machine, KEY=VALUE."""
     found = json_of([simulator, "sim", kernels.path_of(trace), "--gpu", gpu, "--policy", policy, "--unit", "golden",
-                     "--unit-kind", kind, "--jobs", "1", "--threads", "1"])["runs"][0]
+                     "--unit-kind", kind, "--jobs", "1", "--threads", "1",
+                     *(word for setting in settings for word in ("--set", setting))])["runs"][0]
     if not (found["sums_match"] and found["conserved"]):
         raise store.BadInput(f"{trace} {gpu} {policy} {kind}: a check failed")
     return found["cycles"]
@@ -157,6 +159,20 @@ def today(simulator, cores):
                      for trace, found in sorted(measured.items())},
         "columns": ["trace", "gpu", "policy", "unit_kind", "cycles"],
         "rows": [[*point, count] for point, count in zip(points, cycles)]}
+
+
+def merged(simulator, cores):
+    """Kernels of today where parts of the L2 take no time, and the sums that there are to merge."""
+    runs = merging.plan()
+    with ThreadPoolExecutor(cores) as pool:
+        cycles = list(pool.map(lambda run: cycles_of(simulator, run[0], merging.GPU, "arc-hw", run[1],
+                                                     merging.settings(run[2])), runs))
+    counted = run([sys.executable, "-B", ROOT / "examples/python/merging.py", merging.SMS,
+                   *map(kernels.path_of, kernels.KERNELS)], {"PYTHONPATH": str(Path(simulator).resolve().parents[1] / "python")})
+    return "scripts/results.sh", {
+        "columns": ["trace", "unit_kind", "free", "cycles"], "rows": [[*one, count] for one, count in zip(runs, cycles)],
+        "left_by": ["trace", *merging.LEVELS],
+        "left": [[trace, *map(int, counts)] for trace, *counts in map(str.split, counted.splitlines()[1:])]}
 
 
 def speed(simulator):

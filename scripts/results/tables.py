@@ -13,6 +13,7 @@ import correlate
 import data
 import probe
 import gpu_kernels
+import merging
 import paper_machine
 import schedulers
 import today
@@ -477,6 +478,11 @@ def of_today(rows_of, *arguments):
     return table_of
 
 
+def of_merging(rows_of):
+    """A table of merging.json."""
+    return lambda n: markdown(*rows_of(merging.Merging(n.need(merging.NAME), n.need(today.NAME))))
+
+
 def on_gpu(name, rows_of):
     """A table of gpu_kernels.py."""
     return lambda n: markdown(*rows_of(n.need(name)))
@@ -500,7 +506,7 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "vector-structs": vector_structs, "measured": measured, "calibration": calibration,
           "held-out": plain_rows("held_out"), "times-h100": plain_rows("h100_times"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
           "schedulers": lambda n: schedulers.by_trace(n, markdown), "scheduler-bounds": lambda n: schedulers.bounds(n, markdown),
-          "floor": of_today(today.floor_rows),
+          "floor": of_today(today.floor_rows), "merging": of_merging(merging.Merging.rows), "sums-left": of_merging(merging.Merging.left_rows),
           "forms": on_gpu(gpu_kernels.FORMS, gpu_kernels.form_rows),
           "training": on_gpu(gpu_kernels.TRAINING, gpu_kernels.training_rows),
           **{f"today-{gpu}": of_today(today.kernel_rows, gpu) for gpu in today.MACHINES},

@@ -16,6 +16,7 @@ sys.path[:0] = [str(ROOT / "scripts/figures"), str(ROOT / "scripts/sweep"), str(
 import correlate  # noqa: E402
 import data  # noqa: E402
 import gpu_kernels  # noqa: E402
+import merging  # noqa: E402
 import plan as planning  # noqa: E402
 import points  # noqa: E402
 import store  # noqa: E402
@@ -350,6 +351,8 @@ class Numbers:
                 return self.unit_value(*rest)
             if words[0] == "today":
                 return today.Today(self.need(today.NAME)).value(rest)
+            if words[0] == merging.NAME:
+                return merging.Merging(self.need(merging.NAME), self.need(today.NAME)).value(rest)
             if words[0] in (gpu_kernels.FORMS, gpu_kernels.TRAINING):
                 value_of = gpu_kernels.form_value if words[0] == gpu_kernels.FORMS else gpu_kernels.training_value
                 return value_of(self.need(words[0]), rest)
