@@ -77,6 +77,26 @@ class Queued(Case):
         self.assertIn("kept: ", out)
 
 
+class TwoLanes(Case):
+    def test_two_lanes_a_cycle_for_less_than_the_pipelined_kind(self):
+        status, result, _, _ = self.judge("two_lanes", "--only", "contract", "costs", "gains", "--beside", "pipelined")
+        self.assertEqual(status, 0)
+        self.assertEqual(result["elaborates"], {"Verilator": "", "Yosys": "", "Icarus": ""})
+        self.assertEqual(result["contract"]["verdict"], "kept")
+        costs = result["costs"]
+        added = costs["unit"]["added"]["transistors"]
+        self.assertLessEqual(added, 25_000)
+        self.assertLess(added, costs["kinds"]["pipelined"]["added"]["transistors"])
+        gains = result["gains"]
+        self.assertGreaterEqual(gains["unit"]["mean"], gains["kinds"]["pipelined"]["mean"])
+
+    def test_a_sum_that_loses_carries_as_it_moves(self):
+        folder = self.copy("two_lanes", ("two_lanes_sum.sv", "(carry_q >> (8 * k))", "(carry_q >> (9 * k))"))
+        status, result, out, _ = self.evaluate("--rtl", str(folder), "--quick", "--only", "contract")
+        self.assertEqual(status, 1)
+        self.check_failure(result, "sum", out)
+
+
 class LosesLane(Case):
     def test_a_lane_lost_in_one_request_of_100000_is_found(self):
         # Other requests than the default ones, by which chance finds it early.
