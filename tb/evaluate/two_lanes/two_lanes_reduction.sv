@@ -106,7 +106,7 @@ module two_lanes_reduction (
   logic [63:0] term, add_term_q;
   logic [4:0] keep, add_keep_q, add_bin, sum_bin_q;
   logic [3:0] flags, add_flags_q, sum_flags_q;
-  logic [37:0] whole;
+  logic [37:0] sum;
   logic done_q, leave;  // the sum is complete; it goes to the next stage
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -144,7 +144,7 @@ module two_lanes_reduction (
     .term_i (add_term_q),
     .neg_i  (add_neg_q),
     .keep_i (add_keep_q),
-    .whole_o(whole)
+    .sum_o  (sum)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -170,7 +170,7 @@ module two_lanes_reduction (
 
   two_lanes_round u_round (
     .clk_i  (clk_i),
-    .sum_i  (whole),
+    .sum_i  (sum),
     .bin_i  (sum_bin_q),
     .flags_i(sum_flags_q),
     .keep_i (norm_valid_q),
