@@ -7,8 +7,8 @@ arc_scheduler.sv
 arc_congestion.sv
 arc_scheduler_groups.sv
 arc_fp32_align_staged.sv
-arc_fp32_align.sv
-arc_fp32_adder.sv
+arc_fp_align.sv
+arc_fp_adder.sv
 arc_bin_max.sv
 arc_fast_adder.sv
 arc_fused_fetch.sv

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alignment of the pipelined FP32 adder, in its first two stages: what arc_fp32_align does, by less
+// Alignment of the pipelined FP32 adder, in its first two stages: what arc_fp_align does, by less
 // than 8 places before a register and by multiples of 8 behind it.
 //
 // Contract: the operands' exponents, which of them is the little one, and its significand give

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of the ARC sub-core unit and the fields of an FP32 word.
+// Sizes of the ARC sub-core unit and the fields of the numbers that it adds.
 
 package arc_pkg;
 
@@ -12,6 +12,7 @@ package arc_pkg;
   localparam int UnitPipelined = 1;
   localparam int UnitFused = 2;
   localparam int UnitVector = 3;
+  localparam int UnitHalves = 4;
 
   // Schedulers, values of the parameter Scheduler.
   localparam int SchedulerGreedy = 0;
@@ -40,6 +41,11 @@ package arc_pkg;
   localparam int SigWidth = 24;
   localparam logic [7:0] ExpMax = 8'hff;                  // exponent of infinity and NaN
   localparam logic [31:0] NegativeZero = 32'h8000_0000;   // neutral element of the addition
-  localparam logic [31:0] CanonicalNan = 32'h7fff_ffff;   // the only NaN the adder returns
+
+  // A word of two binary16 numbers: the fields of one, and the neutral element of both additions.
+  localparam int HalfWidth = 16;
+  localparam int HalfExpWidth = 5;
+  localparam int HalfFracWidth = 10;
+  localparam logic [31:0] NegativeZeros = 32'h8000_8000;
 
 endpackage

@@ -103,7 +103,7 @@ module arc_reduction_pipelined #(
     if (read_first_q) sum_d[DataWidth-1:Kept] = arc_pkg::NegativeZero[DataWidth-1:Kept];
   end
 
-  arc_fp32_adder #(
+  arc_fp_adder #(
     .FlushSubnormals(FlushSubnormals),
     .Pipelined      (1)
   ) u_adder (

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Serial reduction unit: reads the lanes of one transaction from the register file, lowest first,
-// sums them with one FP32 adder, and offers one addition for the whole transaction.
+// sums them with one FP32 adder, or with one for each half of a word, and offers one addition for the
+// whole transaction.
 //
 // Contract: a transaction with n lanes (n >= 1) accepted in cycle t is read in cycles t .. t+n-1
 // and its result is offered in cycle t+n, when every read is granted at once. The next one is
 // accepted as the result is taken: one lane a cycle, without a gap from one transaction to the next.
-// The sum is the chain of FP32 additions in lane order that starts with -0.0, which is neutral.
+// The sum is the chain of FP32 additions in lane order that starts with -0.0, which is neutral; with
+// Halves it is two such chains, of the binary16 numbers in the lower and the upper half of a word.
 //
 // Register file: rf_data_i is the value of the last granted read, from the cycle after its grant
 // until and including the cycle of the next grant. A read, once asked for, is asked for until
@@ -16,7 +18,9 @@
 
 module arc_reduction_serial #(
   // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
-  parameter int FlushSubnormals = 1
+  parameter int FlushSubnormals = 1,
+  // 0: a word is an FP32. 1: it is two binary16 numbers.
+  parameter int Halves = 0
 ) (
   input  logic                             clk_i,
   input  logic                             rst_ni,
@@ -100,14 +104,36 @@ module arc_reduction_serial #(
   logic add;
   logic [DataWidth-1:0] acc_q, sum;  // sum of the lanes before this one, and with it
 
-  arc_fp32_adder #(
-    .FlushSubnormals(FlushSubnormals)
+  // The number in a word, or the lower one of two.
+  localparam int NumberWidth = Halves != 0 ? arc_pkg::HalfWidth : DataWidth;
+  localparam int ExpWidth = Halves != 0 ? arc_pkg::HalfExpWidth : arc_pkg::ExpWidth;
+  localparam int FracWidth = Halves != 0 ? arc_pkg::HalfFracWidth : arc_pkg::FracWidth;
+  localparam logic [DataWidth-1:0] Neutral =
+      Halves != 0 ? arc_pkg::NegativeZeros : arc_pkg::NegativeZero;
+
+  arc_fp_adder #(
+    .FlushSubnormals(FlushSubnormals),
+    .ExpWidth       (ExpWidth),
+    .FracWidth      (FracWidth)
   ) u_adder (
     .clk_i(clk_i),
-    .a_i  (acc_q),
-    .b_i  (rf_data_i),
-    .sum_o(sum)
+    .a_i  (acc_q[NumberWidth-1:0]),
+    .b_i  (rf_data_i[NumberWidth-1:0]),
+    .sum_o(sum[NumberWidth-1:0])
   );
+
+  if (Halves != 0) begin : g_upper
+    arc_fp_adder #(
+      .FlushSubnormals(FlushSubnormals),
+      .ExpWidth       (ExpWidth),
+      .FracWidth      (FracWidth)
+    ) u_adder (
+      .clk_i(clk_i),
+      .a_i  (acc_q[DataWidth-1:NumberWidth]),
+      .b_i  (rf_data_i[DataWidth-1:NumberWidth]),
+      .sum_o(sum[DataWidth-1:NumberWidth])
+    );
+  end
 
   always_comb begin
     result_valid_o = add_valid_q && !left_any;
@@ -125,7 +151,7 @@ module arc_reduction_serial #(
 
   always_ff @(posedge clk_i) begin
     acc_q <= (acc_q & {DataWidth{!add && !load}}) | (sum & {DataWidth{add}}) |
-             (arc_pkg::NegativeZero & {DataWidth{load}});
+             (Neutral & {DataWidth{load}});
   end
 
   assign busy_o = left_any || add_valid_q;

@@ -21,6 +21,8 @@
 // in their order, and no other sum between them; a plain RED may pass between. The other kinds take
 // one word, whatever req_words_i says; word numbers are 0 and every transaction is the last.
 //
+// Halves unit: as the serial one, but a word is two binary16 numbers, which are added apart.
+//
 // Register file, for every kind: a read that is refused is asked for again, the same lanes of the same
 // operand, ReadTurn cycles later, and again until it is granted. ReadTurn is 1, the read is held, but
 // for the pipelined unit: 4, and in between it asks for reads of other transactions. Nothing else keeps
@@ -36,13 +38,14 @@
 `include "arc_assert.svh"
 
 module arc_subcore #(
-  // reduction unit: arc_pkg::UnitSerial, UnitPipelined, UnitFused or UnitVector
+  // reduction unit: arc_pkg::UnitSerial, UnitPipelined, UnitFused, UnitVector or UnitHalves
   parameter int UnitKind = arc_pkg::UnitSerial,
   // arc_pkg::SchedulerGreedy or SchedulerGroups
   parameter int Scheduler =
       UnitKind == arc_pkg::UnitVector ? arc_pkg::SchedulerGroups : arc_pkg::SchedulerGreedy,
-  // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
-  parameter int FlushSubnormals = 1,
+  // 1: subnormal values and sums count as zero, as global RED of FP32 does. 0: gradual underflow, as
+  // that of halves has it.
+  parameter int FlushSubnormals = UnitKind == arc_pkg::UnitHalves ? 0 : 1,
   // fused and vector unit: bits kept of a value, from the top of the largest bin down, 33 to 58
   parameter int WindowWidth = 44,
   // lanes that a register-file read delivers
@@ -283,7 +286,8 @@ module arc_subcore #(
     assign reduction_busy = word_valid || sums_busy;
   end else begin : g_serial
     arc_reduction_serial #(
-      .FlushSubnormals(FlushSubnormals)
+      .FlushSubnormals(FlushSubnormals),
+      .Halves         (UnitKind == arc_pkg::UnitHalves ? 1 : 0)
     ) u_reduction (
       .clk_i         (clk_i),
       .rst_ni        (rst_ni),
@@ -399,8 +403,8 @@ module arc_subcore #(
   // Icarus has no messages at elaboration.
 `ifndef SYNTHESIS
 `ifndef __ICARUS__
-  if (UnitKind < arc_pkg::UnitSerial || UnitKind > arc_pkg::UnitVector) begin : g_no_such_kind
-    $error("UnitKind %0d: there are 0 serial, 1 pipelined, 2 fused and 3 vector", UnitKind);
+  if (UnitKind < arc_pkg::UnitSerial || UnitKind > arc_pkg::UnitHalves) begin : g_no_such_kind
+    $error("UnitKind %0d: there are 0 serial, 1 pipelined, 2 fused, 3 vector and 4 halves", UnitKind);
   end
   if (Scheduler < arc_pkg::SchedulerGreedy || Scheduler > arc_pkg::SchedulerGroups) begin : g_no_such_rule
     $error("Scheduler %0d: there are 0 greedy and 1 groups", Scheduler);

@@ -38,13 +38,17 @@ check() {  # name, command...
   fi
 }
 
-lint() {  # module, parameter and value or nothing
-  local module=$1 name=$1${2:+ $2=$3} verilator=() yosys='' icarus=() assertions flag formal
-  if (($# > 1)); then
-    verilator=("-G$2=$3")
-    yosys="chparam -set $2 $3 $module;"
-    icarus=("-P$module.$2=$3")
-  fi
+lint() {  # module, parameters each with its value
+  local module=$1 name=$1 verilator=() yosys='' icarus=() assertions flag formal
+  shift
+  while (($#)); do
+    name+=" $1=$2"
+    verilator+=("-G$1=$2")
+    yosys+=" -set $1 $2"
+    icarus+=("-P$module.$1=$2")
+    shift 2
+  done
+  yosys=${yosys:+chparam$yosys $module;}
   for assertions in --assert --no-assert; do
     [[ $assertions == --no-assert ]] && flag=() || flag=(--assert)
     check "$name: verilator -Wall ${flag[*]-}" \
@@ -64,15 +68,19 @@ lint() {  # module, parameter and value or nothing
 
 # Values of UnitKind for which arc_subcore has a unit: those whose module is there.
 kinds=()
-for kind in reduction_serial:0 reduction_pipelined:1 reduction_fused:2 word_sequencer:3; do
+for kind in reduction_serial:0 reduction_pipelined:1 reduction_fused:2 word_sequencer:3 \
+  reduction_serial:4; do
   [[ ! -f arc_${kind%:*}.sv ]] || kinds+=("${kind#*:}")
 done
 
+half=(ExpWidth 5 FracWidth 10)
 for file in "${files[@]}"; do
   module=$(basename "$file" .sv)
   case $module in
     arc_pkg) ;;
-    arc_fp32_adder) lint "$module"; lint "$module" Pipelined 1 ;;
+    arc_fp_adder) lint "$module"; lint "$module" Pipelined 1; lint "$module" "${half[@]}" ;;
+    arc_fp_align) lint "$module"; lint "$module" "${half[@]}" ;;
+    arc_reduction_serial) lint "$module"; lint "$module" Halves 1 ;;
     arc_subcore) for kind in "${kinds[@]}"; do lint "$module" UnitKind "$kind"; done
                  lint "$module" Scheduler 1 ;;
     arc_fused_align | arc_fused_sum | arc_fused_round)
@@ -117,11 +125,12 @@ refuses() {  # words, module, parameter=value...
   fi
   printf 'lint  %s refuses %s\n' "$module" "$*"
 }
-kinds_are='there are 0 serial, 1 pipelined, 2 fused and 3 vector'
+kinds_are='there are 0 serial, 1 pipelined, 2 fused, 3 vector and 4 halves'
 widths_are='must be 33 to 58'
-refuses "$kinds_are" arc_subcore UnitKind=4
+refuses "$kinds_are" arc_subcore UnitKind=5
 refuses "$kinds_are" arc_subcore UnitKind=-1
 refuses 'there are 0 greedy and 1 groups' arc_subcore Scheduler=2
+refuses 'there are stages for FP32 alone' arc_fp_adder Pipelined=1 ExpWidth=5 FracWidth=10
 refuses 'vector, has no greedy scheduler' arc_subcore UnitKind=3 Scheduler=0
 if [[ " ${kinds[*]} " == *" 2 "* ]]; then
   refuses "$widths_are" arc_reduction_fused WindowWidth=32

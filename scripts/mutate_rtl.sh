@@ -28,16 +28,19 @@ jobs=${WARPFOLD_JOBS:-2}
 
 # name | bench | file | perl substitution
 bugs=$(cat <<'BUGS'
-wrong_sticky          | arc_fp32_adder     | arc_fp32_align.sv     | s/sticky_o = sticky_o \| \(/sticky_o = (/
+wrong_sticky          | arc_fp32_adder     | arc_fp_align.sv     | s/sticky_o = sticky_o \| \(/sticky_o = (/
 wrong_sticky_staged   | arc_fp32_adder     | arc_fp32_align_staged.sv | s/sticky_o = sticky_o \| \(/sticky_o = (/
-sticky_not_borrowed   | arc_fp32_adder     | arc_fp32_adder.sv     | s/aligned\[0\] \| sticky\)/aligned[0])/
-tie_always_up         | arc_fp32_adder     | arc_fp32_adder.sv     | s/round_up = s3_norm\[3\] &.*;/round_up = s3_norm[3];/
-result_not_flushed    | arc_fp32_adder     | arc_fp32_adder.sv     | s/ \|\| exp_borrow;/;/
-operand_not_flushed   | arc_fp32_adder     | arc_fp32_align.sv     | s/\(little_hidden_i \|\| FlushSubnormals == 0\)/1'b1/
+sticky_not_borrowed   | arc_fp32_adder     | arc_fp_adder.sv     | s/aligned\[0\] \| sticky\)/aligned[0])/
+tie_always_up         | arc_fp32_adder     | arc_fp_adder.sv     | s/round_up = s3_norm\[3\] &.*;/round_up = s3_norm[3];/
+result_not_flushed    | arc_fp32_adder     | arc_fp_adder.sv     | s/ \|\| exp_borrow;/;/
+operand_not_flushed   | arc_fp32_adder     | arc_fp_align.sv     | s/\(little_hidden_i \|\| FlushSubnormals == 0\)/1'b1/
 operand_not_flushed_staged | arc_fp32_adder | arc_fp32_align_staged.sv | s/\(little_hidden_i \|\| FlushSubnormals == 0\)/1'b1/
-nan_not_canonical     | arc_fp32_adder     | arc_fp32_adder.sv     | s/\{FracWidth\{is_nan\}\}/{is_nan, {(FracWidth - 1) {1'b0}}}/
-negative_exact_zero   | arc_fp32_adder     | arc_fp32_adder.sv     | s/ & ~\(s3_subtract & is_exact_zero\)//
-shift_below_exponent  | arc_fp32_adder     | arc_fp32_adder.sv     | s/\(room >> s\) != '0/1'b1/
+nan_not_canonical     | arc_fp32_adder     | arc_fp_adder.sv     | s/\{FracWidth\{is_nan\}\}/{is_nan, {(FracWidth - 1) {1'b0}}}/
+negative_exact_zero   | arc_fp32_adder     | arc_fp_adder.sv     | s/ & ~\(s3_subtract & is_exact_zero\)//
+shift_below_exponent  | arc_fp32_adder     | arc_fp_adder.sv     | s/\(room >> s\) != '0/1'b1/
+half_shifter_too_short | arc_half_adder    | arc_fp_align.sv     | s/clog2\(SigWidth \+ 4\)/clog2(SigWidth - 4)/
+half_nan_of_fp32      | arc_half_adder     | arc_fp_adder.sv     | s/ExpMax = \{ExpWidth\{1'b1\}\}/ExpMax = ExpWidth'(15)/
+half_normalised_short | arc_half_adder     | arc_fp_adder.sv     | s/ShiftBits = \$clog2\(WorkWidth\)/ShiftBits = \$clog2(WorkWidth) - 1/
 wrong_lane            | arc_lane_picker    | arc_lane_picker.sv    | s/mask_i \& ~blocked/mask_i \& ~below/
 picked_lane_kept      | arc_lane_picker    | arc_lane_picker.sv    | s/rest_o = .*;/rest_o = mask_i;/
 wrong_leader          | arc_addr_match     | arc_addr_match.sv     | s/\.mask_i   \(pending\)/.mask_i   (req_mask_i)/
@@ -78,12 +81,15 @@ acc_starts_at_plus_0  | arc_reduction_serial | arc_reduction_serial.sv | s/arc_p
 first_read_lost       | arc_reduction_serial | arc_reduction_serial.sv | s/\{Lanes\{rf_ready_i\}\}/{Lanes{rf_ready_i || load}}/
 addresses_mixed       | arc_reduction_serial | arc_reduction_serial.sv | s/if \(load\) begin/if (txn_valid_i) begin/
 tags_mixed            | arc_reduction_serial | arc_reduction_serial.sv | s/\(tag_q & \{TagWidth\{left_any\}\}\)/tag_q/
+upper_half_not_added  | arc_reduction_serial_halves | arc_reduction_serial.sv | s/rf_data_i\[DataWidth-1:NumberWidth\]/rf_data_i[NumberWidth-1:0]/
+halves_start_as_fp32  | arc_reduction_serial_halves | arc_reduction_serial.sv | s/\? arc_pkg::NegativeZeros :/? arc_pkg::NegativeZero :/
+halves_flush          | arc_reduction_serial_halves | arc_reduction_serial.sv | s/\.FlushSubnormals\(FlushSubnormals\)/.FlushSubnormals(1)/
 sum_not_started       | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/if \(read_first_q\)/if (1'b0)/
 stale_value_added     | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/if \(!add_read_q\)/if (1'b0)/
 lane_read_twice       | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/grant \? read_rest : read_mask_q/read_mask_q/
 result_overwritten    | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/last_empty_q && !stay;/last_empty_q;/
 result_forgotten      | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/waiting_q <= stay;/waiting_q <= 1'b0;/
-stage_too_many        | arc_reduction_pipelined | arc_fp32_adder.sv     | s/s3_sign <= s2_sign;/s3_sign <= s1_sign;/
+stage_too_many        | arc_reduction_pipelined | arc_fp_adder.sv     | s/s3_sign <= s2_sign;/s3_sign <= s1_sign;/
 wrong_scheduler       | arc_subcore        | arc_subcore.sv        | s/Scheduler == arc_pkg::SchedulerGroups\) begin : g_groups/Scheduler != arc_pkg::SchedulerGroups) begin : g_groups/
 mask_not_blanked      | arc_subcore        | arc_subcore.sv        | s/red_mask & \{Lanes\{red_valid\}\}/red_mask/
 group_instead_of_rest | arc_subcore        | arc_subcore.sv        | s/left_valid \? left_mask : txn_mask/txn_mask/
@@ -100,7 +106,16 @@ tops_of() {
   case $1 in
     arc_scheduler_groups) printf '%s\n' arc_scheduler_groups arc_scheduler_groups_by_request ;;
     arc_fp32_adder) printf 'arc_fp32_adder_%s\n' flush gradual staged_flush staged_gradual ;;
+    arc_half_adder) printf 'arc_half_adder_%s\n' flush gradual ;;
     *) echo "$1" ;;
+  esac
+}
+
+# The module that a bench is about.
+module_of() {
+  case $1 in
+    arc_fp32_adder | arc_half_adder) echo arc_fp_adder ;;
+    *) echo "${1%_halves}" ;;
   esac
 }
 
@@ -112,12 +127,14 @@ verilate() {  # bench, rtl folder, output folder
       *_staged_gradual) extra=(-GFlushSubnormals=0 -GPipelined=1) ;;
       *_flush) extra=(-GFlushSubnormals=1) ;;
       *_gradual) extra=(-GFlushSubnormals=0) ;;
+      *_serial_halves) extra=(-GFlushSubnormals=0 -GHalves=1) ;;
       *_by_request) extra=(-GByRequest=1) ;;
       *) extra=() ;;
     esac
+    [[ $top != arc_half_adder_* ]] || extra+=(-GExpWidth=5 -GFracWidth=10)
     (cd "$2" && sed -e 's,//.*,,' -e '/^[[:space:]]*$/d' arc.f | xargs verilator --cc \
       -Wno-fatal -Wno-lint --reloop-limit 64 --x-assign unique --x-initial unique \
-      "${extra[@]}" -I. --top-module "$1" --prefix "V$top" --Mdir "$3" >/dev/null)
+      "${extra[@]}" -I. --top-module "$(module_of "$1")" --prefix "V$top" --Mdir "$3" >/dev/null)
     (cd "$3" && printf '#include "%s"\n' "V$top"*.cpp >"all_$top.cc" &&
       "${cxx[@]}" -I. -c "all_$top.cc" -o "$top.o")
   done
@@ -132,10 +149,12 @@ link_and_run() {  # bench, folder with the module objects, log
 }
 
 prepare() {  # bench: its object, and a run on the unchanged RTL
-  local folder=$work/base_$1
+  local folder=$work/base_$1 defines=()
   mkdir -p "$folder"
   verilate "$1" "$root/rtl" "$folder"
-  "${cxx[@]}" -I"$folder" -c "$root/tb/unit/$1_test.cpp" -o "$work/$1_test.o"
+  [[ $1 != *_halves ]] || defines=(-DWARPFOLD_HALVES)
+  "${cxx[@]}" "${defines[@]}" -I"$folder" -c "$root/tb/unit/${1%_halves}_test.cpp" \
+    -o "$work/$1_test.o"
   if ! link_and_run "$1" "$folder" "$folder/log"; then
     cat "$folder/log"
     echo "mutate_rtl: $1 fails on the unchanged RTL" >&2

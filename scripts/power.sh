@@ -4,7 +4,7 @@
 # them; synth/README.md says what it covers. About a minute for each mapping of the unit without the
 # coalescer.
 #
-#   scripts/power.sh                                    both rows of each kind, Debian's osu018 library
+#   scripts/power.sh                                    both rows of each kind of FP32, Debian's osu018 library
 #   scripts/power.sh --top arc_subcore_without_addr_match --liberty A.lib.gz --liberty B.lib
 #   scripts/power.sh --help                             all options
 #

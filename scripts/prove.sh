@@ -29,7 +29,8 @@ die() {
 }
 
 # name | quick | kind | top | RTL files beside arc_pkg.sv | Yosys defines | induction, cover, bug depth
-#   cec:   ABC against fp32_adder_exact; the defines column is FlushSubnormals,Pipelined
+#   cec:   ABC against fp_adder_exact; the defines column is FlushSubnormals,Pipelined, and
+#          ExpWidth,FracWidth where these are not FP32's
 #   open:  ABC, <top>_dut against <top>_exact, the flops between made wires; the defines column is
 #          FlushSubnormals
 #   comb:  one step of free inputs is everything
@@ -41,6 +42,7 @@ scheduler_groups   | yes | comb   | arc_scheduler_groups | arc_scheduler_groups 
 congestion         | yes | induct | arc_congestion     | arc_congestion                          | -                     | 2 14 12
 word_sequencer     | yes | induct | arc_word_sequencer | arc_word_sequencer                      | -                     | 2 9 6
 reduction_serial   | yes | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -                     | 2 11 9
+halves_serial      | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DHALVES              | 2 11 9
 serial_progress    | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DPROGRESS            | 2 11 12
 reduction_pipelined | yes | induct | arc_reduction_pipelined | arc_lane_picker arc_reduction_pipelined | -                     | 2 12 11
 pipelined_progress | no  | induct | arc_reduction_pipelined | arc_lane_picker arc_reduction_pipelined | -DPROGRESS            | 2 12 12
@@ -54,10 +56,12 @@ fused_sum          | no  | open   | fused_sum          | arc_fast_adder arc_fuse
 fused_round_flush  | yes | open   | fused_round        | arc_fused_round                         | 1                     | - - -
 fused_round_gradual | no | open   | fused_round        | arc_fused_round                         | 0                     | - - -
 count_row          | no  | open   | count_row          | count_row                               | -                     | - - -
-adder_flush        | no  | cec    | arc_fp32_adder     | arc_fp32_align arc_fp32_align_staged arc_fp32_adder | 1,0                   | - - -
-adder_gradual      | no  | cec    | arc_fp32_adder     | arc_fp32_align arc_fp32_align_staged arc_fp32_adder | 0,0                   | - - -
-adder_flush_pipelined   | no | cec | arc_fp32_adder   | arc_fp32_align arc_fp32_align_staged arc_fp32_adder | 1,1                   | - - -
-adder_gradual_pipelined | no | cec | arc_fp32_adder   | arc_fp32_align arc_fp32_align_staged arc_fp32_adder | 0,1                   | - - -
+adder_flush        | no  | cec    | arc_fp_adder     | arc_fp_align arc_fp32_align_staged arc_fp_adder | 1,0                   | - - -
+adder_gradual      | no  | cec    | arc_fp_adder     | arc_fp_align arc_fp32_align_staged arc_fp_adder | 0,0                   | - - -
+adder_flush_pipelined   | no | cec | arc_fp_adder   | arc_fp_align arc_fp32_align_staged arc_fp_adder | 1,1                   | - - -
+adder_gradual_pipelined | no | cec | arc_fp_adder   | arc_fp_align arc_fp32_align_staged arc_fp_adder | 0,1                   | - - -
+adder_half_flush   | yes | cec    | arc_fp_adder     | arc_fp_align arc_fp32_align_staged arc_fp_adder | 1,0,5,10              | - - -
+adder_half_gradual | yes | cec    | arc_fp_adder     | arc_fp_align arc_fp32_align_staged arc_fp_adder | 0,0,5,10              | - - -
 PROOFS
 )
 
@@ -94,6 +98,8 @@ reduction_serial   | addresses_mixed     | arc_reduction_serial | s/if \(load\) 
 reduction_serial   | tags_mixed          | arc_reduction_serial | s/\(tag_q & \{TagWidth\{left_any\}\}\)/tag_q/
 reduction_serial   | idle_changes        | arc_reduction_serial | s/if \(load\) begin/if (load || !busy_o) begin/
 reduction_serial   | reset_forgotten     | arc_reduction_serial | s/if \(!rst_ni\) add_valid_q <= 1'b0;/if (!rst_ni) add_valid_q <= 1'b1;/
+halves_serial      | upper_half_alone    | arc_reduction_serial | s/\.a_i  \(acc_q\[DataWidth-1:NumberWidth\]\)/.a_i  (acc_q[NumberWidth-1:0])/
+halves_serial      | neutral_of_fp32     | arc_reduction_serial | s/\? arc_pkg::NegativeZeros :/? arc_pkg::NegativeZero :/
 serial_progress    | read_never_asked    | arc_reduction_serial | s/\.mask_i   \(fetch_mask\)/.mask_i   (fetch_mask & {Lanes{!tag_q[0]}})/
 serial_progress    | result_never_due    | arc_reduction_serial | s/add_valid_q && !left_any;/add_valid_q && !left_any && !tag_q[0];/
 reduction_pipelined | lane_read_twice     | arc_reduction_pipelined | s/grant \? read_rest : read_mask_q/read_mask_q/
@@ -141,10 +147,13 @@ fused_round_flush  | zeros_shifted_in    | arc_fused_round    | s/\(\{MagWidth\{
 fused_round_flush  | infinity_too_early  | arc_fused_round    | s/huge_sum = !zero && \(/huge_sum = !zero \&\& (\&exp[ExpWidth-1:1] || /
 fused_round_gradual | shifted_too_far    | arc_fused_round    | s/lzc = norm_exp\[LzcWidth-1:0\] - .*;/lzc = norm_exp[LzcWidth-1:0];/
 fused_round_gradual | least_one_lost     | arc_fused_round    | s/something = result_sig_q != '0 \|\| result_up_q;/something = result_sig_q != '0;/
-adder_flush        | sticky_not_borrowed | arc_fp32_adder     | s/aligned\[0\] \| sticky\)/aligned[0])/
-adder_flush        | result_not_flushed  | arc_fp32_adder     | s/ \|\| exp_borrow;/;/
-adder_gradual      | tie_always_up       | arc_fp32_adder     | s/round_up = s3_norm\[3\] &.*;/round_up = s3_norm[3];/
-adder_gradual      | wrong_room          | arc_fp32_adder     | s/\(room >> s\) != '0/1'b1/
+adder_flush        | sticky_not_borrowed | arc_fp_adder     | s/aligned\[0\] \| sticky\)/aligned[0])/
+adder_flush        | result_not_flushed  | arc_fp_adder     | s/ \|\| exp_borrow;/;/
+adder_gradual      | tie_always_up       | arc_fp_adder     | s/round_up = s3_norm\[3\] &.*;/round_up = s3_norm[3];/
+adder_gradual      | wrong_room          | arc_fp_adder     | s/\(room >> s\) != '0/1'b1/
+adder_half_flush   | operand_not_flushed | arc_fp_align       | s/\(little_hidden_i \|\| FlushSubnormals == 0\)/1'b1/
+adder_half_gradual | shifter_too_short   | arc_fp_align       | s/clog2\(SigWidth \+ 4\)/clog2(SigWidth - 4)/
+adder_half_gradual | sticky_forgotten    | arc_fp_align       | s/sticky_o = sticky_o \| \(/sticky_o = (/
 adder_flush_pipelined   | fine_sticky_lost  | arc_fp32_align_staged | s/fine\[4:0\] != '0/1'b0/
 adder_flush_pipelined   | eights_swapped    | arc_fp32_align_staged | s/exp_diff\[ShiftBits-1:3\] == d/~exp_diff[ShiftBits-1:3] == d/
 adder_gradual_pipelined | hidden_misplaced  | arc_fp32_align_staged | s/b_exp\[0\] = b_exp\[0\] \|.*;/b_exp[0] = b_exp[0];/
@@ -189,7 +198,7 @@ build_smt2() {  # RTL folder, top, RTL files, defines, output, further Yosys com
     arc_reduction_fused)  # what only leads to stand-ins goes: the proof is about control
       sources+=("$formal"/arc_{bin_max,fast_adder}_any.sv)
       purge=-purge ;;
-    arc_reduction_*) sources+=("$formal/arc_fp32_adder_any.sv") ;;
+    arc_reduction_*) sources+=("$formal/arc_fp_adder_any.sv") ;;
   esac
   must "$out.log" yosys -q -e 'implicitly declared|Resizing cell port' -p "
     read_verilog -sv -formal $defines -I$folder $folder/arc_pkg.sv ${sources[*]} \
@@ -220,22 +229,32 @@ failed_claim() {  # log of smtbmc
 }
 
 # The stages of a pipelined adder become wires: what it adds, without when.
-build_aig() {  # RTL folder, FlushSubnormals, Pipelined, output folder
-  must "$4/dut.log" yosys -q -p "
-    read_verilog -sv -noassert -DSYNTHESIS -I$1 $1/arc_pkg.sv $1/arc_fp32_align.sv \
-      $1/arc_fp32_align_staged.sv $1/arc_fp32_adder.sv
-    chparam -set FlushSubnormals $2 -set Pipelined $3 arc_fp32_adder
-    hierarchy -check -top arc_fp32_adder
+build_aig() {  # RTL folder, parameters as in the table of proofs, output folder
+  local flush pipelined exp frac
+  IFS=, read -r flush pipelined exp frac <<<"$2"
+  must "$3/dut.log" yosys -q -p "
+    read_verilog -sv -noassert -DSYNTHESIS -I$1 $1/arc_pkg.sv $1/arc_fp_align.sv \
+      $1/arc_fp32_align_staged.sv $1/arc_fp_adder.sv
+    chparam -set FlushSubnormals $flush -set Pipelined $pipelined \
+      -set ExpWidth ${exp:-8} -set FracWidth ${frac:-23} arc_fp_adder
+    hierarchy -check -top arc_fp_adder
     proc; flatten; techmap -map $formal/transparent.v; select -assert-none t:\$*dff*
     delete -input w:clk_i; opt_clean
-    synth -flatten; abc -g AND; opt_clean; aigmap; write_aiger -symbols $4/dut.aig"
+    synth -flatten; abc -g AND; opt_clean; aigmap; write_aiger -symbols $3/dut.aig"
 }
 
-build_reference() {  # FlushSubnormals, output folder
+reference() {  # parameters as in the table of proofs: Yosys commands that leave it loaded
+  local flush exp frac
+  IFS=, read -r flush _ exp frac <<<"$1"
+  echo "read_verilog -sv $formal/fp_adder_exact.sv
+    chparam -set FlushSubnormals $flush -set ExpWidth ${exp:-8} -set FracWidth ${frac:-23} \
+      fp_adder_exact"
+}
+
+build_reference() {  # parameters, output folder
   must "$2/ref.log" yosys -q -p "
-    read_verilog -sv $formal/fp32_adder_exact.sv
-    chparam -set FlushSubnormals $1 fp32_adder_exact
-    hierarchy -check -top fp32_adder_exact
+    $(reference "$1")
+    hierarchy -check -top fp_adder_exact
     proc; opt; techmap; opt -fast; opt_clean; aigmap; opt_clean
     write_aiger -symbols $2/ref.aig"
 }
@@ -339,33 +358,38 @@ refute_smt() {  # RTL folder, top, files, defines, depth
   failed_claim "$1/bug.log"
 }
 
-prove_cec() {  # folder, name, FlushSubnormals, Pipelined
-  local folder=$1 name=$2 flush=$3 pipelined=$4 started=$SECONDS sum
+prove_cec() {  # folder, name, parameters
+  local folder=$1 name=$2 parameters=$3 started=$SECONDS width=32 frac minus_three sum
+  frac=$(cut -d, -f4 <<<"$parameters")
+  [[ -z $frac ]] || width=16
   copy_rtl "$folder/rtl"
-  build_aig "$folder/rtl" "$flush" "$pipelined" "$folder"
-  build_reference "$flush" "$folder"
+  build_aig "$folder/rtl" "$parameters" "$folder"
+  build_reference "$parameters" "$folder"
   cec "$folder/cec.log" "$folder/dut.aig" "$folder/ref.aig" || { report "$name" FAILED \
-    "not shown equal to fp32_adder_exact"; return 1; }
-  report "$name" proved "abc cec, all 2^64 inputs, $((SECONDS - started)) s"
+    "not shown equal to fp_adder_exact"; return 1; }
+  report "$name" proved "abc cec, all 2^$((2 * width)) inputs, $((SECONDS - started)) s"
 
   # There are no assumptions. That the proof spoke about addition: -1 - 2 = -3, and the least normal
   # number less its successor, which is where the two kinds of underflow part.
   started=$SECONDS
-  [[ $flush == 1 ]] && sum=80000000 || sum=80000001
+  local -A points=([32]='bf800000 c0000000 c0400000 00800000 80800001 8000000'
+                   [16]='bc00 c000 c200 0400 8401 800')
+  local a b c d
+  read -r a b minus_three c d sum <<<"${points[$width]}"
+  [[ $parameters == 1,* ]] && sum+=0 || sum+=1
   yosys -p "
-    read_verilog -sv $formal/fp32_adder_exact.sv
-    chparam -set FlushSubnormals $flush fp32_adder_exact
-    prep -top fp32_adder_exact
-    eval -set a_i 32'hbf800000 -set b_i 32'hc0000000 -show sum_o
-    eval -set a_i 32'h00800000 -set b_i 32'h80800001 -show sum_o" >"$folder/cover.log" 2>&1
-  sum=$(perl -e 'printf "%032b", hex shift' "$sum")
-  if ! grep -q "sum_o = 32'11000000010000000000000000000000" "$folder/cover.log" ||
-     ! grep -q "sum_o = 32'$sum" "$folder/cover.log"; then
-    report "$name" FAILED "fp32_adder_exact does not add"
+    $(reference "$parameters")
+    prep -top fp_adder_exact
+    eval -set a_i $width'h$a -set b_i $width'h$b -show sum_o
+    eval -set a_i $width'h$c -set b_i $width'h$d -show sum_o" >"$folder/cover.log" 2>&1
+  local as_bits='printf "%0*b", shift, hex shift'
+  if ! grep -q "sum_o = $width'$(perl -e "$as_bits" "$width" "$minus_three")" "$folder/cover.log" ||
+     ! grep -q "sum_o = $width'$(perl -e "$as_bits" "$width" "$sum")" "$folder/cover.log"; then
+    report "$name" FAILED "fp_adder_exact does not add"
     return 1
   fi
   report "$name" covered "2 sums, $((SECONDS - started)) s"
-  each_bug "$folder" "$name" refute_cec "$flush" "$pipelined" "$folder/ref.aig"
+  each_bug "$folder" "$name" refute_cec "$parameters" "$folder/ref.aig"
 }
 
 prove_open() {  # folder, name, top, RTL files, FlushSubnormals or nothing
@@ -441,10 +465,10 @@ refute_open() {  # RTL folder, top, RTL files, FlushSubnormals or nothing, refer
   grep -oE 'Verification failed for at least [0-9]+ output' "$1/bug.log" | head -1 || true
 }
 
-refute_cec() {  # RTL folder, FlushSubnormals, Pipelined, reference
+refute_cec() {  # RTL folder, parameters, reference
   local status=0
-  build_aig "$1" "$2" "$3" "$1" || return 2
-  cec "$1/bug.log" "$1/dut.aig" "$4" || status=$?
+  build_aig "$1" "$2" "$1" || return 2
+  cec "$1/bug.log" "$1/dut.aig" "$3" || status=$?
   ((status == 1)) || return 1
   grep -oE 'Verification failed for at least [0-9]+ output' "$1/bug.log" | head -1 || true
 }
@@ -521,7 +545,7 @@ while IFS='|' read -r name is_quick kind top files defines depths; do
   mkdir "$work/$name"
   (
     if [[ $kind == cec ]]; then
-      prove_cec "$work/$name" "$name" "${defines%,*}" "${defines#*,}"
+      prove_cec "$work/$name" "$name" "$defines"
     elif [[ $kind == open ]]; then
       prove_open "$work/$name" "$name" "$top" "$files" "$defines"
     else

@@ -66,6 +66,7 @@ class Kind:
     lanes_per_cycle: int
     own: tuple = ()
     scheduler: int | None = None
+    adds: str = "f32"  # the type of a trace that it reduces
 
 
 KINDS = [
@@ -73,6 +74,7 @@ KINDS = [
     Kind("pipelined", 1, 1),
     Kind("fused", 2, 4),
     Kind("vector", 3, 4, ("arc_scheduler_groups", "arc_word_sequencer")),
+    Kind("halves", 4, 1, adds="f16x2"),
 ]
 # The serial one with the scheduler that is not greedy.
 GROUPS = [Kind("serial", 0, 1, ("arc_congestion", "arc_scheduler_groups"), 1)]
@@ -89,12 +91,12 @@ def kind_rows(kind):
 
 
 TOPS = [
-    Top("arc_fp32_adder", "arc_fp32_adder"),
-    Top("arc_fp32_adder_gradual", "arc_fp32_adder", chparam="FlushSubnormals 0"),
+    Top("arc_fp32_adder", "arc_fp_adder"),
+    Top("arc_fp32_adder_gradual", "arc_fp_adder", chparam="FlushSubnormals 0"),
     Top("arc_lane_picker", "arc_lane_picker"),
     Top("arc_addr_match", "arc_addr_match"),
     Top("arc_scheduler", "arc_scheduler"),
-    Top("arc_fp32_adder_pipelined", "arc_fp32_adder", chparam="Pipelined 1"),
+    Top("arc_fp32_adder_pipelined", "arc_fp_adder", chparam="Pipelined 1"),
     Top("arc_bin_max", "arc_bin_max"),
     Top("arc_reduction_serial", "arc_reduction_serial"),
     Top("arc_reduction_pipelined", "arc_reduction_pipelined"),

@@ -128,6 +128,9 @@ bool regress_one(const trace::Reader& trace, const RegressArguments& arguments,
     complain(fmt::format("{}: {}", path, result.message));
     return false;
   }
+  if (result.events == 0 && trace.event_count() > 0) {
+    throw UsageError(fmt::format("{}: adds nothing that the unit adds", path));
+  }
   std::cout << fmt::format(
       "{}: RTL and golden unit agree: {} CTAs, {} events, {} atomreds, {} cycles; {} lanes "
       "reduced to {} additions, {} lanes passed on in {} REDs\n",

@@ -14,6 +14,7 @@
 
 #include "model/policy/rule.hpp"
 #include "model/policy/segment_cost.hpp"
+#include "traces/format/header.hpp"
 
 namespace warpfold {
 
@@ -128,6 +129,16 @@ struct SiteCode {
   std::vector<trace::InstructionCost> costs;
 };
 
+// Whether hardware for words of that type adds what the site does. Halves that meet another type at
+// their addresses are left to the L2, and FP32 is not.
+bool adds(WordType type, const std::vector<trace::Site>& sites, std::size_t site) {
+  if (type == WordType::kFp32) {
+    return sites[site].type == trace::ValueType::kF32;
+  }
+  return sites[site].type == trace::ValueType::kF16x2 &&
+         !trace::shares_with_other_type(sites, site);
+}
+
 }  // namespace
 
 std::string PolicyTiming::code_of(const trace::Header& header, const GpuConfig& gpu) {
@@ -157,7 +168,7 @@ bool PolicyTiming::has_code(const trace::Header& header, const GpuConfig& gpu, P
 }
 
 PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy which,
-                           const StructLayout& structs)
+                           const StructLayout& structs, WordType hardware)
     : policy(which),
       costs_of(code_of(header, gpu)),
       match_group(gpu.latency.match_group),
@@ -192,7 +203,7 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
     parameters += site.parameters.size();
     made.end_parameter = static_cast<std::uint16_t>(parameters);
     made.wide = site.type == trace::ValueType::kF64;
-    made.passed_on = reduces && site.type != trace::ValueType::kF32;
+    made.passed_on = reduces && !adds(hardware, header.sites, s);
     if (structs.has(s)) {
       made.words = static_cast<std::uint8_t>(
           std::min<std::size_t>(structs.most_words(), site.parameters.size()));

@@ -23,11 +23,12 @@ class PolicyTiming {
   static std::string code_of(const trace::Header& header, const GpuConfig& gpu);
   // False where the trace has costs for that architecture, but none of the policy's variant.
   static bool has_code(const trace::Header& header, const GpuConfig& gpu, Policy policy);
-  // `structs`: what structs the policy's hardware adds to in one instruction, if any.
+  // `structs`: what structs the policy's hardware adds to in one instruction, if any. `hardware`:
+  // the words that its hardware sums, if it does.
   // Throws std::invalid_argument with one line when the trace has no costs, or none of the policy's
   // variant or of a part of it.
   PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Policy policy,
-               const StructLayout& structs = {});
+               const StructLayout& structs = {}, WordType hardware = WordType::kFp32);
 
   [[nodiscard]] const Segment& path(std::uint16_t index) const { return paths_[index]; }
   // What the pass of an event comes to.
@@ -43,7 +44,7 @@ class PolicyTiming {
     std::uint16_t end_parameter = 0;
     std::uint8_t words = 1;    // that one instruction adds to at most, of a struct
     bool wide = false;         // two words for each lane
-    bool passed_on = false;    // hardware that reduces does not know its type: plain REDs
+    bool passed_on = false;    // hardware that reduces does not add its type: plain REDs
     std::vector<Pass> passes;  // one, or one for each number of lanes where it matters
 
     // By active lanes, of which there is at least one.

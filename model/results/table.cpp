@@ -102,8 +102,8 @@ std::string notes(const std::vector<RunResult>& runs) {
   }
   for (const RunResult& run : runs) {
     if (run.passed_on > 0) {
-      out += fmt::format("{} passed {} lane-atomics on that are not of FP32\n", run.policy,
-                         with_separators(run.passed_on));
+      out += fmt::format("{} passed {} lane-atomics on, of types that it does not add\n",
+                         run.policy, with_separators(run.passed_on));
     }
   }
   return out;

@@ -78,5 +78,6 @@ template class arc_subcore_golden<UnitKind::kSerial>;
 template class arc_subcore_golden<UnitKind::kPipelined>;
 template class arc_subcore_golden<UnitKind::kFused>;
 template class arc_subcore_golden<UnitKind::kVector>;
+template class arc_subcore_golden<UnitKind::kHalves>;
 
 }  // namespace warpfold::systemc

@@ -20,7 +20,8 @@ class arc_subcore_golden final : public arc_subcore<kKind> {
   explicit arc_subcore_golden(sc_core::sc_module_name name);
 
  private:
-  using OneLane = std::conditional_t<kKind == UnitKind::kPipelined, GoldenPipelined, GoldenSerial>;
+  using OneLane =
+      std::conditional_t<kKind == UnitKind::kPipelined, GoldenPipelined, GoldenChain<kKind>>;
   using FourLanes = std::conditional_t<kKind == UnitKind::kVector, GoldenVector, GoldenFused>;
   using Reduction = std::conditional_t<read_lanes(kKind) == 1, OneLane, FourLanes>;
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "Varc_subcore_sc_fused.h"
+#include "Varc_subcore_sc_halves.h"
 #include "Varc_subcore_sc_pipelined.h"
 #include "Varc_subcore_sc_serial.h"
 #include "Varc_subcore_sc_vector.h"
@@ -25,6 +26,8 @@ template <>
 struct VerilatedOf<UnitKind::kFused> : std::type_identity<Varc_subcore_sc_fused> {};
 template <>
 struct VerilatedOf<UnitKind::kVector> : std::type_identity<Varc_subcore_sc_vector> {};
+template <>
+struct VerilatedOf<UnitKind::kHalves> : std::type_identity<Varc_subcore_sc_halves> {};
 
 // What Verilator generates takes its context from a variable of the thread, when it is made and
 // when it goes. It gets one for itself, which starts no threads and leaves those of other models
@@ -103,5 +106,6 @@ template class arc_subcore_rtl<UnitKind::kSerial>;
 template class arc_subcore_rtl<UnitKind::kPipelined>;
 template class arc_subcore_rtl<UnitKind::kFused>;
 template class arc_subcore_rtl<UnitKind::kVector>;
+template class arc_subcore_rtl<UnitKind::kHalves>;
 
 }  // namespace warpfold::systemc

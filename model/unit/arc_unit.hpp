@@ -121,15 +121,16 @@ enum class UnitKind {
   kPipelined,  // four transactions take turns in an adder of four stages
   kFused,      // four lanes a cycle, aligned to the largest exponent and rounded once
   kVector,     // fused, for the words of a struct one after the other: one packet of sums
+  kHalves,     // serial, of words that are two binary16 values
 };
 inline constexpr std::array kUnitKinds = {UnitKind::kSerial, UnitKind::kPipelined, UnitKind::kFused,
-                                          UnitKind::kVector};
+                                          UnitKind::kVector, UnitKind::kHalves};
 
 // "golden" or "rtl"; throws std::invalid_argument on any other name.
 UnitModel parse_unit_model(std::string_view name);
 std::string_view unit_model_name(UnitModel model);
 
-// "serial", "pipelined", "fused" or "vector"; throws std::invalid_argument on any other name.
+// A kind by its name; throws std::invalid_argument, which lists them, on any other.
 UnitKind parse_unit_kind(std::string_view name);
 std::string_view unit_kind_name(UnitKind kind);
 

@@ -218,12 +218,11 @@ ContractResult run_contract(const ContractOptions& options) {
   Runner runner(options, result);
   const std::size_t sorts = pressures().size();
   const std::uint64_t share = std::max<std::uint64_t>(options.random_requests / sorts, 1);
-  const std::uint32_t words = options.declaration.ports.max_words;
   for (std::size_t sort = 0; sort < sorts; ++sort) {
     SplitMix64 random(SplitMix64::mix(options.seed + 1000 + sort));
     const auto give = [&](const auto& send) {
       for (std::uint64_t i = 0; i < share; ++i) {
-        if (!send(with_words(random_request(random, Shape::kAny), words, random))) {
+        if (!send(with_words(random_request(random, Shape::kAny), options.declaration, random))) {
           return;
         }
       }
@@ -243,7 +242,10 @@ ContractResult run_contract(const ContractOptions& options) {
       visitor.request = [&](const AtomredRequest& request, const RequestPlace&) {
         return left-- > 0 && send(request);
       };
-      visit_requests(*trace, {.words = words}, visitor);
+      visit_requests(
+          *trace,
+          {.words = options.declaration.ports.max_words, .type = options.declaration.promise.adds},
+          visitor);
     };
     const std::string name = trace->path().filename().string();
     if (!runner.run(name, kRandom, give)) {

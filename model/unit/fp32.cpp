@@ -163,11 +163,12 @@ Fp32Bits fp32_add_host(Fp32Bits a, Fp32Bits b, bool flush_subnormals) {
   return is_nan(bits) ? kFp32CanonicalNan : bits;
 }
 
-Fp32Bits reduction_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& values) {
-  Fp32Bits sum = kFp32MinusZero;
+Fp32Bits reduction_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& values,
+                             WordType type) {
+  Fp32Bits sum = neutral_word(type);
   for (std::size_t lane = 0; lane < values.size(); ++lane) {
     if ((mask >> lane & 1U) != 0) {
-      sum = fp32_add(sum, values[lane]);
+      sum = word_add(type, sum, values[lane]);
     }
   }
   return sum;

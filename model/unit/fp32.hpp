@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // FP32 addition as the GPU's red.global.add.f32 does it, in three forms that share no code, and the
-// serial sum of a transaction. Pure functions: no owner, no state, called in any phase of a cycle.
+// serial sum of a transaction, of FP32 or of halves. Pure functions: no owner, no state, called in
+// any phase of a cycle.
 #pragma once
 
 #include <array>
 #include <bit>
 
+#include "model/base/halves.hpp"
 #include "model/types.hpp"
 
 #ifdef __FAST_MATH__
@@ -45,9 +47,18 @@ Fp32Bits fp32_add_integer(Fp32Bits a, Fp32Bits b, bool flush_subnormals);
 // FZ in FPCR of aarch64). They are written and restored around every call.
 Fp32Bits fp32_add_host(Fp32Bits a, Fp32Bits b, bool flush_subnormals);
 
-// What a reduced transaction must carry: the chain of fp32_add over the lanes of `mask`, lowest
-// first, beginning with -0. An empty mask gives -0.
-Fp32Bits reduction_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& values);
+// The model's addition of words of a type, and what is neutral to it.
+inline Fp32Bits word_add(WordType type, Fp32Bits a, Fp32Bits b) {
+  return type == WordType::kHalves ? halves_add(a, b) : fp32_add(a, b);
+}
+constexpr Fp32Bits neutral_word(WordType type) {
+  return type == WordType::kHalves ? kMinusZeros : kFp32MinusZero;
+}
+
+// What a reduced transaction must carry: the chain of word_add over the lanes of `mask`, lowest
+// first, beginning with the neutral word. An empty mask gives that.
+Fp32Bits reduction_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& values,
+                             WordType type = WordType::kFp32);
 
 // Bits that the fused unit keeps of a value, from the top of the largest bin of eight exponents in
 // its transaction down (arc_reduction_fused, WindowWidth).

@@ -90,7 +90,8 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
 // Serial
 // ------------------------------------------------------------------------------------------------
 
-void GoldenSerial::fetch(const UnitInputs& inputs, UnitOutputs& outputs) {
+template <UnitKind kKind>
+void GoldenChain<kKind>::fetch(const UnitInputs& inputs, UnitOutputs& outputs) {
   const LaneMask rest = mask_ & (mask_ - 1);
   ask_for(outputs, mask_ & ~rest, tag_);
   if (inputs.rf_ready) {
@@ -99,13 +100,14 @@ void GoldenSerial::fetch(const UnitInputs& inputs, UnitOutputs& outputs) {
   }
 }
 
-bool GoldenSerial::step(const UnitInputs& inputs, UnitOutputs& outputs) {
+template <UnitKind kKind>
+bool GoldenChain<kKind>::step(const UnitInputs& inputs, UnitOutputs& outputs) {
   if (!busy()) {
     return true;
   }
   // Add stage: the value of the read that was granted last joins the running sum, or completes it.
   if (add_valid_) {
-    const Fp32Bits sum = fp32_add(acc_, inputs.rf_data[0]);
+    const Fp32Bits sum = word_add(kWord, acc_, inputs.rf_data[0]);
     if (mask_ == 0) {
       offer_sum(outputs, addr_, sum, tag_);
       add_valid_ = !inputs.lsu_room;
@@ -118,12 +120,13 @@ bool GoldenSerial::step(const UnitInputs& inputs, UnitOutputs& outputs) {
   return false;
 }
 
-void GoldenSerial::load(Address address, LaneMask mask, Tag tag, const UnitInputs& inputs,
-                        UnitOutputs& outputs) {
+template <UnitKind kKind>
+void GoldenChain<kKind>::load(Address address, LaneMask mask, Tag tag, const UnitInputs& inputs,
+                              UnitOutputs& outputs) {
   mask_ = mask;
   addr_ = address;
   tag_ = tag;
-  acc_ = kFp32MinusZero;
+  acc_ = neutral_word(kWord);
   fetch(inputs, outputs);
 }
 
@@ -173,6 +176,7 @@ bool GoldenPipelined::step(const UnitInputs& inputs, UnitOutputs& outputs) {
 }
 
 template class GoldenUnit<GoldenSerial>;
+template class GoldenUnit<GoldenHalves>;
 template class GoldenUnit<GoldenFused>;
 template class GoldenUnit<GoldenVector>;
 template class GoldenUnit<GoldenPipelined>;

@@ -82,11 +82,12 @@ class GoldenUnit final : public ArcUnit {
   Congestion congestion_;
 };
 
-// Serial: one lane a cycle, the chain of additions in lane order.
-class GoldenSerial {
+// Serial, of the words that the kind adds: one lane a cycle, the chain of additions in lane order.
+template <UnitKind kKind>
+class GoldenChain {
  public:
   // Rests at once.
-  static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kSerial).ports;
+  static constexpr ArcUnit::Ports kPorts = unit_declaration(kKind).ports;
   static constexpr std::string_view kScheduler = "greedy";
   static constexpr bool kByRequest = false;
 
@@ -100,6 +101,7 @@ class GoldenSerial {
   // Reads the lowest lane left, at once.
   void fetch(const UnitInputs& inputs, UnitOutputs& outputs);
 
+  static constexpr WordType kWord = unit_declaration(kKind).promise.adds;
   // The transaction and its lanes that are still to be read.
   LaneMask mask_ = 0;
   Address addr_ = 0;
@@ -108,6 +110,8 @@ class GoldenSerial {
   bool add_valid_ = false;  // the value of a granted read is now on rf_data
   Fp32Bits acc_ = 0;        // sum of the lanes before it
 };
+using GoldenSerial = GoldenChain<UnitKind::kSerial>;
+using GoldenHalves = GoldenChain<UnitKind::kHalves>;
 
 // Pipelined: four transactions take turns, each one lane in four cycles; the same chain of
 // additions. A sum is complete here as soon as its last lane is known; the adder's stages show only

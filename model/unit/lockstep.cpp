@@ -336,9 +336,10 @@ bool Lockstep::check_value(Fp32Bits value, LaneMask lanes,
     return error.empty() || fail("lsu_data_o: the sum should be " + error);
   }
   // The kinds that are built in, to the bit.
-  const Fp32Bits sum = unit_declaration(kind_).promise.sum == SumKind::kOneRounding
-                           ? fused_reference(lanes, values)
-                           : reduction_reference(lanes, values);
+  const Fp32Bits sum =
+      unit_declaration(kind_).promise.sum == SumKind::kOneRounding
+          ? fused_reference(lanes, values)
+          : reduction_reference(lanes, values, unit_declaration(kind_).promise.adds);
   return value == sum || fail("lsu_data_o", value, "reference sum", sum);
 }
 
@@ -454,6 +455,18 @@ Fp32Bits synthetic_value(std::uint64_t cta, std::uint32_t warp, std::uint64_t ev
   return sign | (127 - 12 + choice / 32 % 17) << 23 | fraction;
 }
 
+Fp32Bits halves_after(Fp32Bits lower, Fp32Bits upper) {
+  const auto half = [](Fp32Bits value) {
+    const std::uint32_t exponent = value >> 23 & 0xffU;
+    const std::uint32_t narrow = exponent < 16     ? exponent
+                                 : exponent >= 240 ? exponent - 224
+                                                   : std::clamp(exponent, 113U, 142U) - 112;
+    const std::uint32_t fraction = value >> 13 & 0x3ffU;
+    return static_cast<HalfBits>((value >> 16 & kHalfSign) | narrow << 10 | fraction);
+  };
+  return word_of_halves(half(lower), half(upper));
+}
+
 RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& options) {
   const std::unique_ptr<ArcUnit> rtl =
       options.unit == nullptr ? make_unit(UnitModel::kRtl, options.kind, options.scheduler)
@@ -489,8 +502,12 @@ RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& o
       options.progress(result);
     }
   };
-  visit_requests(reader, {.events = options.max_events, .words = judged.ports().max_words},
-                 visitor);
+  const UnitPromise& promise =
+      options.promise != nullptr ? *options.promise : unit_declaration(options.kind).promise;
+  visit_requests(
+      reader,
+      {.events = options.max_events, .words = judged.ports().max_words, .type = promise.adds},
+      visitor);
   if (result.message.empty() && !lockstep.drain()) {
     result.message = lockstep.message() + " (after the last event)";
   }

@@ -203,11 +203,15 @@ struct RegressOptions {
 Fp32Bits synthetic_value(std::uint64_t cta, std::uint32_t warp, std::uint64_t event,
                          std::uint32_t parameter, std::uint32_t lane);
 
+// Two binary16 values that are to each other about what these are: signs, upper bits of the
+// fractions, and exponents brought into their range, those near its ends to its ends.
+Fp32Bits halves_after(Fp32Bits lower, Fp32Bits upper);
+
 // RTL unit against golden unit over a trace: CTA by CTA and warp by warp, each event becomes one
 // atomred for each of its parameters, with the addresses and values that it had on the GPU; for the
 // vector unit one for each kMaxWords of them, as if the words of a struct, at the address of the
-// first. Those that add anything but FP32 are no work for the unit. Stops at the first difference.
-// Throws trace::TraceError if the trace cannot be read.
+// first. Those of types that it does not add are no work for the unit. Stops at the first
+// difference. Throws trace::TraceError if the trace cannot be read.
 RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& options);
 
 }  // namespace warpfold

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/unit/lockstep.hpp"
+#include "model/unit/unit_declaration.hpp"
 
 namespace warpfold {
 
@@ -115,6 +116,16 @@ inline std::array<Fp32Bits, kLanes> random_values(SplitMix64& random, Operands o
   return values;
 }
 
+// Words of two binary16 values.
+inline std::array<Fp32Bits, kLanes> random_halves(SplitMix64& random) {
+  std::array<Fp32Bits, kLanes> words = random_values(random, Operands::kAny);
+  const std::array<Fp32Bits, kLanes> upper = random_values(random, Operands::kAny);
+  for (std::size_t lane = 0; lane < words.size(); ++lane) {
+    words[lane] = halves_after(words[lane], upper[lane]);
+  }
+  return words;
+}
+
 inline AtomredRequest random_request(SplitMix64& random, Shape shape) {
   if (shape == Shape::kAny) {
     shape = static_cast<Shape>(random.below(static_cast<std::uint32_t>(Shape::kAny)));
@@ -150,9 +161,14 @@ inline AtomredRequest random_request(SplitMix64& random, Shape shape) {
   return request;
 }
 
-// Words for the lanes of a request, from one to as many as its unit takes, often few.
-inline AtomredRequest with_words(AtomredRequest request, std::uint32_t most_words,
+// Words for the lanes of a request as its unit adds them, from one to as many as it takes, often
+// few.
+inline AtomredRequest with_words(AtomredRequest request, const UnitDeclaration& unit,
                                  SplitMix64& random) {
+  if (unit.promise.adds == WordType::kHalves) {
+    request.values = random_halves(random);
+  }
+  const std::uint32_t most_words = unit.ports.max_words;
   if (most_words > 1) {
     const std::uint32_t most = random.below(4) == 0 ? most_words : std::min(most_words, 4U);
     request.more_words.resize(random.below(most));
@@ -164,7 +180,7 @@ inline AtomredRequest with_words(AtomredRequest request, std::uint32_t most_word
 }
 
 inline AtomredRequest with_words(AtomredRequest request, UnitKind kind, SplitMix64& random) {
-  return with_words(std::move(request), kind == UnitKind::kVector ? kMaxWords : 1, random);
+  return with_words(std::move(request), unit_declaration(kind), random);
 }
 
 // Whether sums of that kind are the fused ones; otherwise they are chains in lane order.

@@ -9,6 +9,8 @@
 
 #include "Varc_subcore_fused.h"
 #include "Varc_subcore_fused_groups.h"
+#include "Varc_subcore_halves.h"
+#include "Varc_subcore_halves_groups.h"
 #include "Varc_subcore_pipelined.h"
 #include "Varc_subcore_pipelined_groups.h"
 #include "Varc_subcore_serial.h"
@@ -76,6 +78,8 @@ std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind, std::string_v
       return make<GoldenFused, Varc_subcore_fused, Varc_subcore_fused_groups>(model, rule);
     case UnitKind::kVector:
       return make<GoldenVector, Varc_subcore_vector, Varc_subcore_vector>(model, rule);
+    case UnitKind::kHalves:
+      return make<GoldenHalves, Varc_subcore_halves, Varc_subcore_halves_groups>(model, rule);
   }
   throw std::invalid_argument("no unit of this kind");
 }

@@ -215,9 +215,9 @@ Fp32Bits chain(bool flush_subnormals, LaneMask lanes, const std::array<Fp32Bits,
 std::string sum_error(const UnitPromise& promise, LaneMask lanes,
                       const std::array<Fp32Bits, kLanes>& values, Fp32Bits sum) {
   if (promise.sum == SumKind::kChain) {
-    const Fp32Bits right = promise.flush_subnormals
-                               ? reduction_reference(lanes, values)
-                               : chain(promise.flush_subnormals, lanes, values);
+    const bool as_model = promise.flush_subnormals || promise.adds == WordType::kHalves;
+    const Fp32Bits right = as_model ? reduction_reference(lanes, values, promise.adds)
+                                    : chain(promise.flush_subnormals, lanes, values);
     return sum == right ? "" : hex(right);
   }
   const Summary all = summarize(promise.flush_subnormals, lanes, values);

@@ -10,8 +10,9 @@ namespace {
 // Turns events into requests, with checks of what indexes into the trace.
 class EventRequests {
  public:
-  EventRequests(const trace::Header& header, const trace::CtaTrace& cta, std::uint32_t warp)
-      : header_(header), cta_(cta), warp_index_(warp), warp_(cta.warps[warp]) {}
+  EventRequests(const trace::Header& header, WordType type, const trace::CtaTrace& cta,
+                std::uint32_t warp)
+      : header_(header), type_(type), cta_(cta), warp_index_(warp), warp_(cta.warps[warp]) {}
 
   // Of `words` parameters from that one on, at its addresses.
   AtomredRequest make(const trace::Record& event, std::uint64_t event_index,
@@ -47,11 +48,18 @@ class EventRequests {
       if ((event.mask >> lane & 1) == 0) {
         continue;
       }
-      request.values[lane] = values.empty() ? synthetic_value(cta_.cta, warp_index_, event_index,
-                                                              parameter_index, lane)
-                                            : values[next_value++];
+      request.values[lane] =
+          values.empty() ? made_up(event_index, parameter_index, lane) : values[next_value++];
     }
     return request;
+  }
+
+  Fp32Bits made_up(std::uint64_t event, std::uint32_t parameter, std::uint32_t lane) const {
+    const auto value = [&](std::uint32_t of_lane) {
+      return synthetic_value(cta_.cta, warp_index_, event, parameter, of_lane);
+    };
+    return type_ == WordType::kHalves ? halves_after(value(lane), value(lane + kLanes))
+                                      : value(lane);
   }
 
   static std::span<const std::uint32_t> part(std::span<const std::uint32_t> all,
@@ -63,6 +71,7 @@ class EventRequests {
   }
 
   const trace::Header& header_;
+  WordType type_;
   const trace::CtaTrace& cta_;
   std::uint32_t warp_index_;
   const trace::WarpTrace& warp_;
@@ -87,11 +96,12 @@ class Walk {
 
  private:
   void walk_warp(const trace::CtaTrace& cta, std::uint32_t warp) {
-    const EventRequests requests(header_, cta, warp);
+    const EventRequests requests(header_, limits_.type, cta, warp);
+    const trace::ValueType type =
+        limits_.type == WordType::kHalves ? trace::ValueType::kF16x2 : trace::ValueType::kF32;
     std::uint64_t index = 0;
     for (const trace::Record& record : cta.warps[warp].records) {
-      if (record.kind != trace::RecordKind::kEvent ||
-          header_.sites[record.site].type != trace::ValueType::kF32) {
+      if (record.kind != trace::RecordKind::kEvent || header_.sites[record.site].type != type) {
         continue;
       }
       const auto parameters =

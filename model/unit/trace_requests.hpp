@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The atomreds of a trace, as requests of a unit: CTA by CTA and warp by warp, each event one for
 // each of its parameters, with the addresses and values that it had on the GPU. Those that add
-// anything but FP32 are no work for the unit.
+// another type than the unit are no work for it.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,7 @@ struct RequestLimits {
   // Parameters that one request adds at most, as if they were words of a struct at the address of
   // the first.
   std::uint32_t words = 1;
+  WordType type = WordType::kFp32;  // that the unit adds
 };
 
 struct RequestVisitor {

@@ -25,6 +25,7 @@ inline constexpr std::array<std::string_view, 3> kSumKindNames = {"chain", "any-
                                                                   "one-rounding"};
 
 struct UnitPromise {
+  WordType adds = WordType::kFp32;  // words of this type; others pass it by
   SumKind sum = SumKind::kChain;
   bool flush_subnormals = true;  // subnormal values and sums count as zero
   // kOneRounding: bits kept of a value, from the top of the largest bin of exponents down; 0: all.
@@ -52,6 +53,7 @@ inline constexpr std::array kUnitDeclarations = {
         "vector",
         {.read_lanes = kBanks, .sees_exponents = true, .max_words = kMaxWords, .cycles_to_rest = 6},
         {.sum = SumKind::kOneRounding, .window = kFusedWindow, .most_lanes = kBanks}},
+    UnitDeclaration{"halves", {}, {.adds = WordType::kHalves, .flush_subnormals = false}},
 };
 static_assert(kUnitDeclarations.size() == kUnitKinds.size());
 

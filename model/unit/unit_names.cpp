@@ -28,8 +28,12 @@ UnitKind parse_unit_kind(std::string_view name) {
       return kind;
     }
   }
-  throw std::invalid_argument("unknown unit kind '" + std::string(name) +
-                              "': serial, pipelined, fused or vector");
+  std::string names;
+  for (std::size_t i = 0; i < kUnitDeclarations.size(); ++i) {
+    const bool last = i + 1 == kUnitDeclarations.size();
+    names += (i == 0 ? "" : last ? " or " : ", ") + std::string(kUnitDeclarations[i].name);
+  }
+  throw std::invalid_argument("unknown unit kind '" + std::string(name) + "': " + names);
 }
 
 std::string_view unit_kind_name(UnitKind kind) {

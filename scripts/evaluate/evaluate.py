@@ -69,7 +69,7 @@ def parse_arguments(argv):
     effort.add_argument("--full", action="store_true", help="hours: twenty times the requests, all traces")
     parser.add_argument("--prove", action="store_true", help="also try to prove the rules for every number of cycles")
     parser.add_argument("--layout", action="store_true", help="place and route with scripts/layout.sh")
-    kinds = [kind.name for kind in costs.synth.KINDS]
+    kinds = [kind.name for kind in costs.synth.KINDS if kind.adds == "f32"]  # as the units that are evaluated
     parser.add_argument("--beside", nargs="+", metavar="KIND", default=kinds, choices=[*kinds, "none"],
                         help="kinds in the table beside the unit; default: " + ", ".join(kinds))
     parser.add_argument("--only", nargs="+", choices=STEPS, metavar="STEP", help="only these steps after the elaboration: "

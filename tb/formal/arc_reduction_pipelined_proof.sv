@@ -2,7 +2,7 @@
 // Proof: arc_reduction_pipelined reads each lane of each transaction once, lowest first, and offers
 // one result for each, in the cycle that rtl/README.md names.
 //
-// The adder is arc_fp32_adder_any.sv, whose sum is any value in every cycle, so this holds with any
+// The adder is arc_fp_adder_any.sv, whose sum is any value in every cycle, so this holds with any
 // adder of any depth: what is proved is which operands it gets and where its sums go. Assumed is that
 // a transaction has lanes, as the module does. Free: transactions, both ready inputs, data, and reset
 // at any time after the first cycle. The wrapper's record is made from the ports only:

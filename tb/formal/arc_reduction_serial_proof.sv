@@ -2,7 +2,7 @@
 // Proof: arc_reduction_serial reads each lane of each transaction once, lowest first, and offers one
 // result for each, in order, in the cycle that rtl/README.md names.
 //
-// The adder is arc_fp32_adder_any.sv, so this holds with any combinational adder. Assumed is what
+// The adder is arc_fp_adder_any.sv, so this holds with any combinational adder. Assumed is what
 // the module assumes: a transaction has lanes, and a read value is held while a result waits. Free:
 // transactions, both ready inputs, data, and reset at any time after the first cycle. The wrapper's
 // record is made from the ports only:
@@ -13,7 +13,7 @@
 // What is loaded is asked for at once, so a transaction of one lane may be due in the next cycle.
 //
 // PROGRESS adds fairness, for bounded liveness: the environment refuses (a read not granted, or a
-// result not taken) in at most Fair cycles in a row.
+// result not taken) in at most Fair cycles in a row. HALVES proves it of the unit that adds halves.
 
 module arc_reduction_serial_proof #(
   parameter int Fair = 3
@@ -33,6 +33,13 @@ module arc_reduction_serial_proof #(
   localparam int AddrWidth = arc_pkg::AddrWidth;
   localparam int TagWidth = arc_pkg::TagWidth;
   localparam int DataWidth = arc_pkg::DataWidth;
+`ifdef HALVES
+  localparam int Halves = 1;
+  localparam logic [DataWidth-1:0] Neutral = 32'h8000_8000;
+`else
+  localparam int Halves = 0;
+  localparam logic [DataWidth-1:0] Neutral = 32'h8000_0000;
+`endif
 
   logic txn_ready, rf_valid, result_valid, busy;
   logic [Lanes-1:0] rf_mask;
@@ -40,7 +47,9 @@ module arc_reduction_serial_proof #(
   logic [AddrWidth-1:0] result_addr;
   logic [DataWidth-1:0] result_data;
 
-  arc_reduction_serial u_dut (
+  arc_reduction_serial #(
+    .Halves(Halves)
+  ) u_dut (
     .clk_i         (clk_i),
     .rst_ni        (rst_ni),
     .txn_valid_i   (txn_valid_i),
@@ -68,9 +77,28 @@ module arc_reduction_serial_proof #(
   (* hierconn *) logic [TagWidth-1:0] \u_dut.tag_q ;
   (* hierconn *) logic \u_dut.add_valid_q ;
   (* hierconn *) logic [DataWidth-1:0] \u_dut.acc_q ;
-  (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.a_i ;
-  (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.b_i ;
-  (* hierconn *) logic [DataWidth-1:0] \u_dut.u_adder.sum_o ;
+`ifdef HALVES
+  localparam int NumberWidth = arc_pkg::HalfWidth;
+  (* hierconn *) logic [NumberWidth-1:0] \u_dut.g_upper.u_adder.a_i ;
+  (* hierconn *) logic [NumberWidth-1:0] \u_dut.g_upper.u_adder.b_i ;
+  (* hierconn *) logic [NumberWidth-1:0] \u_dut.g_upper.u_adder.sum_o ;
+`else
+  localparam int NumberWidth = DataWidth;
+`endif
+  (* hierconn *) logic [NumberWidth-1:0] \u_dut.u_adder.a_i ;
+  (* hierconn *) logic [NumberWidth-1:0] \u_dut.u_adder.b_i ;
+  (* hierconn *) logic [NumberWidth-1:0] \u_dut.u_adder.sum_o ;
+  logic [DataWidth-1:0] adder_a, adder_b, adder_sum;
+
+`ifdef HALVES
+  assign adder_a = {\u_dut.g_upper.u_adder.a_i , \u_dut.u_adder.a_i };
+  assign adder_b = {\u_dut.g_upper.u_adder.b_i , \u_dut.u_adder.b_i };
+  assign adder_sum = {\u_dut.g_upper.u_adder.sum_o , \u_dut.u_adder.sum_o };
+`else
+  assign adder_a = \u_dut.u_adder.a_i ;
+  assign adder_b = \u_dut.u_adder.b_i ;
+  assign adder_sum = \u_dut.u_adder.sum_o ;
+`endif
 
   // ------------------------------------------------------------------------------------------
   // Environment
@@ -95,13 +123,13 @@ module arc_reduction_serial_proof #(
 
   always_ff @(posedge clk_i) begin
     seen_q <= 1'b1;
-    seen_a_q <= \u_dut.u_adder.a_i ;
-    seen_b_q <= \u_dut.u_adder.b_i ;
-    seen_sum_q <= \u_dut.u_adder.sum_o ;
+    seen_a_q <= adder_a;
+    seen_b_q <= adder_b;
+    seen_sum_q <= adder_sum;
   end
   always_comb begin : AdderIsAFunction
-    if (seen_q && seen_a_q == \u_dut.u_adder.a_i && seen_b_q == \u_dut.u_adder.b_i ) begin
-      assume (seen_sum_q == \u_dut.u_adder.sum_o );
+    if (seen_q && seen_a_q == adder_a&& seen_b_q == adder_b) begin
+      assume (seen_sum_q == adder_sum);
     end
   end
 
@@ -170,7 +198,7 @@ module arc_reduction_serial_proof #(
       if (grant) held_first_q <= load || reads_q == '0;
       if (!(result_valid && !result_ready_i)) held_q <= grant;
       if (held_q && !due) begin
-        chain_q <= \u_dut.u_adder.sum_o ;
+        chain_q <= adder_sum;
         chain_valid_q <= 1'b1;
       end
       // counts
@@ -217,13 +245,13 @@ module arc_reduction_serial_proof #(
 
   always_ff @(posedge clk_i) begin : EachReadAddedToTheSumBefore
     if (rst_ni && held_q) begin
-      assert (\u_dut.u_adder.b_i == rf_data_i);
-      assert (\u_dut.u_adder.a_i == (held_first_q ? 32'h8000_0000 : chain_q));
+      assert (adder_b== rf_data_i);
+      assert (adder_a== (held_first_q ? Neutral : chain_q));
       assert (held_first_q || chain_valid_q);
     end
   end
   always_ff @(posedge clk_i) begin : ResultIsTheLastSum
-    if (rst_ni && result_valid) assert (held_q && result_data == \u_dut.u_adder.sum_o );
+    if (rst_ni && result_valid) assert (held_q && result_data == adder_sum);
   end
 
   // ------------------------------------------------------------------------------------------
@@ -302,7 +330,7 @@ module arc_reduction_serial_proof #(
       if (due) assert (reads_q <= 8'(Lanes));
       if (held_q) assert (reads_q != '0 && held_first_q == (reads_q == 8'd1));
       if (here_q && (held_q ? held_first_q : reads_q == '0)) begin
-        assert (\u_dut.acc_q == 32'h8000_0000);
+        assert (\u_dut.acc_q == Neutral);
       end
       if (here_q && (held_q ? !held_first_q : reads_q != '0)) begin
         assert (chain_valid_q && chain_q == \u_dut.acc_q );

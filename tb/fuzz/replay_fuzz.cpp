@@ -42,6 +42,7 @@ void run(std::string_view input) {
     check_unit<GoldenPipelined>(UnitKind::kPipelined, replay);
     check_unit<GoldenFused>(UnitKind::kFused, replay);
     check_unit<GoldenVector>(UnitKind::kVector, replay);
+    check_unit<GoldenHalves>(UnitKind::kHalves, replay);
   });
 }
 

@@ -69,7 +69,8 @@ class Environment {
       ASSERT_NO_FATAL_FAILURE(take(out));
     }
     // A value that nobody asked for is no number.
-    in_.rf_data.fill(kind_ == UnitKind::kSerial ? in_.rf_data[0] : 0x7fc00000U);
+    const bool looks_again = kind_ == UnitKind::kSerial || kind_ == UnitKind::kHalves;
+    in_.rf_data.fill(looks_again ? in_.rf_data[0] : 0x7fc07e00U);
     if (out.rf_valid && rf_ready) {
       answer_read(in_, kind_, out.rf_mask, requests_.at(out.rf_tag).operand(out.rf_word));
     }
@@ -112,8 +113,9 @@ class Environment {
     ASSERT_EQ(found->second & group, group) << "a lane leaves twice";
     if (out.lsu_reduced) {
       const AtomredRequest::Operand& operand = request.operand(out.lsu_word);
+      const WordType type = unit_declaration(kind_).promise.adds;
       ASSERT_EQ(out.lsu_data, sums_are_fused(kind_) ? fused_reference(group, operand)
-                                                    : reduction_reference(group, operand));
+                                                    : reduction_reference(group, operand, type));
       ASSERT_EQ(out.lsu_last, out.lsu_word + 1 == request.words());
     }
     if (!out.lsu_last) {

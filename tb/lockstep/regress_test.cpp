@@ -50,7 +50,9 @@ class RegressTrace : public testing::TestWithParam<std::tuple<trace::ValueMode, 
     header.block[0] = kWarps * 32;
     header.registers_per_thread = 32;
     header.total_ctas = kCtas;
+    const bool halves = unit_declaration(kind()).promise.adds == WordType::kHalves;
     header.sites = {{.name = "site",
+                     .type = halves ? trace::ValueType::kF16x2 : trace::ValueType::kF32,
                      .primitive_count = 100,
                      .parameters = {{"x", 0x7f0000001000, 8},
                                     {"y", 0x7f0000001004, 8},
@@ -150,14 +152,16 @@ TEST_P(RegressTrace, WithoutStallsAllIsPlain) {
   EXPECT_EQ(result.counts.plain_lanes, written.lanes);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Values, RegressTrace,
-    testing::Combine(testing::Values(trace::ValueMode::kNone, trace::ValueMode::kOperands),
-                     testing::ValuesIn(kUnitKinds)),
-    [](const testing::TestParamInfo<RegressTrace::ParamType>& parameter) {
-      const bool none = std::get<0>(parameter.param) == trace::ValueMode::kNone;
-      return (none ? "none_" : "fp32_") + std::string(unit_kind_name(std::get<1>(parameter.param)));
-    });
+INSTANTIATE_TEST_SUITE_P(Values, RegressTrace,
+                         testing::Combine(testing::Values(trace::ValueMode::kNone,
+                                                          trace::ValueMode::kOperands),
+                                          testing::ValuesIn(kUnitKinds)),
+                         [](const testing::TestParamInfo<RegressTrace::ParamType>& parameter) {
+                           const bool none =
+                               std::get<0>(parameter.param) == trace::ValueMode::kNone;
+                           return (none ? "none_" : "operands_") +
+                                  std::string(unit_kind_name(std::get<1>(parameter.param)));
+                         });
 
 }  // namespace
 }  // namespace warpfold

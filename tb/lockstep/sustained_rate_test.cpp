@@ -34,6 +34,7 @@ struct Rate {
 constexpr Rate kRates[] = {
     // Read from the cycle of the acceptance on; the next is accepted as the result leaves.
     {UnitKind::kSerial, 1, 32, 32, 1},
+    {UnitKind::kHalves, 1, 32, 32, 1},
     // Four take turns: they are accepted in cycles 0 to 3 and give results in 129 to 132.
     {UnitKind::kPipelined, 1, 129, 128, 4},
     // Eight reads, from the cycle after the acceptance on; the result is there six after the last.
@@ -45,6 +46,7 @@ class SustainedRate : public testing::TestWithParam<std::tuple<Rate, UnitModel>>
 TEST_P(SustainedRate, OverEventsOfNineParameters) {
   const auto& [rate, model] = GetParam();
   const std::unique_ptr<ArcUnit> unit = make_unit(model, rate.kind);
+  const WordType type = unit_declaration(rate.kind).promise.adds;
   std::vector<std::array<Fp32Bits, kLanes>> operands(kRequests);
   for (std::uint32_t request = 0; request < kRequests; ++request) {
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
@@ -82,7 +84,7 @@ TEST_P(SustainedRate, OverEventsOfNineParameters) {
       ASSERT_EQ(out.lsu_addr, address(results));
       ASSERT_EQ(out.lsu_data, rate.kind == UnitKind::kFused
                                   ? fused_reference(kFullWarp, operands[results])
-                                  : reduction_reference(kFullWarp, operands[results]));
+                                  : reduction_reference(kFullWarp, operands[results], type));
       ++results;
     }
     if (out.rf_valid) {

@@ -26,9 +26,11 @@ inline constexpr UnitOfRtl kUnitsOfRtl[] = {
     {UnitKind::kPipelined, {}},
     {UnitKind::kFused, {}},
     {UnitKind::kVector, {}},
+    {UnitKind::kHalves, {}},
     {UnitKind::kSerial, "reduce-groups"},
     {UnitKind::kPipelined, "reduce-groups"},
     {UnitKind::kFused, "reduce-groups"},
+    {UnitKind::kHalves, "reduce-groups"},
 };
 
 inline std::string unit_test_name(const testing::TestParamInfo<UnitOfRtl>& parameter) {

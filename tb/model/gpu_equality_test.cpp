@@ -75,7 +75,11 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
                                  : 20251120;
   RecordProperty("seed", std::to_string(seed));
   SCOPED_TRACE("seed " + std::to_string(seed));
-  const trace::Reader trace = random_trace(seed, 40, 8, 9, workload.shared, workload.values).read();
+  SmallTrace made = random_trace(seed, 40, 8, 9, workload.shared, workload.values);
+  if (unit_declaration(std::get<2>(GetParam())).promise.adds == WordType::kHalves) {
+    made.make_halves();
+  }
+  const trace::Reader trace = made.read();
   GpuConfig gpu = small_h200(6);
   if (*workload.scheduler != '\0') {
     gpu.rules.scheduler.name = workload.scheduler;

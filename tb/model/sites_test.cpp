@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -17,6 +19,7 @@
 #include "model/results/json.hpp"
 #include "model/results/process_pool.hpp"
 #include "model/results/table.hpp"
+#include "model/unit/fp32.hpp"
 #include "model/unit/lockstep.hpp"
 #include "tb/model/gpu_run.hpp"
 #include "tb/model/small_trace.hpp"
@@ -397,12 +400,166 @@ TEST(Types, ATableSaysHowManyWerePassedOn) {
   const trace::Reader reader = trace.read();
   const std::vector<RunResult> runs = {run_apart(reader, small_h200(4), "baseline"),
                                        run_apart(reader, small_h200(4), "arc-hw")};
-  const std::string line = fmt::format("\narc-hw passed {} lane-atomics on that are not of FP32\n",
-                                       with_separators(lane_atomics(trace, 1)));
+  const std::string line =
+      fmt::format("\narc-hw passed {} lane-atomics on, of types that it does not add\n",
+                  with_separators(lane_atomics(trace, 1)));
   EXPECT_NE(results_table(runs).find(line), std::string::npos) << results_table(runs);
   const auto json = nlohmann::json::parse(results_to_json(runs));
   EXPECT_FALSE(json["runs"][0].contains("passed_on"));
   EXPECT_EQ(json["runs"][1]["passed_on"], lane_atomics(trace, 1));
+}
+
+SimOptions under_halves(UnitModel unit = UnitModel::kGolden) {
+  SimOptions options;
+  options.gpu = small_h200(4);
+  options.policy = parse_policy("arc-hw");
+  options.unit = unit;
+  options.unit_kind = UnitKind::kHalves;
+  return options;
+}
+
+// The unit that adds halves takes those of the second site, and passes FP32 on.
+TEST(Halves, AreReducedByTheUnitThatAddsThem) {
+  for (const bool values : {false, true}) {
+    const SmallTrace trace =
+        two_sites(23, one_parameter(ValueType::kF16x2, kBase + 0x10000, 8, 40), values);
+    const trace::Reader reader = trace.read();
+    const RunResult result = run_apart(under_halves(), reader);
+    expect_right(result);
+    EXPECT_EQ(result.unit_kind, "halves");
+    EXPECT_EQ(result.passed_on, lane_atomics(trace, 0));
+    EXPECT_GT(counter(result.activity, "lanes_to_unit"), 0U);
+    EXPECT_LE(counter(result.activity, "lanes_to_unit"), lane_atomics(trace, 1));
+    EXPECT_EQ(run_apart(under_halves(UnitModel::kRtl), reader).activity, result.activity);
+  }
+}
+
+// BF16 and FP64 are not its either.
+TEST(Halves, AreAllThatTheUnitAdds) {
+  for (const ValueType type : {ValueType::kBf16x2, ValueType::kF64}) {
+    const SmallTrace trace = two_sites(23, one_parameter(type, kBase + 0x10000, 8, 40));
+    const RunResult result = run_apart(under_halves(), trace.read());
+    expect_right(result);
+    EXPECT_EQ(result.passed_on, result.lane_atomics);
+    EXPECT_EQ(counter(result.activity, "lanes_to_unit"), 0U);
+  }
+}
+
+// A word that is an FP32 to one site and two halves to another is no work for the unit.
+TEST(Halves, ThatMeetAnotherTypeArePassedOn) {
+  const SmallTrace trace = two_sites(29, one_parameter(ValueType::kF16x2, kBase, 4, 100));
+  const trace::Reader reader = trace.read();
+  const RunResult result = run_apart(under_halves(), reader);
+  expect_right(result);
+  EXPECT_EQ(result.passed_on, result.lane_atomics);
+  const RunResult serial = run_apart(reader, small_h200(4), "arc-hw");
+  expect_right(serial);
+  EXPECT_EQ(serial.passed_on, lane_atomics(trace, 1));
+  EXPECT_EQ(AddressMap(trace.header).type_of(2), WordType::kFp32);
+}
+
+// Software has code for them as well, and the same elements come of it.
+TEST(Halves, AreAddedUpUnderEveryPolicy) {
+  for (const bool values : {false, true}) {
+    SmallTrace trace = random_trace(31, 6, 4, 2, 0.6, values);
+    trace.make_halves();
+    const trace::Reader reader = trace.read();
+    for (const char* const policy :
+         {"baseline", "sw-s:4", "sw-b:8", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"}) {
+      SCOPED_TRACE(fmt::format("{} {}", policy, values));
+      const RunResult result = run_apart(reader, small_h200(4), policy);
+      expect_right(result);
+      EXPECT_EQ(result.sum_check, values ? "bound" : "exact");
+    }
+  }
+}
+
+// What a buffer sends is FP32, whatever the first site adds.
+TEST(Halves, InFrontOfFp32AreNoMatterToABuffer) {
+  SmallTrace trace = two_sites(37, one_parameter(ValueType::kF32, kBase + 0x10000, 4, 40));
+  trace.header.sites[0].type = ValueType::kF16x2;
+  const trace::Reader reader = trace.read();
+  for (const char* const policy : kHardware) {
+    SCOPED_TRACE(policy);
+    expect_right(run_apart(reader, small_h200(4), policy));
+  }
+}
+
+// In a whole run each sum that leaves a unit is the chain of binary16 additions of the lanes'
+// recorded operands, to the bit.
+TEST(Halves, AreReducedToTheBit) {
+  constexpr std::uint32_t kEvents = 60;
+  SmallTrace trace(1, 4, 1, kEvents * 4, 4);
+  std::mt19937_64 random(41);
+  for (std::uint32_t w = 0; w < 4; ++w) {
+    for (std::uint32_t e = 0; e < kEvents; ++e) {
+      trace.event(0, w, static_cast<std::uint32_t>(random()) | 3U, w * kEvents + e);
+    }
+  }
+  trace.add_values(43);
+  trace.make_halves();
+  std::map<Address, Fp32Bits> sums;
+  for (const trace::WarpTrace& warp : trace.ctas[0].warps) {
+    for (const trace::Record& event : warp.records) {
+      std::array<Fp32Bits, kLanes> values{};
+      std::size_t next = event.values;
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        values[lane] = (event.mask >> lane & 1U) != 0 ? warp.values[next++] : 0;
+      }
+      sums[kBase + 4ULL * event.primitive] =
+          reduction_reference(event.mask, values, WordType::kHalves);
+    }
+  }
+  const trace::Reader reader = trace.read();
+  const ReferenceSums reference = ReferenceSums::compute(reader);
+  for (const UnitModel model : {UnitModel::kGolden, UnitModel::kRtl}) {
+    PoolTask task;
+    task.name = "halves";
+    task.work = [&](const auto&) {
+      std::uint64_t compared = 0;
+      PortProbe probe{.window = {.begin = 0, .end = 1'000'000}, .show = {}};
+      probe.show = [&](Cycle, const UnitInputs& in, const UnitOutputs& out) {
+        if (out.lsu_valid && out.lsu_reduced && in.lsu_room) {
+          ++compared;
+          if (out.lsu_data != sums.at(out.lsu_addr)) {
+            throw std::runtime_error(fmt::format("{:#x} holds {:#x}, not {:#x}", out.lsu_addr,
+                                                 out.lsu_data, sums.at(out.lsu_addr)));
+          }
+        }
+      };
+      SimOptions options = under_halves(model);
+      options.gpu = small_h200(1);
+      options.gpu.arc.queue_depth = 1;  // full while a RED of many lanes is in it
+      options.probe = &probe;
+      RunResult result = simulate(options, reader, reference);
+      result.failure += compared < 20 ? "few sums were compared" : "";
+      return result;
+    };
+    const PoolOutcome outcome = run_pool({task}, {.jobs = 1, .progress = {}}).at(0);
+    ASSERT_TRUE(outcome.result) << outcome.error;
+    expect_right(*outcome.result);
+  }
+}
+
+TEST(Halves, TheReferenceHoldsBothHalves) {
+  SmallTrace trace(1, 1, 1, 8, 4);
+  trace.event(0, 0, 0x3, 2);
+  trace.header.values = trace::ValueMode::kOperands;
+  trace.warp(0, 0).records[0].values = 0;
+  trace.warp(0, 0).values = {0x3c00'4000U, 0x4000'c200U};  // 1 and 2, 2 and -3
+  trace.header.sites[0].type = ValueType::kF16x2;
+  const ReferenceSums sums = ReferenceSums::compute(trace.read());
+  std::vector<Fp32Bits> memory(8, 0);
+  memory[2] = 0x4200'bc00U;
+  EXPECT_TRUE(sums.compare(memory).match);
+  memory[2] = 0x4300'bc00U;
+  EXPECT_NE(sums.compare(memory).first_difference.find("element 2 holds 3.5 in its upper half"),
+            std::string::npos)
+      << sums.compare(memory).first_difference;
+  memory[2] = 0x4200'0000U;
+  EXPECT_NE(
+      sums.compare(memory).first_difference.find("in its lower half, the trace adds up to -1"),
+      std::string::npos);
 }
 
 TEST(Costs, OfTheNearestArchitectureStandIn) {

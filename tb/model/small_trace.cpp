@@ -7,6 +7,8 @@
 #include <bit>
 #include <cmath>
 
+#include "model/base/halves.hpp"
+
 namespace warpfold::test {
 
 SmallTrace::SmallTrace(std::uint32_t cta_count, std::uint32_t warps, std::uint32_t parameters,
@@ -103,6 +105,20 @@ void SmallTrace::reduce_cost(const std::string& segment, const trace::Instructio
         if (site.contains(segment)) {
           site[segment] = cost;
         }
+      }
+    }
+  }
+}
+
+void SmallTrace::make_halves() {
+  for (trace::Site& site : header.sites) {
+    site.type = trace::ValueType::kF16x2;
+  }
+  for (trace::CtaTrace& cta : ctas) {
+    for (trace::WarpTrace& warp : cta.warps) {
+      for (std::uint32_t& value : warp.values) {
+        const auto lower = half_of(std::bit_cast<float>(value));
+        value = word_of_halves(lower, static_cast<HalfBits>(value & 0x83ffU) | 0x3800U);
       }
     }
   }

@@ -41,6 +41,8 @@ struct SmallTrace {
 
   // Gives every event random values: normal floats of all sizes within 2^-20 .. 2^20.
   void add_values(std::uint64_t seed);
+  // Makes pairs of binary16 of all sites, and of their values.
+  void make_halves();
 
   // Writes it to a temporary file, which is gone when the process ends normally or not, and reads
   // it.

@@ -178,7 +178,8 @@ int run(const char* trace, std::string_view unit, const char* cycles, const char
     return true;
   };
   try {
-    visit_requests(reader, {.words = declaration.ports.max_words}, visitor);
+    visit_requests(reader, {.words = declaration.ports.max_words, .type = declaration.promise.adds},
+                   visitor);
   } catch (const Enough&) {
     return 0;
   }

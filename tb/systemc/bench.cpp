@@ -321,5 +321,6 @@ template class Bench<UnitKind::kSerial>;
 template class Bench<UnitKind::kPipelined>;
 template class Bench<UnitKind::kFused>;
 template class Bench<UnitKind::kVector>;
+template class Bench<UnitKind::kHalves>;
 
 }  // namespace warpfold::systemc

@@ -7,7 +7,9 @@
 #include <bit>
 #include <cstdint>
 
-#ifdef WARPFOLD_GRADUAL
+#if defined(WARPFOLD_HALVES)
+#include "Varc_reduction_serial_halves.h"
+#elif defined(WARPFOLD_GRADUAL)
 #include "Varc_reduction_serial_gradual.h"
 #else
 #include "Varc_reduction_serial.h"
@@ -15,18 +17,29 @@
 #include "model/types.hpp"
 #include "model/unit/fp32.hpp"
 #include "tb/unit/bench.hpp"
+#include "tb/unit/exact_half.hpp"
 
 namespace warpfold {
 namespace {
 
-// Compiled once for each value of the parameter FlushSubnormals.
-#ifdef WARPFOLD_GRADUAL
+// Compiled once for each value of the parameter FlushSubnormals, and for halves.
+#if defined(WARPFOLD_HALVES)
+using Top = Varc_reduction_serial_halves;
+constexpr WordType kWord = WordType::kHalves;
+constexpr bool kFlush = false;
+#elif defined(WARPFOLD_GRADUAL)
 using Top = Varc_reduction_serial_gradual;
+constexpr WordType kWord = WordType::kFp32;
 constexpr bool kFlush = false;
 #else
 using Top = Varc_reduction_serial;
+constexpr WordType kWord = WordType::kFp32;
 constexpr bool kFlush = true;
 #endif
+
+Fp32Bits add(Fp32Bits a, Fp32Bits b, bool flush) {
+  return kWord == WordType::kHalves ? exact_halves_add(a, b, flush) : fp32_add_integer(a, b, flush);
+}
 
 struct Txn {
   LaneMask mask = 0;
@@ -42,12 +55,22 @@ constexpr Tag kTagOfZeros = 0xff0;
 // special values, subnormals among them.
 Fp32Bits register_value(Tag tag, unsigned lane) {
   if (tag >= kTagOfZeros) {
-    return kFp32MinusZero;
+    return neutral_word(kWord);
   }
   std::uint64_t x = (std::uint64_t{tag} << 5 | lane) * 0x9e3779b97f4a7c15U;
   x ^= x >> 29;
   x *= 0xbf58476d1ce4e5b9U;
   x ^= x >> 32;
+  if (kWord == WordType::kHalves) {
+    const auto half = [&](unsigned first_bit) {
+      const auto part = static_cast<std::uint32_t>(x >> first_bit);
+      const std::uint32_t exponent = tag % 16 == 3   ? part >> 11U & 1U
+                                     : tag % 64 == 5 ? part >> 10U & 31U
+                                                     : 10 + (part >> 16U) % 8U;
+      return static_cast<HalfBits>((part & 0x83ffU) | exponent << 10U);
+    };
+    return word_of_halves(half(0), half(28));
+  }
   const auto bits = static_cast<Fp32Bits>(x & 0x807fffffU);
   if (tag % 16 == 3) {
     return bits | static_cast<Fp32Bits>((x >> 40) % 4 << 23);
@@ -59,10 +82,10 @@ Fp32Bits register_value(Tag tag, unsigned lane) {
 }
 
 Fp32Bits expected_sum(const Txn& txn) {
-  Fp32Bits sum = kFp32MinusZero;
+  Fp32Bits sum = neutral_word(kWord);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     if ((txn.mask >> lane & 1U) != 0) {
-      sum = fp32_add_integer(sum, register_value(txn.tag, lane), kFlush);
+      sum = add(sum, register_value(txn.tag, lane), kFlush);
     }
   }
   return sum;
@@ -314,7 +337,7 @@ TEST_F(ReductionUnit, SumsDoNotLeakIntoEachOther) {
 TEST_F(ReductionUnit, SumOfMinusZerosIsMinusZero) {
   for (const LaneMask mask : {0x00000001U, 0x00000006U, 0xffffffffU}) {
     const Txn txn{.mask = mask, .addr = 0x40, .tag = kTagOfZeros};
-    ASSERT_EQ(expected_sum(txn), kFp32MinusZero);
+    ASSERT_EQ(expected_sum(txn), neutral_word(kWord));
     ASSERT_NO_FATAL_FAILURE(step(&txn, true, true));
     while (here_) {
       ASSERT_NO_FATAL_FAILURE(step(nullptr, true, true));
@@ -354,10 +377,10 @@ TEST_F(ReductionUnit, UnderflowIsAsTheParameterSays) {
   int differ = 0;
   for (Tag tag = 3; tag < 1'000; tag = static_cast<Tag>(tag + 16)) {
     const Txn txn{.mask = 0xffffffffU >> tag % 29, .addr = 0x40, .tag = tag};
-    Fp32Bits other = kFp32MinusZero;
+    Fp32Bits other = neutral_word(kWord);
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       if ((txn.mask >> lane & 1U) != 0) {
-        other = fp32_add_integer(other, register_value(tag, lane), !kFlush);
+        other = add(other, register_value(tag, lane), !kFlush);
       }
     }
     differ += other != expected_sum(txn) ? 1 : 0;

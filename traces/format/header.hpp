@@ -28,6 +28,9 @@ void validate_header(const Header& header);
 [[nodiscard]] bool may_share_address(const Site& site_a, const Parameter& a, const Site& site_b,
                                      const Parameter& b);
 
+// Whether one of another type may add to an address to which that site adds.
+[[nodiscard]] bool shares_with_other_type(const std::vector<Site>& sites, std::size_t site);
+
 // How many of the first `index` CTAs are in a sample of the middle one of each `every`.
 [[nodiscard]] std::uint64_t sampled_below(std::uint64_t index, std::uint64_t every);
 

@@ -327,6 +327,18 @@ bool may_share_address(const Site& site_a, const Parameter& a, const Site& site_
          phase + bytes_high > low.stride_bytes;
 }
 
+bool shares_with_other_type(const std::vector<Site>& sites, std::size_t site) {
+  const Site& own = sites[site];
+  return std::any_of(sites.begin(), sites.end(), [&](const Site& other) {
+    return other.type != own.type &&
+           std::any_of(own.parameters.begin(), own.parameters.end(), [&](const Parameter& a) {
+             return std::any_of(
+                 other.parameters.begin(), other.parameters.end(),
+                 [&](const Parameter& b) { return may_share_address(own, a, other, b); });
+           });
+  });
+}
+
 void validate_header(const Header& header) {
   check_text("workload", header.workload);
   check_text("scene", header.scene);

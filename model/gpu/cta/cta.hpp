@@ -126,9 +126,10 @@ class EventValues {
  public:
   EventValues() = default;
   EventValues(const EventRef& ref, const AddressMap& addresses) {
-    if (addresses.any_traced()) {
+    if (addresses.any_traced() || addresses.any_halves()) {
       const trace::Record& event = ref.event();
       const AddressMap::OfSite& site = addresses.site(event.site);
+      type_ = site.type;
       if (site.traced) {
         mask_ = event.mask;
         first_ = site.first_parameter;
@@ -140,14 +141,17 @@ class EventValues {
   }
   // By `lane`, an active one, to `parameter` of those of all sites.
   [[nodiscard]] Fp32Bits of(std::uint32_t parameter, std::uint32_t lane) const {
-    return values_ == nullptr ? synthetic_value(seed_, parameter, lane)
-                              : traced_value(values_, mask_, parameter - first_, lane);
+    if (values_ != nullptr) {
+      return traced_value(values_, mask_, parameter - first_, lane);
+    }
+    return made_up_value(type_, seed_, parameter, lane);
   }
 
  private:
   const Fp32Bits* values_ = nullptr;
   LaneMask mask_ = 0;
   std::uint32_t first_ = 0;  // parameter of the event's site
+  WordType type_ = WordType::kFp32;
   std::uint64_t seed_ = 0;
 };
 

@@ -31,18 +31,24 @@ bool sites_share_addresses(const std::vector<trace::Site>& sites) {
 }  // namespace
 
 AddressMap::AddressMap(const trace::Header& header) {
-  for (const trace::Site& site : header.sites) {
+  for (std::size_t s = 0; s < header.sites.size(); ++s) {
+    const trace::Site& site = header.sites[s];
+    const bool halves =
+        site.type == trace::ValueType::kF16x2 && !trace::shares_with_other_type(header.sites, s);
+    any_halves_ = any_halves_ || halves;
     sites_.push_back({.first_parameter = static_cast<std::uint32_t>(parameters_.size()),
                       .parameters = static_cast<std::uint32_t>(site.parameters.size()),
+                      .type = halves ? WordType::kHalves : WordType::kFp32,
                       .traced = header.values == trace::ValueMode::kOperands &&
-                                site.type == trace::ValueType::kF32});
+                                (halves || site.type == trace::ValueType::kF32)});
     any_traced_ = any_traced_ || sites_.back().traced;
     for (const trace::Parameter& parameter : site.parameters) {
       parameters_.push_back({.base = parameter.base,
                              .stride_bytes = Divider(parameter.stride_bytes),
                              .primitives = site.primitive_count,
                              .first = 0,
-                             .step = 0});
+                             .step = 0,
+                             .type = sites_.back().type});
     }
   }
   if (sites_share_addresses(header.sites)) {
@@ -95,6 +101,11 @@ void AddressMap::number_by_address(const trace::Header& header) {
 }
 
 ElementIndex AddressMap::element_at(Address address, std::uint32_t guess) const {
+  const Span& span = parameters_[parameter_at(address, guess)];
+  return span.first + span.stride_bytes.quotient(address - span.base) * span.step;
+}
+
+std::uint32_t AddressMap::parameter_at(Address address, std::uint32_t guess) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const std::size_t p = (guess + i) % parameters_.size();
     const Span& span = parameters_[p];
@@ -104,7 +115,7 @@ ElementIndex AddressMap::element_at(Address address, std::uint32_t guess) const 
     const std::uint64_t offset = address - span.base;
     const std::uint64_t primitive = span.stride_bytes.quotient(offset);
     if (primitive < span.primitives && primitive * span.stride_bytes.divisor() == offset) {
-      return span.first + primitive * span.step;
+      return static_cast<std::uint32_t>(p);
     }
   }
   throw CheckError(fmt::format("no parameter lives at address {:#x}", address));

@@ -11,7 +11,7 @@ namespace warpfold {
 void RopAdder::add(Transaction& transaction) {
   if (transaction.reduced) {
     Fp32Bits& cell = cell_of(transaction);
-    cell = fp32_add(cell, transaction.data);
+    cell = word_add(type_of(transaction), cell, transaction.data);
     ++context_.tally.sums_added;
     return;
   }
@@ -25,33 +25,39 @@ void RopAdder::add(Transaction& transaction) {
 
 void RopAdder::add_lanes(const Transaction& transaction) {
   const std::uint32_t p = transaction.parameter;
+  const WordType type = type_of(transaction);
   const EventValues values(transaction.event, context_.addresses);
   if (transaction.uniform) {
     Fp32Bits& cell = cell_of(transaction);
     Fp32Bits sum = cell;
     for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
-      sum = fp32_add(sum, values.of(p, static_cast<std::uint32_t>(std::countr_zero(rest))));
+      sum = word_add(type, sum, values.of(p, static_cast<std::uint32_t>(std::countr_zero(rest))));
     }
     cell = sum;
   } else {
     for (LaneMask rest = transaction.mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
       Fp32Bits& cell = cell_of(transaction, lane);
-      cell = fp32_add(cell, values.of(p, lane));
+      cell = word_add(type, cell, values.of(p, lane));
     }
   }
   context_.tally.lanes_added += static_cast<std::uint64_t>(lane_count(transaction.mask));
 }
 
-// Sums of a line, in the order of their addresses.
+// Sums of a line, in the order of their addresses. Those of a buffer may be of any parameter.
 void RopAdder::add_partial(const Transaction& transaction) {
+  const AddressMap& addresses = context_.addresses;
   const LineSums sums = context_.sums.take(transaction.data);
   const Address line = transaction.address / kLineBytes * kLineBytes;
   for (std::uint32_t rest = transaction.mask; rest != 0; rest &= rest - 1) {
     const auto word = static_cast<std::uint32_t>(std::countr_zero(rest));
     const Address address = line + word * sizeof(Fp32Bits);
-    Fp32Bits& cell = context_.memory[context_.addresses.element_at(address, transaction.parameter)];
-    cell = fp32_add(cell, sums[word]);
+    const WordType type =
+        addresses.any_halves()
+            ? addresses.type_of(addresses.parameter_at(address, transaction.parameter))
+            : WordType::kFp32;
+    Fp32Bits& cell = context_.memory[addresses.element_at(address, transaction.parameter)];
+    cell = word_add(type, cell, sums[word]);
   }
   std::uint64_t& counter = transaction.own ? context_.tally.lanes_added : context_.tally.sums_added;
   counter += static_cast<std::uint64_t>(lane_count(transaction.mask));

@@ -32,6 +32,9 @@ class RopAdder {
  private:
   void add_lanes(const Transaction& transaction);
   void add_partial(const Transaction& transaction);
+  [[nodiscard]] WordType type_of(const Transaction& transaction) const {
+    return context_.addresses.type_of(transaction.parameter);
+  }
   // What it adds to: at its address, or with that lane.
   [[nodiscard]] Fp32Bits& cell_of(const Transaction& transaction) const {
     return context_

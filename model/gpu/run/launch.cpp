@@ -36,6 +36,15 @@ std::uint32_t most_words(const SimOptions& options) {
                                          : unit_declaration(options.unit_kind).ports.max_words;
 }
 
+// The words that the policy's hardware sums.
+WordType summed_words(const SimOptions& options) {
+  if (!options.policy.has_unit()) {
+    return WordType::kFp32;
+  }
+  return options.unit_library != nullptr ? options.unit_library->declaration().promise.adds
+                                         : unit_declaration(options.unit_kind).promise.adds;
+}
+
 // What that makes; std::invalid_argument of a policy or a rule is about what the user gave.
 template <typename Make>
 auto refusing(const trace::Reader& trace, Make make) {
@@ -57,7 +66,8 @@ Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
                 .timing = refusing(trace,
                                    [&] {
                                      return std::make_unique<PolicyTiming>(header, options.gpu,
-                                                                           options.policy, structs);
+                                                                           options.policy, structs,
+                                                                           summed_words(options));
                                    }),
                 .buffer = {},
                 .dense = reference.dense()};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/base/lazy_array.hpp"
+#include "model/gpu/cta/gradient_memory.hpp"
 #include "model/types.hpp"
 #include "traces/format/reader.hpp"
 
@@ -27,7 +28,9 @@ class ReferenceSums {
   // `memory[i]` is element i at the end of a run that began with zeros. Sums of whole numbers under
   // 2^24 must be equal; others may differ by what n reordered FP32 additions can:
   // n * 2^-24 * sum|v| plus one smallest normal number for each flush. Where FP32 can overflow on
-  // the way, an infinity of that sign is right too, and a NaN where it can both ways.
+  // the way, an infinity of that sign is right too, and a NaN where it can both ways. Of an element
+  // of halves each half is held to that, with binary16 in place of FP32: 2^11, and
+  // (e^(n * 2^-11) - 1) * sum|v|, as n may be so large that the bound is no longer linear.
   [[nodiscard]] Comparison compare(std::span<const Fp32Bits> memory) const;
   // Whether the events add to most of the elements.
   [[nodiscard]] bool dense() const { return dense_; }
@@ -37,18 +40,29 @@ class ReferenceSums {
   [[nodiscard]] std::uint64_t lane_atomics() const { return lane_atomics_; }
 
  private:
-  struct Element {
+  struct Sum {
     double sum = 0;
     double magnitude = 0;  // sum of |v|
-    std::uint64_t additions = 0;
+    void add(float value);
   };
-  // Of an element of which the trace adds up to this, how far a sum that is right may be off, as a
-  // share of what is allowed.
-  [[nodiscard]] double error_of(const Element& element, float found) const;
+  // Of halves the lower one.
+  struct Element : Sum {
+    std::uint64_t additions : 63 = 0;
+    std::uint64_t halves : 1 = 0;
+  };
+  // Of what the trace adds up to this in so many additions of a type, how far a sum that is right
+  // may be off, as a share of what is allowed.
+  [[nodiscard]] double error_of(const Sum& sum, std::uint64_t additions, WordType type,
+                                float found) const;
+  void add(ElementIndex index, WordType type, Fp32Bits word);
+  // Holds one sum against the trace's, and keeps the first difference.
+  void compare_sum(std::size_t index, bool upper, float found, Comparison& result) const;
+  [[nodiscard]] bool is_exact(std::size_t index) const;
 
   // Elements by blocks, which only the touched ones take memory for.
   static constexpr std::size_t kBlock = 128;
   LazyArray<Element> elements_;
+  LazyArray<Sum> upper_;  // of halves; empty where there are none
   std::vector<bool> touched_;
   bool dense_ = false;
   std::uint64_t events_ = 0;

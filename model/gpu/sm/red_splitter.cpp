@@ -289,7 +289,9 @@ void RedSplitter::add_group(const MemOp& op, std::uint32_t primitive, LaneMask g
       values[lane] = event_values.of(fields.parameter, lane);
     }
     add_sum(context_.addresses.address(primitive, fields.parameter),
-            software_sum(values.data(), group, SumOrder::kSerial), fields);
+            software_sum(values.data(), group, SumOrder::kSerial,
+                         context_.addresses.type_of(fields.parameter)),
+            fields);
     ++context_.tally.software_reduced;
   }
 }

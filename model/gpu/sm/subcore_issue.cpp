@@ -292,7 +292,8 @@ void Subcore::push_sum(MemOp& op, const Warp& warp) {
     for_each_bit(op.mask, [&](std::uint32_t lane) {
       values[lane] = event_values.of(op.parameter + w, lane);
     });
-    sums[w] = software_sum(values.data(), op.mask, warp.step.order);
+    sums[w] = software_sum(values.data(), op.mask, warp.step.order,
+                           context_.addresses.type_of(op.parameter + w));
   }
   op.data = op.words > 1 ? context_.sums.put(sums) : sums[0];
   op.address = context_.addresses.address(warp.step.primitive, op.parameter);

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alignment of the combinational FP32 adder: the little operand's significand under the big one's.
+// Alignment of the combinational adder: the little operand's significand under the big one's.
 //
 // Contract: combinational. aligned_o is the significand shifted right by big_exp_i - little_exp_i,
 // which is not negative, with two places below its last one; sticky_o tells whether any bit was
-// shifted out below those. From 32 places on the little operand is dropped without a trace: below a
-// quarter of the last place of the big one it cannot change a sum that is rounded to nearest. A
-// subnormal has no hidden bit and, where it counts, exponent 1.
+// shifted out below those. From 2^ShiftBits places on (32 of FP32, 16 of binary16) the little operand
+// is dropped without a trace: below a quarter of the last place of the big one it cannot change a sum
+// that is rounded to nearest. A subnormal has no hidden bit and, where it counts, exponent 1.
 //
 // arc_fp32_align_staged does the same in two stages, faster and with more gates.
 
-module arc_fp32_align #(
+module arc_fp_align #(
   // 1: a subnormal counts as zero
-  parameter int FlushSubnormals = 1
+  parameter int FlushSubnormals = 1,
+  // bits of the exponent, of the fraction
+  parameter int ExpWidth = arc_pkg::ExpWidth,
+  parameter int FracWidth = arc_pkg::FracWidth
 ) (
-  input  logic [arc_pkg::ExpWidth-1:0]  big_exp_i,
+  input  logic [ExpWidth-1:0]  big_exp_i,
   // little operand
-  input  logic [arc_pkg::ExpWidth-1:0]  little_exp_i,
-  input  logic                          little_hidden_i,
-  input  logic [arc_pkg::FracWidth-1:0] little_frac_i,
+  input  logic [ExpWidth-1:0]  little_exp_i,
+  input  logic                 little_hidden_i,
+  input  logic [FracWidth-1:0] little_frac_i,
   // significand, guard, round; the rest
-  output logic [arc_pkg::SigWidth+1:0]  aligned_o,
-  output logic                          sticky_o
+  output logic [FracWidth+2:0] aligned_o,
+  output logic                 sticky_o
 );
 
-  localparam int ExpWidth = arc_pkg::ExpWidth;
-  localparam int SigWidth = arc_pkg::SigWidth;
-  localparam int ShiftBits = 5;  // by 0 to 31 places
+  localparam int SigWidth = FracWidth + 1;
+  localparam int ShiftBits = $clog2(SigWidth + 4);  // as arc_fp_adder has them
 
   logic keep_little;
   logic [ExpWidth-1:0] exp_diff;

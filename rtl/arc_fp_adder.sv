@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// IEEE 754 single-precision adder, round to nearest even, combinational or in four stages.
+// IEEE 754 adder, round to nearest even, combinational or in four stages: of single precision, or
+// without stages of another width, such as binary16.
 //
 // Contract: sum_o = a_i + b_i, commutative bit for bit, no flags; of this cycle's operands, or with
-// Pipelined of those three cycles ago, a new pair in every cycle. Every NaN result is
-// 7fffffff, also for infinity minus infinity. An exact zero from unlike signs is +0; -0 + -0 is -0.
+// Pipelined of those three cycles ago, a new pair in every cycle. Every NaN result is all ones but
+// for its sign (7fffffff), also for infinity minus infinity. An exact zero from unlike signs is +0;
+// -0 + -0 is -0.
 // With FlushSubnormals a subnormal operand counts as zero of its sign, and a sum below the normal
 // range becomes zero with the sign of the exact sum. (Such a sum is a multiple of the smallest
 // subnormal and therefore exact, so before or after rounding makes no difference.)
 //
 // The operands are put in order of magnitude first, so the difference is never negative and only
 // one operand needs the alignment shifter. The position of the binary point is kept through the
-// module:
+// module, here of single precision:
 //
 //     bit      27     26 ......... 4  3      2      1      0
 //            carry  | significand (24)     | guard  round  sticky
@@ -22,29 +24,32 @@
 
 `include "arc_assert.svh"
 
-module arc_fp32_adder #(
+module arc_fp_adder #(
   // 1: subnormal operands and results count as zero. 0: gradual underflow.
   parameter int FlushSubnormals = 1,
-  // 1: four stages, cut by flops. 0: combinational, and smaller.
-  parameter int Pipelined = 0
+  // 1: four stages, cut by flops; of FP32 alone. 0: combinational, and smaller.
+  parameter int Pipelined = 0,
+  // bits of the exponent, of the fraction
+  parameter int ExpWidth = arc_pkg::ExpWidth,
+  parameter int FracWidth = arc_pkg::FracWidth
 ) (
-  input  logic                          clk_i,  // without stages not used
+  input  logic                        clk_i,  // without stages not used
   // operands
-  input  logic [arc_pkg::DataWidth-1:0] a_i,
-  input  logic [arc_pkg::DataWidth-1:0] b_i,
+  input  logic [ExpWidth+FracWidth:0] a_i,
+  input  logic [ExpWidth+FracWidth:0] b_i,
   // sum
-  output logic [arc_pkg::DataWidth-1:0] sum_o
+  output logic [ExpWidth+FracWidth:0] sum_o
 );
 
-  localparam int ExpWidth = arc_pkg::ExpWidth;
-  localparam int FracWidth = arc_pkg::FracWidth;
-  localparam int SigWidth = arc_pkg::SigWidth;
+  localparam int SigWidth = FracWidth + 1;
   localparam int MagWidth = ExpWidth + FracWidth;
   localparam int WorkWidth = SigWidth + 4;  // carry, significand, guard, round, sticky
-  localparam int ShiftBits = 5;             // both shifters move by 0 to 31 places
+  // Both shifters move by 0 to 31 places, those of binary16 by 0 to 15.
+  localparam int ShiftBits = $clog2(WorkWidth);
+  localparam logic [ExpWidth-1:0] ExpMax = {ExpWidth{1'b1}};  // exponent of infinity and NaN
 
   // ------------------------------------------------------------------------------------------
-  // Compare and swap: sign apart, an FP32 word orders like an integer
+  // Compare and swap: sign apart, a number orders like an integer
   // ------------------------------------------------------------------------------------------
   // The comparison is written as a borrow chain from the lowest bit up. The operator `>` becomes a
   // carry-lookahead tree, which is larger and of which only one bit is needed.
@@ -120,14 +125,16 @@ module arc_fp32_adder #(
 
     always_comb begin
       s1_subtract = s1_sign ^ s1_little_sign;
-      s1_max = s1_exp == arc_pkg::ExpMax;
+      s1_max = s1_exp == ExpMax;
     end
   end else begin : g_align
     logic unused_clk;
     assign unused_clk = clk_i;
 
-    arc_fp32_align #(
-      .FlushSubnormals(FlushSubnormals)
+    arc_fp_align #(
+      .FlushSubnormals(FlushSubnormals),
+      .ExpWidth       (ExpWidth),
+      .FracWidth      (FracWidth)
     ) u_align (
       .big_exp_i      (big_exp),
       .little_exp_i   (little_exp),
@@ -142,7 +149,7 @@ module arc_fp32_adder #(
       s1_sign = big_sign;
       s1_hidden = big_hidden;
       s1_exp = big_exp;
-      s1_max = big[MagWidth-1:FracWidth] == arc_pkg::ExpMax;
+      s1_max = big[MagWidth-1:FracWidth] == ExpMax;
       s1_frac = big[FracWidth-1:0];
     end
   end
@@ -287,7 +294,7 @@ module arc_fp32_adder #(
     // Among unlike signs with the largest exponent only infinities cancel to nothing, or equal
     // NaNs.
     is_nan = s3_max && (s3_frac_any || (s3_subtract && is_exact_zero));
-    is_huge = s3_max || rounded[MagWidth:FracWidth+1] == arc_pkg::ExpMax;
+    is_huge = s3_max || rounded[MagWidth:FracWidth+1] == ExpMax;
     sum_exp = (rounded[MagWidth:FracWidth+1] & {ExpWidth{!is_zero}}) | {ExpWidth{s3_max}};
     sum_frac = (rounded[FracWidth:1] & {FracWidth{!(is_zero || is_huge)}}) | {FracWidth{is_nan}};
     sum_o = {s3_sign & ~is_nan & ~(s3_subtract & is_exact_zero), sum_exp, sum_frac};
@@ -301,7 +308,7 @@ module arc_fp32_adder #(
   // it has been filled. With stages, the proof of the sum stands in for those.
 
   logic sum_exp_is_max, sum_frac_is_zero;
-  assign sum_exp_is_max = sum_exp == arc_pkg::ExpMax;
+  assign sum_exp_is_max = sum_exp == ExpMax;
   assign sum_frac_is_zero = sum_frac == '0;
 
   `ARC_ASSERT_COMB(LargeIsNotSmaller, big >= little)
@@ -309,10 +316,19 @@ module arc_fp32_adder #(
                    Pipelined != 0 || !s1_subtract || sig_sum[SigWidth+1])
   `ARC_ASSERT_COMB(NanIsCanonical,
                    Pipelined != 0 || !sum_exp_is_max || sum_frac_is_zero ||
-                   sum_o == arc_pkg::CanonicalNan)
+                   sum_o == {1'b0, {MagWidth{1'b1}}})
   `ARC_ASSERT_COMB(NoSubnormalWhenFlushing,
                    Pipelined != 0 || FlushSubnormals == 0 || sum_exp != '0 || sum_frac_is_zero)
   `ARC_ASSERT_COMB(GradualUnderflowNeverBorrows,
                    Pipelined != 0 || FlushSubnormals != 0 || !exp_borrow)
+
+  // Icarus has no messages at elaboration.
+`ifndef SYNTHESIS
+`ifndef __ICARUS__
+  if (Pipelined != 0 && (ExpWidth != arc_pkg::ExpWidth || FracWidth != arc_pkg::FracWidth)) begin : g_no_stages
+    $error("Pipelined: there are stages for FP32 alone");
+  end
+`endif
+`endif
 
 endmodule
