@@ -27,7 +27,7 @@ VECTORS_ON = "h100"
 PAPER_GPUS = ("rtx4090", "rtx3060")
 # Kinds of unit that tables of simulations have, and all of those that are synthesized.
 KINDS = ("serial", "pipelined", "fused")
-LANES = {"serial": 1, "pipelined": 1, "fused": 4, "vector": 4}
+LANES = {"serial": 1, "pipelined": 1, "fused": 4, "vector": 4, "halves": 1}
 ROW_OF_KIND = {kind: "arc_subcore" + ("" if kind == "serial" else f"_{kind}") for kind in LANES}
 # One trace of each workload of ARC's groups; of a scene in training that of 7,000 iterations.
 ARC_TRACES = ["workload:3D-??", "workload:NV-??", "workload:PS-??", "!*-1K", "!*-values"]
