@@ -42,8 +42,7 @@ def path_of(trace):
 
 
 def plan():
-    floor = [(trace, FLOOR_ON, *policy) for trace in FLOOR_TRACES
-             for policy in (("arc-hw", "fused"), ("arc-hw", "vector"), ("none", "serial"))]
+    floor = [(trace, FLOOR_ON, *policy) for trace in FLOOR_TRACES for policy in POLICIES]
     return floor + [(trace, gpu, *policy) for trace, gpu, policy in itertools.product(KERNELS, MACHINES, POLICIES)
                     if (trace, gpu, policy[0]) not in NO_ROOM]
 
@@ -104,6 +103,24 @@ def floor_rows(today):
                                               for name in ("measured", "modelled") for kind in ("fused", "vector"))])
     return ["trace", "measured floor, ms", "modelled floor, ms", "fused / measured floor", "vector / measured floor",
             "fused / modelled floor", "vector / modelled floor"], rows
+
+
+def gain_rows(today):
+    """Head and rows of the table `gains-3d`: speed over plain REDs, geometric means over the ten traces of the floor."""
+    def gain(ms):
+        return f"{geometric_mean([ms(trace)[0] / ms(trace)[1] for trace in FLOOR_TRACES]):.2f}"
+
+    def measured(trace, ms):
+        return today.measured_ms(trace, "baseline"), ms
+
+    def modelled(policy):
+        return gain(lambda trace: (today.ms(trace, FLOOR_ON, "baseline"), today.ms(trace, FLOOR_ON, *policy)))
+
+    software = gain(lambda trace: measured(trace, today.best_software(trace)[0]))
+    floor = gain(lambda trace: measured(trace, today.measured_ms(trace, "none")))
+    return (["", "best software", *(f"`arc-hw` {kind}" for kind in KINDS), "LAB", "LAB-ideal", "no atomics"],
+            [["measured", software, *["-"] * (len(KINDS) + 2), floor],
+             ["modelled", "-", *(modelled(policy) for policy in POLICIES[1:])]])
 
 
 def kernel_rows(today, gpu):
