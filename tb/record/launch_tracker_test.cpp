@@ -139,6 +139,36 @@ TEST(LaunchTracker, BothSidesOfABranchAreCounted) {
   EXPECT_EQ(way(tracker, 1), (Way{3, 8, 10, 12}));
 }
 
+// Lanes 0 to 15 end at a predicated EXIT, which the others leave out and go on behind.
+TEST(LaunchTracker, LanesThatLeaveAMarkerOutHaveComeToIt) {
+  KernelCode code = straight_code(20);
+  make_red(code, 8);
+  code.instructions[5].predicated = true;
+  const LaunchTracker tracker = follow(
+      code,
+      RingWords().enter().exit(5, 0xffffU).red(8, 0xffff0000U, {0x1000}).exit(12, 0xffff0000U));
+  ASSERT_EQ(tracker.warp(0, 0).size(), 4U);
+  EXPECT_EQ(way(tracker, 0), (Way{kEntry, 5}));
+  EXPECT_EQ(way(tracker, 1), (Way{5, 8}));
+  EXPECT_EQ(way(tracker, 3), (Way{8, 12}));
+  for (const WayIndex gone : tracker.ways_gone()) {
+    EXPECT_FALSE(tracker.parted(gone));
+  }
+}
+
+// The same with a branch in place of the predicate: where they parted is not known.
+TEST(LaunchTracker, WaysOfLanesThatPartedSomewhereAreTold) {
+  KernelCode code = straight_code(20);
+  make_red(code, 8);
+  const LaunchTracker tracker = follow(
+      code,
+      RingWords().enter().exit(5, 0xffffU).red(8, 0xffff0000U, {0x1000}).exit(12, 0xffff0000U));
+  EXPECT_EQ(way(tracker, 1), (Way{kEntry, 8}));
+  EXPECT_FALSE(tracker.parted(tracker.warp(0, 0)[0].index));
+  EXPECT_TRUE(tracker.parted(tracker.warp(0, 0)[1].index));
+  EXPECT_FALSE(tracker.parted(tracker.warp(0, 0)[3].index));
+}
+
 TEST(LaunchTracker, AWarpWaitsOnceAtABarrier) {
   const KernelCode code = straight_code(20);
   const LaunchTracker tracker =

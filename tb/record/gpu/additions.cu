@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program to be recorded: kernels that add 1 in many ways, and the arrays that they leave, so
 // that what was recorded can be held against them address by address. One argument: the file for
-// the arrays. For each array, as little-endian numbers: address, elements, bytes of an element;
-// then its elements as FP32.
+// the arrays.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <vector>
+
+#include "arrays.cuh"
 
 namespace {
-
-void check(cudaError_t error, const char* what) {
-  if (error != cudaSuccess) {
-    std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-    std::exit(1);
-  }
-}
-
-__device__ std::uint32_t hash(std::uint32_t x) {
-  x ^= x >> 16U;
-  x *= 0x7feb352dU;
-  x ^= x >> 15U;
-  x *= 0x846ca68bU;
-  return x ^ x >> 16U;
-}
 
 // Tiles that walk a list, leave passes early and add nine values to one primitive: the form of a
 // splatting kernel.
@@ -86,39 +70,6 @@ __global__ void other_types(__half2* halves, __nv_bfloat162* brains, double* dou
   atomicAdd(integers + at, 1);
   atomicMax(integers + size + at, static_cast<int>(threadIdx.x));
   used[blockIdx.x * blockDim.x + threadIdx.x] = atomicAdd(used + (1U << 20U) + at, 1.0F);
-}
-
-template <typename T>
-T* zeros(std::size_t count) {
-  T* data = nullptr;
-  check(cudaMalloc(&data, count * sizeof(T)), "cudaMalloc");
-  check(cudaMemset(data, 0, count * sizeof(T)), "cudaMemset");
-  return data;
-}
-
-float plain(float x) {
-  return x;
-}
-float plain(double x) {
-  return static_cast<float>(x);
-}
-float plain(__half x) {
-  return __half2float(x);
-}
-float plain(__nv_bfloat16 x) {
-  return __bfloat162float(x);
-}
-
-template <typename T>
-void save(std::FILE* file, const void* device, std::size_t count) {
-  std::vector<T> data(count);
-  check(cudaMemcpy(data.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
-  const std::uint64_t head[3] = {reinterpret_cast<std::uint64_t>(device), count, sizeof(T)};
-  std::fwrite(head, sizeof head, 1, file);
-  for (const T& x : data) {
-    const float value = plain(x);
-    std::fwrite(&value, sizeof value, 1, file);
-  }
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ std::optional<trace::ValueType> value_type(const std::string& name) {
 Instruction instruction_of(const nlohmann::json& json) {
   Instruction result;
   result.block = json.at("block");
+  result.predicated = json.at("predicated");
   if (const nlohmann::json& add = json.at("add"); !add.is_null()) {
     result.atomic = Atomic{.name = add.at("name"),
                            .type = value_type(add.at("type")),

@@ -28,7 +28,8 @@ struct Atomic {
 struct Instruction {
   std::uint32_t block = 0;  // of the control-flow graph
   std::optional<Atomic> atomic;
-  std::string name = {};  // what its user calls it; empty for machine code
+  bool predicated = false;  // lanes at it may leave it out
+  std::string name = {};    // what its user calls it; empty for machine code
 };
 
 struct KernelCode {

@@ -68,7 +68,7 @@ void LaunchTracker::follow(Warp& warp, const Event& event) {
     warp.groups.push_back({.lanes = event.lanes, .way = ways_.start(kEntry)});
     return;
   }
-  Group& group = group_of(warp, event.lanes);
+  Group& group = group_of(warp, event);
   step(warp, group, event);
   if (marker == Marker::kBarrier) {
     close_run(warp, group);
@@ -83,8 +83,9 @@ void LaunchTracker::follow(Warp& warp, const Event& event) {
   }
 }
 
-// The group of just these lanes: others part from it, or join it.
-LaunchTracker::Group& LaunchTracker::group_of(Warp& warp, std::uint32_t lanes) {
+// The group of just the event's lanes: others part from it, or join it.
+LaunchTracker::Group& LaunchTracker::group_of(Warp& warp, const Event& event) {
+  const std::uint32_t lanes = event.lanes;
   if (warp.groups.size() == 1 && warp.groups.front().lanes == lanes) {
     warp.recent = 0;
     return warp.groups.front();
@@ -101,9 +102,12 @@ LaunchTracker::Group& LaunchTracker::group_of(Warp& warp, std::uint32_t lanes) {
   if (warp.groups[lead].lanes != lanes) {
     close_run(warp, warp.groups[lead]);
   }
+  const bool left_out = code_.instructions[static_cast<std::size_t>(event.at)].predicated;
+  const InstructionNumber from = left_out ? event.at : warp.groups[lead].last;
   Group apart{.lanes = warp.groups[lead].lanes & ~lanes,
-              .way = ways_.start(warp.groups[lead].last),
-              .last = warp.groups[lead].last};
+              .way = ways_.start(from),
+              .last = from,
+              .parted = !left_out};
   for (std::size_t i = 0; i < warp.groups.size(); ++i) {
     Group& other = warp.groups[i];
     if (i == lead || (other.lanes & lanes) == 0) {
@@ -173,7 +177,8 @@ void LaunchTracker::close_run(Warp& warp, Group& group) {
   if (group.run.empty()) {
     return;
   }
-  log_way(warp, group.run_way);
+  log_way(warp, group.run_way, group.parted);
+  group.parted = false;
   const auto [found, is_new] =
       run_index_.try_emplace(group.run, static_cast<std::uint32_t>(runs_.size()));
   if (is_new) {
@@ -218,13 +223,17 @@ std::span<const std::uint32_t> LaunchTracker::operands(const LogRecord& event) c
 }
 
 void LaunchTracker::end_way(Warp& warp, Group& group) {
-  log_way(warp, group.way);
+  log_way(warp, group.way, group.parted);
+  group.parted = false;
   group.way = ways_.start(group.last);
 }
 
-void LaunchTracker::log_way(Warp& warp, WayIndex way) {
+void LaunchTracker::log_way(Warp& warp, WayIndex way, bool parted) {
   if (ways_.steps(way) == 0) {
     return;
+  }
+  if (parted) {
+    parted_ways_.insert(way);
   }
   if (!warp.log.empty() && warp.log.back().kind == LogRecord::Kind::kWay &&
       warp.log.back().index == way && warp.log.back().count < 0xffffffffU) {

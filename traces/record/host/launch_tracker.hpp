@@ -4,8 +4,10 @@
 //
 // A warp may part: lanes that come to different markers are followed apart, as groups, until one
 // marker has them together again. What the lanes of a group go is counted once, with the group that
-// went last. A way ends where a warp adds, waits at a barrier or goes back in the code, so that a
-// pass of a loop is one way, whatever comes around it.
+// went last. Lanes that leave a marker with a predicate out have come to it all the same; others
+// have parted somewhere behind the marker before, and what they went together is counted with both.
+// A way ends where a warp adds, waits at a barrier or goes back in the code, so that a pass of a
+// loop is one way, whatever comes around it.
 //
 // Additions of one basic block by the same lanes are one event: a run of REDs of one mask, whatever
 // loads stand between them.
@@ -72,6 +74,8 @@ class LaunchTracker {
   [[nodiscard]] const WayTree& ways() const { return ways_; }
   // Of the ways, those that warps have gone to their end, in increasing order.
   [[nodiscard]] const std::set<WayIndex>& ways_gone() const { return ways_gone_; }
+  // Whether lanes went it by themselves that had parted nobody knows where.
+  [[nodiscard]] bool parted(WayIndex way) const { return parted_ways_.contains(way); }
   // Atomics that are no additions: instruction -> warp instructions.
   [[nodiscard]] const std::map<InstructionNumber, std::uint64_t>& other_atomics() const {
     return other_atomics_;
@@ -85,6 +89,7 @@ class LaunchTracker {
     std::uint32_t lanes = 0;
     WayIndex way = 0;
     InstructionNumber last = kEntry;  // marker
+    bool parted = false;              // the way begins ahead of where its lanes parted from others
     // Additions of the run at hand, none if there is none; the way to the last of them, and the
     // markers behind it.
     Run run = {};
@@ -109,12 +114,12 @@ class LaunchTracker {
   };
 
   void follow(Warp& warp, const Event& event);
-  Group& group_of(Warp& warp, std::uint32_t lanes);
+  Group& group_of(Warp& warp, const Event& event);
   void step(Warp& warp, Group& group, const Event& event);
   void add_to_run(Group& group, const Event& event);
   void close_run(Warp& warp, Group& group);
   void end_way(Warp& warp, Group& group);
-  void log_way(Warp& warp, WayIndex way);
+  void log_way(Warp& warp, WayIndex way, bool parted);
   void wait_at_barrier(Warp& warp, const Event& event);
   [[nodiscard]] std::uint32_t block(InstructionNumber at) const {
     return code_.instructions[static_cast<std::size_t>(at)].block;
@@ -124,7 +129,7 @@ class LaunchTracker {
   const LaunchShape shape_;
   std::vector<Warp> warps_;
   WayTree ways_;
-  std::set<WayIndex> ways_gone_;
+  std::set<WayIndex> ways_gone_, parted_ways_;
   std::vector<std::uint64_t> addresses_;
   std::vector<std::uint32_t> operands_;
   // For events with operands: LogRecord::addresses, which increases, and where they begin.

@@ -199,7 +199,14 @@ fs::path Recording::path_of(const LaunchInfo& launch) {
 // Of ways; nothing for each where the kernel's code is not understood.
 nlohmann::json Recording::costs_of(const Process& process, const WayPasses& ways) const {
   try {
-    return reader_.ways(process.cubin, process.launch->function, ways);
+    nlohmann::json costs = reader_.ways(process.cubin, process.launch->function, ways);
+    std::size_t at = 0;
+    for (const WayIndex way : process.tracker->ways_gone()) {
+      if (nlohmann::json& cost = costs[at++]; process.tracker->parted(way) && !cost.is_null()) {
+        cost["estimated"] = true;
+      }
+    }
+    return costs;
   } catch (const UnknownCode& error) {
     say_(fmt::format("{}: recorded without the work between its additions: {}",
                      demangled(process.launch->function), error.what()));
