@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -173,6 +174,48 @@ TEST_F(Session, AFullDiskLeavesNoPartOfATrace) {
   EXPECT_EQ(outcome.failed, 1U) << error;
   EXPECT_TRUE(said("adds.wft")) << said_;
   EXPECT_TRUE(files().empty());
+}
+
+// An ncu that appends to "asked" and writes `lines` of shell into the file of --log-file.
+class SessionWithNcu : public Session {
+ protected:
+  void TearDown() override {
+    setenv("PATH", path_.c_str(), 1);
+    Session::TearDown();
+  }
+  void ncu_writes(const std::string& lines) {
+    const fs::path ncu = folder_ / "ncu";
+    std::ofstream(ncu) << "#!/bin/sh\necho >> " << (folder_ / "asked").string()
+                       << "\nwhile [ \"$1\" != --log-file ]; do shift; done\n"
+                       << "asked=$(wc -l < " << (folder_ / "asked").string() << ")\n(" << lines
+                       << ") > \"$2\"\n";
+    fs::permissions(ncu, fs::perms::owner_all);
+    setenv("PATH", (folder_.string() + ":" + path_).c_str(), 1);
+    options_.profile = true;
+    options_.launch = 0;
+  }
+  [[nodiscard]] std::size_t asked() const { return fs::file_size(folder_ / "asked"); }
+
+  const std::string path_ = std::getenv("PATH");
+};
+
+TEST_F(SessionWithNcu, ATraceWhoseCountsDoNotFitKeepsNoOtherFromTheirs) {
+  ncu_writes("if [ $asked = 1 ]; then echo '\"first\"'; else echo '\"later\"'; fi");
+  EXPECT_EQ(run("two").traces, 2U);
+  EXPECT_EQ(asked(), 2U);
+  EXPECT_TRUE(
+      said("adds-1.wft: costs stay as the machine code has them, unconfirmed: "
+           "kernel_code.py: the counts do not go together with the ways"));
+  EXPECT_TRUE(said("adds-2.wft: held to ncu's counts"));
+  EXPECT_FALSE(trace::Reader(folder_ / "out/adds-1.wft").header().provenance.contains("costs"));
+  EXPECT_TRUE(trace::Reader(folder_ / "out/adds-2.wft").header().provenance.contains("costs"));
+}
+
+TEST_F(SessionWithNcu, OneThatMayNotCountIsAskedOnce) {
+  ncu_writes("echo '==PROF== Connected'; echo '==ERROR== ERR_NVGPUCTRPERM - no permission'");
+  EXPECT_EQ(run("two").traces, 2U);
+  EXPECT_EQ(asked(), 1U);
+  EXPECT_TRUE(said("costs stay as the machine code has them, unconfirmed: ncu: ERR_NVGPUCTRPERM"));
 }
 
 TEST_F(Session, ALaunchThatFailsIsNoTrace) {

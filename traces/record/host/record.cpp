@@ -17,14 +17,20 @@ namespace fs = std::filesystem;
 // Once it is clear that ncu cannot count, it is not asked again.
 void refine_all(Recording& recording, const RecordOptions& options, const CodeReader& reader,
                 const fs::path& scratch, const Say& say) {
+  constexpr const char* kUnconfirmed = "costs stay as the machine code has them, unconfirmed";
   for (RecordedTrace& trace : recording.traces) {
+    if (!trace.has_costs()) {
+      continue;
+    }
     try {
       refine(trace, options.command, reader, scratch);
       say(fmt::format("{}: held to ncu's counts: {} warp instructions", trace.path.string(),
                       trace.warp_instructions()));
-    } catch (const trace::TraceError& error) {
-      say(fmt::format("costs stay as the machine code has them, unconfirmed: {}", error.what()));
+    } catch (const CannotCount& error) {
+      say(fmt::format("{}: {}", kUnconfirmed, error.what()));
       return;
+    } catch (const trace::TraceError& error) {
+      say(fmt::format("{}: {}: {}", trace.path.string(), kUnconfirmed, error.what()));
     }
   }
 }

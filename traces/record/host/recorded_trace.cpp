@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -29,6 +30,21 @@ std::string expression_of(const std::string& name) {
     text += c;
   }
   return text;
+}
+
+// What ncu says in place of counts; empty where it has some.
+std::string refusal_of(const fs::path& counts) {
+  std::ifstream file(counts);
+  std::string said = "ncu counted nothing";
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('"')) {
+      return {};
+    }
+    if (line.starts_with("==ERROR==")) {
+      said = "ncu: " + line.substr(std::min(line.size(), std::size_t{10}));
+    }
+  }
+  return said;
 }
 
 // Writes the trace anew with other costs of its ways.
@@ -64,6 +80,11 @@ std::uint64_t RecordedTrace::warp_instructions() const {
   return total;
 }
 
+bool RecordedTrace::has_costs() const {
+  return std::any_of(costs.begin(), costs.end(),
+                     [](const nlohmann::json& cost) { return !cost.is_null(); });
+}
+
 void refine(RecordedTrace& trace, const std::vector<std::string>& command, const CodeReader& reader,
             const fs::path& scratch) {
   const fs::path counts = scratch / "ncu.csv";
@@ -88,7 +109,10 @@ void refine(RecordedTrace& trace, const std::vector<std::string>& command, const
   words.insert(words.end(), command.begin(), command.end());
   const ToolResult result = run_tool(words, scratch, "");
   if (result.status == 127 || !fs::exists(counts)) {
-    throw trace::TraceError("ncu cannot be run");
+    throw CannotCount("ncu cannot be run");
+  }
+  if (const std::string why = refusal_of(counts); !why.empty()) {
+    throw CannotCount(why);
   }
   trace.costs = reader.refined(trace.cubin, trace.function, trace.ways, counts, trace.every);
   replace_way_costs(trace);

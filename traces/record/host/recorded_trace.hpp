@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "traces/format/trace.hpp"
 #include "traces/record/host/kernel_code.hpp"
 
 namespace warpfold::record {
@@ -23,11 +24,19 @@ struct RecordedTrace {
 
   // Warp instructions by the costs.
   [[nodiscard]] std::uint64_t warp_instructions() const;
+  // Whether any way has a cost.
+  [[nodiscard]] bool has_costs() const;
+};
+
+// ncu is missing or may not count.
+class CannotCount : public trace::TraceError {
+ public:
+  using trace::TraceError::TraceError;
 };
 
 // Runs the program under ncu, which counts each instruction of the launch, and gives the trace
-// costs that agree with the counts. Throws trace::TraceError with one line where ncu is missing or
-// may not count; the trace stays as it was.
+// costs that agree with the counts. Throws CannotCount, or trace::TraceError where the counts and
+// the ways do not go together, with one line; the trace stays as it was.
 void refine(RecordedTrace& trace, const std::vector<std::string>& command, const CodeReader& reader,
             const std::filesystem::path& scratch);
 
