@@ -256,6 +256,10 @@ void Program::read_from(Peer peer) {
   }
 }
 
+bool Program::interrupted() {
+  return stopped != 0;
+}
+
 void Program::send(Peer peer, const void* data, std::size_t bytes) {
   const auto* at = static_cast<const char*>(data);
   while (bytes > 0) {

@@ -41,6 +41,9 @@ class Program {
   ProgramResult run(const std::vector<std::string>& command, const std::filesystem::path& library,
                     const std::filesystem::path& patches);
 
+  // Whether SIGINT or SIGTERM has come to a run: what is at hand is to end.
+  static bool interrupted();
+
   // Sends an answer; a process that is gone is no error.
   static void send(Peer peer, const void* data, std::size_t bytes);
 

@@ -258,7 +258,8 @@ void Recording::finish(Process& process) {
                                   {"launch", std::to_string(launch.ordinal)},
                                   {"recorder", "warpfold record"}},
                    .workload = options_.workload.empty() ? program : options_.workload,
-                   .scene = options_.scene},
+                   .scene = options_.scene,
+                   .stop = Program::interrupted},
                   launch.shape(options_.every), path);
   ++outcome.traces;
   say_(fmt::format("{}, launch {}: {} events at {} sites, {} lane additions, {} warp instructions",

@@ -61,6 +61,9 @@ class Builder {
     const trace::Header header = make_header();
     trace::Writer writer(path, header);
     for (std::uint64_t place = 0; place < shape_.recorded_ctas(); ++place) {
+      if (in_.stop && in_.stop()) {
+        throw trace::TraceError("interrupted while it was written");
+      }
       trace::CtaTrace cta{.cta = shape_.cta(place), .warps = {}};
       for (std::uint32_t warp = 0; warp < shape_.warps_per_cta; ++warp) {
         cta.warps.push_back(make_warp(in_.tracker.warp(place, warp)));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -40,6 +41,7 @@ struct BuildInputs {
   std::vector<trace::VariantTime> times;
   std::map<std::string, std::string> provenance;
   std::string workload, scene;
+  std::function<bool()> stop = {};  // asked at each CTA: true ends it
 };
 
 struct BuiltTrace {
@@ -53,7 +55,8 @@ struct BuiltTrace {
   std::size_t sites = 0;
 };
 
-// Writes the trace. Throws trace::TraceError with one line, and leaves no file, where it cannot.
+// Writes the trace. Throws trace::TraceError with one line, and leaves no file, where it cannot or
+// is stopped.
 BuiltTrace build_trace(const BuildInputs& inputs, const LaunchShape& shape,
                        const std::filesystem::path& path);
 
