@@ -19,4 +19,9 @@ arc_reduction_fused.sv
 arc_reduction_serial.sv
 arc_reduction_pipelined.sv
 arc_word_sequencer.sv
+arc_paired_fetch.sv
+arc_paired_align.sv
+arc_paired_sum.sv
+arc_paired_round.sv
+arc_reduction_paired.sv
 arc_subcore.sv

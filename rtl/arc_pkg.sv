@@ -13,6 +13,7 @@ package arc_pkg;
   localparam int UnitFused = 2;
   localparam int UnitVector = 3;
   localparam int UnitHalves = 4;
+  localparam int UnitPaired = 5;
 
   // Schedulers, values of the parameter Scheduler.
   localparam int SchedulerGreedy = 0;
@@ -34,6 +35,12 @@ package arc_pkg;
   localparam int Banks = 4;
   localparam int BinWidth = 5;
   localparam int BinShift = 3;  // an exponent without its lowest three bits is its bin
+
+  // Paired unit: lane l is read through bank l % PairedBanks; bits kept of a value, and those of a sum,
+  // which is 32 values and a sign.
+  localparam int PairedBanks = 2;
+  localparam int PairedWindow = 32;
+  localparam int PairedSumWidth = PairedWindow + 6;
 
   // FP32: sign, exponent, fraction; the significand is the hidden bit and the fraction.
   localparam int ExpWidth = 8;

@@ -38,19 +38,20 @@
 `include "arc_assert.svh"
 
 module arc_subcore #(
-  // reduction unit: arc_pkg::UnitSerial, UnitPipelined, UnitFused, UnitVector or UnitHalves
+  // reduction unit: arc_pkg::UnitSerial, UnitPipelined, UnitFused, UnitVector, UnitHalves, UnitPaired
   parameter int UnitKind = arc_pkg::UnitSerial,
   // arc_pkg::SchedulerGreedy or SchedulerGroups
   parameter int Scheduler =
       UnitKind == arc_pkg::UnitVector ? arc_pkg::SchedulerGroups : arc_pkg::SchedulerGreedy,
   // 1: subnormal values and sums count as zero, as global RED of FP32 does. 0: gradual underflow, as
-  // that of halves has it.
+  // that of halves has it; not in the paired unit.
   parameter int FlushSubnormals = UnitKind == arc_pkg::UnitHalves ? 0 : 1,
   // fused and vector unit: bits kept of a value, from the top of the largest bin down, 33 to 58
   parameter int WindowWidth = 44,
   // lanes that a register-file read delivers
   localparam int ReadLanes =
-      UnitKind == arc_pkg::UnitFused || UnitKind == arc_pkg::UnitVector ? arc_pkg::Banks : 1
+      UnitKind == arc_pkg::UnitFused || UnitKind == arc_pkg::UnitVector ? arc_pkg::Banks :
+      UnitKind == arc_pkg::UnitPaired ? arc_pkg::PairedBanks : 1
 ) (
   input  logic                                         clk_i,
   input  logic                                         rst_ni,
@@ -284,6 +285,27 @@ module arc_subcore #(
 
     assign lsu_last_o = result_last || red_valid;
     assign reduction_busy = word_valid || sums_busy;
+  end else if (UnitKind == arc_pkg::UnitPaired) begin : g_paired
+    arc_reduction_paired u_reduction (
+      .clk_i         (clk_i),
+      .rst_ni        (rst_ni),
+      .txn_valid_i   (reduce_valid),
+      .txn_ready_o   (reduce_ready),
+      .txn_addr_i    (txn_addr),
+      .txn_mask_i    (txn_mask),
+      .txn_tag_i     (req_tag_i),
+      .rf_valid_o    (rf_valid_o),
+      .rf_ready_i    (rf_ready_i),
+      .rf_mask_o     (rf_mask_o),
+      .rf_tag_o      (rf_tag_o),
+      .rf_data_i     (rf_data_i),
+      .result_valid_o(result_valid),
+      .result_ready_i(lsu_room_i),
+      .result_addr_o (result_addr),
+      .result_data_o (lsu_data_o),
+      .result_tag_o  (result_tag),
+      .busy_o        (reduction_busy)
+    );
   end else begin : g_serial
     arc_reduction_serial #(
       .FlushSubnormals(FlushSubnormals),
@@ -310,7 +332,7 @@ module arc_subcore #(
     );
   end
 
-  if (ReadLanes == 1) begin : g_lanes
+  if (ReadLanes != arc_pkg::Banks) begin : g_no_bins
     logic unused_rf_bin;
     assign unused_rf_bin = ^rf_bin_i;
   end
@@ -403,8 +425,12 @@ module arc_subcore #(
   // Icarus has no messages at elaboration.
 `ifndef SYNTHESIS
 `ifndef __ICARUS__
-  if (UnitKind < arc_pkg::UnitSerial || UnitKind > arc_pkg::UnitHalves) begin : g_no_such_kind
-    $error("UnitKind %0d: there are 0 serial, 1 pipelined, 2 fused, 3 vector and 4 halves", UnitKind);
+  if (UnitKind < arc_pkg::UnitSerial || UnitKind > arc_pkg::UnitPaired) begin : g_no_such_kind
+    $error("UnitKind %0d: there are 0 serial, 1 pipelined, 2 fused, 3 vector, 4 halves and 5 paired",
+           UnitKind);
+  end
+  if (UnitKind == arc_pkg::UnitPaired && FlushSubnormals == 0) begin : g_gradual_pairs
+    $error("UnitKind 5, paired, has no gradual underflow");
   end
   if (Scheduler < arc_pkg::SchedulerGreedy || Scheduler > arc_pkg::SchedulerGroups) begin : g_no_such_rule
     $error("Scheduler %0d: there are 0 greedy and 1 groups", Scheduler);

@@ -69,7 +69,7 @@ lint() {  # module, parameters each with its value
 # Values of UnitKind for which arc_subcore has a unit: those whose module is there.
 kinds=()
 for kind in reduction_serial:0 reduction_pipelined:1 reduction_fused:2 word_sequencer:3 \
-  reduction_serial:4; do
+  reduction_serial:4 reduction_paired:5; do
   [[ ! -f arc_${kind%:*}.sv ]] || kinds+=("${kind#*:}")
 done
 
@@ -125,13 +125,14 @@ refuses() {  # words, module, parameter=value...
   fi
   printf 'lint  %s refuses %s\n' "$module" "$*"
 }
-kinds_are='there are 0 serial, 1 pipelined, 2 fused, 3 vector and 4 halves'
+kinds_are='there are 0 serial, 1 pipelined, 2 fused, 3 vector, 4 halves and 5 paired'
 widths_are='must be 33 to 58'
-refuses "$kinds_are" arc_subcore UnitKind=5
+refuses "$kinds_are" arc_subcore UnitKind=6
 refuses "$kinds_are" arc_subcore UnitKind=-1
 refuses 'there are 0 greedy and 1 groups' arc_subcore Scheduler=2
 refuses 'there are stages for FP32 alone' arc_fp_adder Pipelined=1 ExpWidth=5 FracWidth=10
 refuses 'vector, has no greedy scheduler' arc_subcore UnitKind=3 Scheduler=0
+refuses 'paired, has no gradual underflow' arc_subcore UnitKind=5 FlushSubnormals=0
 if [[ " ${kinds[*]} " == *" 2 "* ]]; then
   refuses "$widths_are" arc_reduction_fused WindowWidth=32
   refuses "$widths_are" arc_reduction_fused WindowWidth=59

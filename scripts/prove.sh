@@ -49,12 +49,16 @@ pipelined_progress | no  | induct | arc_reduction_pipelined | arc_lane_picker ar
 addr_match         | no  | induct | arc_addr_match     | arc_lane_picker arc_addr_match          | -                     | 2 8 7
 bin_max            | yes | comb   | arc_bin_max        | arc_bin_max                             | -                     | 1 1 1
 fused_control      | no  | induct | arc_reduction_fused | arc_fused_fetch arc_fused_align arc_fused_sum arc_fused_round arc_reduction_fused | - | 2 13 7
+paired_control     | no  | induct | arc_reduction_paired | arc_paired_fetch arc_paired_align arc_paired_sum arc_paired_round arc_reduction_paired | - | 2 13 7
 fast_adder         | yes | open   | fast_adder         | arc_fast_adder                          | -                     | - - -
 fused_align_flush  | no  | open   | fused_align        | arc_fused_align                         | 1                     | - - -
 fused_align_gradual | no | open   | fused_align        | arc_fused_align                         | 0                     | - - -
 fused_sum          | no  | open   | fused_sum          | arc_fast_adder arc_fused_sum            | -                     | - - -
 fused_round_flush  | yes | open   | fused_round        | arc_fused_round                         | 1                     | - - -
 fused_round_gradual | no | open   | fused_round        | arc_fused_round                         | 0                     | - - -
+paired_align       | no  | open   | paired_align       | arc_paired_align                        | -                     | - - -
+paired_sum         | no  | open   | paired_sum         | arc_fast_adder arc_paired_sum           | -                     | - - -
+paired_round       | yes | open   | paired_round       | arc_paired_round                        | -                     | - - -
 count_row          | no  | open   | count_row          | count_row                               | -                     | - - -
 adder_flush        | no  | cec    | arc_fp_adder     | arc_fp_align arc_fp32_align_staged arc_fp_adder | 1,0                   | - - -
 adder_gradual      | no  | cec    | arc_fp_adder     | arc_fp_align arc_fp32_align_staged arc_fp_adder | 0,0                   | - - -
@@ -133,6 +137,19 @@ fused_control      | result_overrun      | arc_reduction_fused | s/leave = done_
 fused_control      | bin_of_the_rest     | arc_reduction_fused | s/unpack_mask_q <= fetch_left/unpack_mask_q <= fetch_left \& ~rf_mask_o/
 fused_control      | bin_moves           | arc_reduction_fused | s/unpack_valid_q && unpack_first_q\) max/unpack_valid_q) max/
 fused_control      | reset_forgotten     | arc_reduction_fused | s/if \(!rst_ni\) done_q <= 1'b0;/if (!rst_ni) done_q <= 1'b1;/
+paired_control     | load_too_early      | arc_reduction_paired | s/txn_ready_o = fetch_last && /txn_ready_o = /
+paired_control     | third_accepted      | arc_reduction_paired | s/ && \(!back_valid_q \|\| advance\);/;/
+paired_control     | two_of_a_bank       | arc_paired_fetch   | s/blocked = blocked \| \(group_below << i\)/blocked = below/
+paired_control     | lane_read_again     | arc_paired_fetch   | s/\(blocked \| \{Lanes\{!ready_i\}\}\)/{Lanes{1'b1}}/
+paired_control     | last_read_too_late  | arc_paired_fetch   | s/any = any \|\| four != '0;/any = 1'b1;/
+paired_control     | word_added_again    | arc_reduction_paired | s/fetch_bank & \{Banks\{grant\}\}/fetch_bank/
+paired_control     | sum_before_is_kept  | arc_paired_align   | s/keep_o\[k\] = !first_i && /keep_o[k] = /
+paired_control     | flags_of_the_sum_before | arc_reduction_paired | s/\(sum_flags_q & \{4\{!add_first_q\}\}\)/sum_flags_q/
+paired_control     | tag_of_the_front    | arc_reduction_paired | s/rf_tag_o = \(back_valid_q \? back_tag_q : front_tag_q\)/rf_tag_o = front_tag_q/
+paired_control     | sum_forgotten       | arc_reduction_paired | s/ \|\| \(done_q && !leave\)//
+paired_control     | result_overrun      | arc_reduction_paired | s/leave = done_q && .*;/leave = done_q;/
+paired_control     | bin_of_the_next     | arc_reduction_paired | s/sum_bin_q <= bin_q/sum_bin_q <= bin/
+paired_control     | reset_forgotten     | arc_reduction_paired | s/      done_q <= 1'b0;/      done_q <= 1'b1;/
 fast_adder         | tree_too_short      | arc_fast_adder     | s/distance <= Width/distance < 32/
 fused_align_flush  | filled_with_zeros   | arc_fused_align    | s/\{\{8\{neg_q\}\}, coarse/{8'd0, coarse/
 fused_align_flush  | far_value_kept      | arc_fused_align    | s/far = down.*;/far = 1'b0;/
@@ -141,6 +158,20 @@ fused_align_gradual | subnormal_too_low  | arc_fused_align    | s/if \(FlushSubn
 fused_sum          | signs_kept          | arc_fused_sum      | s/\(SumWidth - WindowWidth - 2\) \{1'b1\}/(SumWidth - WindowWidth - 2) {1'b0}/
 fused_sum          | wrong_missing_one   | arc_fused_sum      | s/neg_q <= neg_i\[3:2\]/neg_q <= neg_i[1:0]/
 fused_sum          | sum_not_started     | arc_fused_sum      | s/\{!first_i\}\}/{1'b1}}/
+paired_align       | sum_moves_too_far  | arc_paired_align    | s/\(largest_1 && from_1_to_old\[BinWidth-1:0\] == BinWidth'\(32 - k/(largest_1 \&\& from_1_to_old[BinWidth-1:0] == BinWidth'(31 - k/
+paired_align       | bin_of_what_was_not_read | arc_paired_align | s/largest_1 = read_i\[1\] && /largest_1 = /
+paired_align       | old_bin_in_a_first_read | arc_paired_align | s/\(from_0_to_old\[BinWidth\] \|\| first_i\)/from_0_to_old[BinWidth]/
+paired_align       | least_bits_kept    | arc_paired_align    | s/\(fine >> \(8 \* k\)\)/(fine >> (k < 3 ? 8 * k : 16))/
+paired_align       | nan_not_seen       | arc_paired_align    | s/is_nan\[b\] = exp_max && frac_any/is_nan[b] = exp_max \&\& word[FracWidth-1]/
+paired_align       | subnormal_kept     | arc_paired_align    | s/ & \{FracWidth\{hidden\}\}//
+paired_sum         | sign_not_moved     | arc_paired_sum      | s/\? i \+ 8 \* k : Width - 1\]/? i + 8 * k : i]/
+paired_sum         | missing_one_lost   | arc_paired_sum      | s/\.carry_i\(neg_i\[1\]\)/.carry_i(1'b0)/
+paired_sum         | two_signs_as_one   | arc_paired_sum      | s/neg_i\[0\] \^ neg_i\[1\], term/neg_i[0] | neg_i[1], term/
+paired_round       | negative_tie       | arc_paired_round    | s/round_up = neg_q \? norm\[7\] \| norm\[8\]/round_up = neg_q ? norm[7]/
+paired_round       | byte_not_in_the_tail | arc_paired_round  | s/tail = !leads \|\| mag_q\[7:0\] == \{8\{neg_q\}\}/tail = 1'b1/
+paired_round       | zeros_shifted_in   | arc_paired_round    | s/norm = \{norm\[27:0\], \{4\{neg_q\}\}\}/norm = {norm[27:0], 4'b0}/
+paired_round       | infinity_too_early | arc_paired_round    | s/huge_sum = !zero && \(/huge_sum = !zero \&\& (\&exp[ExpWidth-1:1] || /
+paired_round       | exponent_of_the_next_byte | arc_paired_round | s/\+ 6'd1 - 6'\(k\)/- 6'(k)/
 count_row          | carry_in_place      | count_row           | s/twos_o\[i\+1\] = /twos_o[i] = /
 fused_round_flush  | negative_tie        | arc_fused_round    | s/norm_neg_q \? round_up \| norm\[MagWidth-SigWidth\]/norm_neg_q ? round_up/
 fused_round_flush  | zeros_shifted_in    | arc_fused_round    | s/\(\{MagWidth\{norm_neg_q\}\} &/({MagWidth{1'b0}} \&/
@@ -182,7 +213,7 @@ copy_rtl() {  # folder
   local unit
   mkdir -p "$1"
   cp "$root"/rtl/*.sv "$root"/rtl/*.svh "$1"
-  for unit in arc_reduction_serial arc_reduction_pipelined arc_reduction_fused; do
+  for unit in arc_reduction_serial arc_reduction_pipelined arc_reduction_fused arc_reduction_paired; do
     perl -0pi -e 's/`ARC_ASSERT\(NoLaneLostOrDoubled,\s*lanes_in_q.*?\)\n\s*\n?/\n/s' "$1/$unit.sv"
     if cmp -s "$1/$unit.sv" "$root/rtl/$unit.sv"; then
       echo "the lane count of $unit.sv is not where prove.sh looks for it"
@@ -197,6 +228,9 @@ build_smt2() {  # RTL folder, top, RTL files, defines, output, further Yosys com
   case $top in
     arc_reduction_fused)  # what only leads to stand-ins goes: the proof is about control
       sources+=("$formal"/arc_{bin_max,fast_adder}_any.sv)
+      purge=-purge ;;
+    arc_reduction_paired)
+      sources+=("$formal/arc_fast_adder_any.sv")
       purge=-purge ;;
     arc_reduction_*) sources+=("$formal/arc_fp_adder_any.sv") ;;
   esac
@@ -346,7 +380,7 @@ refute_smt() {  # RTL folder, top, files, defines, depth
   fi
   build_smt2 "$1" "$2" "$3" "$4" "$1/bug.smt2" "$only" || return 2
   smtbmc "$1/bug.log" -t "$5" "$1/bug.smt2" || status=$?
-  if [[ $status == 0 && $2 == arc_reduction_fused ]]; then
+  if [[ $status == 0 && $2 =~ ^arc_reduction_(fused|paired)$ ]]; then
     # Results come so late that the search for a trace to a wrong one takes minutes: then it is
     # enough that the induction does not go through.
     build_smt2 "$1" "$2" "$3" "$4 -DINVARIANTS" "$1/bug.smt2" || return 2
@@ -447,6 +481,22 @@ POINTS
     fused_sum) cat <<'POINTS' ;;
 |sum_i=50'h5 first_i=1'h0 window_i=176'h7 neg_i=4'h0|sum_o|50'hc
 |sum_i=50'h5 first_i=1'h1 window_i=176'hffffffffffe neg_i=4'h1|sum_o|50'h3ffffffffffff
+POINTS
+    paired_align) cat <<'POINTS' ;;
+|rf_data_i=64'hbf80000040000000 read_i=2'h3 first_i=1'h1 bin_i=5'h1f|value_o|66'h3ff00000001000000
+|rf_data_i=64'hbf80000040000000 read_i=2'h2 first_i=1'h0 bin_i=5'h0c|keep_o|5'h8
+|rf_data_i=64'hff80000000000000 read_i=2'h3 first_i=1'h0 bin_i=5'h0c|flags_o|4'h3
+POINTS
+    paired_sum) cat <<'POINTS' ;;
+|sum_i=38'h3fffffffff down_i=3'h0 term_i=64'h0000000700000005 neg_i=2'h1|sum_o|38'h1
+|sum_i=38'h2000000000 down_i=3'h4 term_i=64'h0 neg_i=2'h0|sum_o|38'h3fffffffe0
+|sum_i=38'h2000000000 down_i=3'h5 term_i=64'h0 neg_i=2'h0|sum_o|38'h0
+POINTS
+    paired_round) cat <<'POINTS' ;;
+|sum_i=38'h80000000 bin_i=5'hf nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h1|data_o|32'h3f800000
+|sum_i=38'h3fffffffff bin_i=5'hf nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h0|data_o|32'hb0000000
+|sum_i=38'h4 bin_i=5'h0 nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h1|data_o|32'h0
+|sum_i=38'h0 bin_i=5'h5 nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h0|data_o|32'h80000000
 POINTS
     fused_round) cat <<POINTS ;;
 |sum_i=50'h080000000000 bin_i=5'hf nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h1|data_o|32'h3f800000

@@ -75,6 +75,8 @@ KINDS = [
     Kind("fused", 2, 4),
     Kind("vector", 3, 4, ("arc_scheduler_groups", "arc_word_sequencer")),
     Kind("halves", 4, 1, adds="f16x2"),
+    Kind("paired", 5, 2, ("arc_paired_fetch", "arc_paired_align", "arc_paired_sum", "arc_paired_round",
+                          "arc_reduction_paired")),
 ]
 # The serial one with the scheduler that is not greedy.
 GROUPS = [Kind("serial", 0, 1, ("arc_congestion", "arc_scheduler_groups"), 1)]

@@ -55,12 +55,12 @@ CycleRange parse_cycles(const std::string& option, const std::string& text, std:
 std::vector<std::uint32_t> parse_numbers(const std::string& option, const std::string& text);
 
 constexpr std::uint64_t kMostWaveCycles = 1'000'000;
-constexpr const char* kUnitKindNames = "serial|pipelined|fused|vector|halves";
+constexpr const char* kUnitKindNames = "serial|pipelined|fused|vector|halves|paired";
 constexpr const char* kUnitKindHelp =
     "Kind of the reduction unit: one lane a cycle, one a cycle at the\n"
     "GPU's clock, four a cycle, four a cycle of structs\n"
-    "of up to 16 words, or one a cycle of two binary16\n"
-    "values (rtl/README.md)";
+    "of up to 16 words, one a cycle of two binary16\n"
+    "values, or two a cycle (rtl/README.md)";
 
 constexpr const char* kUnitLibraryHelp =
     "A unit of somebody else, as a shared object\n(docs/evaluate.md)";

@@ -53,6 +53,7 @@ template std::unique_ptr<arc_subcore<UnitKind::kPipelined>> make_arc_subcore(con
 template std::unique_ptr<arc_subcore<UnitKind::kFused>> make_arc_subcore(const char*, UnitModel);
 template std::unique_ptr<arc_subcore<UnitKind::kVector>> make_arc_subcore(const char*, UnitModel);
 template std::unique_ptr<arc_subcore<UnitKind::kHalves>> make_arc_subcore(const char*, UnitModel);
+template std::unique_ptr<arc_subcore<UnitKind::kPaired>> make_arc_subcore(const char*, UnitModel);
 template void sc_trace(sc_core::sc_trace_file*, const arc_subcore<UnitKind::kSerial>&,
                        const std::string&);
 template void sc_trace(sc_core::sc_trace_file*, const arc_subcore<UnitKind::kPipelined>&,
@@ -62,6 +63,8 @@ template void sc_trace(sc_core::sc_trace_file*, const arc_subcore<UnitKind::kFus
 template void sc_trace(sc_core::sc_trace_file*, const arc_subcore<UnitKind::kVector>&,
                        const std::string&);
 template void sc_trace(sc_core::sc_trace_file*, const arc_subcore<UnitKind::kHalves>&,
+                       const std::string&);
+template void sc_trace(sc_core::sc_trace_file*, const arc_subcore<UnitKind::kPaired>&,
                        const std::string&);
 
 }  // namespace warpfold::systemc

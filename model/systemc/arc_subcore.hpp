@@ -67,7 +67,8 @@ class arc_subcore : public sc_core::sc_module {
   sc_core::sc_out<Mask> rf_mask_o{"rf_mask_o"};
   sc_core::sc_out<TagWord> rf_tag_o{"rf_tag_o"};
   sc_core::sc_out<WordNumber> rf_word_o{"rf_word_o"};  // of the operand; 0 but for the vector kind
-  // 32 bits; 128 for the fused and the vector kind, which alone read the 160 bits of bins.
+  // 32 bits; 64 for the paired kind; 128 for the fused and the vector kind, which alone read the
+  // 160 bits of bins.
   sc_core::sc_in<ReadData<kKind>> rf_data_i{"rf_data_i"};
   sc_core::sc_in<BinBits> rf_bin_i{"rf_bin_i"};
 

@@ -11,7 +11,7 @@ arc_subcore_golden<kKind>::arc_subcore_golden(sc_core::sc_module_name name)
   this->sensitive << this->clk_i.pos() << this->rst_ni << this->req_valid_i << this->req_mask_i
                   << this->req_addr_i << this->req_tag_i << this->req_words_i << this->lsu_room_i
                   << this->rf_ready_i << this->rf_data_i;
-  if constexpr (read_lanes(kKind) != 1) {
+  if constexpr (kSeesExponents) {
     this->sensitive << this->rf_bin_i;
   }
 }
@@ -44,11 +44,13 @@ void arc_subcore_golden<kKind>::read_ports() {
   } else {
     if (first_ || this->rf_data_i.event()) {
       const ReadData<kKind>& bits = this->rf_data_i.read();
-      for (int bank = 0; bank < static_cast<int>(kBanks); ++bank) {
+      for (int bank = 0; bank < static_cast<int>(read_lanes(kKind)); ++bank) {
         inputs_.rf_data[static_cast<std::size_t>(bank)] =
             bits.range(kWordWidth * bank + kWordWidth - 1, kWordWidth * bank).to_uint();
       }
     }
+  }
+  if constexpr (kSeesExponents) {
     if (first_ || this->rf_bin_i.event()) {
       inputs_.rf_bins = unpack_bins(this->rf_bin_i.read());
     }
@@ -79,5 +81,6 @@ template class arc_subcore_golden<UnitKind::kPipelined>;
 template class arc_subcore_golden<UnitKind::kFused>;
 template class arc_subcore_golden<UnitKind::kVector>;
 template class arc_subcore_golden<UnitKind::kHalves>;
+template class arc_subcore_golden<UnitKind::kPaired>;
 
 }  // namespace warpfold::systemc

@@ -9,6 +9,7 @@
 
 #include "model/systemc/arc_subcore.hpp"
 #include "model/unit/golden_fused.hpp"
+#include "model/unit/golden_paired.hpp"
 #include "model/unit/golden_unit.hpp"
 #include "model/unit/golden_vector.hpp"
 
@@ -23,7 +24,10 @@ class arc_subcore_golden final : public arc_subcore<kKind> {
   using OneLane =
       std::conditional_t<kKind == UnitKind::kPipelined, GoldenPipelined, GoldenChain<kKind>>;
   using FourLanes = std::conditional_t<kKind == UnitKind::kVector, GoldenVector, GoldenFused>;
-  using Reduction = std::conditional_t<read_lanes(kKind) == 1, OneLane, FourLanes>;
+  using MoreLanes = std::conditional_t<kKind == UnitKind::kPaired, GoldenPaired, FourLanes>;
+  using Reduction = std::conditional_t<read_lanes(kKind) == 1, OneLane, MoreLanes>;
+
+  static constexpr bool kSeesExponents = unit_declaration(kKind).ports.sees_exponents;
 
   // After every change of an input: reset, edge and outputs, in one delta cycle.
   void evaluate();

@@ -6,6 +6,7 @@
 
 #include "Varc_subcore_sc_fused.h"
 #include "Varc_subcore_sc_halves.h"
+#include "Varc_subcore_sc_paired.h"
 #include "Varc_subcore_sc_pipelined.h"
 #include "Varc_subcore_sc_serial.h"
 #include "Varc_subcore_sc_vector.h"
@@ -28,6 +29,8 @@ template <>
 struct VerilatedOf<UnitKind::kVector> : std::type_identity<Varc_subcore_sc_vector> {};
 template <>
 struct VerilatedOf<UnitKind::kHalves> : std::type_identity<Varc_subcore_sc_halves> {};
+template <>
+struct VerilatedOf<UnitKind::kPaired> : std::type_identity<Varc_subcore_sc_paired> {};
 
 // What Verilator generates takes its context from a variable of the thread, when it is made and
 // when it goes. It gets one for itself, which starts no threads and leaves those of other models
@@ -107,5 +110,6 @@ template class arc_subcore_rtl<UnitKind::kPipelined>;
 template class arc_subcore_rtl<UnitKind::kFused>;
 template class arc_subcore_rtl<UnitKind::kVector>;
 template class arc_subcore_rtl<UnitKind::kHalves>;
+template class arc_subcore_rtl<UnitKind::kPaired>;
 
 }  // namespace warpfold::systemc

@@ -38,7 +38,7 @@ ReadData<kKind> read_data(LaneMask lanes, const Operand& operand) {
     return answer.rf_data[0];
   } else {
     ReadData<kKind> bits;
-    for (int bank = 0; bank < static_cast<int>(kBanks); ++bank) {
+    for (int bank = 0; bank < static_cast<int>(read_lanes(kKind)); ++bank) {
       bits.range(kWordWidth * bank + kWordWidth - 1, kWordWidth * bank) =
           answer.rf_data[static_cast<std::size_t>(bank)];
     }
@@ -60,5 +60,6 @@ template ReadData<UnitKind::kPipelined> read_data<UnitKind::kPipelined>(LaneMask
 template ReadData<UnitKind::kFused> read_data<UnitKind::kFused>(LaneMask, const Operand&);
 template ReadData<UnitKind::kVector> read_data<UnitKind::kVector>(LaneMask, const Operand&);
 template ReadData<UnitKind::kHalves> read_data<UnitKind::kHalves>(LaneMask, const Operand&);
+template ReadData<UnitKind::kPaired> read_data<UnitKind::kPaired>(LaneMask, const Operand&);
 
 }  // namespace warpfold::systemc

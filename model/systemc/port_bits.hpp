@@ -20,8 +20,8 @@ inline constexpr int kWordNumberWidth = 4;  // bits of the number of a word (arc
 using AddressBits = sc_dt::sc_bv<kLanes * kAddrWidth>;
 // rf_bin_i: lane l's exponent bin in bits [5*l +: 5].
 using BinBits = sc_dt::sc_bv<kLanes * kBinWidth>;
-// rf_data_i: one value, or for the fused and the vector kind that of bank b's lane in bits
-// [32*b +: 32].
+// rf_data_i: one value, or for the fused, the vector and the paired kind that of bank b's lane in
+// bits [32*b +: 32].
 template <UnitKind kKind>
 using ReadData = std::conditional_t<read_lanes(kKind) == 1, sc_dt::sc_uint<kWordWidth>,
                                     sc_dt::sc_bv<kWordWidth* static_cast<int>(read_lanes(kKind))>>;

@@ -14,7 +14,8 @@ module arc_subcore_stepped #(
   parameter int Scheduler =
       UnitKind == arc_pkg::UnitVector ? arc_pkg::SchedulerGroups : arc_pkg::SchedulerGreedy,
   localparam int ReadLanes =
-      UnitKind == arc_pkg::UnitFused || UnitKind == arc_pkg::UnitVector ? arc_pkg::Banks : 1
+      UnitKind == arc_pkg::UnitFused || UnitKind == arc_pkg::UnitVector ? arc_pkg::Banks :
+      UnitKind == arc_pkg::UnitPaired ? arc_pkg::PairedBanks : 1
 ) (
   input  logic                                         clk_i,
   input  logic                                         step_i,

@@ -14,6 +14,8 @@ namespace warpfold {
 
 // Banks through which the fused unit reads: one lane of each in a cycle (arc_pkg::Banks).
 inline constexpr std::uint32_t kBanks = 4;
+// The same of the paired unit (arc_pkg::PairedBanks).
+inline constexpr std::uint32_t kPairedBanks = 2;
 // Words of a lane that one request of the vector unit adds at most (arc_pkg::MaxWords).
 inline constexpr std::uint32_t kMaxWords = 16;
 // Lanes that any unit may read in a cycle.
@@ -37,7 +39,8 @@ struct UnitInputs {
   // What the last granted read delivered, from the cycle after its grant until the next grant; see
   // answer_read(). A unit that reads one lane at a time has its value in rf_data[0], the fused and
   // the vector one that of lane l in [l % kBanks], and in rf_bins[l] the upper exponent bits of
-  // lane l of the whole operand word. What was not asked for is ignored.
+  // lane l of the whole operand word; the paired one that of lane l in [l % kPairedBanks]. What was
+  // not asked for is ignored.
   std::array<Fp32Bits, kMostReadLanes> rf_data{};
   std::array<std::uint8_t, kLanes> rf_bins{};
 
@@ -122,9 +125,11 @@ enum class UnitKind {
   kFused,      // four lanes a cycle, aligned to the largest exponent and rounded once
   kVector,     // fused, for the words of a struct one after the other: one packet of sums
   kHalves,     // serial, of words that are two binary16 values
+  kPaired,     // two lanes a cycle, aligned to the largest exponent so far and rounded once
 };
-inline constexpr std::array kUnitKinds = {UnitKind::kSerial, UnitKind::kPipelined, UnitKind::kFused,
-                                          UnitKind::kVector, UnitKind::kHalves};
+inline constexpr std::array kUnitKinds = {UnitKind::kSerial, UnitKind::kPipelined,
+                                          UnitKind::kFused,  UnitKind::kVector,
+                                          UnitKind::kHalves, UnitKind::kPaired};
 
 // "golden" or "rtl"; throws std::invalid_argument on any other name.
 UnitModel parse_unit_model(std::string_view name);
@@ -150,8 +155,18 @@ struct PacketWord {
   bool last = true;
 };
 
-// For the golden units: puts a finished sum onto the port to the memory queue, asks the register
-// file for lanes.
+// For the golden units: of the lanes left, the lowest of each bank, lane l being of bank l % banks;
+// puts a finished sum onto the port to the memory queue, asks the register file for lanes.
+constexpr LaneMask lowest_of_each_bank(LaneMask left, std::uint32_t banks) {
+  LaneMask lanes = 0;
+  for (std::uint32_t bank = 0; bank < banks; ++bank) {
+    // In base 2^banks this quotient has a one in every digit.
+    const LaneMask multiples = 0xffffffffU / ((1U << banks) - 1);
+    const LaneMask of_bank = left & (multiples << bank);
+    lanes |= of_bank & (~of_bank + 1U);
+  }
+  return lanes;
+}
 inline void offer_sum(UnitOutputs& outputs, Address address, Fp32Bits sum, Tag tag,
                       PacketWord place = {}) {
   outputs.lsu_valid = true;

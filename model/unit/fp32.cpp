@@ -174,43 +174,96 @@ Fp32Bits reduction_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& 
   return sum;
 }
 
-Fp32Bits fused_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& values) {
-  Fp32Bits largest = 0;
+namespace {
+
+// What decides a sum that is rounded once before any arithmetic.
+struct Summary {
+  Fp32Bits largest = 0;  // magnitude
   bool any_nan = false;
   bool all_negative = true;
   float infinities = 0;  // their sum
+};
+
+Summary summarize(LaneMask mask, const std::array<Fp32Bits, kLanes>& values) {
+  Summary all;
   for (LaneMask left = mask; left != 0; left &= left - 1) {
     const Fp32Bits value =
         fp32_flush_subnormal(values[static_cast<std::size_t>(std::countr_zero(left))]);
     const Fp32Bits magnitude = value & ~kFp32Sign;
-    largest = std::max(largest, magnitude);
-    any_nan |= magnitude > kFp32Infinity;
-    infinities += magnitude == kFp32Infinity ? std::bit_cast<float>(value) : 0.0F;
-    all_negative &= (value & kFp32Sign) != 0;
+    all.largest = std::max(all.largest, magnitude);
+    all.any_nan |= magnitude > kFp32Infinity;
+    all.infinities += magnitude == kFp32Infinity ? std::bit_cast<float>(value) : 0.0F;
+    all.all_negative &= (value & kFp32Sign) != 0;
   }
-  if (any_nan || std::isnan(infinities)) {
+  return all;
+}
+
+// A sum of finite values, which is exact, as the units that round once give it; or what the
+// infinities and NaNs make of it.
+Fp32Bits rounded_once(const Summary& all, double sum) {
+  if (all.any_nan || std::isnan(all.infinities)) {
     return kFp32CanonicalNan;
   }
-  if (infinities != 0) {
-    return std::bit_cast<Fp32Bits>(infinities);
-  }
-  // The window's top bit has the largest exponent of the largest value's bin.
-  const int top = static_cast<int>(largest >> 23 | 7U) - 127;
-  const int lowest = top - (kFusedWindow - 1);
-  double sum = 0;
-  for (LaneMask left = mask; left != 0; left &= left - 1) {
-    const Fp32Bits value =
-        fp32_flush_subnormal(values[static_cast<std::size_t>(std::countr_zero(left))]);
-    sum += std::trunc(std::ldexp(double{std::bit_cast<float>(value)}, -lowest));
+  if (all.infinities != 0) {
+    return std::bit_cast<Fp32Bits>(all.infinities);
   }
   if (sum == 0) {
-    return all_negative ? kFp32Sign : 0;
+    return all.all_negative ? kFp32Sign : 0;
   }
-  sum = std::ldexp(sum, lowest);
   if (std::abs(sum) < 0x1p-126) {
     return sum < 0 ? kFp32Sign : 0;
   }
   return std::bit_cast<Fp32Bits>(static_cast<float>(sum));
+}
+
+// Exponent, unbiased, of the lowest place of a window below the bin of a magnitude: its top place
+// has the largest exponent of the bin.
+int lowest_place(Fp32Bits magnitude, int window) {
+  return static_cast<int>(magnitude >> kFractionWidth | 7U) - 127 - (window - 1);
+}
+
+// A finite value cut to the place.
+double cut(Fp32Bits value, int lowest) {
+  const double exact{std::bit_cast<float>(fp32_flush_subnormal(value))};
+  return std::ldexp(std::trunc(std::ldexp(exact, -lowest)), lowest);
+}
+
+}  // namespace
+
+Fp32Bits fused_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& values) {
+  const Summary all = summarize(mask, values);
+  if (all.largest >= kFp32Infinity) {
+    return rounded_once(all, 0);
+  }
+  double sum = 0;
+  for (LaneMask left = mask; left != 0; left &= left - 1) {
+    sum += cut(values[static_cast<std::size_t>(std::countr_zero(left))],
+               lowest_place(all.largest, kFusedWindow));
+  }
+  return rounded_once(all, sum);
+}
+
+Fp32Bits paired_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& values) {
+  const Summary all = summarize(mask, values);
+  if (all.largest >= kFp32Infinity) {
+    return rounded_once(all, 0);
+  }
+  constexpr LaneMask kEven = 0x55555555U;
+  double sum = 0;
+  int lowest = lowest_place(0, kPairedWindow);
+  for (LaneMask left = mask; left != 0;) {
+    const LaneMask even = left & kEven;
+    const LaneMask odd = left & ~kEven;
+    const LaneMask read = (even & (~even + 1)) | (odd & (~odd + 1));
+    left &= ~read;
+    const int before = lowest;
+    lowest = std::max(lowest, lowest_place(summarize(read, values).largest, kPairedWindow));
+    sum = lowest - before < 40 ? std::ldexp(std::floor(std::ldexp(sum, -lowest)), lowest) : 0;
+    for (LaneMask lanes = read; lanes != 0; lanes &= lanes - 1) {
+      sum += cut(values[static_cast<std::size_t>(std::countr_zero(lanes))], lowest);
+    }
+  }
+  return rounded_once(all, sum);
 }
 
 }  // namespace warpfold

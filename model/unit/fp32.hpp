@@ -70,4 +70,14 @@ inline constexpr int kFusedWindow = 44;
 // which every step is exact but the rounding.
 Fp32Bits fused_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& values);
 
+// The same of the paired unit, from the top of the largest bin that it has read (PairedWindow).
+inline constexpr int kPairedWindow = 32;
+
+// What a transaction reduced by the paired unit must carry: read by read, which takes the lowest
+// even and the lowest odd lane left, the sum before is cut to the window, downwards, or dropped
+// where its bin is five or more below; the two values are cut as fused_reference does it. The sum
+// is rounded to nearest even; subnormals count as zero. Lane numbers matter. An empty mask gives
+// -0. In double precision, in which every step is exact but the rounding.
+Fp32Bits paired_reference(LaneMask mask, const std::array<Fp32Bits, kLanes>& values);
+
 }  // namespace warpfold

@@ -8,6 +8,7 @@
 #include "model/types.hpp"
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/unit_declaration.hpp"
+#include "model/unit/window_sum.hpp"
 
 namespace warpfold {
 
@@ -47,18 +48,6 @@ class GoldenFused {
     bool first = false;  // of its transaction
     bool last = false;
   };
-  // The sum of some lanes of a transaction.
-  struct Sum {
-    std::int64_t units = 0;  // of the lowest bit of the window
-    std::uint32_t bin = 0;   // the window is below the top of this one
-    bool any_nan = false;
-    bool any_positive_infinity = false;
-    bool any_negative_infinity = false;
-    bool any_without_sign = false;
-  };
-
-  static void add(Sum& sum, Fp32Bits value);
-  static Fp32Bits round(const Sum& sum);
 
   Entry front_;  // its sum is next
   Entry back_;   // the younger one
@@ -70,12 +59,12 @@ class GoldenFused {
   LaneMask unpack_mask_ = 0;   // lanes left when the words were read that are now on rf_data
   LaneMask unpack_lanes_ = 0;  // lanes that were read
   std::uint32_t bin_ = 0;
-  Sum align_sum_, add_sum_;
+  WindowSum align_sum_, add_sum_;  // of some lanes of a transaction
 
-  Sum sum_;
+  WindowSum sum_;
   bool done_ = false;
   bool norm_valid_ = false;
-  Sum norm_sum_;
+  WindowSum norm_sum_;
   bool result_valid_ = false;
   Fp32Bits result_ = 0;
 };

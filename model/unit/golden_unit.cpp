@@ -5,6 +5,7 @@
 
 #include "model/unit/fp32.hpp"
 #include "model/unit/golden_fused.hpp"
+#include "model/unit/golden_paired.hpp"
 #include "model/unit/golden_vector.hpp"
 
 namespace warpfold {
@@ -178,6 +179,7 @@ bool GoldenPipelined::step(const UnitInputs& inputs, UnitOutputs& outputs) {
 template class GoldenUnit<GoldenSerial>;
 template class GoldenUnit<GoldenHalves>;
 template class GoldenUnit<GoldenFused>;
+template class GoldenUnit<GoldenPaired>;
 template class GoldenUnit<GoldenVector>;
 template class GoldenUnit<GoldenPipelined>;
 

@@ -336,10 +336,7 @@ bool Lockstep::check_value(Fp32Bits value, LaneMask lanes,
     return error.empty() || fail("lsu_data_o: the sum should be " + error);
   }
   // The kinds that are built in, to the bit.
-  const Fp32Bits sum =
-      unit_declaration(kind_).promise.sum == SumKind::kOneRounding
-          ? fused_reference(lanes, values)
-          : reduction_reference(lanes, values, unit_declaration(kind_).promise.adds);
+  const Fp32Bits sum = sum_reference(kind_, lanes, values);
   return value == sum || fail("lsu_data_o", value, "reference sum", sum);
 }
 

@@ -183,9 +183,4 @@ inline AtomredRequest with_words(AtomredRequest request, UnitKind kind, SplitMix
   return with_words(std::move(request), unit_declaration(kind), random);
 }
 
-// Whether sums of that kind are the fused ones; otherwise they are chains in lane order.
-inline bool sums_are_fused(UnitKind kind) {
-  return kind == UnitKind::kFused || kind == UnitKind::kVector;
-}
-
 }  // namespace warpfold

@@ -11,12 +11,15 @@
 #include "Varc_subcore_fused_groups.h"
 #include "Varc_subcore_halves.h"
 #include "Varc_subcore_halves_groups.h"
+#include "Varc_subcore_paired.h"
+#include "Varc_subcore_paired_groups.h"
 #include "Varc_subcore_pipelined.h"
 #include "Varc_subcore_pipelined_groups.h"
 #include "Varc_subcore_serial.h"
 #include "Varc_subcore_serial_groups.h"
 #include "Varc_subcore_vector.h"
 #include "model/unit/golden_fused.hpp"
+#include "model/unit/golden_paired.hpp"
 #include "model/unit/golden_unit.hpp"
 #include "model/unit/golden_vector.hpp"
 #include "model/unit/unit_declaration.hpp"
@@ -80,6 +83,8 @@ std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind, std::string_v
       return make<GoldenVector, Varc_subcore_vector, Varc_subcore_vector>(model, rule);
     case UnitKind::kHalves:
       return make<GoldenHalves, Varc_subcore_halves, Varc_subcore_halves_groups>(model, rule);
+    case UnitKind::kPaired:
+      return make<GoldenPaired, Varc_subcore_paired, Varc_subcore_paired_groups>(model, rule);
   }
   throw std::invalid_argument("no unit of this kind");
 }

@@ -54,11 +54,25 @@ inline constexpr std::array kUnitDeclarations = {
         {.read_lanes = kBanks, .sees_exponents = true, .max_words = kMaxWords, .cycles_to_rest = 6},
         {.sum = SumKind::kOneRounding, .window = kFusedWindow, .most_lanes = kBanks}},
     UnitDeclaration{"halves", {}, {.adds = WordType::kHalves, .flush_subnormals = false}},
+    UnitDeclaration{
+        "paired",
+        {.read_lanes = kPairedBanks, .cycles_to_rest = 6},
+        {.sum = SumKind::kOneRounding, .window = kPairedWindow, .most_lanes = kPairedBanks}},
 };
 static_assert(kUnitDeclarations.size() == kUnitKinds.size());
 
 constexpr const UnitDeclaration& unit_declaration(UnitKind kind) {
   return kUnitDeclarations[static_cast<std::size_t>(kind)];
+}
+
+// What a transaction reduced by a kind must carry, to the bit.
+inline Fp32Bits sum_reference(UnitKind kind, LaneMask mask,
+                              const std::array<Fp32Bits, kLanes>& values) {
+  const UnitPromise& promise = unit_declaration(kind).promise;
+  if (promise.sum == SumKind::kChain) {
+    return reduction_reference(mask, values, promise.adds);
+  }
+  return kind == UnitKind::kPaired ? paired_reference(mask, values) : fused_reference(mask, values);
 }
 
 // Lanes that one register-file read delivers at most: lane l comes through port l modulo this.

@@ -21,6 +21,7 @@ from values import KINDS, Missing
 BUDGET = 300 * 1024
 # The policies of pictures: name, policy, kind, colour, marker.
 HARDWARE = [("ARC-HW, fused unit", "arc-hw", "fused", "blue", "D"),
+            ("ARC-HW, paired unit", "arc-hw", "paired", "text", "h"),
             ("ARC-HW, pipelined unit", "arc-hw", "pipelined", "green", "v"),
             ("ARC-HW, serial unit", "arc-hw", "serial", "sky", "o"),
             ("ARC-SW, best threshold", "arc-sw", "serial", "red", "s"),
@@ -28,7 +29,8 @@ HARDWARE = [("ARC-HW, fused unit", "arc-hw", "fused", "blue", "D"),
             ("PHI", "phi", "serial", "pink", "X"), ("CCCL in every pass", "cccl", "serial", "grey", "P")]
 # Groups of the first picture: title, colour, rows of name, policy, kind, and what it costs.
 WAYS = [("Reduction unit in every sub-core (ARC-HW)", "blue",
-         [("fused", "arc-hw", "fused", "{fused} transistors"), ("pipelined", "arc-hw", "pipelined", "{pipelined} transistors"),
+         [("fused", "arc-hw", "fused", "{fused} transistors"), ("paired", "arc-hw", "paired", "{paired} transistors"),
+          ("pipelined", "arc-hw", "pipelined", "{pipelined} transistors"),
           ("serial, not greedy*", schedulers.GROUPS, "serial", "{groups} transistors"),
           ("serial", "arc-hw", "serial", "{serial} transistors")]),
         ("Buffers beside the L1", "orange",

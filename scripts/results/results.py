@@ -164,12 +164,12 @@ def outdated(name, behaviour=None):
 
 
 def layouts_outdated():
-    """Whether a kind of unit has no layout, or one of other gates."""
+    """Whether a kind of unit that is laid out has no layout, or one of other gates."""
     if outdated("layout"):
         return True
     gates = {row["top"]: row["transistors"] for row in store.read("synthesis")["rows"]}
     laid_out = {row["top"]: row["transistors"] for row in store.read("layout")["rows"]}
-    tops = [f"arc_reduction_{kind}" for kind in values.KINDS]
+    tops = [f"arc_reduction_{kind}" for kind in values.LAID_OUT]
     return any(top not in laid_out or laid_out[top] != gates[top] for top in tops)
 
 

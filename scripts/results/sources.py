@@ -16,14 +16,15 @@ import merging
 import replay_microbench
 import store
 import today as kernels
-from values import KINDS
+from values import LAID_OUT
 
 ROOT = store.ROOT
 BUILD = ROOT / "build/release"
 ACCURACY = re.compile(r"^(\S+): (\d+) transactions, (\d+) of one lane;.*\n"
                       r"fused is nearer to the exact sum (\d+) times, as near (\d+), farther (\d+)\n"
                       r"serial +inexact \d+, mean error ([0-9.]+) ulp, largest ([0-9.]+) ulp\n"
-                      r"fused +inexact \d+, mean error ([0-9.]+) ulp, largest ([0-9.]+) ulp$", re.M)
+                      r"fused +inexact \d+, mean error ([0-9.]+) ulp, largest ([0-9.]+) ulp\n"
+                      r"paired +inexact \d+, mean error ([0-9.]+) ulp, largest ([0-9.]+) ulp$", re.M)
 
 
 def run(command, environment=None):
@@ -56,9 +57,9 @@ def synthesis():
 
 
 def layouts():
-    """Routed layout, its picture, and FPGA figures of each kind of reduction unit."""
+    """Routed layout, its picture, and FPGA figures of reduction units."""
     chip, device = [], []
-    for kind in KINDS:
+    for kind in LAID_OUT:
         top = f"arc_reduction_{kind}"
         with tempfile.TemporaryDirectory() as folder:
             chip.append(json_of([ROOT / "scripts/layout.sh", "--top", top, "--out", folder]))
@@ -83,10 +84,11 @@ def accuracy():
     for match in ACCURACY.finditer(text):
         name, *rest = match.groups()
         transactions, lone, nearer, as_near, farther = map(int, rest[:5])
-        serial_mean, serial_max, fused_mean, fused_max = map(float, rest[5:])
+        serial_mean, serial_max, fused_mean, fused_max, paired_mean, paired_max = map(float, rest[5:])
         traces[Path(name).stem] = {"transactions": transactions, "one_lane": lone, "nearer": nearer, "as_near": as_near,
                                    "farther": farther, "serial": {"mean_ulp": serial_mean, "max_ulp": serial_max},
-                                   "fused": {"mean_ulp": fused_mean, "max_ulp": fused_max}}
+                                   "fused": {"mean_ulp": fused_mean, "max_ulp": fused_max},
+                                   "paired": {"mean_ulp": paired_mean, "max_ulp": paired_max}}
     if not traces:
         raise store.BadInput("accuracy_test printed no figures")
     return "build/release/tb/shipped/accuracy_test", {"traces": traces}

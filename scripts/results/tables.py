@@ -23,7 +23,8 @@ POLICIES = ["baseline", "sw-s:16", "sw-b:16", "skip", "cccl", "arc-hw", "lab", "
 STALLS = ["issued", "memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "idle"]
 UNITS = ["arc_unit", "lsu", "buffer", "noc", "rop"]
 MEANS = [("ARC-HW, serial unit", "arc-hw", "serial"), ("ARC-HW, pipelined unit", "arc-hw", "pipelined"),
-         ("ARC-HW, fused unit", "arc-hw", "fused"), ("ARC-SW, best threshold", "arc-sw", "serial"),
+         ("ARC-HW, paired unit", "arc-hw", "paired"), ("ARC-HW, fused unit", "arc-hw", "fused"),
+         ("ARC-SW, best threshold", "arc-sw", "serial"),
          ("LAB-ideal", "lab-ideal", "serial"), ("LAB, best partition of the L1", "lab-best", "serial"),
          ("PHI", "phi", "serial")]
 PLACEHOLDER = re.compile(r"\{([^{}\s]+)\}")
@@ -72,9 +73,9 @@ def kinds(n):
             each("128 x 4 units, of an RTX 4090's transistors", "unit.{}.share"),
             each("the same with the coalescer", "unit.{}.share_with_coalescer"),
             each("worst path, ns, ASAP7 RVT TT", "unit.{}.path_ns"),
-            ["sum", "chain of adds in lane order", "the same bits", "one rounding, any lane order"],
+            ["sum", "chain of adds in lane order", "the same bits", "one rounding, in lane order", "one rounding, any lane order"],
             row("largest error on recorded values, ulp", "accuracy.serial.max_ulp", "accuracy.serial.max_ulp",
-                "accuracy.fused.max_ulp")]
+                "accuracy.paired.max_ulp", "accuracy.fused.max_ulp")]
     for gpu in GPUS:
         keys = [f"truck.{gpu}.arc-hw.{kind}.speedup" for kind in KINDS]
         rows.append(row(f"speedup, truck, {gpu}", *keys))

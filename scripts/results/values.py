@@ -26,8 +26,10 @@ GPUS = ("rtx4090", "rtx3060", "h200")
 VECTORS_ON = "h100"
 PAPER_GPUS = ("rtx4090", "rtx3060")
 # Kinds of unit that tables of simulations have, and all of those that are synthesized.
-KINDS = ("serial", "pipelined", "fused")
-LANES = {"serial": 1, "pipelined": 1, "fused": 4, "vector": 4, "halves": 1}
+KINDS = ("serial", "pipelined", "paired", "fused")
+LANES = {"serial": 1, "pipelined": 1, "paired": 2, "fused": 4, "vector": 4, "halves": 1}
+# Those whose layouts the documents have.
+LAID_OUT = ("serial", "pipelined", "fused")
 ROW_OF_KIND = {kind: "arc_subcore" + ("" if kind == "serial" else f"_{kind}") for kind in LANES}
 # One trace of each workload of ARC's groups; of a scene in training that of 7,000 iterations.
 ARC_TRACES = ["workload:3D-??", "workload:NV-??", "workload:PS-??", "!*-1K", "!*-values"]
@@ -238,7 +240,7 @@ class Numbers:
             for word in words[1:]:
                 value = value[word]
             return whole(value) if isinstance(value, int) else two(value)
-        if words[0] in ("serial", "fused"):
+        if words[0] in ("serial", "fused", "paired"):
             most = max(entry[words[0]][words[1]] for entry in traces.values())
             return whole(most) if most >= 100 else two(most)
         return whole(sum(entry[words[0]] for entry in traces.values()))

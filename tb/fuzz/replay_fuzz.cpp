@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "model/unit/golden_fused.hpp"
+#include "model/unit/golden_paired.hpp"
 #include "model/unit/golden_unit.hpp"
 #include "model/unit/golden_vector.hpp"
 #include "model/unit/replay.hpp"
@@ -43,6 +44,7 @@ void run(std::string_view input) {
     check_unit<GoldenFused>(UnitKind::kFused, replay);
     check_unit<GoldenVector>(UnitKind::kVector, replay);
     check_unit<GoldenHalves>(UnitKind::kHalves, replay);
+    check_unit<GoldenPaired>(UnitKind::kPaired, replay);
   });
 }
 

@@ -113,9 +113,7 @@ class Environment {
     ASSERT_EQ(found->second & group, group) << "a lane leaves twice";
     if (out.lsu_reduced) {
       const AtomredRequest::Operand& operand = request.operand(out.lsu_word);
-      const WordType type = unit_declaration(kind_).promise.adds;
-      ASSERT_EQ(out.lsu_data, sums_are_fused(kind_) ? fused_reference(group, operand)
-                                                    : reduction_reference(group, operand, type));
+      ASSERT_EQ(out.lsu_data, sum_reference(kind_, group, operand));
       ASSERT_EQ(out.lsu_last, out.lsu_word + 1 == request.words());
     }
     if (!out.lsu_last) {

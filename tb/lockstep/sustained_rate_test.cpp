@@ -39,6 +39,8 @@ constexpr Rate kRates[] = {
     {UnitKind::kPipelined, 1, 129, 128, 4},
     // Eight reads, from the cycle after the acceptance on; the result is there six after the last.
     {UnitKind::kFused, 4, 14, 8, 1},
+    // Sixteen reads likewise; five after the last.
+    {UnitKind::kPaired, 2, 21, 16, 1},
 };
 
 class SustainedRate : public testing::TestWithParam<std::tuple<Rate, UnitModel>> {};
@@ -46,7 +48,6 @@ class SustainedRate : public testing::TestWithParam<std::tuple<Rate, UnitModel>>
 TEST_P(SustainedRate, OverEventsOfNineParameters) {
   const auto& [rate, model] = GetParam();
   const std::unique_ptr<ArcUnit> unit = make_unit(model, rate.kind);
-  const WordType type = unit_declaration(rate.kind).promise.adds;
   std::vector<std::array<Fp32Bits, kLanes>> operands(kRequests);
   for (std::uint32_t request = 0; request < kRequests; ++request) {
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
@@ -82,9 +83,7 @@ TEST_P(SustainedRate, OverEventsOfNineParameters) {
       ASSERT_TRUE(out.lsu_reduced);
       ASSERT_EQ(out.lsu_tag, results) << "cycle " << cycle;
       ASSERT_EQ(out.lsu_addr, address(results));
-      ASSERT_EQ(out.lsu_data, rate.kind == UnitKind::kFused
-                                  ? fused_reference(kFullWarp, operands[results])
-                                  : reduction_reference(kFullWarp, operands[results], type));
+      ASSERT_EQ(out.lsu_data, sum_reference(rate.kind, kFullWarp, operands[results]));
       ++results;
     }
     if (out.rf_valid) {

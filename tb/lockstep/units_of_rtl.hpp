@@ -27,10 +27,12 @@ inline constexpr UnitOfRtl kUnitsOfRtl[] = {
     {UnitKind::kFused, {}},
     {UnitKind::kVector, {}},
     {UnitKind::kHalves, {}},
+    {UnitKind::kPaired, {}},
     {UnitKind::kSerial, "reduce-groups"},
     {UnitKind::kPipelined, "reduce-groups"},
     {UnitKind::kFused, "reduce-groups"},
     {UnitKind::kHalves, "reduce-groups"},
+    {UnitKind::kPaired, "reduce-groups"},
 };
 
 inline std::string unit_test_name(const testing::TestParamInfo<UnitOfRtl>& parameter) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How near to the exact sum the serial chain and the fused sum come, on every transaction of every
-// shipped trace that has values: lanes of one event and parameter that add to one primitive.
+// How near to the exact sum the serial chain, the fused and the paired sum come, on every
+// transaction of every shipped trace that has values: lanes of one event and parameter that add to
+// one primitive.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -139,6 +140,7 @@ class Accuracy {
     const int ulp = std::max(0, magnitude.leading() - 23);
     serial_.add(serial, ulp);
     fused_.add(fused, ulp);
+    paired_.add(error_of(paired_reference(mask, values), exact), ulp);
   }
 
   void print() const {
@@ -148,7 +150,8 @@ class Accuracy {
     std::printf("fused is nearer to the exact sum %llu times, as near %llu, farther %llu\n",
                 number(better_), number(equal_), number(worse_));
     const auto count = static_cast<double>(transactions_ - not_finite_ - cancelled_);
-    for (const auto& [name, errors] : {std::pair{"serial", serial_}, std::pair{"fused", fused_}}) {
+    for (const auto& [name, errors] :
+         {std::pair{"serial", serial_}, std::pair{"fused", fused_}, std::pair{"paired", paired_}}) {
       std::printf("%-6s  inexact %llu, mean error %.4f ulp, largest %.4f ulp\n", name,
                   number(errors.wrong), errors.total / count, errors.largest);
     }
@@ -158,6 +161,8 @@ class Accuracy {
   [[nodiscard]] std::uint64_t better() const { return better_; }
   [[nodiscard]] std::uint64_t worse() const { return worse_; }
   [[nodiscard]] std::uint64_t not_finite() const { return not_finite_; }
+  [[nodiscard]] const Errors& serial() const { return serial_; }
+  [[nodiscard]] const Errors& paired() const { return paired_; }
 
  private:
   static Exact error_of(Fp32Bits sum, const Exact& exact) {
@@ -175,6 +180,7 @@ class Accuracy {
   std::uint64_t worse_ = 0;
   Errors serial_;
   Errors fused_;
+  Errors paired_;
 };
 
 void add_transactions(const trace::Reader& reader, Accuracy& accuracy) {
@@ -235,6 +241,8 @@ TEST(ShippedValues, FusedSumIsNoFartherFromTheExactSumThanTheSerialChain) {
     EXPECT_GT(accuracy.transactions(), 1'000U);
     EXPECT_EQ(accuracy.worse(), 0U);
     EXPECT_EQ(accuracy.not_finite(), 0U);
+    EXPECT_LT(accuracy.paired().total, accuracy.serial().total);
+    EXPECT_LT(accuracy.paired().largest, accuracy.serial().largest);
     better += accuracy.better();
   }
   EXPECT_GT(better, 1'000U) << "nothing was compared";

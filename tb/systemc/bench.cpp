@@ -322,5 +322,6 @@ template class Bench<UnitKind::kPipelined>;
 template class Bench<UnitKind::kFused>;
 template class Bench<UnitKind::kVector>;
 template class Bench<UnitKind::kHalves>;
+template class Bench<UnitKind::kPaired>;
 
 }  // namespace warpfold::systemc

@@ -36,7 +36,7 @@ int main_of(int argc, char** argv) {
   std::string kind;
   BenchOptions options{
       .seed = test_seed(), .cycles = 100'000, .mislead_from = {}, .break_promise_from = {}};
-  app.add_option("kind", kind, "serial, pipelined, fused, vector or halves")->required();
+  app.add_option("kind", kind, "serial, pipelined, fused, vector, halves or paired")->required();
   app.add_option("--cycles", options.cycles, "cycles with requests");
   app.add_option("--seed", options.seed, "of all that is drawn");
   app.add_option("--mislead-from", options.mislead_from,
@@ -55,6 +55,8 @@ int main_of(int argc, char** argv) {
       return run<UnitKind::kVector>(options);
     case UnitKind::kHalves:
       return run<UnitKind::kHalves>(options);
+    case UnitKind::kPaired:
+      return run<UnitKind::kPaired>(options);
   }
   return 2;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fused reduction unit between a transaction source, a register file of four banks and a result
-// sink that the bench plays, with subnormals flushed and without, and with other windows. Timing is
-// checked tightly: every output of every cycle is foretold.
+// sink that the bench plays, with subnormals flushed and without, and with other windows; with
+// WARPFOLD_PAIRED the paired one, with two banks. Timing is checked tightly: every output of every
+// cycle is foretold.
 
 #include <gtest/gtest.h>
 
@@ -17,10 +18,14 @@
 #include <utility>
 #include <vector>
 
+#ifdef WARPFOLD_PAIRED
+#include "Varc_reduction_paired.h"
+#else
 #include "Varc_reduction_fused_flush.h"
 #include "Varc_reduction_fused_gradual.h"
 #include "Varc_reduction_fused_narrow.h"
 #include "Varc_reduction_fused_wide.h"
+#endif
 #include "model/types.hpp"
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/fp32.hpp"
@@ -30,6 +35,29 @@ namespace warpfold {
 namespace {
 
 using Operand = std::array<Fp32Bits, kLanes>;
+
+#ifdef WARPFOLD_PAIRED
+constexpr unsigned kUnitBanks = kPairedBanks;
+// Cycles from the last read to the result.
+constexpr unsigned kReadToResult = 5;
+// That values are made for.
+constexpr unsigned kUsualWindow = kPairedWindow;
+
+struct Paired {
+  using Top = Varc_reduction_paired;
+  static constexpr bool kFlush = true;
+  static constexpr int kWindow = kPairedWindow;
+};
+using Configs = testing::Types<Paired>;
+
+template <typename Config>
+Fp32Bits reference(LaneMask mask, const Operand& operand) {
+  return paired_reference(mask, operand);
+}
+#else
+constexpr unsigned kUnitBanks = kBanks;
+constexpr unsigned kReadToResult = 6;
+constexpr unsigned kUsualWindow = kFusedWindow;
 
 struct Flush {
   using Top = Varc_reduction_fused_flush;
@@ -101,6 +129,9 @@ Fp32Bits reference(LaneMask mask, const Operand& operand) {
              : windowed_reference(mask, operand, Config::kWindow, Config::kFlush);
 }
 
+using Configs = testing::Types<Flush, Gradual, Narrow, Wide>;
+#endif
+
 struct Txn {
   LaneMask mask = 0;
   Address addr = 0;
@@ -109,12 +140,16 @@ struct Txn {
 };
 
 LaneMask bank_lanes(unsigned bank) {
-  return 0x11111111U << bank;
+  LaneMask lanes = 0;
+  for (unsigned lane = bank; lane < kLanes; lane += kUnitBanks) {
+    lanes |= LaneMask{1} << lane;
+  }
+  return lanes;
 }
 
 LaneMask lowest_of_each_bank(LaneMask left) {
   LaneMask lanes = 0;
-  for (unsigned bank = 0; bank < kBanks; ++bank) {
+  for (unsigned bank = 0; bank < kUnitBanks; ++bank) {
     const LaneMask of_bank = left & bank_lanes(bank);
     lanes |= of_bank & (~of_bank + 1U);
   }
@@ -124,7 +159,7 @@ LaneMask lowest_of_each_bank(LaneMask left) {
 // Cycles in which a mask is read: the most lanes in one bank.
 unsigned reads_of(LaneMask mask) {
   int most = 0;
-  for (unsigned bank = 0; bank < kBanks; ++bank) {
+  for (unsigned bank = 0; bank < kUnitBanks; ++bank) {
     most = std::max(most, std::popcount(mask & bank_lanes(bank)));
   }
   return static_cast<unsigned>(most);
@@ -142,8 +177,7 @@ class FusedUnit : public testing::Test {
     Fp32Bits data = 0;
   };
 
-  // Cycles from the last read to the result, and from a result taken to the next, at least.
-  static constexpr std::uint64_t kReadToResult = 6;
+  // Cycles from a result taken to the next, at least.
   static constexpr std::uint64_t kTakenToResult = 2;
 
   FusedUnit() {
@@ -208,7 +242,7 @@ class FusedUnit : public testing::Test {
       for (unsigned lane = 0; lane < kLanes; ++lane) {
         rf_bins_[lane] = exponent_bin(txn_read.operand[lane]);
         if ((lanes >> lane & 1U) != 0) {
-          rf_data_[lane % kBanks] = txn_read.operand[lane];
+          rf_data_[lane % kUnitBanks] = txn_read.operand[lane];
         }
       }
       left_ = rest;
@@ -284,6 +318,9 @@ class FusedUnit : public testing::Test {
   }
 
   void drive_register_file() {
+#ifdef WARPFOLD_PAIRED
+    dut_->rf_data_i = std::uint64_t{rf_data_[1]} << 32 | rf_data_[0];
+#else
     for (unsigned bank = 0; bank < kBanks; ++bank) {
       dut_->rf_data_i[bank] = rf_data_[bank];
     }
@@ -297,6 +334,7 @@ class FusedUnit : public testing::Test {
         dut_->rf_bin_i[5 * lane / 32 + 1] |= static_cast<std::uint32_t>(bits >> 32);
       }
     }
+#endif
   }
 
   bench::ClockedDut<typename Config::Top> dut_;
@@ -305,14 +343,13 @@ class FusedUnit : public testing::Test {
   LaneMask left_ = 0;                    // lanes of the last one still to read
   std::uint64_t last_taken_ = 0;         // when the last result was taken
   std::optional<std::uint64_t> result_due_;
-  std::array<Fp32Bits, kBanks> rf_data_{0x7fc00000U, 0x3f800000U, 0xff800000U, 0x12345678U};
+  std::array<Fp32Bits, kUnitBanks> rf_data_{0x7fc00000U, 0x3f800000U};
   std::array<std::uint8_t, kLanes> rf_bins_{};
   bench::Rng garbage_{7};
   std::int64_t lanes_accepted_ = 0;
   std::int64_t lanes_emitted_ = 0;
 };
 
-using Configs = testing::Types<Flush, Gradual, Narrow, Wide>;
 TYPED_TEST_SUITE(FusedUnit, Configs);
 
 // ------------------------------------------------------------------------------------------------
@@ -335,7 +372,7 @@ LaneMask random_mask(bench::Rng& rng) {
       mask = 0xffffffffU;
       break;
     case 4:
-      mask &= bank_lanes(static_cast<unsigned>(rng() % kBanks));
+      mask &= bank_lanes(static_cast<unsigned>(rng() % kUnitBanks));
       break;
     default:
       break;
@@ -416,7 +453,8 @@ Operand random_values(bench::Rng& rng, LaneMask mask, unsigned value_class) {
       }
       if (lanes.size() % 2 != 0 && lanes.size() > 2 && sign()) {
         const unsigned lowest = (operand[lanes[0]] >> 23 & 0xffU) | 7U;
-        operand[lanes.back()] = fp32(sign(), lowest - 43 + below(4), sign() ? word() : 0);
+        operand[lanes.back()] =
+            fp32(sign(), lowest - (kUsualWindow - 1) + below(4), sign() ? word() : 0);
       }
       break;
     }
@@ -492,7 +530,8 @@ LaneMask lowest_lanes(unsigned count) {
 LaneMask lanes_of_few_banks(unsigned count) {
   LaneMask mask = 0;
   for (unsigned i = 0; i < count; ++i) {
-    mask |= LaneMask{1} << (i % 8 * kBanks + i / 8);
+    constexpr unsigned kOfBank = kLanes / kUnitBanks;
+    mask |= LaneMask{1} << (i % kOfBank * kUnitBanks + i / kOfBank);
   }
   return mask;
 }
@@ -501,7 +540,7 @@ LaneMask lanes_of_few_banks(unsigned count) {
 // Time
 // ------------------------------------------------------------------------------------------------
 
-// Accepted in cycle t, at most k lanes in a bank: reads in t+1 .. t+k, result in t+k+6.
+// Accepted in cycle t, at most k lanes in a bank: reads in t+1 .. t+k, result kReadToResult later.
 TYPED_TEST(FusedUnit, ResultComesExactlyInTime) {
   bench::Rng rng(bench::seed());
   for (int i = 0; i < 400; ++i) {
@@ -510,20 +549,20 @@ TYPED_TEST(FusedUnit, ResultComesExactlyInTime) {
     typename TestFixture::Events events;
     ASSERT_NO_FATAL_FAILURE(this->step(&txn, true, true, &events));
     ASSERT_TRUE(events.accepted);
-    for (unsigned cycle = 1; cycle <= reads + 5; ++cycle) {
+    for (unsigned cycle = 1; cycle < reads + kReadToResult; ++cycle) {
       ASSERT_NO_FATAL_FAILURE(this->step(nullptr, true, true, &events));
       ASSERT_EQ(events.read, cycle <= reads) << "cycle t+" << cycle << ", " << reads << " reads";
       ASSERT_FALSE(events.offered) << "cycle t+" << cycle << ", " << reads << " reads";
     }
     ASSERT_NO_FATAL_FAILURE(this->step(nullptr, true, true, &events));
-    ASSERT_TRUE(events.offered) << "cycle t+k+6, " << reads << " reads";
+    ASSERT_TRUE(events.offered) << "cycle t+k+" << kReadToResult << ", " << reads << " reads";
     ASSERT_NO_FATAL_FAILURE(this->step(nullptr, true, true, &events));
     ASSERT_FALSE(events.offered);
   }
 }
 
-// With a transaction of one mask always waiting, two are accepted every max(2k, k+6) cycles: from
-// k = 6 on no cycle passes without a read; below, the two entries are what limits.
+// With a transaction of one mask always waiting, two are accepted every max(2k, k+kReadToResult)
+// cycles: for a larger k no cycle passes without a read; below, the two entries are what limits.
 TYPED_TEST(FusedUnit, SteadyState) {
   bench::Rng rng(bench::seed());
   std::printf("lanes  banks evenly: reads  lanes/cycle   few banks: reads  lanes/cycle\n");
@@ -540,11 +579,11 @@ TYPED_TEST(FusedUnit, SteadyState) {
         accepted.push_back(this->dut_.cycle() - 1);
       }
       const std::uint64_t cycles = accepted[kTxns + 4] - accepted[4];
-      EXPECT_EQ(2 * cycles, std::uint64_t{kTxns} * std::max(2 * reads, reads + 6));
+      EXPECT_EQ(2 * cycles, std::uint64_t{kTxns} * std::max(2 * reads, reads + kReadToResult));
       const double rate = static_cast<double>(count) * kTxns / static_cast<double>(cycles);
       std::printf("%21u  %11.3f", reads, rate);
       if (count == 32) {
-        EXPECT_EQ(rate, 4.0);
+        EXPECT_EQ(rate, kUnitBanks);
       }
       ASSERT_NO_FATAL_FAILURE(this->drain());
     }
@@ -589,7 +628,8 @@ TYPED_TEST(FusedUnit, DeniedReadsDelayTheResultByAsMuch) {
     const Txn txn = random_txn(rng, 0x00ff0000U);
     ASSERT_NO_FATAL_FAILURE(this->step(&txn, true, true));
     const std::uint64_t accepted = this->dut_.cycle() - 1;
-    for (int read = 0; read < 2; ++read) {
+    const unsigned reads = reads_of(txn.mask);
+    for (unsigned read = 0; read < reads; ++read) {
       for (unsigned i = 0; i < denied; ++i) {
         ASSERT_NO_FATAL_FAILURE(this->step(nullptr, false, true));
       }
@@ -601,7 +641,7 @@ TYPED_TEST(FusedUnit, DeniedReadsDelayTheResultByAsMuch) {
       now = this->dut_.cycle();
       ASSERT_NO_FATAL_FAILURE(this->step(nullptr, true, true, &events));
     } while (!events.offered);
-    ASSERT_EQ(now, accepted + 2 * (1 + denied) + 6);
+    ASSERT_EQ(now, accepted + reads * (1 + denied) + kReadToResult);
   }
 }
 
@@ -668,6 +708,7 @@ TYPED_TEST(FusedUnit, SumsOfEveryClassOfValues) {
   }
 }
 
+#ifndef WARPFOLD_PAIRED
 TYPED_TEST(FusedUnit, DirectedSums) {
   if (TypeParam::kWindow != kFusedWindow) {
     GTEST_SKIP() << "some of these sums are of values at the end of the window";
@@ -777,6 +818,62 @@ TYPED_TEST(FusedUnit, LaneOrderDoesNotMatter) {
     }
   }
 }
+
+#else
+// Lanes of neighbouring numbers: two of them are a read.
+TYPED_TEST(FusedUnit, DirectedSums) {
+  struct Case {
+    std::vector<Fp32Bits> lanes;
+    Fp32Bits sum;
+  };
+  const Case cases[] = {
+      {{0x80000000, 0x80000000}, 0x80000000},
+      {{0x80000000, 0x00000000}, 0x00000000},
+      {{0x3f800000, 0xbf800000}, 0x00000000},
+      {{0x007fffff, 0x80000001, 0x80000001}, 0x00000000},
+      {{0x81000000, 0x00800001}, 0x80000000},
+      {{0x81000000, 0x00800000}, 0x80800000},
+      {{0x7f812345}, 0x7fffffff},
+      {{0x7f800000, 0x00000000, 0xff800000}, 0x7fffffff},
+      {{0x00000000, 0xff800000, 0x7f7fffff}, 0xff800000},
+      {{0x7f7fffff, 0x7f7fffff}, 0x7f800000},
+      {{0xff7fffff, 0xf3000000}, 0xff800000},
+      {{0x7f7fffff, 0x7f7fffff, 0xff7fffff}, 0x7f7fffff},
+      // ties to even: 2^24 and 1, 2^24 + 2 and 1; of negatives with a little less
+      {{0x4b800000, 0x3f800000}, 0x4b800000},
+      {{0xcb800001, 0xbf800000}, 0xcb800002},
+      {{0xcb800001, 0xbf800000, 0x3d800000}, 0xcb800001},
+      // 1 has the top place of its bin, so 2^-31 is the last place of the window
+      {{0x3f800000, 0x30000000, 0xbf800000}, 0x30000000},
+      {{0x3f800000, 0x2fffffff, 0xbf800000}, 0x00000000},
+      {{0x3f800000, 0xb0000000, 0xbf800000}, 0xb0000000},
+      // a larger bin in a later read: one, two, three, four bins up, and five, where nothing is
+      // kept
+      {{0x33800001, 0x00000000, 0x37000000, 0xb7000000}, 0x33800001},
+      {{0x33800001, 0x00000000, 0x3b000000, 0xbb000000}, 0x33800000},
+      {{0x33800001, 0x00000000, 0x3f000000, 0xbf000000}, 0x33800000},
+      {{0x33800001, 0x00000000, 0x43000000, 0xc3000000}, 0x00000000},
+      // moved down, a negative sum loses towards minus infinity
+      {{0xb3800001, 0x80000000, 0x43000000, 0xc3000000}, 0xb4000000},
+      {{0xb3800001, 0x80000000, 0x47000000, 0xc7000000}, 0x00000000},
+      // a smaller bin in a later read
+      {{0x43000000, 0xc3000000, 0x33800001, 0x80000000}, 0x00000000},
+      {{0x3b000000, 0xbb000000, 0x33800001, 0x80000000}, 0x33800000},
+  };
+  for (const Case& c : cases) {
+    for (unsigned first = 0; first + c.lanes.size() <= kLanes; first += 2) {
+      Operand operand;
+      operand.fill(0x7f800001U);
+      LaneMask mask = 0;
+      for (std::size_t i = 0; i < c.lanes.size(); ++i) {
+        operand[first + i] = c.lanes[i];
+        mask |= LaneMask{1} << (first + i);
+      }
+      EXPECT_EQ(this->sum_of(mask, operand), c.sum) << std::hex << c.lanes.front() << " first";
+    }
+  }
+}
+#endif
 
 // After a result has been taken nothing is left of it in the next sum.
 TYPED_TEST(FusedUnit, SumsDoNotLeakIntoEachOther) {

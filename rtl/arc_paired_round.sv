@@ -1,21 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Round: a complete sum becomes an FP32 word, rounded once to nearest even, as arc_fused_round does it.
+// Back of the paired unit's data path: a complete sum becomes an FP32 word, in two stages.
 //
-// Contract: sum_i, bin_i, flags_i give data_o two cycles later if keep_i was high in the cycle between;
-// data_o stays until the next such cycle and is zero without valid_i.
+// Contract: sum_i, a signed whole number of places of the window, bin_i, whose last exponent is that of
+// the window's top place, and flags_i give data_o two cycles later, if keep_i was high in the cycle between.
+// data_o stays until the next such cycle; it is zero without valid_i. It is the sum, rounded once to
+// nearest even; 7fffffff with a NaN or infinities of both signs, else an infinity if there is one. An exact
+// zero is +0, but -0 if no value was without sign. A sum below the normal range becomes the zero of its
+// sign.
 //
 // The magnitude of a negative sum is its complement, one place too small: as if ones without end
-// followed it. A bin is a byte of the sum, so the byte with the leading one gives the exponent.
-module two_lanes_round (
-  input  logic        clk_i,
-  input  logic [37:0] sum_i,
-  input  logic [4:0]  bin_i,
-  input  logic [3:0]  flags_i,
-  input  logic        keep_i,
-  input  logic        valid_i,
-  output logic [31:0] data_o
+// followed it. A bin is a byte of the sum, so the byte with the leading one gives the exponent. The
+// registers have no reset.
+
+module arc_paired_round (
+  input  logic                               clk_i,
+  // magnitude stage
+  input  logic [arc_pkg::PairedSumWidth-1:0] sum_i,
+  input  logic [arc_pkg::BinWidth-1:0]       bin_i,
+  input  logic [3:0]                         flags_i,  // NaN, +inf, -inf, one without sign
+  // normalise stage, one cycle later: what comes out of it is the next result
+  input  logic                               keep_i,
+  // result, one cycle later
+  input  logic                               valid_i,
+  output logic [arc_pkg::DataWidth-1:0]      data_o
 );
 
+  localparam int MagWidth = arc_pkg::PairedSumWidth - 1;
+  localparam int BinWidth = arc_pkg::BinWidth;
+  localparam int DataWidth = arc_pkg::DataWidth;
   localparam int ExpWidth = arc_pkg::ExpWidth;
   localparam int FracWidth = arc_pkg::FracWidth;
   localparam int SigWidth = arc_pkg::SigWidth;
@@ -26,15 +38,15 @@ module two_lanes_round (
   // ------------------------------------------------------------------------------------------
 
   logic neg_q, any_inf;
-  logic [36:0] mag_q;
-  logic [4:0] bin_q;
+  logic [MagWidth-1:0] mag_q;
+  logic [BinWidth-1:0] bin_q;
   logic [2:0] flags_q;  // NaN, infinity, its sign or that of a zero
 
   assign any_inf = flags_i[2] || flags_i[1];
 
   always_ff @(posedge clk_i) begin
-    neg_q <= sum_i[37];
-    mag_q <= sum_i[36:0] ^ {37{sum_i[37]}};
+    neg_q <= sum_i[MagWidth];
+    mag_q <= sum_i[MagWidth-1:0] ^ {MagWidth{sum_i[MagWidth]}};
     bin_q <= bin_i;
     flags_q <= {flags_i[3] || (flags_i[2] && flags_i[1]), any_inf, any_inf ? flags_i[1] : !flags_i[0]};
   end
@@ -45,7 +57,7 @@ module two_lanes_round (
 
   logic round_up;
   logic [31:0] norm;
-  logic [5:0] exp_high;  // signed
+  logic [BinWidth:0] exp_high;  // signed
   logic [2:0] shift;
 
   always_comb begin : normalise
@@ -112,7 +124,7 @@ module two_lanes_round (
     if (something && !inf) sign = result_neg_q;
     data_o = {sign && !nan,
               (exp[ExpWidth-1:0] & {ExpWidth{!zero}}) | {ExpWidth{inf || nan || huge_sum}},
-              (frac & {FracWidth{!zero && !huge_sum && !inf}}) | {FracWidth{nan}}} & {32{valid_i}};
+              (frac & {FracWidth{!zero && !huge_sum && !inf}}) | {FracWidth{nan}}} & {DataWidth{valid_i}};
   end
 
 endmodule

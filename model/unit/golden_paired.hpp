@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The paired reduction unit in plain C++, with the state registers of arc_reduction_paired: a
+// Reduction for GoldenUnit. Owned by its GoldenUnit; step() is one clock cycle.
+#pragma once
+
+#include <string_view>
+
+#include "model/types.hpp"
+#include "model/unit/arc_unit.hpp"
+#include "model/unit/unit_declaration.hpp"
+#include "model/unit/window_sum.hpp"
+
+namespace warpfold {
+
+// Up to two lanes a cycle, cut to a window below the largest exponent that has been read, added as
+// integers, rounded once.
+class GoldenPaired {
+ public:
+  // Rests when what it read last has gone through its stages.
+  static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kPaired).ports;
+  static constexpr std::string_view kScheduler = "greedy";
+  static constexpr bool kByRequest = false;
+
+  void reset() { *this = {}; }
+  [[nodiscard]] bool busy() const { return front_.valid || back_.valid; }
+  bool step(const UnitInputs& inputs, UnitOutputs& outputs);
+  void load(Address address, LaneMask mask, Tag tag, const UnitInputs&, UnitOutputs&) {
+    back_ = {.valid = true, .address = address, .tag = tag};
+    mask_ = mask;
+    fetch_first_ = true;
+  }
+
+ private:
+  // A transaction in the unit.
+  struct Entry {
+    bool valid = false;
+    Address address = 0;
+    Tag tag = 0;
+  };
+  // One granted read on its way from the register file to the running sum.
+  struct Step {
+    bool valid = false;
+    bool first = false;  // of its transaction
+    bool last = false;
+  };
+
+  // The stages, from the last back to the first.
+  void round(bool taken);
+  void add();
+  void align(const UnitInputs& inputs);
+
+  Entry front_;  // its sum is next
+  Entry back_;   // the younger one
+
+  LaneMask mask_ = 0;  // lanes of the younger one that are still to be read
+  bool fetch_first_ = false;
+
+  Step align_, add_;
+  LaneMask align_lanes_ = 0;    // those whose words are now on rf_data
+  std::uint32_t bin_ = 0;       // the largest of the transaction so far
+  WindowSum add_sum_;           // of the lanes of one read
+  std::uint32_t add_down_ = 0;  // bins from that of the sum before to that of this read
+
+  WindowSum sum_;
+  bool done_ = false;
+  bool norm_valid_ = false;
+  WindowSum norm_sum_;
+  bool result_valid_ = false;
+  Fp32Bits result_ = 0;
+};
+
+}  // namespace warpfold
