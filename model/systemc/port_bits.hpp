@@ -23,7 +23,8 @@ using BinBits = sc_dt::sc_bv<kLanes * kBinWidth>;
 // rf_data_i: one value, or for the fused, the vector and the paired kind that of bank b's lane in
 // bits [32*b +: 32].
 template <UnitKind kKind>
-using ReadData = std::conditional_t<read_lanes(kKind) == 1, sc_dt::sc_uint<kWordWidth>,
+using ReadData = std::conditional_t<(read_lanes(kKind) <= 2),
+                                    sc_dt::sc_uint<kWordWidth* static_cast<int>(read_lanes(kKind))>,
                                     sc_dt::sc_bv<kWordWidth* static_cast<int>(read_lanes(kKind))>>;
 
 // The 32 values that the lanes of a warp hold in one register.
