@@ -90,6 +90,24 @@ lane_read_twice       | arc_reduction_pipelined | arc_reduction_pipelined.sv | s
 result_overwritten    | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/last_empty_q && !stay;/last_empty_q;/
 result_forgotten      | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/waiting_q <= stay;/waiting_q <= 1'b0;/
 stage_too_many        | arc_reduction_pipelined | arc_fp_adder.sv     | s/s3_sign <= s2_sign;/s3_sign <= s1_sign;/
+two_of_a_bank         | arc_reduction_paired | arc_paired_fetch.sv | s/blocked = blocked \| \(group_below << i\)/blocked = below/
+pair_read_again       | arc_reduction_paired | arc_paired_fetch.sv | s/\(blocked \| \{Lanes\{!ready_i\}\}\)/{Lanes{1'b1}}/
+last_read_too_late    | arc_reduction_paired | arc_paired_fetch.sv | s/any = any \|\| four != '0;/any = 1'b1;/
+sum_moves_too_far     | arc_reduction_paired | arc_paired_align.sv | s/\(largest_1 && from_1_to_old\[BinWidth-1:0\] == BinWidth'\(32 - k/(largest_1 \&\& from_1_to_old[BinWidth-1:0] == BinWidth'(31 - k/
+bin_of_what_was_not_read | arc_reduction_paired | arc_paired_align.sv | s/largest_1 = read_i\[1\] && /largest_1 = /
+old_bin_in_a_first_read | arc_reduction_paired | arc_paired_align.sv | s/\(from_0_to_old\[BinWidth\] \|\| first_i\)/from_0_to_old[BinWidth]/
+sum_before_is_kept    | arc_reduction_paired | arc_paired_align.sv | s/keep_o\[k\] = !first_i && /keep_o[k] = /
+subnormal_kept        | arc_reduction_paired | arc_paired_align.sv | s/ & \{FracWidth\{hidden\}\}//
+sign_not_moved        | arc_reduction_paired | arc_paired_sum.sv   | s/\? i \+ 8 \* k : Width - 1\]/? i + 8 * k : i]/
+missing_one_lost      | arc_reduction_paired | arc_paired_sum.sv   | s/\.carry_i\(neg_i\[1\]\)/.carry_i(1'b0)/
+two_signs_as_one      | arc_reduction_paired | arc_paired_sum.sv   | s/neg_i\[0\] \^ neg_i\[1\], term/neg_i[0] | neg_i[1], term/
+negative_tie          | arc_reduction_paired | arc_paired_round.sv | s/round_up = neg_q \? norm\[7\] \| norm\[8\]/round_up = neg_q ? norm[7]/
+byte_not_in_the_tail  | arc_reduction_paired | arc_paired_round.sv | s/tail = !leads \|\| mag_q\[7:0\] == \{8\{neg_q\}\}/tail = 1'b1/
+zeros_shifted_in      | arc_reduction_paired | arc_paired_round.sv | s/norm = \{norm\[27:0\], \{4\{neg_q\}\}\}/norm = {norm[27:0], 4'b0}/
+third_accepted        | arc_reduction_paired | arc_reduction_paired.sv | s/ && \(!back_valid_q \|\| advance\);/;/
+flags_of_the_sum_before | arc_reduction_paired | arc_reduction_paired.sv | s/\(sum_flags_q & \{4\{!add_first_q\}\}\)/sum_flags_q/
+sum_forgotten         | arc_reduction_paired | arc_reduction_paired.sv | s/ \|\| \(done_q && !leave\)//
+bin_of_the_next       | arc_reduction_paired | arc_reduction_paired.sv | s/sum_bin_q <= bin_q/sum_bin_q <= bin/
 wrong_scheduler       | arc_subcore        | arc_subcore.sv        | s/Scheduler == arc_pkg::SchedulerGroups\) begin : g_groups/Scheduler != arc_pkg::SchedulerGroups) begin : g_groups/
 mask_not_blanked      | arc_subcore        | arc_subcore.sv        | s/red_mask & \{Lanes\{red_valid\}\}/red_mask/
 group_instead_of_rest | arc_subcore        | arc_subcore.sv        | s/left_valid \? left_mask : txn_mask/txn_mask/
@@ -152,8 +170,12 @@ prepare() {  # bench: its object, and a run on the unchanged RTL
   local folder=$work/base_$1 defines=()
   mkdir -p "$folder"
   verilate "$1" "$root/rtl" "$folder"
-  [[ $1 != *_halves ]] || defines=(-DWARPFOLD_HALVES)
-  "${cxx[@]}" "${defines[@]}" -I"$folder" -c "$root/tb/unit/${1%_halves}_test.cpp" \
+  local source=$1
+  case $1 in
+    *_halves) defines=(-DWARPFOLD_HALVES) source=${1%_halves} ;;
+    arc_reduction_paired) defines=(-DWARPFOLD_PAIRED) source=arc_reduction_fused ;;
+  esac
+  "${cxx[@]}" "${defines[@]}" -I"$folder" -c "$root/tb/unit/${source}_test.cpp" \
     -o "$work/$1_test.o"
   if ! link_and_run "$1" "$folder" "$folder/log"; then
     cat "$folder/log"
