@@ -17,7 +17,7 @@ import merging
 import paper_machine
 import schedulers
 import today
-from values import GPUS, KINDS, PAPER_GPUS, Missing, Unknown
+from values import GPUS, KINDS, ON_ARC_TRACES, PAPER_GPUS, Missing, Unknown
 
 POLICIES = ["baseline", "sw-s:16", "sw-b:16", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"]
 STALLS = ["issued", "memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "idle"]
@@ -77,21 +77,26 @@ def kinds(n):
             row("largest error on recorded values, ulp", "accuracy.serial.max_ulp", "accuracy.serial.max_ulp",
                 "accuracy.paired.max_ulp", "accuracy.fused.max_ulp")]
     for gpu in GPUS:
-        keys = [f"truck.{gpu}.arc-hw.{kind}.speedup" for kind in KINDS]
-        rows.append(row(f"speedup, truck, {gpu}", *keys))
+        rows.append([f"speedup, truck, {gpu}"]
+                    + [n.value(f"truck.{gpu}.arc-hw.{kind}.speedup") if gpu in ON_ARC_TRACES.get(kind, GPUS) else "-"
+                       for kind in KINDS])
+    rows.append(each("speedup, mean of ARC's 13 traces, rtx4090", "mean13.rtx4090.arc-hw.{}.speedup"))
     for gpu in GPUS:
-        rows.append(row(f"speedup, geometric mean of {len(n.traces)} traces, {gpu}",
-                        *(f"geomean.{gpu}.arc-hw.{kind}.speedup" for kind in KINDS)))
+        rows.append([f"speedup, geometric mean of {len(n.traces)} traces, {gpu}"]
+                    + ["-" if kind in ON_ARC_TRACES else n.value(f"geomean.{gpu}.arc-hw.{kind}.speedup") for kind in KINDS])
     return markdown(["", *KINDS], rows)
 
 
 def kinds_by_trace(n):
-    head = ["trace"] + [f"{kind} {gpu}" for kind in KINDS for gpu in GPUS]
-    cells = {trace: [n.metric(trace, gpu, "arc-hw", kind, "speedup") for kind in KINDS for gpu in GPUS]
+    columns = [(kind, gpu) for kind in KINDS for gpu in ON_ARC_TRACES.get(kind, GPUS)]
+    cells = {trace: [n.metric(trace, gpu, "arc-hw", kind, "speedup")
+                     if kind not in ON_ARC_TRACES or trace in n.paper_traces else None for kind, gpu in columns]
              for trace in sorted(n.traces)}
-    rows = [[trace] + [values.two(cell) for cell in row] for trace, row in cells.items()]
-    means = [math.exp(statistics.fmean(map(math.log, column))) for column in zip(*cells.values())]
-    return markdown(head, rows + [["**geometric mean**"] + [f"**{values.two(mean)}**" for mean in means]])
+    rows = [[trace] + ["-" if cell is None else values.two(cell) for cell in row] for trace, row in cells.items()]
+    means = ["-" if None in column else values.two(math.exp(statistics.fmean(map(math.log, column))))
+             for column in zip(*cells.values())]
+    return markdown(["trace"] + [f"{kind} {gpu}" for kind, gpu in columns],
+                    rows + [["**geometric mean**"] + [f"**{mean}**" for mean in means]])
 
 
 # Where the paper states a mean over its workloads: figures of its rtx4090 and its rtx3060.
@@ -104,8 +109,11 @@ def mean_and_most(n, policy, kind):
     """Four cells: ours and the paper's mean (most) on either of its GPUs."""
     cells = []
     for index, gpu in enumerate(PAPER_GPUS):
-        found = list(n.over(n.paper_traces, gpu, policy, kind).values())
-        cells.append(f"{statistics.fmean(found):.2f} ({max(found):.2f})")
+        if gpu in ON_ARC_TRACES.get(kind, PAPER_GPUS):
+            found = list(n.over(n.paper_traces, gpu, policy, kind).values())
+            cells.append(f"{statistics.fmean(found):.2f} ({max(found):.2f})")
+        else:
+            cells.append("-")
         figure, _, key = ARC_MEANS[policy, kind][index].partition(".") if (policy, kind) in ARC_MEANS else ("", "", "")
         stated = n.paper[figure]["numbers"] if figure else {}
         mean, most = stated.get(f"{key}.mean"), stated.get(f"{key}.max")

@@ -30,6 +30,8 @@ KINDS = ("serial", "pipelined", "paired", "fused")
 LANES = {"serial": 1, "pipelined": 1, "paired": 2, "fused": 4, "vector": 4, "halves": 1}
 # Those whose layouts the documents have.
 LAID_OUT = ("serial", "pipelined", "fused")
+# Those that were simulated with ARC's traces alone, and on these machines (points.yaml).
+ON_ARC_TRACES = {"paired": ("rtx4090",)}
 ROW_OF_KIND = {kind: "arc_subcore" + ("" if kind == "serial" else f"_{kind}") for kind in LANES}
 # One trace of each workload of ARC's groups; of a scene in training that of 7,000 iterations.
 ARC_TRACES = ["workload:3D-??", "workload:NV-??", "workload:PS-??", "!*-1K", "!*-values"]
