@@ -52,11 +52,13 @@ class Top:
     chparam: str = ""
     left_out: str = ""  # its ports become ports of the module
     kind: object = None  # of the whole unit: its Kind
+    own: tuple = ()  # modules of one kind alone that it has
     foreign: bool = False  # of somebody else's RTL, all files of which are read
 
 
 # A kind of the unit: its name, its value of the parameter UnitKind, the lanes (values) that it takes in one
-# cycle, the modules that it alone has, and its value of the parameter Scheduler where it is another than the kind's. A new kind is one line here; the serial one gives its rows no
+# cycle, the modules that it alone has, and its value of the parameter Scheduler where it is another than
+# the kind's. A new kind is one line here, and one for its reduction unit; the serial one gives its rows no
 # suffix. Yosys numbers what it reads, and ABC's luck hangs on the numbers: so that a new kind leaves the
 # figures of the others as they are, the files of its own modules are read for its rows alone.
 @dataclass(frozen=True)
@@ -69,14 +71,14 @@ class Kind:
     adds: str = "f32"  # the type of a trace that it reduces
 
 
+PAIRED = ("arc_paired_fetch", "arc_paired_align", "arc_paired_sum", "arc_paired_round", "arc_reduction_paired")
 KINDS = [
     Kind("serial", 0, 1),
     Kind("pipelined", 1, 1),
     Kind("fused", 2, 4),
     Kind("vector", 3, 4, ("arc_scheduler_groups", "arc_word_sequencer")),
     Kind("halves", 4, 1, adds="f16x2"),
-    Kind("paired", 5, 2, ("arc_paired_fetch", "arc_paired_align", "arc_paired_sum", "arc_paired_round",
-                          "arc_reduction_paired")),
+    Kind("paired", 5, 2, PAIRED),
 ]
 # The serial one with the scheduler that is not greedy.
 GROUPS = [Kind("serial", 0, 1, ("arc_congestion", "arc_scheduler_groups"), 1)]
@@ -103,6 +105,7 @@ TOPS = [
     Top("arc_reduction_serial", "arc_reduction_serial"),
     Top("arc_reduction_pipelined", "arc_reduction_pipelined"),
     Top("arc_reduction_fused", "arc_reduction_fused"),
+    Top("arc_reduction_paired", "arc_reduction_paired", own=PAIRED),
     Top("arc_congestion", "arc_congestion"),
     Top("arc_scheduler_groups", "arc_scheduler_groups"),
     Top("arc_word_sequencer", "arc_word_sequencer"),
@@ -226,7 +229,8 @@ def find_top(name, rtl):
 
 def load_commands(top, rtl):
     """Yosys commands that leave `top` loaded, not yet synthesized."""
-    others = {module for kind in KINDS + GROUPS for module in kind.own} - {top.module} - set(top.kind.own if top.kind else ())
+    own = {top.module, *top.own, *(top.kind.own if top.kind else ())}
+    others = {module for kind in KINDS + GROUPS for module in kind.own} - own
     files = " ".join(str(file) for file in rtl_files(rtl) if top.foreign or file.stem not in others)
     chparam = f" -chparam {top.chparam}" if top.chparam else ""
     commands = [f"read_verilog -sv {include_options(rtl)} {files}", f"hierarchy -check -top {top.module}{chparam}"]
@@ -392,7 +396,7 @@ def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
                 "delete t:$scopeinfo",
                 f"tee -q -o {folder / f'{top.name}.{mapping}.stat'} stat -liberty {library}",
                 f"rename -top {top.module}",
-                f"write_verilog -noattr -noexpr -nohex -nodec {folder / f'{top.name}.{mapping}.v'}",
+                f"write_verilog -noattr -simple-lhs -noexpr -nohex -nodec {folder / f'{top.name}.{mapping}.v'}",
             ]
             if for_simulation:  # each cell replaced by its function
                 commands += [
