@@ -56,8 +56,8 @@ fused_align_gradual | no | open   | fused_align        | arc_fused_align        
 fused_sum          | no  | open   | fused_sum          | arc_fast_adder arc_fused_sum            | -                     | - - -
 fused_round_flush  | yes | open   | fused_round        | arc_fused_round                         | 1                     | - - -
 fused_round_gradual | no | open   | fused_round        | arc_fused_round                         | 0                     | - - -
-paired_align       | no  | open   | paired_align       | arc_paired_align                        | -                     | - - -
-paired_sum         | no  | open   | paired_sum         | arc_fast_adder arc_paired_sum           | -                     | - - -
+paired_align       | yes | open   | paired_align       | arc_paired_align                        | -                     | - - -
+paired_sum         | yes | open   | paired_sum         | arc_fast_adder arc_paired_sum           | -                     | - - -
 paired_round       | yes | open   | paired_round       | arc_paired_round                        | -                     | - - -
 count_row          | no  | open   | count_row          | count_row                               | -                     | - - -
 adder_flush        | no  | cec    | arc_fp_adder     | arc_fp_align arc_fp32_align_staged arc_fp_adder | 1,0                   | - - -
@@ -293,7 +293,7 @@ build_reference() {  # parameters, output folder
     write_aiger -symbols $2/ref.aig"
 }
 
-# A part of the fused unit, its flops made wires: what it computes, without when.
+# A part of the fused or the paired unit, its flops made wires: what it computes, without when.
 build_open() {  # RTL folder, top, RTL files, FlushSubnormals or nothing, output folder
   local file sources=()
   for file in $3; do sources+=("$1/$file.sv"); done

@@ -72,6 +72,9 @@ module arc_reduction_paired_proof (
   (* hierconn *) logic \u_dut.done_q ;
   (* hierconn *) logic \u_dut.leave ;
   (* hierconn *) logic \u_dut.norm_valid_q ;
+  (* hierconn *) logic [3:0] \u_dut.flags ;
+  (* hierconn *) logic [3:0] \u_dut.add_flags_q ;
+  (* hierconn *) logic [3:0] \u_dut.sum_flags_q ;
   (* hierconn *) logic [BinWidth-1:0] \u_dut.bin ;
   (* hierconn *) logic [BinWidth-1:0] \u_dut.bin_q ;
   (* hierconn *) logic [BinWidth-1:0] \u_dut.sum_bin_q ;
@@ -219,9 +222,10 @@ module arc_reduction_paired_proof (
     end
   end
 
-  // The largest bin of each colour so far.
+  // The largest bin and the flags of each colour so far.
   logic [BinWidth-1:0] want_bin_q [0:1];
   logic [BinWidth-1:0] want_bin;
+  logic [3:0] want_flags_q [0:1];
 
   always_comb begin
     want_bin = r_first_q[1] ? '0 : want_bin_q[r_colour_q[1]];
@@ -233,7 +237,10 @@ module arc_reduction_paired_proof (
   end
 
   always_ff @(posedge clk_i) begin
-    if (r_valid_q[1]) want_bin_q[r_colour_q[1]] <= want_bin;
+    if (r_valid_q[1]) begin
+      want_bin_q[r_colour_q[1]] <= want_bin;
+      want_flags_q[r_colour_q[1]] <= \u_dut.flags | (want_flags_q[r_colour_q[1]] & {4{!r_first_q[1]}});
+    end
   end
 
   // ------------------------------------------------------------------------------------------
@@ -303,6 +310,9 @@ module arc_reduction_paired_proof (
   end
   always_ff @(posedge clk_i) begin : SumHasItsLargestBin
     if (rst_ni && \u_dut.leave ) assert (\u_dut.sum_bin_q == want_bin_q[taken ? !old : old]);
+  end
+  always_ff @(posedge clk_i) begin : SumHasTheFlagsOfItsReads
+    if (rst_ni && \u_dut.leave ) assert (\u_dut.sum_flags_q == want_flags_q[taken ? !old : old]);
   end
 
   // ------------------------------------------------------------------------------------------
@@ -388,7 +398,7 @@ module arc_reduction_paired_proof (
       assert (\u_dut.add_last_q == (r_valid_q[2] && r_last_q[2]));
       if (awake_q >= 2'd2) begin
         assert (\u_dut.add_first_q == (r_valid_q[2] && r_first_q[2]));
-        if (!r_valid_q[2]) assert (\u_dut.add_keep_q == 5'd1);
+        if (!r_valid_q[2]) assert (\u_dut.add_keep_q == 5'd1 && \u_dut.add_flags_q == '0);
       end
       assert (\u_dut.done_q == ((count_q != '0 && age_q[old] == 3'd3) ||
                                 (count_q == 2'd2 && age_q[young_q] >= 3'd3)));
@@ -452,6 +462,16 @@ module arc_reduction_paired_proof (
           assert (\u_dut.bin_q == want_bin_q[c]);
         end
         if (age_q[c] >= 3'd3 && !left_sum[c]) assert (\u_dut.sum_bin_q == want_bin_q[c]);
+      end
+    end
+    always_ff @(posedge clk_i) begin : FlagsGoWithTheSum
+      if (rst_ni && live[c] && !left_sum[c]) begin
+        if (r_valid_q[2] && r_colour_q[2] == c[0]) begin
+          assert (want_flags_q[c] ==
+                  (\u_dut.add_flags_q | (\u_dut.sum_flags_q & {4{!r_first_q[2]}})));
+        end else if (summed_q[c]) begin
+          assert (\u_dut.sum_flags_q == want_flags_q[c]);
+        end
       end
     end
   end
