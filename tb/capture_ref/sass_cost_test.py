@@ -147,6 +147,12 @@ class Paths(unittest.TestCase):
                                  "shuffle": 0, "shuffle_index": 0, "match": 0, "redux": 0, "stall_cycles": 107, "branches": 5, "waits": [["shared", 0, 5], ["shared", 4, 9], ["sfu", 41, 43]]})
         self.assertEqual(cost("baseline", "epilogue")["alu"], 1)
 
+    def test_spilled_registers_are_loads_that_the_l1_serves(self):
+        plain = cost("baseline", "taken")
+        spilled = ways("baseline", text_of("baseline").replace("LDS.64", "LDL.64")).cost("taken")[0]
+        self.assertEqual((spilled["global_load"], spilled["shared"]), (plain["global_load"] + 1, plain["shared"] - 1))
+        self.assertIn("next_word", [wait[0] for wait in spilled["waits"]])
+
     def test_barriers_are_in_no_path(self):
         batch = cost("baseline", "batch")
         self.assertEqual(sum(batch[f] for f in ISSUED), (0x630 - 0x2F0) // 16 + 1 + 4 - 2)
@@ -423,6 +429,30 @@ class Workloads(unittest.TestCase):
         narrow = text.replace("F32x4", "F32")
         self.assertGreater(slots(shaped("gradient_struct", "vector", narrow, "sm_90").cost("plain")[0]), 2)
 
+    def test_a_slot_in_shared_memory(self):
+        w = shaped("envmap", "shared-slot", arch="sm_90")
+        self.assertEqual(self.ranges(w, "turn"), "7b0-7f0 820-860 880-8c0")
+        self.assertEqual(self.ranges(w, "setup"), "600-7a0 800-810 870")
+        self.assertEqual(self.ranges(w, "leader"), "8d0-9d0")
+        self.assertEqual(self.ranges(w, "plain"), "9e0-a20")
+        # The match belongs to the reduction, although the slot's address needs it.
+        self.assertEqual([w.cost(n)[0]["match"] for n in ("taken", "check", "setup", "leader")], [0, 1, 1, 1])
+        # Each turn of a loop loads, adds and swaps.
+        turn = w.cost("turn")[0]
+        self.assertEqual((turn["shared"], slots(turn), turn["stall_cycles"]), (6, 15, 3 * 28))
+        self.assertEqual([wait[0] for wait in turn["waits"]], ["shared", "shared_cas"] * 3)
+        # All instructions between the loop's ends, less the REDs.
+        self.assertEqual(sum(slots(w.cost(n)[0]) for n in ("taken", "check", "plain", "setup", "turn", "leader")),
+                         (0xA40 - 0x420) // 16 + 1 - 6)
+
+    def test_a_slot_of_another_form_is_refused(self):
+        with open(os.path.join(HERE, "sass", "envmap_sm_90_shared_slot.sass"), encoding="utf-8") as file:
+            text = file.read()
+        for address, message in ((0x8C0, "2 loops that add in the slot, not 3"), (0x9A0, "has 2 atomics, not 3"),
+                                 (0x580, "found no MATCH in front of the slot")):
+            with self.assertRaisesRegex(SassError, message):
+                shaped("envmap", "shared-slot", without(text, address), "sm_90")
+
     def test_vectors_are_of_sm_90_alone(self):
         shape = WORKLOADS["gradient_struct"]
         self.assertEqual([shape.atomics(v) for v in ("baseline", "vector", "skip-vector")], [9, 3, 3])
@@ -460,6 +490,9 @@ class Workloads(unittest.TestCase):
                   "serial_turns": by_threshold(2), "plain_events": by_threshold(1)}
         self.assertEqual(predict_variant(cost, counts, "sw-s", 2),
                          28 + 4 + 1 + 14 + (7 + 8 + 1) + 2 * 12 + (2 + 1))
+        # With slots, three turn in shared memory and one adds alone, whatever the threshold.
+        slot = {"paths": cost["paths"], "reduce": dict(cost["reduce"], turn=cost["reduce"]["per_lane"])}
+        self.assertEqual(predict_variant(slot, counts, "shared-slot", 16), predict_variant(cost, counts, "sw-s", 2))
         # The same under sw-b: the four are checked, and from a threshold of 4 down looked at, but never together.
         w = shaped("pagerank", "sw-b")
         cost = {"paths": [w.cost(n)[0] for n in paths],
@@ -498,7 +531,7 @@ class Refusals(unittest.TestCase):
         lines = text_of("baseline").splitlines(keepends=True)
         at = next(n for n, l in enumerate(lines) if "/*0700*/" in l)
         self.refuses("baseline", "".join(lines[:at] + lines[at + 2:]), "lacks the instruction behind 0x6f0")
-        self.refuses("baseline", text_of("baseline").replace("LDS.64", "LDL.64"), "memory of a kind")
+        self.refuses("baseline", text_of("baseline").replace("LDS.64", "LDSM.64"), "memory of a kind")
         with self.assertRaisesRegex(SassError, "no function"):
             parse_sass("nothing\n")
 

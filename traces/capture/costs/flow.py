@@ -97,3 +97,4 @@ def is_opcode(*names):
 
 IS_ATOMIC = is_opcode(*ATOMICS)
 IS_SHUFFLE = is_opcode("SHFL")
+IS_SHARED_ATOMIC = is_opcode("ATOMS")

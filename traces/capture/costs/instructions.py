@@ -37,11 +37,12 @@ RESULTS |= dict.fromkeys(("LD", "TEX", "TLD", "TLD4", "TXQ", "SULD", "ATOM", "AT
 RESULTS |= {"LDL": "next_word", "LDSM": "shared_wide"}  # local memory is mostly served by the L1
 RESULTS |= {opcode: kind for opcode, kind in CLASSES.items() if kind == "sfu"}
 # Lanes that are named take longer than those at a distance; 16 bytes a lane longer than 8.
+SHARED_CAS = ("ATOMS.CAS", "ATOMS.CAST")  # an addition of a float swaps until nobody has come in between
 SLOWER = {"LDS.128": "shared_wide", "STS.128": "shared_wide", "SHFL.IDX": "shuffle_index"}
 COUNTS = {"POPC", "UPOPC"}  # active lanes, for the threshold
 ATOMICS = {"RED", "REDG", "ATOM", "ATOMG"}
-OTHER_MEMORY = {"LD", "ST", "LDL", "STL", "LDSM", "LDGSTS", "TEX", "TLD", "SULD", "SUST"}
-NO_RESULT = ATOMICS | {"STS", "STG", "BRA", "BSSY", "BSYNC", "BAR", "WARPSYNC", "EXIT", "NOP", "CALL", "RET", "YIELD", "BREAK"}
+OTHER_MEMORY = {"LD", "ST", "LDSM", "LDGSTS", "TEX", "TLD", "SULD", "SUST"}
+NO_RESULT = ATOMICS | {"STS", "STG", "STL", "BRA", "BSSY", "BSYNC", "BAR", "WARPSYNC", "EXIT", "NOP", "CALL", "RET", "YIELD", "BREAK"}
 JUMPS = {"BRA", "CALL", "JMP"}
 BRANCHES = {"BRA", "BSYNC"}  # those that take longer than their stall counts
 UNKNOWN_FLOW = {"BRX", "BRXU", "JMP", "JMX", "JMXU", "BPT", "KILL", "RPCMOV"}
@@ -64,7 +65,8 @@ class Instruction:
         self.opcode = self.name.split(".")[0]
         self.operands = [o.strip() for o in operands.split(",")] if operands.strip() else []
         self.kind = SLOWER.get(self.name, CLASSES.get(self.opcode, "alu"))
-        self.result = "shuffle_index" if self.kind == "shuffle_index" else RESULTS.get(self.opcode)
+        self.result = ("shuffle_index" if self.kind == "shuffle_index"
+                       else "shared_cas" if self.name.startswith(SHARED_CAS) else RESULTS.get(self.opcode))
         self.target = None
         if self.opcode in JUMPS:
             found = re.search(r"0x([0-9a-f]+)\W*$", text)

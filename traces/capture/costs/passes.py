@@ -11,7 +11,7 @@ the leader's atomics and what comes with them.
 """
 
 from cost import Stretch
-from flow import IS_ATOMIC, IS_SHUFFLE
+from flow import IS_ATOMIC, IS_SHARED_ATOMIC, IS_SHUFFLE
 from instructions import SassError
 from shapes import CONVERGED
 
@@ -26,6 +26,7 @@ class Passes:
         self.parameters = shape.parameters
         self.converged = variant in CONVERGED
         self.every_pass = variant == "cccl"  # no branch leaves a pass but the leader's
+        self.reduces = IS_SHARED_ATOMIC if variant == "shared-slot" else IS_SHUFFLE  # what a reduction is known by
         self._find_loops()
         self._find_pass()
         self.parts = {}  # path or segment -> [Stretch]
@@ -48,8 +49,8 @@ class Passes:
             raise SassError("there are atomics outside of the innermost loop")
         self.outer = list(reversed(chain[1:]))  # from the outside
         others = [h for h in sorted(flow.loops) if h not in adding]
-        self.serial = [h for h in others if self.variant == "sw-s" and flow.loops[h] < body
-                       and any(IS_SHUFFLE(flow.code[a]) for a in flow.loops[h])]
+        self.serial = [h for h in others if self.variant in ("sw-s", "shared-slot") and flow.loops[h] < body
+                       and any(self.reduces(flow.code[a]) for a in flow.loops[h])]
         self.turns = [h for h in others if h not in self.serial]
         if len(self.turns) != len(self.shape.turns):
             raise SassError(f"found {len(self.turns)} loops without atomics, not {len(self.shape.turns)}")
@@ -139,9 +140,9 @@ class Passes:
         self.leave_names = [name for name, _ in wanted]
 
     def _parts_reduction(self, successors):
-        """Is it the first branch of the reduction, where some way goes without the shuffles?"""
+        """Is it the first branch of the reduction, where some way goes without what that is known by?"""
         def reduces(i):
-            return IS_SHUFFLE(i) and i.address not in self.turning
+            return self.reduces(i) and i.address not in self.turning
 
         able = [s for s in successors if self.flow.reaches(s, reduces, {self.inner, self.meet})]
         return len(able) == 1

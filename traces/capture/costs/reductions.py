@@ -7,7 +7,7 @@ follow it always add up to what is issued.
 """
 
 from cost import FIELDS, Stretch, cost_of, slots
-from flow import Flow, IS_ATOMIC, IS_SHUFFLE
+from flow import Flow, IS_ATOMIC, IS_SHARED_ATOMIC, IS_SHUFFLE
 from instructions import COUNTS, INSTRUCTION_BYTES, SassError
 from passes import Passes
 from shapes import SEGMENTS
@@ -49,12 +49,15 @@ class Ways(Passes):
         blocked = {self.inner, self.meet}
         way = self.flow.walk(start, {self.meet}, lambda a, s: self._through(a, s, IS_ATOMIC, blocked)
                              if any(self.flow.reaches(t, IS_ATOMIC, blocked) for t in s) else s[0])
+        self._check_atomics(start, way)
+        return way
+
+    def _check_atomics(self, start, way):
         atomics = sum(IS_ATOMIC(self.flow.code[a]) for a in way)
         expected = self.shape.atomics(self.variant)
         if atomics != expected:
             unrolled = ": the loop has been unrolled" if atomics > expected else ""
             raise SassError(f"the way from {start:#x} has {atomics} atomics, not {expected}{unrolled}")
-        return way
 
     def _taken(self):
         getattr(self, "_taken_" + self.variant.replace("-", "_"))()
@@ -103,6 +106,34 @@ class Ways(Passes):
         self._add("setup", Stretch(trunk_way, setup))
         self._add("per_lane", Stretch(trunk_way + setup + turn, turn))
         self._add("leader", Stretch(trunk_way + setup + turn, leader))
+
+    def _taken_shared_slot(self):
+        flow = self.flow
+        before, start = self._before_reduction()
+        trunk, to_slot, to_plain = self._to_branch(start, IS_SHARED_ATOMIC, "the slot")
+        if not any(flow.code[a].opcode == "MATCH" for a in trunk):
+            raise SassError("found no MATCH in front of the slot")
+        if len(self.serial) != self.parameters:
+            raise SassError(f"found {len(self.serial)} loops that add in the slot, not {self.parameters}")
+        turning = set().union(*(flow.loops[h] for h in self.serial))
+        blocked = {self.inner, self.meet}
+
+        def onward(address, successors):
+            if address in turning:
+                return [s for s in successors if s not in turning or s in self.serial][0]
+            adds = any(flow.reaches(s, IS_SHARED_ATOMIC, blocked) for s in successors)
+            return self._through(address, successors, IS_SHARED_ATOMIC if adds else IS_ATOMIC, blocked)
+
+        way = flow.walk(to_slot, {self.meet}, onward)
+        self._check_atomics(to_slot, way)
+        last = max(way.index(a) for a in turning)
+        plain = self._to_meet(to_plain)
+        own = self._not_values(trunk, [trunk + plain])  # lone lanes add the same; the slot's address adds nothing
+        self._mixed(before, trunk, {a: "check" for a in own}, plain)
+        trunk_way = before + trunk
+        self._add("plain", Stretch(trunk_way, plain))
+        labels = {a: "turn" if a in turning else "setup" for a in way[:last + 1]}
+        self._labelled(trunk_way, way, labels, "leader")
 
     def _butterfly(self, before, start):
         """From `start` through the butterfly to the leader's branch, and the leader's way."""

@@ -9,6 +9,7 @@ SEGMENTS = {
     "cccl": ["butterfly", "leader"],
     "vector": ["plain"],
     "skip-vector": ["check", "butterfly", "leader"],
+    "shared-slot": ["check", "plain", "setup", "turn", "leader"],
 }
 CONVERGED = ("sw-b", "skip", "skip-vector")
 # Variants with REDs of several floats, which code for older architectures adds one by one.
@@ -53,9 +54,10 @@ class Shape:
 
 DIVERGENT = ("baseline", "sw-s")  # a warp cannot stay together
 SCATTER = ("baseline", "sw-s", "sw-b")  # lanes of a warp may differ in their primitive
+SLOTS = SCATTER + ("shared-slot",)  # and they may add in shared memory
 APART = ("baseline",)  # active lanes never share a primitive
 ALL = ("baseline", "sw-s", "sw-b", "skip", "cccl")
-STRUCTS = ALL + VECTORS  # gradients are in structs
+STRUCTS = ALL + VECTORS + ("shared-slot",)  # gradients are in structs
 APART_STRUCTS = APART + ("vector",)
 
 # By name; `paths` are in the order of Workload::paths(). 3DGS is that of warpfold_capture.
@@ -70,7 +72,7 @@ WORKLOADS = {
     "dynibar": Shape(6, ALL, exits=["outside"]),
     "embedding": Shape(1, SCATTER, exits=["outside"]),
     "embedding_rows": Shape(8, SCATTER, exits=["outside"]),
-    "envmap": Shape(3, SCATTER, exits=["outside"]),
+    "envmap": Shape(3, SLOTS, exits=["outside"]),
     "fit_ballot": Shape(9, ALL, leaves=[("skip", False)], turns=["cull", "paint"]),
     "fit_staged": Shape(9, ALL, leaves=[("skip", False)], turns=["group", "collect", "append", "sort", "paint"]),
     "four_pixels": Shape(9, ALL, levels=["batch"], leaves=[("skip_position", False), ("skip_alpha", False)]),
