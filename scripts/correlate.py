@@ -34,9 +34,9 @@ from progress import Progress  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = Path(os.environ.get("WARPFOLD", ROOT / "build/release/model/warpfold"))
 SCHEMA = "warpfold.correlation/1"
-POLICIES = ("baseline", "sw-s", "sw-b", "skip", "cccl", "vector", "skip-vector")
+POLICIES = ("baseline", "sw-s", "sw-b", "skip", "cccl", "vector", "skip-vector", "shared-slot")
 # Those whose simulations take longest come first, so that all jobs end at about the same time.
-LONGEST_FIRST = ("cccl", "sw-s", "sw-b", "skip", "skip-vector", "baseline", "vector")
+LONGEST_FIRST = ("shared-slot", "cccl", "sw-s", "sw-b", "skip", "skip-vector", "baseline", "vector")
 # Samples with more additions of lanes than that are thinned, to one of so many CTAs.
 THIN_ABOVE = 60_000_000
 THIN_TO_ONE_IN = 3

@@ -87,6 +87,8 @@ struct GpuConfig {
     std::uint32_t barrier = 0;     // of a CTA of one warp, from its arrival
     double barrier_warp = 0;       // of an SM, for each warp that arrives at one
     std::uint32_t cta_launch = 0;  // from dispatch to the first instruction
+    // Of a compare-and-swap in shared memory. A file may leave it out: then that of an H100.
+    std::uint32_t shared_cas = 43;
   } latency;
 
   // Memory queue of a sub-core and the load-store unit of its SM.
@@ -106,8 +108,11 @@ struct GpuConfig {
     double match = 0;          // per MATCH or REDUX
     double shared_access = 0;  // per LDS/STS without bank conflicts
     double shared_wide = 0;    // the same, of 16 bytes a lane
-    double global_load = 0;    // per LDG
-    double match_unit = 0;     // of the SM's unit for MATCH and REDUX, for each value
+    // Per compare-and-swap in shared memory by lanes that all want one word. A file may leave it
+    // out: then what an H100 takes.
+    double shared_cas = 2.44;
+    double global_load = 0;  // per LDG
+    double match_unit = 0;   // of the SM's unit for MATCH and REDUX, for each value
     // What a sub-core takes to hand an instruction over.
     double hand_red = 0;
     double hand_shuffle = 0;

@@ -69,6 +69,8 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("latency", "barrier", gpu.latency.barrier, kLatency);
   visit("latency", "barrier_warp", gpu.latency.barrier_warp, Real{.min = 0, .max = 1000});
   visit("latency", "cta_launch", gpu.latency.cta_launch, kLatency);
+  visit("latency", "shared_cas", gpu.latency.shared_cas,
+        OptionalRange<std::uint32_t>{{.min = 1, .max = 100000}});
 
   visit("lsu", "queue_depth", gpu.lsu.queue_depth, Count{1, 1024});
   visit("lsu", "sleep_cycles", gpu.lsu.sleep_cycles, Count{0, 1'000'000});
@@ -81,6 +83,8 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("lsu", "match", gpu.lsu.match, kCycles);
   visit("lsu", "shared_access", gpu.lsu.shared_access, kCycles);
   visit("lsu", "shared_wide", gpu.lsu.shared_wide, kCycles);
+  visit("lsu", "shared_cas", gpu.lsu.shared_cas,
+        OptionalRange<double>{{.min = 0.01, .max = 10000}});
   visit("lsu", "global_load", gpu.lsu.global_load, kCycles);
   visit("lsu", "match_unit", gpu.lsu.match_unit, kCycles);
   visit("lsu", "hand_red", gpu.lsu.hand_red, kCycles);

@@ -11,6 +11,10 @@ std::uint32_t PolicyRule::lowest_alike(const GroupSizes& /*sizes*/, std::uint32_
   return threshold;
 }
 
+std::uint32_t PolicyRule::shared_bytes(const trace::Header& /*header*/) const {
+  return 0;
+}
+
 std::uint64_t PolicyRule::kept_from_shared(const GpuConfig& /*gpu*/) const {
   return 0;
 }

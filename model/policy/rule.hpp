@@ -13,6 +13,7 @@
 #include "model/policy/code_part.hpp"
 #include "model/policy/event_steps.hpp"
 #include "model/policy/group_sizes.hpp"
+#include "traces/format/trace.hpp"
 
 namespace warpfold {
 
@@ -58,6 +59,9 @@ class PolicyRule {
   // `threshold`.
   [[nodiscard]] virtual std::uint32_t lowest_alike(const GroupSizes& sizes,
                                                    std::uint32_t threshold) const;
+
+  // Bytes of shared memory that its code takes for a CTA beside those of the trace.
+  [[nodiscard]] virtual std::uint32_t shared_bytes(const trace::Header& header) const;
 
   // With AdditionPath::kBuffer: bytes of the L1's SRAM that the buffer keeps from shared memory.
   [[nodiscard]] virtual std::uint64_t kept_from_shared(const GpuConfig& gpu) const;

@@ -19,6 +19,7 @@ constexpr std::array kAll{
     &rule_of<class None>,        // none
     &rule_of<class Vector>,      // vector
     &rule_of<class SkipVector>,  // skip-vector
+    &rule_of<class SharedSlot>,  // shared-slot
 };
 
 std::span<const RuleGetter> all() {

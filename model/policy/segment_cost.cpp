@@ -43,6 +43,8 @@ std::uint64_t latency_of(trace::ResultClass kind, const GpuConfig::Latency& late
       return latency.constant;
     case trace::ResultClass::kNextWord:
       return next_word_latency(latency, lanes);
+    case trace::ResultClass::kSharedCas:
+      return latency.shared_cas;
     case trace::ResultClass::kCount:
       break;
   }
@@ -52,8 +54,11 @@ std::uint64_t latency_of(trace::ResultClass kind, const GpuConfig::Latency& late
 bool is_shuffle(trace::ResultClass kind) {
   return kind == trace::ResultClass::kShuffle || kind == trace::ResultClass::kShuffleIndex;
 }
+bool is_cas(trace::ResultClass kind) {
+  return kind == trace::ResultClass::kSharedCas;
+}
 bool is_shared(trace::ResultClass kind) {
-  return kind == trace::ResultClass::kShared;
+  return kind == trace::ResultClass::kShared || is_cas(kind);
 }
 bool is_global(trace::ResultClass kind) {
   return kind == trace::ResultClass::kGlobalLoad;
@@ -93,12 +98,30 @@ std::uint32_t in_turn(const std::vector<trace::ResultWait>& waits,
   return turns;
 }
 
+std::uint32_t cas_count(const trace::InstructionCost& cost) {
+  return static_cast<std::uint32_t>(
+      std::count_if(cost.waits.begin(), cost.waits.end(),
+                    [](const trace::ResultWait& wait) { return is_cas(wait.kind); }));
+}
+
+// Of results of shared memory, the mean over those that are waited for.
+std::uint32_t shared_latency(const trace::InstructionCost& cost,
+                             const GpuConfig::Latency& latency) {
+  const auto all =
+      std::count_if(cost.waits.begin(), cost.waits.end(),
+                    [](const trace::ResultWait& wait) { return is_shared(wait.kind); });
+  const double cas = static_cast<double>(cas_count(cost)) / static_cast<double>(all);
+  return static_cast<std::uint32_t>(
+      std::lround((1 - cas) * latency.shared + cas * latency.shared_cas));
+}
+
 // Cycles of the load-store unit that the instructions of each kind take.
 struct Occupancy {
   Occupancy(const trace::InstructionCost& cost, const GpuConfig& gpu)
       : shuffles((cost.shuffle + cost.shuffle_index) * gpu.lsu.shuffle +
                  (cost.match + cost.redux) * gpu.lsu.match),
-        shared(cost.shared * gpu.lsu.shared_access + cost.shared_wide * gpu.lsu.shared_wide),
+        shared(cost.shared * gpu.lsu.shared_access + cost.shared_wide * gpu.lsu.shared_wide +
+               cas_count(cost) * (gpu.lsu.shared_cas - gpu.lsu.shared_access)),
         loads(cost.global_load * gpu.lsu.global_load) {}
 
   double shuffles, shared, loads;
@@ -139,7 +162,7 @@ Apart shared_apart(Segment& segment, const trace::InstructionCost& cost, const G
   segment.kind = AccessKind::kShared;
   segment.accesses = cost.shared + cost.shared_wide;
   segment.waits = std::min(turns, segment.accesses);
-  segment.latency = gpu.latency.shared;
+  segment.latency = shared_latency(cost, gpu.latency);
   const Occupancy cycles(cost, gpu);
   return {.access = cycles.shared, .beside = cycles.shuffles + cycles.loads};
 }

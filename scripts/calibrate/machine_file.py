@@ -9,7 +9,8 @@ KEY = re.compile(r"^(\w+) = ([^#]*?)\s*(?:#\s*(.*))?$")
 SECTION = re.compile(r"^\[(\w+)\]$")
 # Parameters that a machine file may leave out: the one that they stand behind, and what they are then
 # (model/machine/config.hpp).
-OPTIONAL = {"lsu.red_word": ("lsu.red_change", 1.01)}
+OPTIONAL = {"latency.shared_cas": ("latency.cta_launch", 43), "lsu.red_word": ("lsu.red_change", 1.01),
+            "lsu.shared_cas": ("lsu.shared_wide", 2.44)}
 
 
 class Base:

@@ -89,7 +89,7 @@ def device(key, scale=1.0):
 
 
 # Stall counts, in SM cycles, that the compiler gave the other instructions of these loops, from the machine code.
-STALLS = {90: {"control/loop": 24.0, "latency/s2r": 9.25, "latency/ldc_chain": 6.0}}
+STALLS = {90: {"control/loop": 24.0, "latency/s2r": 9.25, "latency/ldc_chain": 6.0, "shared_add": 24.0}}
 
 
 def global_load(m, so_far, cases):
@@ -153,6 +153,28 @@ def red_word(m, so_far, cases):
         raise Undecided("vector REDs were not measured")
     word = m.drained(cases[0])
     return {name: (m.drained(name) - word) / further for name, further in zip(cases[1:], (1, 3), strict=True)}
+
+
+def shared_turn(m, cases):
+    """A further lane at one word: a turn of the loop that loads, adds and swaps, by successive numbers of lanes."""
+    if any(not m.has(name) for name in cases):
+        raise Undecided("additions in shared memory were not measured")
+    lanes = [int(name.split("/lanes=")[1].split("/")[0]) for name in cases]
+    return {f"{a} to {b}": (m.median(b) - m.median(a)) / (n - k) for a, b, k, n in zip(cases, cases[1:], lanes, lanes[1:])}
+
+
+def latency_shared_cas(m, so_far, cases):
+    """A turn of one warp, less its load, its branch and the stall counts of the rest."""
+    code = m.device("compute_capability")
+    if code not in STALLS:
+        raise Undecided(f"the stall counts of shared_add are not known for sm_{code}")
+    rest = so_far["latency.shared"] + so_far["latency.branch"] + STALLS[code]["shared_add"]
+    return {label: turn - rest for label, turn in shared_turn(m, cases).items()}
+
+
+def lsu_shared_cas(m, so_far, cases):
+    """A turn of many warps, less its load."""
+    return {label: turn - so_far["lsu.shared_access"] for label, turn in shared_turn(m, cases).items()}
 
 
 def lsu_match(m, so_far, cases):
@@ -285,6 +307,8 @@ RULES = (
          digits(1)),
     Rule("latency.cta_launch", "less 5 for two looks at the clock; tens",
          tuple(f"control/cta_gap/threads={n}" for n in (32, 256, 1024)), median(offset=-5), tens),
+    Rule("latency.shared_cas", "a turn of the loop, less load, branch and stall counts",
+         tuple(f"shared_add/same/lanes={n}/warps=1" for n in (4, 8, 16, 32)), latency_shared_cas),
     # The load-store unit.
     Rule("lsu.queue_depth", "waiting, and one in service", ("burst/stamped/same_32/subcores=4/warps_each=1",),
          queue_depth),
@@ -308,6 +332,8 @@ RULES = (
          lsu_match, digits(1), apart=0.25),
     Rule("lsu.shared_access", "busy SM", ("memory/shared/bytes=4/stride=4/chains=4/warps=32",), median(), digits(1)),
     Rule("lsu.shared_wide", "busy SM", ("memory/shared/bytes=16/stride=0/chains=4/warps=32",), median(), digits(1)),
+    Rule("lsu.shared_cas", "a turn of the loop, less the load",
+         tuple(f"shared_add/same/lanes={n}/warps=32" for n in (4, 8, 16, 32)), lsu_shared_cas, digits(2)),
     Rule("lsu.global_load", "a sector for each lane", (f"memory/l1/lane_bytes=32/{LONE_SM}",), median(), digits(1)),
     Rule("lsu.match_unit", "busy SM, over four sub-cores and values",
          (*(f"ops/match_any_{n}/{BUSY}" for n in (1, 2, 8, 32)), f"ops/redux/{BUSY}"),

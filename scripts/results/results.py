@@ -196,6 +196,10 @@ def make_all(options):
         print("microbenchmarks of vector REDs", flush=True)
         command, data = sources.vector_replay(simulator)
         store.write("vector_replay", store.source(command), {"behaviour": behaviour, **data})
+    if outdated("slots", behaviour):
+        print("slots of shared memory", flush=True)
+        command, data = sources.slots(simulator)
+        store.write("slots", store.source(command), {"behaviour": behaviour, **data})
     if outdated(today.NAME, behaviour):
         print("kernels of today", flush=True)
         command, data = sources.today(simulator, options.cores)

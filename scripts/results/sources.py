@@ -112,6 +112,22 @@ def vector_replay(simulator):
         "gpu": "h100", "cases": [[row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows]}
 
 
+# Traces with the times of the variant on an H100.
+SLOT_TRACES = ("truck-struct", "truck-tile-warp", "bob", "spot", "envphong")
+
+
+def slots(simulator):
+    """Sums in a slot of shared memory in the model beside what an H100 took, in milliseconds."""
+    traces = [kernels.path_of(trace) for trace in SLOT_TRACES]
+    with tempfile.TemporaryDirectory() as folder:
+        run([sys.executable, "-B", ROOT / "scripts/correlate.py", "--gpu", "h100", "--policy", "shared-slot", "--out", folder,
+             *traces], {"WARPFOLD": str(simulator)})
+        found = json.loads((Path(folder) / "correlation.json").read_text(encoding="utf-8"))["points"]
+    names = " ".join(str(path.relative_to(ROOT)) for path in traces)
+    return f"scripts/correlate.sh --gpu h100 --policy shared-slot --out DIR {names}", {"gpu": "h100", "cases": [
+        [point["trace"], round(point["measured_ms"], 5), round(point["modelled_ms"], 5)] for point in found]}
+
+
 def on_h100(simulator):
     """Traces that were recorded on an H100: what they hold, and the model of that GPU beside their times."""
     traces = sorted((ROOT / "traces/h100").glob("*.wft"))

@@ -408,6 +408,15 @@ def vector_replay(n):
     return markdown(["case", "measured, cycles", "modelled", "error", "error, one SM"], rows, 1)
 
 
+def slots(n):
+    """Each trace's sums in slots of shared memory: what it holds, milliseconds and the error."""
+    facts = {**n.traces, **n.need("h100")["traces"]}
+    rows = [[trace, f"{facts[trace]['mean_active_lanes']:.1f}", values.percent(facts[trace]["one_address_share"]),
+             f"{measured:.4f}", f"{modelled:.4f}", f"{100 * (modelled / measured - 1):+.1f} %"]
+            for trace, measured, modelled in n.need("slots")["cases"]]
+    return markdown(["trace", "lanes of an event", "events on one primitive", "measured ms", "modelled ms", "error"], rows)
+
+
 # Ways to add nine words of a struct; the last two for each of 32 lanes.
 STRUCTS = {"nine REDs of one lane": "/words=9/scalar/lanes=1", "`v4`, `v4` and a RED of one lane": "/words=9/v4/lanes=1",
            "a RED of nine lanes": "_by_lanes/words=1/scalar/lanes=9", "a `v4` of three lanes": "_by_lanes/words=4/v4/lanes=3",
@@ -511,7 +520,8 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "correlation-by-trace": correlation_by_trace, "thresholds": thresholds, "truck-h200": truck_h200,
           "synthesis": synthesis, "synthesis-asap7": synthesis_asap7, "transistors": transistors, "adders": adders,
           "layout": layout, "fpga": fpga,
-          "accuracy": accuracy, "replay": replay, "vectors": vectors, "vector-replay": vector_replay, "on-h100": on_h100,
+          "accuracy": accuracy, "replay": replay, "vectors": vectors, "vector-replay": vector_replay, "slots": slots,
+          "on-h100": on_h100,
           "vector-structs": vector_structs, "measured": measured, "calibration": calibration,
           "held-out": plain_rows("held_out"), "times-h100": plain_rows("h100_times"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
           "schedulers": lambda n: schedulers.by_trace(n, markdown), "scheduler-bounds": lambda n: schedulers.bounds(n, markdown),

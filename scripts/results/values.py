@@ -372,7 +372,7 @@ class Numbers:
                 return self.need("h100_times")["summary"][rest[0]]
             if words[0] == "energy":
                 return self.energy_value(*rest)
-            if words[0] in ("replay", "vector-replay"):
+            if words[0] in ("replay", "vector-replay", "slots"):
                 return self.replay_value(words[0].replace("-", "_"), *rest)
             if words[0] == "traces":
                 return self.trace_value(*rest)

@@ -143,7 +143,7 @@ def select_traces(patterns, folder):
 
 # Kinds of rules, as `warpfold rules` lists them, and a parameter: what a machine may leave out.
 OPTIONAL = ["rules.admission", "rules.scheduler", "rules.l2_order", "rules.slice_map", "rules.red_wait", "rules.packets",
-            "lsu.red_word"]
+            "latency.shared_cas", "lsu.red_word", "lsu.shared_cas"]
 
 
 def list_policies(simulator):

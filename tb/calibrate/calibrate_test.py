@@ -126,6 +126,20 @@ class Rules(unittest.TestCase):
             cases["vector/same/words=4/v4/lanes=1/warps=32/sm"]["name"] = "gone"
         self.undecided("lsu.red_word", older, "vector REDs were not measured")
 
+    def test_a_turn_of_an_addition_in_shared_memory(self):
+        # Ten cycles more for each lane, whatever an addition takes by itself.
+        def longer(warps):
+            return add({f"shared_add/same/lanes={n}/warps={warps}": 10 * n + 5 for n in (4, 8, 16, 32)})
+        self.moves("latency.shared_cas", longer(1), 53)
+        self.moves("lsu.shared_cas", longer(32), 12.44)
+
+        def older(cases, gpu):
+            for warps in (1, 32):
+                cases[f"shared_add/same/lanes=8/warps={warps}"]["name"] = f"gone {warps}"
+        for parameter in ("latency.shared_cas", "lsu.shared_cas"):
+            self.undecided(parameter, older, "additions in shared memory were not measured")
+        self.undecided("latency.shared_cas", lambda cases, gpu: gpu.update(compute_capability=80), "sm_80")
+
     def test_the_device(self):
         self.moves("sm.count", lambda cases, gpu: gpu.update(sms=108), 108)
         self.moves("sm.clock_ghz", lambda cases, gpu: gpu.update(sm_clock_khz=1_410_000), 1.41)
@@ -219,7 +233,7 @@ class Shipped(unittest.TestCase):
             again = (Path(folder) / "h100-microbench.json").read_text(encoding="utf-8")
             self.assertEqual(again, (GPUS / "h100-microbench.json").read_text(encoding="utf-8"))
         self.assertIn("  l2.slices: 80 (h200: 96)\n", out)
-        self.assertRegex(out, r"\nHow well 88 parameters are determined: "
+        self.assertRegex(out, r"\nHow well 90 parameters are determined: "
                               r"\d+ exact, \d+ well, \d+ fair, \d+ poorly, \d+ not\n")
         self.assertEqual(tomllib.loads(made)["l2"]["slices"], 80)
 

@@ -271,7 +271,8 @@ TEST(ConfigToJson, HoldsEveryParameterOfTheFile) {
     expected_order += key + " ";
   }
   EXPECT_EQ(expected_order, "name sass_arch sm pipe latency lsu arc l1 lab buffer noc l2 energy ");
-  // As many as lines of the file that set one, and lsu.red_word, which it leaves out.
+  // As many as lines of the file that set one, and three that it leaves out: lsu.red_word and what
+  // compare-and-swaps take.
   std::size_t in_file = 0;
   std::istringstream lines{std::string(builtin_gpus().front().toml)};
   for (std::string line; std::getline(lines, line);) {
@@ -281,7 +282,7 @@ TEST(ConfigToJson, HoldsEveryParameterOfTheFile) {
   for (const auto& [key, value] : json.items()) {
     in_json += value.is_object() ? value.size() : 1;
   }
-  EXPECT_EQ(in_json, in_file + 1);
+  EXPECT_EQ(in_json, in_file + 3);
   EXPECT_EQ(json["sm"]["issue_order"], "lrr");
   EXPECT_EQ(json["l2"]["sector_cycles"], 3.49);
   EXPECT_EQ(json["l2"]["bytes"], 75497472);
@@ -348,6 +349,18 @@ TEST_F(GpuFile, WhatAWordMoreTakesMayBeLeftOut) {
   EXPECT_EQ(error(), "");
   EXPECT_EQ(load_gpu(path()).lsu.red_word, 0.5);
   EXPECT_EQ(error_with("lsu", "red_word", "-1.0"), "lsu.red_word: is -1, must be 0 to 1000");
+}
+
+TEST_F(GpuFile, WhatACompareAndSwapTakesMayBeLeftOut) {
+  EXPECT_EQ(error(), "");
+  EXPECT_EQ(load_gpu(path()).latency.shared_cas, 43U);
+  EXPECT_EQ(load_gpu(path()).lsu.shared_cas, 2.44);
+  set_line("latency", "cta_launch", "cta_launch = 360\nshared_cas = 50");
+  set_line("lsu", "shared_wide", "shared_wide = 2.0\nshared_cas = 3.5");
+  EXPECT_EQ(error(), "");
+  EXPECT_EQ(load_gpu(path()).latency.shared_cas, 50U);
+  EXPECT_EQ(load_gpu(path()).lsu.shared_cas, 3.5);
+  EXPECT_EQ(error_with("lsu", "shared_cas", "0.0"), "lsu.shared_cas: is 0, must be 0.01 to 10000");
 }
 
 TEST_F(GpuFile, MissingTableIsNamedByItsFirstKey) {

@@ -70,6 +70,53 @@ INSTANTIATE_TEST_SUITE_P(
                     Pattern{"eight_sectors32", 32, 8, 40.8, 40.78, 8}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
+// One SM, lanes that add a float at one word of shared memory: SM cycles of a turn of the loop that
+// loads, adds and swaps, beside what an H100 did (shared_add/same).
+struct SlotTurns {
+  const char* name;
+  std::uint32_t warps;
+  std::uint32_t lanes;
+  double measured;
+};
+void PrintTo(const SlotTurns& turns, std::ostream* out) {
+  *out << turns.name;
+}
+
+class SlotThroughput : public testing::TestWithParam<SlotTurns> {};
+
+TEST_P(SlotThroughput, MatchesOneSmOfAnH100) {
+  const SlotTurns of = GetParam();
+  const std::uint32_t turns = (of.lanes - 1) * (1000 / of.lanes);
+  SmallTrace trace(1, of.warps, 1, of.warps, 4);
+  for (std::uint32_t w = 0; w < of.warps; ++w) {
+    for (std::uint32_t i = 0; i < turns / (of.lanes - 1); ++i) {
+      trace.event(0, w, static_cast<std::uint32_t>((std::uint64_t{1} << of.lanes) - 1), w);
+    }
+  }
+  // The machine code of shared_add for sm_90.
+  trace.reduce_cost("turn", {.alu = 2,
+                             .integer = 1,
+                             .shared = 2,
+                             .stall_cycles = 28,
+                             .branches = 1,
+                             .waits = {{trace::ResultClass::kShared, 0, 2},
+                                       {trace::ResultClass::kSharedCas, 8, 10}}});
+  const GpuConfig gpu = load_gpu("h100", {"sm.count=1"});
+  const RunResult result = run(trace.read(), gpu, "shared-slot");
+  EXPECT_EQ(result.failure, "");
+  EXPECT_TRUE(result.sums_match);
+  const double cycles = static_cast<double>(result.cycles - gpu.latency.cta_launch) / turns;
+  EXPECT_NEAR(cycles / of.warps, of.measured, 0.03 * of.measured);
+}
+
+INSTANTIATE_TEST_SUITE_P(Turns, SlotThroughput,
+                         testing::Values(SlotTurns{"one_warp4", 1, 4, 95.01},
+                                         SlotTurns{"one_warp32", 1, 32, 95.01},
+                                         SlotTurns{"four_warps32", 4, 32, 23.77},
+                                         SlotTurns{"busy16", 32, 16, 3.54},
+                                         SlotTurns{"busy32", 32, 32, 3.47}),
+                         [](const auto& parameter) { return std::string(parameter.param.name); });
+
 std::vector<std::uint32_t> floats(std::uint32_t lanes, std::uint32_t step, std::uint32_t distinct) {
   std::vector<std::uint32_t> primitives;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {

@@ -106,10 +106,12 @@ TEST(Policy, ThatAddsNothingIsOnlyThereIfItIsNamed) {
   EXPECT_EQ(parse_policies("all,none").size(), default_policies().size() + 1);
 }
 
-TEST(Policy, OfVectorRedsIsOnlyThereIfItIsNamed) {
-  EXPECT_EQ(parse_policies("all,vector,skip-vector").size(), default_policies().size() + 2);
+TEST(Policy, OfFewTracesIsOnlyThereIfItIsNamed) {
+  EXPECT_EQ(parse_policies("all,vector,skip-vector,shared-slot").size(),
+            default_policies().size() + 3);
   EXPECT_EQ(parse_policy("vector").variant(), "vector");
   EXPECT_EQ(parse_policy("skip-vector").variant(), "skip-vector");
+  EXPECT_EQ(parse_policy("shared-slot").variant(), "shared-slot");
 }
 
 TEST(Policy, UnknownNameListsTheKnownOnes) {

@@ -362,6 +362,71 @@ TEST(Program, SerialReductionSplitsGroupsAtTheThreshold) {
   EXPECT_EQ(issued.lanes, 2U * kParameters);
 }
 
+TEST(Program, LanesOfAPrimitiveTakeTurnsInTheirSlot) {
+  SmallTrace trace = priced_trace();
+  trace.reduce_cost("turn", {.alu = 1000000, .shared = 1});
+  std::vector<std::uint32_t> primitives(kLanes, 1);
+  primitives[0] = primitives[1] = primitives[2] = 2;
+  primitives[31] = 3;
+  trace.event(0, 0, ~0U, primitives);
+  const Issued issued = issue(trace, "shared-slot");
+  // All but the leader of the larger group of 28 take a turn, those of the other beside them; the
+  // lone lane adds as it is.
+  EXPECT_EQ(issued.slots, 10U + 1000 + 10000 + 27 * 1000001 + 100000 + 100);
+  EXPECT_EQ(issued.reduced, kParameters);
+  EXPECT_EQ(issued.atomics, kParameters);
+  EXPECT_EQ(issued.lanes, kParameters);
+}
+
+TEST(Program, LoneLanesNeedNoSlot) {
+  SmallTrace trace = priced_trace();
+  std::vector<std::uint32_t> primitives(kLanes);
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+    primitives[lane] = lane;
+  }
+  trace.event(0, 0, ~0U, primitives);
+  const Issued issued = issue(trace, "shared-slot");
+  EXPECT_EQ(issued.slots, 10U + 1000 + 100);
+  EXPECT_EQ(issued.lanes, 32U * kParameters);
+}
+
+// The masks of groups, too, are matched, ahead of the turns and behind them.
+TEST(Program, AMatchOfMasksTakesLongerWithEachSlot) {
+  const GpuConfig gpu = load_gpu("h200");
+  SmallTrace trace = priced_trace();
+  for (const char* part : {"check", "setup", "leader"}) {
+    trace.reduce_cost(part, {.match = 1});
+  }
+  SmallTrace mixed = trace;
+  trace.event(0, 0, 0xff, 5);
+  mixed.event(0, 0, 0xff, {1, 2, 3, 1, 2, 1, 1, 2});
+  const Issued one = issue(trace, "shared-slot");
+  const Issued three = issue(mixed, "shared-slot");
+  // Three primitives, two of them with a slot.
+  EXPECT_EQ(three.min_cycles, one.min_cycles + (2 + 1 + 1) * gpu.latency.match_group);
+}
+
+TEST(Program, ACompareAndSwapTakesLongerThanALoad) {
+  const GpuConfig gpu = load_gpu("h200");
+  SmallTrace trace = priced_trace();
+  trace.path_cost(
+      0, {.alu = 3,
+          .shared = 2,
+          .stall_cycles = 28,
+          .branches = 1,
+          .waits = {{trace::ResultClass::kShared, 0, 2}, {trace::ResultClass::kSharedCas, 8, 10}}});
+  trace.work(0, 0, 1);
+  const Issued issued = issue(trace, "baseline");
+  EXPECT_EQ(issued.lsu_ticks, to_ticks(gpu.lsu.shared_access + gpu.lsu.shared_cas));
+  // Two steps with half of both latencies each, and what is left of a lone warp's time.
+  EXPECT_EQ(issued.latency, (gpu.latency.shared + gpu.latency.shared_cas) / 2);
+  const std::uint64_t alone =
+      28 + gpu.latency.branch + gpu.latency.shared - 2 + gpu.latency.shared_cas - 2;
+  const auto with_steps = static_cast<std::uint64_t>(
+      std::llround(2.0 * issued.latency + 2 + gpu.lsu.shared_access + gpu.lsu.shared_cas));
+  EXPECT_EQ(issued.min_cycles, alone - with_steps);
+}
+
 TEST(Program, ButterflyNeedsOnePrimitiveAndTheThreshold) {
   SmallTrace trace = priced_trace();
   trace.event(0, 0, 0xff, 5);

@@ -293,6 +293,34 @@ TEST(Rule, SeveralWordsAtOnceAreFewerOperations) {
   EXPECT_EQ(run_apart(trace, small_h200(1), AlwaysSerial()).rop_ops, kParameters);
 }
 
+TEST(Rule, LanesOfAPrimitiveAddInASlot) {
+  const RunResult result = run(some_events(), small_h200(2), *parse_policy("shared-slot").rule);
+  expect_sound(result);
+  // Events of several primitives have lone lanes.
+  EXPECT_GT(counter(result, "lanes_in_software"), 0U);
+  EXPECT_GT(counter(result, "lanes_as_red"), 0U);
+  EXPECT_EQ(counter(result, "lanes_in_software") + counter(result, "lanes_as_red"),
+            result.lane_atomics);
+}
+
+// A slot of each lane for each of three parameters, in a CTA of up to eight warps.
+TEST(Rule, SlotsTakeSharedMemory) {
+  SmallTrace trace = some_events();
+  const std::uint32_t slots = 8 * 32 * 4 * kParameters;
+  const GpuConfig gpu = small_h200(1);
+  const PolicyRule& rule = *parse_policy("shared-slot").rule;
+  trace.header.shared_bytes_per_cta = gpu.sm.shared_bytes - 1024 - slots;
+  expect_sound(run_apart(trace, gpu, rule));
+  ++trace.header.shared_bytes_per_cta;
+  try {
+    run(trace, gpu, rule);
+    ADD_FAILURE() << "not refused";
+  } catch (const SimulationError& error) {
+    EXPECT_NE(std::string(error.what()).find("does not fit an SM"), std::string::npos)
+        << error.what();
+  }
+}
+
 // Nine floats of structs of 48 bytes, as code with vector REDs adds them.
 SmallTrace vector_events() {
   SmallTrace trace = random_trace(7, 4, 2, 9, 0.5, true);

@@ -36,7 +36,8 @@ SmallTrace::SmallTrace(std::uint32_t cta_count, std::uint32_t warps, std::uint32
       {"sw-s", {"check", "plain", "setup", "per_lane", "leader"}},
       {"sw-b", {"check", "agree", "plain", "butterfly", "leader"}},
       {"skip", {"check", "butterfly", "leader"}},
-      {"cccl", {"butterfly", "leader"}}};
+      {"cccl", {"butterfly", "leader"}},
+      {"shared-slot", {"check", "plain", "setup", "turn", "leader"}}};
   for (const char* arch : {"sm_86", "sm_89", "sm_90"}) {
     for (const auto& [variant, names] : segments) {
       trace::VariantCost& cost = header.costs[arch][variant];

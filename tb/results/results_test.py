@@ -169,6 +169,20 @@ class Microbenchmarks(Repository):
         self.assertEqual(row, "| some\\* | XX-YY | 1,234 | 31.50 | 25.0 % | 2.000 | 4.00 (8) | - | - | - | 8.00 | 15.0 % "
                               "| -20.0 to +10.0 % |")
 
+    def test_slots_beside_what_an_h100_took(self):
+        facts = {"mean_active_lanes": 9.43, "one_address_share": 1.0}
+        store.write("h100", {}, {"traces": {"some": facts}, "points": []}, self.numbers)
+        store.write("slots", {}, {"cases": [["some", 2.0, 2.2], [self.any_trace(), 0.5, 0.4]]}, self.numbers)
+        numbers = values.Numbers(self.numbers)
+        rows = tables.table("slots", numbers).splitlines()[2:]
+        self.assertEqual(rows[0], "| some | 9.4 | 100.0 % | 2.0000 | 2.2000 | +10.0 % |")
+        self.assertTrue(rows[1].endswith("| 0.5000 | 0.4000 | -20.0 % |"), rows[1])
+        self.assertEqual([numbers.value(f"slots.{key}") for key in ("mean", "worst", "worst_case")],
+                         ["15.0 %", "20.0 %", self.any_trace()])
+
+    def any_trace(self):
+        return next(iter(values.Numbers(self.numbers).traces))
+
     def test_tables_of_the_shipped_measurements(self):
         numbers = values.Numbers(self.numbers)
         rows = [row.split("|") for row in tables.table("vectors", numbers).splitlines()[2:]]

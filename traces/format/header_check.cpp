@@ -39,6 +39,8 @@ constexpr std::array<std::string_view, 5> kButterflySegments = {"check", "agree"
                                                                 "butterfly", "leader"};
 constexpr std::array<std::string_view, 3> kSkipSegments = {"check", "butterfly", "leader"};
 constexpr std::array<std::string_view, 2> kCcclSegments = {"butterfly", "leader"};
+constexpr std::array<std::string_view, 5> kSlotSegments = {"check", "plain", "setup", "turn",
+                                                           "leader"};
 
 void check_range(std::string_view field, std::uint64_t value, std::uint64_t least,
                  std::uint64_t most) {
@@ -120,7 +122,7 @@ void check_variant(const std::string& field, const std::string& name, const Vari
   if (segments.empty()) {
     refuse_field(field,
                  "unknown variant: known are baseline, sw-s, sw-b, skip, cccl, vector, "
-                 "skip-vector");
+                 "skip-vector, shared-slot");
   }
   if (variant.paths.size() != header.paths.size()) {
     refuse_field(field + ".paths",
@@ -307,6 +309,9 @@ std::span<const std::string_view> reduce_segments(std::string_view variant) {
   }
   if (variant == "cccl") {
     return kCcclSegments;
+  }
+  if (variant == "shared-slot") {
+    return kSlotSegments;
   }
   return {};
 }

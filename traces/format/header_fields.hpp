@@ -35,7 +35,7 @@ inline constexpr std::array<CostField, 12> kCostFields = {{
 // By ResultClass.
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(ResultClass::kCount)>
     kResults = {"sfu",   "shared",  "global_load", "shuffle",  "shuffle_index", "match",
-                "redux", "special", "uniform",     "constant", "next_word"};
+                "redux", "special", "uniform",     "constant", "next_word",     "shared_cas"};
 
 // By ValueType.
 inline constexpr std::array<std::string_view, 4> kValueTypes = {"f32", "f16x2", "bf16x2", "f64"};

@@ -82,6 +82,7 @@ enum class ResultClass : std::uint8_t {
   // LDG by lanes that each read on, a word behind the one they read in the pass before: mostly of a
   // sector that is in the L1.
   kNextWord,
+  kSharedCas,  // ATOMS that compares and swaps, as of a float addition
   kCount
 };
 
@@ -131,6 +132,9 @@ struct InstructionCost {
 //   cccl:     "butterfly" "leader"      (every pass reduces: those without an event have it in
 //                                        their path)
 //   vector, skip-vector: as baseline and skip, with vector REDs of up to four floats of a struct
+//   shared-slot: "check" "plain" "setup" "turn" "leader"    (turn: one of the loops that add to
+//   each
+//                                                       parameter in shared memory)
 struct VariantCost {
   std::vector<InstructionCost> paths;
   std::vector<std::map<std::string, InstructionCost>> reduce;

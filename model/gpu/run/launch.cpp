@@ -72,14 +72,16 @@ Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
                 .buffer = {},
                 .dense = reference.dense()};
   launch.header.sites = structs.sites(header);
+  launch.header.shared_bytes_per_cta += options.policy.rule->shared_bytes(header);
   const std::uint32_t registers = launch.timing->registers;
-  launch.resident_ctas = ctas_per_sm(beside_buffer(options.gpu, options.policy), header, registers);
+  launch.resident_ctas =
+      ctas_per_sm(beside_buffer(options.gpu, options.policy), launch.header, registers);
   if (launch.resident_ctas == 0) {
     throw SimulationError(
         fmt::format("{}: a CTA of {} threads with {} registers each and {} bytes of shared memory "
                     "does not fit an SM of {}",
                     trace.path().string(), header.warps_per_cta() * kLanes, registers,
-                    header.shared_bytes_per_cta, options.gpu.name));
+                    launch.header.shared_bytes_per_cta, options.gpu.name));
   }
 
   for (const trace::Site& site : launch.header.sites) {
@@ -95,7 +97,7 @@ Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
   if (options.policy.has_buffer()) {
     launch.buffer = refusing(trace, [&] {
       return options.policy.rule->buffer(
-          options.gpu, std::uint64_t{launch.resident_ctas} * shared_per_cta(header));
+          options.gpu, std::uint64_t{launch.resident_ctas} * shared_per_cta(launch.header));
     });
   }
   return launch;
