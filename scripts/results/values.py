@@ -29,7 +29,7 @@ PAPER_GPUS = ("rtx4090", "rtx3060")
 KINDS = ("serial", "pipelined", "paired", "fused")
 LANES = {"serial": 1, "pipelined": 1, "paired": 2, "fused": 4, "vector": 4, "halves": 1}
 # Those whose layouts the documents have.
-LAID_OUT = ("serial", "pipelined", "fused")
+LAID_OUT = ("serial", "pipelined", "paired", "fused")
 # Those that were simulated with ARC's traces alone, and on these machines (points.yaml).
 ON_ARC_TRACES = {"paired": ("rtx4090",)}
 ROW_OF_KIND = {kind: "arc_subcore" + ("" if kind == "serial" else f"_{kind}") for kind in LANES}
