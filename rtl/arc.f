@@ -24,4 +24,5 @@ arc_paired_align.sv
 arc_paired_sum.sv
 arc_paired_round.sv
 arc_reduction_paired.sv
+arc_merge_buffer.sv
 arc_subcore.sv

@@ -109,6 +109,7 @@ TOPS = [
     Top("arc_congestion", "arc_congestion"),
     Top("arc_scheduler_groups", "arc_scheduler_groups"),
     Top("arc_word_sequencer", "arc_word_sequencer"),
+    Top("arc_merge_buffer", "arc_merge_buffer", own=("arc_merge_buffer",)),
     *(row for kind in KINDS + GROUPS for row in kind_rows(kind)),
 ]
 # What the paper's figure covers: everything that ARC adds, and the same with the coalescer.

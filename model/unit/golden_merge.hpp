@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden model of the merge buffer of an SM (rtl/arc_merge_buffer.sv), its SRAM included: the same
+// in every cycle at every port, as tb/unit/arc_merge_buffer_test.cpp shows. Subnormals flush.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "model/types.hpp"
+
+namespace warpfold {
+
+// arc_pkg: MergeIndexBits, SectorWords, SectorBits.
+inline constexpr std::uint32_t kMergeIndexBits = 9;
+inline constexpr std::uint32_t kMergeWords = 8;
+inline constexpr std::uint32_t kMergeSectorBits = 5;
+using MergeSums = std::array<Fp32Bits, kMergeWords>;
+
+// What stands at its inputs in a cycle. A request, and flush_valid, stay until they are accepted.
+struct MergeInputs {
+  bool req_valid = false;
+  std::uint64_t req_sector = 0;  // byte address / 32
+  std::uint32_t req_mask = 0;    // words that are added to, at least one
+  MergeSums req_data{};          // of others anything
+  bool flush_valid = false;
+  bool out_ready = false;
+};
+
+// Its outputs in the same cycle; payloads are zero while their valid is low.
+struct MergeOutputs {
+  bool req_ready = false;
+  bool flush_ready = false;
+  bool out_valid = false;
+  std::uint64_t out_sector = 0;
+  std::uint32_t out_mask = 0;
+  MergeSums out_data{};
+  bool ram_read = false;
+  std::uint32_t ram_read_index = 0;
+  bool ram_write = false;
+  std::uint32_t ram_write_index = 0;
+  bool busy = false;
+
+  friend bool operator==(const MergeOutputs&, const MergeOutputs&) = default;
+};
+
+class GoldenMergeBuffer {
+ public:
+  // After reset: its rows are cleared in the first cycles, in which it is busy. `rows`: a power of
+  // two; the RTL's 2^IndexBits.
+  explicit GoldenMergeBuffer(std::uint32_t rows = 1U << kMergeIndexBits);
+
+  // One cycle.
+  MergeOutputs tick(const MergeInputs& inputs);
+
+  // The row in which a sector may lie.
+  [[nodiscard]] std::uint32_t index_of(std::uint64_t sector) const;
+  [[nodiscard]] std::uint32_t rows() const { return static_cast<std::uint32_t>(ram_.size()); }
+
+ private:
+  static constexpr std::uint32_t kStages = 4;
+  struct Row {
+    std::uint64_t sector = 0;
+    std::uint32_t mask = 0;
+    MergeSums sums{};
+  };
+  struct Look {
+    bool valid = false;
+    bool walk = false;
+    bool last = false;
+    std::uint32_t index = 0;
+    Row request;
+  };
+  struct Add {
+    bool valid = false;
+    std::uint32_t index = 0;
+    Row row;  // as it will be written
+  };
+
+  [[nodiscard]] bool in_use(std::uint32_t index) const;
+  [[nodiscard]] bool empty() const;
+  [[nodiscard]] Row summed(const Row& row, bool hit) const;
+
+  std::vector<Row> ram_;
+  Row read_;  // what the last read delivers
+  Look look_;
+  std::array<Add, kStages> adds_{};
+  bool walk_ = true;
+  bool clear_ = true;
+  bool all_read_ = false;
+  std::uint32_t walk_index_ = 0;
+};
+
+}  // namespace warpfold
