@@ -41,6 +41,7 @@ scheduler          | yes | comb   | arc_scheduler      | arc_scheduler          
 scheduler_groups   | yes | comb   | arc_scheduler_groups | arc_scheduler_groups                  | -                     | 1 1 1
 congestion         | yes | induct | arc_congestion     | arc_congestion                          | -                     | 2 14 12
 word_sequencer     | yes | induct | arc_word_sequencer | arc_word_sequencer                      | -                     | 2 9 6
+merge_buffer       | no  | induct | arc_merge_buffer   | arc_merge_buffer                        | -                     | 2 22 22
 reduction_serial   | yes | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -                     | 2 11 9
 halves_serial      | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DHALVES              | 2 11 9
 serial_progress    | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DPROGRESS            | 2 11 12
@@ -86,6 +87,14 @@ congestion         | room_forgotten      | arc_congestion     | s/again = .*;/ag
 congestion         | idle_counts         | arc_congestion     | s/: req_valid_i && !lsu_room_i;/: !lsu_room_i;/
 congestion         | idle_starts_again   | arc_congestion     | s/!congested_o && req_valid_i && lsu_room_i/!congested_o \&\& lsu_room_i/
 congestion         | one_too_soon        | arc_congestion     | s/count_q <= '0;/count_q <= CountBits'(1);/
+merge_buffer       | next_of_a_row_too_early | arc_merge_buffer | s/taken = taken \| \(add_valid_q\[s\]/taken = taken | (s < Stages - 1 \&\& add_valid_q[s]/
+merge_buffer       | row_of_another_hit  | arc_merge_buffer | s/ && row_tag == look_tag_q;/ \&\& row_tag[TagBits-2:0] == look_tag_q[TagBits-2:0];/
+merge_buffer       | old_words_forgotten | arc_merge_buffer | s/look_mask_q \| kept/look_mask_q/
+merge_buffer       | sums_lost_on_their_way | arc_merge_buffer | s/\(!leaves \|\| out_ready_i\)/1'b1/
+merge_buffer       | walk_keeps_the_sums | arc_merge_buffer | s/ram_write_o = writes_sums \|\| clears/ram_write_o = writes_sums/
+merge_buffer       | flush_beside_requests | arc_merge_buffer | s/flush_valid_i && empty;/flush_valid_i;/
+merge_buffer       | last_row_not_flushed | arc_merge_buffer | s/look_last_q <= walk_index_q == '1;/look_last_q <= walk_index_q == '1 - IndexBits'(1);/
+merge_buffer       | wrong_address_leaves | arc_merge_buffer | s/\{row_tag, row_low\}/{look_tag_q, row_low}/
 word_sequencer     | next_too_early      | arc_word_sequencer | s/\(word_ready_i && last_q\)/word_ready_i/
 word_sequencer     | lost_while_it_waits | arc_word_sequencer | s/txn_valid_i \|\| !txn_ready_o/txn_valid_i/
 word_sequencer     | last_one_late       | arc_word_sequencer | s/last_q <= word_q == before_last_q/last_q <= word_q == before_last_q + WordWidth'(1)/
@@ -232,7 +241,7 @@ build_smt2() {  # RTL folder, top, RTL files, defines, output, further Yosys com
     arc_reduction_paired)
       sources+=("$formal/arc_fast_adder_any.sv")
       purge=-purge ;;
-    arc_reduction_*) sources+=("$formal/arc_fp_adder_any.sv") ;;
+    arc_reduction_* | arc_merge_buffer) sources+=("$formal/arc_fp_adder_any.sv") ;;
   esac
   must "$out.log" yosys -q -e 'implicitly declared|Resizing cell port' -p "
     read_verilog -sv -formal $defines -I$folder $folder/arc_pkg.sv ${sources[*]} \

@@ -285,6 +285,9 @@ class Loader {
     if (!std::has_single_bit(gpu.lab.entry_bytes)) {
       fail("lab.entry_bytes", fmt::format("is {}, must be a power of two", gpu.lab.entry_bytes));
     }
+    if (!std::has_single_bit(gpu.merge.rows)) {
+      fail("merge.rows", fmt::format("is {}, must be a power of two", gpu.merge.rows));
+    }
     if (gpu.lab.bytes >= gpu.l1.bytes) {
       fail("lab.bytes",
            fmt::format("is {}, must be less than l1.bytes = {}", gpu.lab.bytes, gpu.l1.bytes));

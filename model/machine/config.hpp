@@ -139,6 +139,10 @@ struct GpuConfig {
     std::uint32_t entry_bytes = 0;  // one tag
     std::uint32_t ways = 0;
   } lab;
+  // Merge buffer behind the reduction units (policy arc-merge): sectors that it holds.
+  struct Merge {
+    std::uint32_t rows = 512;
+  } merge;
   struct Buffer {
     std::uint32_t queue_depth = 0;  // transactions in front of it
     std::uint32_t victims = 0;      // evicted sectors that wait for the injection port

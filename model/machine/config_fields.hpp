@@ -104,6 +104,9 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("lab", "entry_bytes", gpu.lab.entry_bytes, Count{32, 128});
   visit("lab", "ways", gpu.lab.ways, Count{1, 1024});
 
+  visit("merge", "rows", gpu.merge.rows,
+        OptionalRange<std::uint32_t>{{.min = 2, .max = 1U << 20U}});
+
   visit("buffer", "queue_depth", gpu.buffer.queue_depth, Count{1, 1024});
   visit("buffer", "victims", gpu.buffer.victims, Count{1, 1024});
   visit("buffer", "add_cycles", gpu.buffer.add_cycles, kCycles);

@@ -36,6 +36,7 @@ class PolicyRule {
     bool has_threshold = false;  // whether NAME:X has a balancing threshold
     AdditionPath path = AdditionPath::kRops;
     bool compared = true;  // one of `all`
+    bool merges = false;   // what leaves an SM goes through its merge buffer
     // Neighbouring words of a struct that one RED of its code adds to at most. Those of an atomred
     // follow from the unit.
     std::uint32_t words = 1;

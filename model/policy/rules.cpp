@@ -20,6 +20,7 @@ constexpr std::array kAll{
     &rule_of<class Vector>,      // vector
     &rule_of<class SkipVector>,  // skip-vector
     &rule_of<class SharedSlot>,  // shared-slot
+    &rule_of<class ArcMerge>,    // arc-merge
 };
 
 std::span<const RuleGetter> all() {

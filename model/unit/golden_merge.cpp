@@ -47,7 +47,7 @@ GoldenMergeBuffer::Row GoldenMergeBuffer::summed(const Row& row, bool hit) const
 
 MergeOutputs GoldenMergeBuffer::tick(const MergeInputs& inputs) {
   MergeOutputs out;
-  out.busy = walk_ || !empty();
+  out.busy = busy();
   const bool was_empty = empty();
 
   // Look-up.
@@ -78,6 +78,12 @@ MergeOutputs GoldenMergeBuffer::tick(const MergeInputs& inputs) {
   const bool clears = look_.walk && moves;
   out.ram_write = written.valid || clears;
   out.ram_write_index = written.valid ? written.index : clears ? look_.index : 0;
+
+  if (moves && !look_.walk) {
+    ++(hit ? stats_.hits : stats_.misses);
+    stats_.begun +=
+        static_cast<std::uint64_t>(std::popcount(look_.request.mask & ~(hit ? read_.mask : 0)));
+  }
 
   // The edge.
   if (out.ram_write) {

@@ -55,6 +55,15 @@ class GoldenMergeBuffer {
 
   // The row in which a sector may lie.
   [[nodiscard]] std::uint32_t index_of(std::uint64_t sector) const;
+  // Whether a register holds work; sums in the SRAM are none.
+  [[nodiscard]] bool busy() const { return walk_ || !empty(); }
+  // Of requests that have been looked up: those whose sector was there; words that had no sum yet.
+  struct Stats {
+    std::uint64_t hits = 0;
+    std::uint64_t misses = 0;
+    std::uint64_t begun = 0;
+  };
+  [[nodiscard]] const Stats& stats() const { return stats_; }
   [[nodiscard]] std::uint32_t rows() const { return static_cast<std::uint32_t>(ram_.size()); }
 
  private:
@@ -89,6 +98,7 @@ class GoldenMergeBuffer {
   bool clear_ = true;
   bool all_read_ = false;
   std::uint32_t walk_index_ = 0;
+  Stats stats_;
 };
 
 }  // namespace warpfold

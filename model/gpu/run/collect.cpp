@@ -84,6 +84,7 @@ Counters activity(const Totals& t) {
       {"lanes_to_unit", t.tally.lanes_to_unit},
       {"lanes_in_software", t.tally.lanes_software},
       {"lanes_to_buffer", t.tally.lanes_buffered},
+      {"sums_to_buffer", t.tally.sums_buffered},
       {"sums_from_unit", t.tally.unit_reduced},
       {"sums_from_software", t.tally.software_reduced},
       {"sums_from_buffer", t.tally.buffer_reduced},
@@ -206,7 +207,7 @@ void check_run(const Totals& totals, const GpuConfig& config, const ReferenceSum
   lanes(t.lanes_added == t.lanes_as_red, "lanes added at ROPs differ from lanes sent");
   lanes(t.buffer_reduced == t.buffer_sums_begun,
         "sums sent by atomic buffers differ from sums begun in them");
-  lanes(t.sums_added == t.unit_reduced + t.software_reduced + t.buffer_reduced,
+  lanes(t.sums_added + t.sums_buffered == t.unit_reduced + t.software_reduced + t.buffer_reduced,
         "sums added at ROPs differ from sums sent");
   lanes(totals.l2.rop_ops == totals.packets, "packets served differ from packets injected");
   require(totals.subcores.events == reference.events(),

@@ -102,6 +102,7 @@ void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
                             .timing = *launch.timing,
                             .addresses = addresses_,
                             .buffer = launch.buffer,
+                            .merge_rows = launch.merge_rows,
                             .sums = sums_,
                             .tally = tallies_[place],
                             .reference = options.reference,

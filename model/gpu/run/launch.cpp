@@ -45,6 +45,18 @@ WordType summed_words(const SimOptions& options) {
                                          : unit_declaration(options.unit_kind).promise.adds;
 }
 
+// Of the merge buffer of an SM, which adds FP32; 0 where the policy has none.
+std::uint32_t merge_rows(const SimOptions& options, const trace::Reader& trace) {
+  if (!options.policy.rule->facts().merges) {
+    return 0;
+  }
+  if (summed_words(options) != WordType::kFp32) {
+    throw SimulationError(fmt::format("{}: the merge buffer of policy {} adds FP32, the unit not",
+                                      trace.path().string(), options.policy.name()));
+  }
+  return options.gpu.merge.rows;
+}
+
 // What that makes; std::invalid_argument of a policy or a rule is about what the user gave.
 template <typename Make>
 auto refusing(const trace::Reader& trace, Make make) {
@@ -70,6 +82,7 @@ Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
                                                                            summed_words(options));
                                    }),
                 .buffer = {},
+                .merge_rows = merge_rows(options, trace),
                 .dense = reference.dense()};
   launch.header.sites = structs.sites(header);
   launch.header.shared_bytes_per_cta += options.policy.rule->shared_bytes(header);

@@ -17,6 +17,7 @@ struct Launch {
   trace::Header header;  // the trace's, with arrays where the policy has them
   std::unique_ptr<PolicyTiming> timing;
   BufferShape buffer;
+  std::uint32_t merge_rows = 0;     // of the merge buffer of an SM; 0: there is none
   std::uint32_t resident_ctas = 0;  // that fit an SM
   bool dense = false;               // most elements of the arrays are added to
 };

@@ -43,7 +43,7 @@ void Watchdog::look(Cycle cycle) {
       time_is_known = time_is_known || subcore->waits_for_time();
     }
     done += sm->pipe().busy() + sm->port().packets() + sm->port().load_flits();
-    if (const AtomicBuffer* buffer = sm->buffer(); buffer != nullptr) {
+    if (const SumBuffer* buffer = sm->buffer(); buffer != nullptr) {
       done += buffer->stats().adder_busy + buffer->stats().flushed;
     }
   }

@@ -7,14 +7,11 @@
 #include <bit>
 #include <utility>
 
-#include "model/gpu/sm/packet_shape.hpp"
-
 namespace warpfold {
 
 AtomicBuffer::AtomicBuffer(const sc_core::sc_module_name& name, Domain& domain,
                            const SmContext& context, LsuPipe& pipe, Outlet& injection)
-    : Block(name, domain),
-      input(context.buffer.queue_depth),
+    : SumBuffer(name, domain, context.buffer.queue_depth),
       context_(context),
       shape_(context.buffer),
       pipe_(pipe),
@@ -225,9 +222,7 @@ void AtomicBuffer::flush() {
       ++flush_slot_;
       continue;
     }
-    if (lose_ > 0) {
-      --lose_;
-    } else {
+    if (!loses_one()) {
       send(*sector);
     }
     ++stats_.flushed;
@@ -238,23 +233,7 @@ void AtomicBuffer::flush() {
 }
 
 void AtomicBuffer::send(const SumStore::Sector& sector) {
-  const auto first = sector.address % kLineBytes / sizeof(Fp32Bits);
-  Transaction transaction;
-  transaction.partial = true;
-  transaction.whole = std::popcount(sector.words) == kSectorWords;
-  transaction.sectors = sector_bit(sector.address);
-  transaction.turns = 1;
-  transaction.packets = 1;
-  transaction.mask = sector.words << first;
-  const bool lone = std::has_single_bit(sector.words);
-  transaction.lone_words = lone ? 1 : 0;
-  transaction.flits = static_cast<std::uint16_t>(packets_of(context_.config).flits(1, true, lone));
-  transaction.address = sector.address;
-  LineSums sums{};
-  std::copy(sector.sums.begin(), sector.sums.end(), sums.begin() + first);
-  transaction.data = context_.sums.put(sums);
-  context_.tally.buffer_reduced += static_cast<std::uint64_t>(std::popcount(sector.words));
-  victims_.push_back(std::move(transaction));
+  victims_.push_back(sector_transaction(context_, sector.address, sector.words, sector.sums));
 }
 
 }  // namespace warpfold

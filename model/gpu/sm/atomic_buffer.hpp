@@ -23,45 +23,27 @@
 #include "model/gpu/sm/lsu_pipe.hpp"
 #include "model/gpu/sm/outlet.hpp"
 #include "model/gpu/sm/sm_context.hpp"
+#include "model/gpu/sm/sum_buffer.hpp"
 #include "model/gpu/sm/sum_store.hpp"
-#include "model/gpu/traffic/line_sums.hpp"
 #include "model/gpu/traffic/transaction.hpp"
 #include "model/kernel/channel.hpp"
 #include "model/kernel/clock.hpp"
 
 namespace warpfold {
 
-struct BufferStats {
-  std::uint64_t hits = 0;
-  std::uint64_t misses = 0;
-  std::uint64_t evicted = 0;         // sectors sent before the end
-  std::uint64_t flushed = 0;         // sectors sent at the end
-  std::uint64_t blocked_cycles = 0;  // a look-up waited for room for victims
-  Ticks adder_busy = 0;
-};
-
-class AtomicBuffer : public Block {
+class AtomicBuffer : public SumBuffer {
  public:
   AtomicBuffer(const sc_core::sc_module_name& name, Domain& domain, const SmContext& context,
                LsuPipe& pipe, Outlet& injection);
 
-  Fifo<Transaction> input;
   Mailbox<std::uint32_t> loads;  // ordinary loads that warps have issued
 
-  [[nodiscard]] bool empty() const {
+  [[nodiscard]] bool empty() const override {
     return input.empty() && victims_.empty() && !looked_up_ && !adding_ && fills_ == 0 &&
            store_.words() == 0;
   }
-  // A fault for tests: that many sectors of the flush get lost.
-  void lose_flushed(std::uint64_t sectors) { lose_ = sectors; }
-  // What it has to do, and for what that waits, or nothing.
-  [[nodiscard]] std::string waits() const;
-  [[nodiscard]] const BufferStats& stats() const { return stats_; }
-  [[nodiscard]] Ticks busy_until() const { return adder_free_at_; }
-  // Of adder_busy, what lies before a cycle that has not begun.
-  [[nodiscard]] Ticks adder_busy_before(Cycle cycle) const {
-    return done_before(cycle, stats_.adder_busy, adder_free_at_);
-  }
+  [[nodiscard]] std::string waits() const override;
+  [[nodiscard]] Ticks busy_until() const override { return adder_free_at_; }
 
  private:
   void tick() override;
@@ -108,9 +90,6 @@ class AtomicBuffer : public Block {
   bool flushing_ = false;
   SumStore::Slot flush_slot_ = 0;
   Ticks flush_free_at_ = 0;
-  std::uint64_t lose_ = 0;
-
-  BufferStats stats_;
 };
 
 }  // namespace warpfold

@@ -17,7 +17,7 @@ RedSplitter::RedSplitter(const SmContext& context)
       red_flit_(to_ticks(context.config.lsu.red_flit)),
       red_change_(to_ticks(context.config.lsu.red_change)),
       red_word_(to_ticks(context.config.lsu.red_word)) {
-  set_pieces(!context.buffer.present());
+  set_pieces(!context.buffer.present());  // a merge buffer takes lines
 }
 
 void RedSplitter::set_pieces(bool by_line) {

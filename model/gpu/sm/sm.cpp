@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/gpu/sm/atomic_buffer.hpp"
+#include "model/gpu/sm/merge_buffer.hpp"
 #include "model/gpu/sm/red_wait.hpp"
 
 namespace warpfold {
@@ -21,20 +23,16 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const SmContex
                        : kNever),
       domain_(kAhead, partition.steps()),
       residency_(partition, *this, context.config.sm.subcores),
-      control_(domain_, context.config, context.buffer.present(), *this),
+      control_(domain_, context.config, context.sums_in_sm(), *this),
       pipe_(domain_),
       match_pipe_(domain_),
       outlet_(*this, domain_, context.config.noc.injection_depth),
       port_("port", partition, context.config, context.index, outlet_, *this),
-      buffer_(context.buffer.present()
-                  ? std::make_unique<AtomicBuffer>("buffer", domain_, context_, pipe_, outlet_)
-                  : nullptr),
+      buffer_(make_buffer()),
       lsu_("lsu", domain_, context_, control_, pipe_,
            {.outlet = outlet_, .buffer = buffer_ ? &buffer_->input : nullptr}) {
-  const Subcore::Shared shared{.control = control_,
-                               .pipe = pipe_,
-                               .match_pipe = match_pipe_,
-                               .loads = context.buffer.load_lines > 0 ? &buffer_->loads : nullptr};
+  const Subcore::Shared shared{
+      .control = control_, .pipe = pipe_, .match_pipe = match_pipe_, .loads = loads_};
   Admissions admissions = admission_.make(
       {.config = context.config, .domain = domain_, .way_out = outlet_, .sm = context.index});
   std::vector<Lsu::Source> sources;
@@ -56,6 +54,18 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const SmContex
   }
   control_.connect(std::move(releases));
   lsu_.connect(std::move(sources));
+}
+
+std::unique_ptr<SumBuffer> Sm::make_buffer() {
+  if (context_.merge_rows != 0) {
+    return std::make_unique<MergeBuffer>("buffer", domain_, context_, outlet_);
+  }
+  if (!context_.buffer.present()) {
+    return nullptr;
+  }
+  auto buffer = std::make_unique<AtomicBuffer>("buffer", domain_, context_, pipe_, outlet_);
+  loads_ = context_.buffer.load_lines > 0 ? &buffer->loads : nullptr;
+  return buffer;
 }
 
 void Sm::connect(const SliceMap& map, std::vector<Entrance*> entrances) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A streaming multiprocessor: sub-cores, their load-store unit, an atomic buffer under a policy
-// that has one, and the way out to the L2. Owned by the GPU.
+// A streaming multiprocessor: sub-cores, their load-store unit, an atomic or a merge buffer under
+// a policy that has one, and the way out to the L2. Owned by the GPU.
 //
 // What lies within an SM has a domain of its own, which need not keep step with the rest of the GPU
 // while nothing that passes between them can make a difference:
@@ -25,7 +25,6 @@
 
 #include "model/gpu/noc/boundary.hpp"
 #include "model/gpu/noc/slice_map.hpp"
-#include "model/gpu/sm/atomic_buffer.hpp"
 #include "model/gpu/sm/injection_port.hpp"
 #include "model/gpu/sm/lsu.hpp"
 #include "model/gpu/sm/lsu_pipe.hpp"
@@ -34,6 +33,7 @@
 #include "model/gpu/sm/sm_context.hpp"
 #include "model/gpu/sm/sm_control.hpp"
 #include "model/gpu/sm/subcore.hpp"
+#include "model/gpu/sm/sum_buffer.hpp"
 
 namespace warpfold {
 
@@ -74,7 +74,7 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   [[nodiscard]] const Lsu& lsu() const { return lsu_; }
   [[nodiscard]] const Outlet& outlet() const { return outlet_; }
   [[nodiscard]] const InjectionPort& port() const { return port_; }
-  [[nodiscard]] const AtomicBuffer* buffer() const { return buffer_.get(); }
+  [[nodiscard]] const SumBuffer* buffer() const { return buffer_.get(); }
 
   // Has its blocks note down what they do. `of_units`: none where sub-cores have no unit.
   struct Recorders {
@@ -102,6 +102,7 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   static constexpr std::size_t kAhead = 256;  // of the ring of its domain
 
   void tick() override;
+  std::unique_ptr<SumBuffer> make_buffer();
   void receive();
   [[nodiscard]] Cycle next_cycle() const { return std::min(domain_.next(), outlet_.room_from()); }
   [[nodiscard]] bool may_pass_port(Cycle next) const;
@@ -121,7 +122,8 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   LsuPipe match_pipe_;
   Outlet outlet_;
   InjectionPort port_;
-  std::unique_ptr<AtomicBuffer> buffer_;
+  Mailbox<std::uint32_t>* loads_ = nullptr;  // of the buffer, where that takes them
+  std::unique_ptr<SumBuffer> buffer_;
   Lsu lsu_;
   std::vector<std::unique_ptr<Subcore>> subcores_;
 

@@ -19,7 +19,8 @@ struct SmContext {
   const GpuConfig& config;
   const PolicyTiming& timing;
   const AddressMap& addresses;
-  const BufferShape& buffer;
+  const BufferShape& buffer;  // the atomic buffer, if the policy has one
+  std::uint32_t merge_rows;   // of the merge buffer; 0: there is none
   LineSumsPool& sums;
   Tally& tally;
   bool reference;               // SimOptions::reference
@@ -27,6 +28,9 @@ struct SmContext {
   std::uint32_t resident_ctas;  // that fit it
   Cycle quantum;                // it does not run ahead beyond the next multiple of these cycles
   bool may_lag = true;          // it may be behind, too
+
+  // Whether REDs go to a buffer, in which they end for their CTA.
+  [[nodiscard]] bool sums_in_sm() const { return buffer.present() || merge_rows != 0; }
 };
 
 }  // namespace warpfold

@@ -17,6 +17,7 @@ struct alignas(64) Tally {
   std::uint64_t software_reduced = 0;   // additions that carry a software sum
   std::uint64_t unit_reduced = 0;       // additions that carry a reduction unit's sum
   std::uint64_t lanes_buffered = 0;     // values that atomic buffers summed
+  std::uint64_t sums_buffered = 0;      // reduction units' sums that merge buffers summed
   std::uint64_t buffer_sums_begun = 0;  // sums that they began
   std::uint64_t buffer_reduced = 0;     // additions that carry one of them
   std::uint64_t lanes_added = 0;        // single lane additions done at ROPs
@@ -31,6 +32,7 @@ struct alignas(64) Tally {
     software_reduced += other.software_reduced;
     unit_reduced += other.unit_reduced;
     lanes_buffered += other.lanes_buffered;
+    sums_buffered += other.sums_buffered;
     buffer_sums_begun += other.buffer_sums_begun;
     buffer_reduced += other.buffer_reduced;
     lanes_added += other.lanes_added;
