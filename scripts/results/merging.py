@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What merging of sums behind the unit could gain at most: kernels of today on machines whose memory is partly for nothing
-(merging.json)."""
+"""What merging of sums behind the unit gains, by the sectors that an SM holds, and could gain at most at a port of the L2:
+kernels of today on machines whose memory is partly for nothing (merging.json)."""
 
 import itertools
 
@@ -21,8 +21,21 @@ FREE = {"additions": ADDITIONS, "l2": (*ADDITIONS, "l2.port_cycles", "l2.flit_cy
 LEAST = 0.01
 
 
+# Sectors that the merge buffer of an SM holds; the least and the most that are looked at lie far apart.
+ROWS = (32, 128, 512, 2048, 8192)
+BUILT_ROWS = 512  # of the RTL
+MERGED = ("truck-tight", "camera-pose", "embedding-rows", "embedding", "hash-grid")
+MERGED_KINDS = ("serial", "fused", "vector")
+
+
 def plan():
     return list(itertools.product(KERNELS, KINDS, FREE))
+
+
+def built():
+    """(trace, kind, rows) under arc-merge."""
+    return [*((trace, "vector", rows) for trace, rows in itertools.product(MERGED, ROWS)),
+            *((trace, kind, BUILT_ROWS) for trace, kind in itertools.product(MERGED, MERGED_KINDS) if kind != "vector")]
 
 
 def settings(free):
@@ -35,15 +48,23 @@ class Merging:
     def __init__(self, document, today_document):
         self.today = today.Today(today_document)
         self.cycles = {tuple(row[:3]): row[3] for row in document["rows"]}
+        self.merged = {tuple(row[:3]): row[3] for row in document["merged"]}
         self.left = {trace: dict(zip(LEVELS, counts)) for trace, *counts in document["left"]}
 
     def ms(self, trace, kind, free):
         return self.cycles[trace, kind, free] / (today.MACHINES[GPU] * 1e6) + points.LAUNCH_US / 1e3
 
+    def merged_ms(self, trace, kind, rows):
+        return self.merged[trace, kind, rows] / (today.MACHINES[GPU] * 1e6) + points.LAUNCH_US / 1e3
+
     def value(self, words):
         """TRACE.KIND.FREE in ms; TRACE.gain.KIND.FREE, how often as fast; TRACE.fewer.LEVEL.OTHER, how many times as many
-        additions LEVEL leaves as OTHER."""
+        additions LEVEL leaves as OTHER; TRACE.merged.KIND in ms under arc-merge; TRACE.merged-gain.KIND over arc-hw."""
         trace, what, *rest = words
+        if what == "merged":
+            return f"{self.merged_ms(trace, rest[0], BUILT_ROWS):.3f}"
+        if what == "merged-gain":
+            return f"{self.today.ms(trace, GPU, 'arc-hw', rest[0]) / self.merged_ms(trace, rest[0], BUILT_ROWS):.2f}"
         if what == "gain":
             return f"{self.today.ms(trace, GPU, 'arc-hw', rest[0]) / self.ms(trace, *rest):.2f}"
         if what == "fewer":
@@ -54,6 +75,17 @@ class Merging:
         """Head and rows of the table `sums-left`."""
         return ["kernel", "lanes", "warps", "CTAs", "SMs", "GPU"], [
             [f"`{trace}`", *(f"{count:,}" for count in counts.values())] for trace, counts in self.left.items()]
+
+    def merged_rows(self):
+        """Head and rows of the table `merged`: milliseconds."""
+        head = ["kernel", "`arc-hw` vector", *(f"{rows * 32 // 1024} KiB" for rows in ROWS),
+                *(f"`arc-hw` {kind}" if policy else f"{kind}, {BUILT_ROWS * 32 // 1024} KiB"
+                  for kind in MERGED_KINDS[:-1] for policy in (True, False)), "no atomics"]
+        return head, [[f"`{trace}`", f"{self.today.ms(trace, GPU, 'arc-hw', 'vector'):.3f}",
+                       *(f"{self.merged_ms(trace, 'vector', rows):.3f}" for rows in ROWS),
+                       *(f"{self.today.ms(trace, GPU, 'arc-hw', kind) if policy else self.merged_ms(trace, kind, BUILT_ROWS):.3f}"
+                         for kind in MERGED_KINDS[:-1] for policy in (True, False)),
+                       f"{self.today.ms(trace, GPU, 'none'):.3f}"] for trace in MERGED]
 
     def rows(self):
         """Head and rows of the table `merging`: milliseconds."""

@@ -180,15 +180,20 @@ def today(simulator, cores):
 
 
 def merged(simulator, cores):
-    """Kernels of today where parts of the L2 take no time, and the sums that there are to merge."""
-    runs = merging.plan()
+    """Kernels of today with merge buffers of several sizes, where parts of the L2 take no time, and the sums that there are
+    to merge."""
+    runs, built = merging.plan(), merging.built()
     with ThreadPoolExecutor(cores) as pool:
         cycles = list(pool.map(lambda run: cycles_of(simulator, run[0], merging.GPU, "arc-hw", run[1],
                                                      merging.settings(run[2])), runs))
+        merged_cycles = list(pool.map(lambda run: cycles_of(simulator, run[0], merging.GPU, "arc-merge", run[1],
+                                                            [f"merge.rows={run[2]}"]), built))
     counted = run([sys.executable, "-B", ROOT / "examples/python/merging.py", merging.SMS,
                    *map(kernels.path_of, kernels.KERNELS)], {"PYTHONPATH": str(Path(simulator).resolve().parents[1] / "python")})
     return "scripts/results.sh", {
         "columns": ["trace", "unit_kind", "free", "cycles"], "rows": [[*one, count] for one, count in zip(runs, cycles)],
+        "merged_columns": ["trace", "unit_kind", "rows", "cycles"],
+        "merged": [[*one, count] for one, count in zip(built, merged_cycles)],
         "left_by": ["trace", *merging.LEVELS],
         "left": [[trace, *map(int, counts)] for trace, *counts in map(str.split, counted.splitlines()[1:])]}
 

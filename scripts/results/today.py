@@ -29,8 +29,9 @@ KERNELS = {
 SCENES = 7    # of them, in front
 # What LAB takes of shared memory leaves no room for a CTA.
 NO_ROOM = {("truck-block-reduced", "rtx4090", "lab")}
-POLICIES = (("baseline", "serial"), *(("arc-hw", kind) for kind in KINDS), ("lab", "serial"), ("lab-ideal", "serial"),
-            ("none", "serial"))
+HARDWARE = (*(("arc-hw", kind) for kind in KINDS), ("arc-merge", "vector"), ("lab", "serial"), ("lab-ideal", "serial"))
+HARDWARE_NAMES = (*(f"`arc-hw` {kind}" for kind in KINDS), "`arc-merge` vector", "LAB", "LAB-ideal")
+POLICIES = (("baseline", "serial"), *HARDWARE, ("none", "serial"))
 
 
 def path_of(trace):
@@ -118,15 +119,15 @@ def gain_rows(today):
 
     software = gain(lambda trace: measured(trace, today.best_software(trace)[0]))
     floor = gain(lambda trace: measured(trace, today.measured_ms(trace, "none")))
-    return (["", "best software", *(f"`arc-hw` {kind}" for kind in KINDS), "LAB", "LAB-ideal", "no atomics"],
-            [["measured", software, *["-"] * (len(KINDS) + 2), floor],
+    return (["", "best software", *HARDWARE_NAMES, "no atomics"],
+            [["measured", software, *["-"] * len(HARDWARE), floor],
              ["modelled", "-", *(modelled(policy) for policy in POLICIES[1:])]])
 
 
 def kernel_rows(today, gpu):
     """Head and rows of the tables `today-GPU`: milliseconds; what was measured, only of the GPU that it was measured on."""
     head = ["kernel", *(["measured: plain", "best software"] if gpu == "h100" else []), "plain RED",
-            *(f"`arc-hw` {kind}" for kind in KINDS), "LAB", "LAB-ideal", "no atomics"]
+            *HARDWARE_NAMES, "no atomics"]
     rows = []
     for trace, name in KERNELS.items():
         row = [f"`{trace}`: {name}"]

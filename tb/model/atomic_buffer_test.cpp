@@ -352,7 +352,8 @@ TEST_P(LostFlush, IsNoticed) {
   EXPECT_EQ(result.failure, "sums sent by atomic buffers differ from sums begun in them");
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, LostFlush, testing::Values("lab", "lab-ideal", "phi"),
+INSTANTIATE_TEST_SUITE_P(Policies, LostFlush,
+                         testing::Values("lab", "lab-ideal", "phi", "arc-merge"),
                          [](const auto& parameter) {
                            std::string name = parameter.param;
                            std::replace(name.begin(), name.end(), '-', '_');

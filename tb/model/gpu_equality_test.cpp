@@ -139,6 +139,15 @@ INSTANTIATE_TEST_SUITE_P(WithUnit, Policies,
                          testing::Combine(testing::Values("arc-hw"), testing::ValuesIn(kWorkloads),
                                           testing::ValuesIn(kUnitKinds)),
                          policies_test_name);
+INSTANTIATE_TEST_SUITE_P(WithMerging, Policies,
+                         testing::Combine(testing::Values("arc-merge"),
+                                          testing::ValuesIn(kWorkloads),
+                                          testing::Values(UnitKind::kSerial, UnitKind::kVector)),
+                         policies_test_name);
+INSTANTIATE_TEST_SUITE_P(WaitingWithMerging, Policies,
+                         testing::Combine(testing::Values("arc-merge"), testing::ValuesIn(kWaiting),
+                                          testing::Values(UnitKind::kSerial, UnitKind::kVector)),
+                         policies_test_name);
 INSTANTIATE_TEST_SUITE_P(
     Waiting, Policies,
     testing::Combine(testing::Values("baseline", "sw-s:12", "sw-b:0", "lab", "lab-ideal", "phi"),
@@ -212,7 +221,7 @@ TEST_P(Timelines, SumsAreTheTotalsOfTheRun) {
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Timelines,
                          ::testing::Values("baseline", "sw-s:4", "sw-b:8", "arc-hw", "lab",
-                                           "lab-ideal", "phi"),
+                                           "lab-ideal", "phi", "arc-merge"),
                          [](const auto& parameter) {
                            std::string name = parameter.param;
                            std::replace_if(

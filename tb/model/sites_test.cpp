@@ -162,8 +162,8 @@ TEST(Sites, TwoOnOneArrayAddUpRight) {
     // All words of the array that the first site adds to, and some behind it.
     const SmallTrace trace = two_sites(11, one_parameter(ValueType::kF32, kBase, 4, 100), values);
     const trace::Reader reader = trace.read();
-    for (const char* const policy :
-         {"baseline", "sw-s:4", "sw-b:8", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"}) {
+    for (const char* const policy : {"baseline", "sw-s:4", "sw-b:8", "skip", "cccl", "arc-hw",
+                                     "lab", "lab-ideal", "phi", "arc-merge"}) {
       SCOPED_TRACE(fmt::format("{} {}", policy, values));
       const RunResult result = run_apart(reader, small_h200(4), policy);
       expect_right(result);
@@ -464,8 +464,8 @@ TEST(Halves, AreAddedUpUnderEveryPolicy) {
     SmallTrace trace = random_trace(31, 6, 4, 2, 0.6, values);
     trace.make_halves();
     const trace::Reader reader = trace.read();
-    for (const char* const policy :
-         {"baseline", "sw-s:4", "sw-b:8", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"}) {
+    for (const char* const policy : {"baseline", "sw-s:4", "sw-b:8", "skip", "cccl", "arc-hw",
+                                     "lab", "lab-ideal", "phi", "arc-merge"}) {
       SCOPED_TRACE(fmt::format("{} {}", policy, values));
       const RunResult result = run_apart(reader, small_h200(4), policy);
       expect_right(result);

@@ -49,6 +49,7 @@ const SmContext& SmBench::context(const std::string& policy) {
                                                    .timing = *timing_,
                                                    .addresses = addresses,
                                                    .buffer = buffer,
+                                                   .merge_rows = 0,
                                                    .sums = sums,
                                                    .tally = tally,
                                                    .reference = reference_,
