@@ -4,6 +4,8 @@
 // sees it. All warps of the GPU add to the same few words. Halved: the warps sum by recursive
 // halving, and twelve lanes add a word each. In fixed point the sums of a warp stay floats, as
 // their order is always the same.
+#include <CLI/CLI.hpp>
+
 #include "traces/capture/camera_pose/cameras.hpp"
 #include "traces/capture/common/device_buffer.hpp"
 #include "traces/capture/common/linear_grid.hpp"

@@ -4,6 +4,7 @@
 // backward pass: a CTA is a ray, a thread one direction of one of its points, as in the fused
 // forward kernel; it goes through the seven frames, keeps dL/dcoefficients to itself, and adds to
 // the frame's row of dL/dbasis, which all threads of the launch share: 42 addresses in all.
+#include <CLI/CLI.hpp>
 #include <cmath>
 
 #include "traces/capture/common/device_buffer.hpp"

@@ -5,6 +5,7 @@
 // Two forms. In `embedding` a lane is a column and a warp a token, as elements are dealt out to
 // threads in index_add of PyTorch: a warp's addresses lie side by side. In `embedding_rows` a lane
 // is a token and adds a whole row: its lanes have different rows but for those of frequent words.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "traces/capture/common/device_buffer.hpp"

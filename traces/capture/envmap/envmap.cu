@@ -3,6 +3,7 @@
 // samples do: rasterize, mirror the ray, look it up, compare, scatter the gradient into the texels,
 // step by Adam. The scatter is the kernel that is captured: a thread is a pixel, a CTA a square of
 // 8x8 of them, and each pixel adds to the four texels of its footprint, one after the other.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -4,6 +4,8 @@
 // CTAs for each level. On coarse levels neighbours of a ray share a cell, on fine ones they hardly
 // do. Or, as tiny-cuda-nn has it, in halves: the two features of an entry fill a word, and one
 // packed RED adds to both.
+#include <CLI/CLI.hpp>
+
 #include "traces/capture/common/device_buffer.hpp"
 #include "traces/capture/common/linear_grid.hpp"
 #include "traces/capture/common/relative_error.hpp"

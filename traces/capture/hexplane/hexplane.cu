@@ -7,6 +7,7 @@
 //
 // The samples come in the order of the rays, or (--sorted) each plane is given them by texel, with
 // coordinates and gradients permuted ahead of the launch.
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cmath>
 #include <cstdio>

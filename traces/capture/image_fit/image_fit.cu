@@ -4,6 +4,7 @@
 // captured finds the blobs of its tile, paints them front to back, and goes back through them with
 // the gradients of the loss. The staged form collects its list out of order, fills it up, and sorts
 // it before it paints; the balloted form tests 32 blobs at a time, and the ballot is their order.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

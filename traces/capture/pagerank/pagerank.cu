@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PageRank by pushing: a thread is a vertex and adds its share to each out-neighbour, as the
 // strongly atomic kernel of Pannotia does. Active lanes of a warp hardly ever share an address.
+#include <CLI/CLI.hpp>
 #include <cmath>
 
 #include "traces/capture/common/device_buffer.hpp"

@@ -4,6 +4,7 @@
 // thread is a pixel, a CTA a square of 16x16 of them, and each thread walks its own short list. So
 // the lanes of a warp need not be at the same sphere, and the warp cannot stay together: sw-b does
 // not apply.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -3,7 +3,6 @@
 // and record it. One folder beside this one for each; README.md tells how to add one.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -14,6 +13,10 @@
 #include "traces/capture/common/verdict.hpp"
 #include "traces/capture/workload/variant.hpp"
 #include "traces/format/trace.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace warpfold::capture::workload {
 
