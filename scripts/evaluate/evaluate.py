@@ -213,11 +213,21 @@ def wanted(arguments):
     return steps
 
 
+def transistors_alone(arguments):
+    """Costs without area, path and power."""
+    return arguments.transistors_only or arguments.quick
+
+
+def simulates(arguments, steps):
+    """Whether one of the steps runs the unit: power is of requests that the unit has answered."""
+    return bool(steps & {"contract", "lockstep", "gains"}) or ("costs" in steps and not transistors_alone(arguments))
+
+
 def cost_figures(arguments, unit, names, result, out):
     """Costs of the unit and of the kinds; empty where Yosys cannot read the unit. names: its ports."""
     if result["elaborates"]["Yosys"]:
         return {"verdict": "none", "why": "Yosys does not read it"}
-    transistors_only = arguments.transistors_only or arguments.quick
+    transistors_only = transistors_alone(arguments)
     figures = costs.Costs(arguments.liberty, transistors_only, out / "synth", Path(arguments.cache))
     mine, kinds = figures.of_unit(unit), figures.of_kinds([*arguments.beside, costs.CLOCK_KIND])
     power = {}
@@ -239,8 +249,10 @@ def judge(arguments, unit, out):
     result = {"schema": "warpfold.evaluation/1", "unit": unit.name, "top": unit.top, "declared": unit.declared}
     names_before = build.port_names(unit, out)
     result["elaborates"], wrapper = build.elaborate(unit, out, names_before)
-    library = build.shared_object(unit, wrapper, Path(arguments.cache), os.cpu_count() or 1)
-    result["library"] = str(library)
+    library = None
+    if simulates(arguments, steps):
+        library = build.shared_object(unit, wrapper, Path(arguments.cache), os.cpu_count() or 1)
+        result["library"] = str(library)
     if "contract" in steps:
         result["contract"] = contract(arguments, library, effort, out)
     if "lockstep" in steps:
