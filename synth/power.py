@@ -188,10 +188,11 @@ def simulate(netlist, top, driven, arguments, library, work, scope=""):
     (work / "bench.v").write_text(testbench(inputs, outputs, driven, arguments.cycles, scope), encoding="ascii")
     rtl = Path(arguments.rtl).resolve()
     files, include = (driven.files, driven.include) if driven.files else (synth.rtl_files(rtl), [rtl])
-    # Optimising code that runs for a few thousand cycles would take longer than to run it.
+    # Optimising code that runs for a few thousand cycles would take longer than to run it. What Verilator's makefile
+    # says of that comes after -CFLAGS.
     synth.run(["verilator", "--binary", "--trace", "--trace-underscore", "-Wno-lint", "-Wno-fatal", "-O1",
-               "--reloop-limit", "64", "-CFLAGS", "-O0", "-DSYNTHESIS", *(f"-I{folder}" for folder in include), "--top-module",
-               "bench", "--Mdir", str(work / "obj"), "-j", "2", *map(str, files), str(work / "netlist.v"),
+               "--reloop-limit", "64", "-MAKEFLAGS", "OPT_FAST= OPT_GLOBAL=", "-DSYNTHESIS",
+               *(f"-I{folder}" for folder in include), "--top-module", "bench", "--Mdir", str(work / "obj"), "-j", "2", *map(str, files), str(work / "netlist.v"),
                str(work / "bench.v")], work / "verilator.log", top.name)
     done = subprocess.run([str(work / "obj" / "Vbench")], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           stdin=subprocess.DEVNULL, text=True, check=False)
