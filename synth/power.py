@@ -192,8 +192,8 @@ def simulate(netlist, top, driven, arguments, library, work, scope=""):
     # says of that comes after -CFLAGS.
     synth.run(["verilator", "--binary", "--trace", "--trace-underscore", "-Wno-lint", "-Wno-fatal", "-O1",
                "--reloop-limit", "64", "-MAKEFLAGS", "OPT_FAST= OPT_GLOBAL=", "-DSYNTHESIS",
-               *(f"-I{folder}" for folder in include), "--top-module", "bench", "--Mdir", str(work / "obj"), "-j", "2", *map(str, files), str(work / "netlist.v"),
-               str(work / "bench.v")], work / "verilator.log", top.name)
+               *(f"-I{folder}" for folder in include), "--top-module", "bench", "--Mdir", str(work / "obj"), "-j", "2",
+               *map(str, files), str(work / "netlist.v"), str(work / "bench.v")], work / "verilator.log", top.name)
     done = subprocess.run([str(work / "obj" / "Vbench")], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           stdin=subprocess.DEVNULL, text=True, check=False)
     counts = re.search(r"^@ (\d+) (\d+) (\d+) (\d+)$", done.stdout, re.MULTILINE)

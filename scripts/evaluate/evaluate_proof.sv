@@ -17,9 +17,7 @@ module evaluate_proof #(
   // bits of an address that are free, from 1 to 48
   parameter int AddrBits = 2,
   // bits of a tag that are free, from 1 to 12
-  parameter int TagBits = 12,
-  // the lane that is followed; 32: any
-  parameter int Lane = 32
+  parameter int TagBits = 12
 ) (
   input logic                clk_i,
   input logic                rst_ni,
@@ -40,12 +38,10 @@ module evaluate_proof #(
   // ------------------------------------------------------------------------------------------
 
   (* anyconst *) logic [TagBits-1:0] free_tag;
-  (* anyconst *) logic [4:0] free_lane;
+  (* anyconst *) logic [4:0] any_lane;
   logic [11:0] any_tag;
-  logic [4:0] any_lane;
 
   assign any_tag = 12'(free_tag);
-  assign any_lane = Lane < 32 ? 5'(Lane) : free_lane;
 
   logic in_reset_q = 1'b1;  // the first cycle is a reset
   logic held_q = 1'b0, granted_q = 1'b0, came_q = 1'b0;
