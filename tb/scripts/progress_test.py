@@ -87,9 +87,10 @@ class Lines(unittest.TestCase):
         return [WARPFOLD, *map(str, words)]
 
     def test_simulations_and_regressions_say_how_far_they_are(self):
-        self.check(self.warpfold("sim", DATA / "truck.wft", "--policy", "baseline", "--unit", "golden"),
+        # Some seconds each: the time left is told after one.
+        self.check(self.warpfold("sim", DATA / "lego-ballot.wft", "--policy", "baseline,arc-hw,cccl", "--unit", "golden"),
                    "running: ", in_time=True)
-        self.check(self.warpfold("regress", DATA / "dynibar.wft"), "events", in_time=True)
+        self.check(self.warpfold("regress", DATA / "dynibar.wft", "--max-events", 150000), "events", in_time=True)
 
     def test_commands_on_traces_say_how_far_they_are(self):
         trace = DATA / "lego-ballot-values.wft"
