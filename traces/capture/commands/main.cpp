@@ -8,6 +8,7 @@
 #include "traces/capture/commands/output_options.hpp"
 #include "traces/capture/common/gpu_info.hpp"
 #include "traces/capture/splat/tiles_option.hpp"
+#include "traces/capture/splat_forms/form.hpp"
 #include "traces/capture/training/commands.hpp"
 #include "traces/format/trace.hpp"
 
@@ -38,8 +39,8 @@ void add_training(CLI::App& command, training::TrainOptions& options) {
       ->capture_default_str();
   command
       .add_option("--form", options.forms,
-                  "a training for each of these forms of the backward kernel as well: per_splat, "
-                  "per_splat_struct, halved, halved_vector, tile_warp, tile_warp_halved")
+                  "a training for each of these forms of the backward kernel as well: " +
+                      splat_forms::form_names())
       ->delimiter(',');
   add_tiles_option(command, options.tiles);
   command.add_option("--iterations", options.iterations, "of each training")->capture_default_str();

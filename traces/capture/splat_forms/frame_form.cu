@@ -5,8 +5,43 @@
 namespace warpfold::capture::splat_forms {
 namespace {
 
+using workload::Variant;
+
+struct Implementation {
+  workload::Kernels (*kernels)();
+  Variant variant;
+};
+
+Implementation implementation(Form form) {
+  switch (form) {
+    case Form::kPerSplat:
+      return {per_splat_kernels, Variant::kBaseline};
+    case Form::kPerSplatStruct:
+      return {per_splat_struct_kernels, Variant::kVector};
+    case Form::kPerSplatBulk:
+      return {per_splat_struct_kernels, Variant::kBulk};
+    case Form::kPerSplatFixed:
+      return {per_splat_struct_kernels, Variant::kFixed};
+    case Form::kHalved:
+      return {halved_kernels, Variant::kBaseline};
+    case Form::kHalvedVector:
+      return {halved_vector_kernels, Variant::kVector};
+    case Form::kHalvedFixed:
+      return {halved_kernels, Variant::kFixed};
+    case Form::kBlockReduced:
+      return {block_reduced_kernels, Variant::kBaseline};
+    case Form::kSharedSlot:
+      return {gradient_struct_kernels, Variant::kSharedSlot};
+    case Form::kTileWarp:
+      return {tile_warp_kernels, Variant::kSkip};
+    case Form::kTileWarpHalved:
+      return {tile_warp_halved_kernels, Variant::kBaseline};
+  }
+  return {};
+}
+
 template <class Args>
-void start(const void* kernel, dim3 grid, dim3 block, Args args) {
+void start_with(const void* kernel, dim3 grid, dim3 block, Args args) {
   int threshold = 0;
   void* arguments[] = {&args, &threshold};
   check(cudaLaunchKernel(kernel, grid, block, arguments, 0, nullptr), "backward kernel");
@@ -14,9 +49,17 @@ void start(const void* kernel, dim3 grid, dim3 block, Args args) {
 
 }  // namespace
 
+bool FrameForm::by_splat() const {
+  return form_ == Form::kPerSplat || form_ == Form::kPerSplatStruct ||
+         form_ == Form::kPerSplatBulk || form_ == Form::kPerSplatFixed;
+}
+
 const float* FrameForm::draw(GpuFrame& frame) {
   if (in_structs()) {
     make_room(structs_, frame.count() * kStructFloats, DeviceBuffer<float>::on_own_pages);
+  }
+  if (in_fixed_point(form_) && fixed_count_ != frame.count()) {
+    make_words(frame);
   }
   if (!by_splat()) {
     frame.draw();
@@ -26,17 +69,42 @@ const float* FrameForm::draw(GpuFrame& frame) {
   return buckets_.state().image;
 }
 
-void FrameForm::clear_gradients(const GpuFrame& frame) const {
-  if (!in_structs()) {
-    frame.clear_gradients();
-    return;
-  }
-  check(cudaMemsetAsync(structs_.data(), 0, frame.count() * kStructFloats * sizeof(float)),
-        "cudaMemset");
+void FrameForm::make_words(const GpuFrame& frame) {
+  saturated_before_ = saturated();
+  // A tile adds to a Gaussian once, or each of its warps does.
+  const std::uint64_t tiles = std::uint64_t{frame.grid().x} * frame.grid().y;
+  fixed_count_ = frame.count();
+  fixed_.emplace(structs_.data(), fixed_count_ * kStructFloats, kStructFloats,
+                 by_splat() ? tiles : tiles * kWarpsPerTile, words_);
+  scaled_ = false;
 }
 
-void FrameForm::launch(const GpuFrame& frame, const float* dl_dpixels) const {
-  using workload::Variant;
+void FrameForm::clear_gradients(const GpuFrame& frame) const {
+  if (fixed_) {
+    fixed_->clear();  // the last pass writes the floats
+  } else if (in_structs()) {
+    check(cudaMemsetAsync(structs_.data(), 0, frame.count() * kStructFloats * sizeof(float)),
+          "cudaMemset");
+  } else {
+    frame.clear_gradients();
+  }
+}
+
+void FrameForm::launch(const GpuFrame& frame, const float* dl_dpixels) {
+  const Implementation form = implementation(form_);
+  const workload::Kernels kernels = form.kernels();
+  if (fixed_ && !scaled_) {
+    start(kernels.greatest, frame, dl_dpixels);
+    fixed_->find_scales();
+    scaled_ = true;
+  }
+  start(kernels.of(form.variant), frame, dl_dpixels);
+  if (fixed_) {
+    fixed_->finish();
+  }
+}
+
+void FrameForm::start(const void* kernel, const GpuFrame& frame, const float* dl_dpixels) const {
   const BackwardArgs args = frame.backward_args(dl_dpixels);
   const dim3 by_tile(kTileSize, kTileSize);
   const dim3 by_warp(kTileWarpThreadsX, kTileSize);
@@ -46,28 +114,27 @@ void FrameForm::launch(const GpuFrame& frame, const float* dl_dpixels) const {
   }
   switch (form_) {
     case Form::kPerSplat:
-      start(per_splat_kernels().of(Variant::kBaseline), buckets, trace::kWarpLanes,
-            PerSplatArgs<GradientPointers>{args, buckets_.state(), args.out});
+      start_with(kernel, buckets, trace::kWarpLanes,
+                 PerSplatArgs<GradientPointers>{args, buckets_.state(), args.out});
       break;
     case Form::kPerSplatStruct:
-      start(per_splat_struct_kernels().of(Variant::kVector), buckets, trace::kWarpLanes,
-            PerSplatArgs<FixedStructs>{args, buckets_.state(), {{structs_.data()}, {}}});
+    case Form::kPerSplatBulk:
+    case Form::kPerSplatFixed:
+      start_with(kernel, buckets, trace::kWarpLanes,
+                 PerSplatArgs<FixedStructs>{args, buckets_.state(), {{structs_.data()}, words_}});
       break;
     case Form::kHalved:
-      start(halved_kernels().of(Variant::kBaseline), frame.grid(), by_tile,
-            HalvedArgs{args, structs_.data(), {}});
-      break;
     case Form::kHalvedVector:
-      start(halved_vector_kernels().of(Variant::kVector), frame.grid(), by_tile,
-            HalvedArgs{args, structs_.data(), {}});
+    case Form::kHalvedFixed:
+    case Form::kBlockReduced:
+      start_with(kernel, frame.grid(), by_tile, HalvedArgs{args, structs_.data(), words_});
+      break;
+    case Form::kSharedSlot:
+      start_with(kernel, frame.grid(), by_tile, StructArgs{args, {structs_.data()}});
       break;
     case Form::kTileWarp:
-      start(tile_warp_kernels().of(Variant::kSkip), frame.grid(), by_warp,
-            TileWarpArgs{args, {structs_.data()}});
-      break;
     case Form::kTileWarpHalved:
-      start(tile_warp_halved_kernels().of(Variant::kBaseline), frame.grid(), by_warp,
-            TileWarpArgs{args, {structs_.data()}});
+      start_with(kernel, frame.grid(), by_warp, StructArgs{args, {structs_.data()}});
       break;
   }
 }
@@ -82,6 +149,10 @@ GradientView FrameForm::gradients(const GpuFrame& frame) const {
     view.stride[k] = kStructFloats;
   }
   return view;
+}
+
+std::uint64_t FrameForm::saturated() const {
+  return saturated_before_ + (fixed_ ? fixed_->saturated() : 0);
 }
 
 }  // namespace warpfold::capture::splat_forms

@@ -4,7 +4,7 @@
 // do its gradients in global memory, in 12 floats of which the last three stay unused. All nine
 // atomics of an event go to 36 bytes.
 #include "traces/capture/splat_forms/frame_workload.cuh"
-#include "traces/capture/splat_forms/gradient_storage.cuh"
+#include "traces/capture/splat_forms/kernels.cuh"
 #include "traces/capture/splat_forms/pixel_group.cuh"
 #include "traces/capture/workload/device.cuh"
 
@@ -19,11 +19,6 @@ enum Path : unsigned {
   kSkipAlpha = 4,
   kTaken = 5,
   kEpilogue = 6
-};
-
-struct StructArgs {
-  BackwardArgs frame;
-  GradientStructs out;
 };
 
 // A Gaussian of the batch.

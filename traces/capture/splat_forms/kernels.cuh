@@ -25,7 +25,7 @@ struct HalvedArgs {
   FixedWords fixed;
 };
 
-struct TileWarpArgs {
+struct StructArgs {
   BackwardArgs frame;
   GradientStructs out;
 };
@@ -39,7 +39,9 @@ struct TileWarpArgs {
 [[nodiscard]] workload::Kernels halved_vector_kernels();
 [[nodiscard]] workload::Kernels block_reduced_kernels();
 [[nodiscard]] workload::Kernels block_reduced_struct_kernels();
-// A CTA a tile, kTileWarpThreadsX x kTileSize threads. TileWarpArgs.
+// The same. StructArgs.
+[[nodiscard]] workload::Kernels gradient_struct_kernels();
+// A CTA a tile, kTileWarpThreadsX x kTileSize threads. StructArgs.
 [[nodiscard]] workload::Kernels tile_warp_kernels();
 [[nodiscard]] workload::Kernels tile_warp_halved_kernels();
 

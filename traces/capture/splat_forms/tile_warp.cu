@@ -79,7 +79,7 @@ __device__ __forceinline__ void sum_pixels(const SharedGaussian& g, MeanScale sc
 
 template <bool kHalved>
 struct TileWarp {
-  using Args = TileWarpArgs;
+  using Args = StructArgs;
   static constexpr int kThreads = trace::kWarpLanes;
 
   template <class Mode>
@@ -174,7 +174,7 @@ class TileWarpWorkload final : public FrameWorkload {
  private:
   bool halved_;
   StructStorage gradients_;
-  TileWarpArgs args_{};
+  StructArgs args_{};
 };
 
 }  // namespace

@@ -166,6 +166,9 @@ class Training {
     if (tuner_) {
       result_["tuned"] = tuned_;
     }
+    if (form_ && splat_forms::in_fixed_point(*form_)) {
+      result_["saturated_additions"] = trainer_->saturated();
+    }
     evaluate();
     result_["progress"] = progress_;
     return result_;
@@ -296,11 +299,8 @@ void check_options(const TrainOptions& options) {
   }
   for (const std::string& form : options.forms) {
     if (!splat_forms::form_of(form)) {
-      std::string names;
-      for (const auto& entry : splat_forms::kFormNames) {
-        names += " " + std::string(entry.name);
-      }
-      throw InputError("no form '" + form + "' of the backward kernel; there are:" + names);
+      throw InputError("no form '" + form + "' of the backward kernel; there are " +
+                       splat_forms::form_names());
     }
   }
   for (const int iteration : options.snapshots) {
@@ -315,14 +315,25 @@ void check_options(const TrainOptions& options) {
   }
 }
 
+void check_capability(const TrainOptions& options, const GpuInfo& gpu) {
+  for (const std::string& form : options.forms) {
+    const int least = splat_forms::least_capability(*splat_forms::form_of(form));
+    if (gpu.compute_capability < least) {
+      throw InputError("form " + form + " needs compute capability " + std::to_string(least / 10) +
+                       "." + std::to_string(least % 10) + " or more");
+    }
+  }
+}
+
 }  // namespace
 
 int train_command(const TrainOptions& options) {
   check_options(options);
+  const GpuInfo gpu = gpu_info();
+  check_capability(options, gpu);
   const Stopwatch loading;
   const std::vector<View> views = load_views(options);
   const Model model = initial_model(random_points(options.points, options.seed));
-  const GpuInfo gpu = gpu_info();
   const Camera& camera = views.front().camera;
   std::printf("%s on %s: %zu views of %dx%d, loaded in %.1f s\n", options.name.c_str(),
               gpu.name.c_str(), views.size(), camera.width, camera.height, loading.seconds());

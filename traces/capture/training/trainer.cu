@@ -699,6 +699,10 @@ double Trainer::backward_ms() {
   return state_->backward_ms;
 }
 
+std::uint64_t Trainer::saturated() const {
+  return state_->form ? state_->form->saturated() : 0;
+}
+
 std::vector<float> Trainer::image() const {
   return to_host(state_->image, state_->elements);
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model in training on the GPU. The caller drives it through the parts of an iteration:
 // forward(), backward(), update(), and now and then densify() and reset_opacities(). Nothing is
-// allocated in an iteration but where the model or a view needs more room than ever before. All
-// results are the same from run to run but for the order of the backward kernel's atomics. No CUDA
+// allocated in an iteration but where the model or a view needs more room than ever before, and
+// words in fixed point where the number of Gaussians changes. All results are the same from run to
+// run but for the order of the backward kernel's atomics. No CUDA
 // in this header. Every method throws CudaError when a CUDA call fails.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -64,6 +66,8 @@ class Trainer {
   [[nodiscard]] std::size_t count() const;
   // Milliseconds in launch() outside of timed(), so far. Waits.
   [[nodiscard]] double backward_ms();
+  // Additions in fixed point that did not fit, so far; 0 of floats. Waits.
+  [[nodiscard]] std::uint64_t saturated() const;
 
   // What the last forward() left.
   [[nodiscard]] std::vector<float> image() const;

@@ -52,17 +52,18 @@ void FixedSums::find_scales() {
     arguments_.scale[place] =
         fixed_scale(std::bit_cast<float>(greatest[static_cast<std::size_t>(place)]), additions_);
   }
+  saturated_.clear_async();
 }
 
 void FixedSums::raise_scales(int bits) {
   for (float& scale : arguments_.scale) {
     scale = std::ldexp(scale, bits);
   }
+  saturated_.clear_async();
 }
 
 void FixedSums::clear() const {
   words_.clear_async();
-  saturated_.clear_async();
 }
 
 void FixedSums::finish() const {

@@ -24,10 +24,11 @@ class FixedSums {
   void find_scales();
   // Makes the steps shorter by so many powers of two.
   void raise_scales(int bits);
-  // Before a launch: words and the count of saturated additions.
+  // The words, before a launch.
   void clear() const;
   // The last pass, behind a launch: writes all the floats.
   void finish() const;
+  // Additions that did not fit, of all launches since the scales were set. Waits.
   [[nodiscard]] std::uint64_t saturated() const;
   [[nodiscard]] std::vector<unsigned long long> words() const { return words_.to_host(); }
   // What the last pass makes of words, on the host.
