@@ -27,15 +27,22 @@ FORM_ROWS = (
     ("per splat, gradients in a struct, fixed point", "tight", "per_splat_struct", ("fixed",)),
     ("the pixel kernel without atomics", "tight", PIXEL, ("none",)),
     ("per splat, by ncu", "tight", "per_splat", ("ncu",)),
-    ("per splat of Faster-GS, by ncu, on its own list", "own", "Faster-GS", ("ncu",)))
+    ("per splat of Faster-GS, by ncu, on its own list", "own", "Faster-GS", ("ncu",)),
+    ("warp sum, beside gsplat's", "tight", PIXEL, ("beside",)),
+    ("warp sum of gsplat", "tight", "gsplat", ("beside",)),
+    ("a warp a tile, best policy, beside LiteGS's", "tight", "tile_warp", ("beside",)),
+    ("a warp a tile of LiteGS", "tight", "LiteGS", ("beside",)),
+    ("a warp a tile of LiteGS, tiles of 16 x 8", "16 x 8", "LiteGS", ("beside",)))
 # Names of kernels in the table `training`.
 TRAINED = {
     "baseline": "plain REDs", "sw-b:12": "ARC-SW, `sw-b:12`", "auto": "ARC-SW, tuned in training", "skip": "warp sum (`skip`)",
-    "halved": "recursive halving", "halved_vector": "recursive halving, vector REDs", "tile_warp": "a warp a tile, `skip`",
-    "tile_warp_halved": "a warp a tile, recursive halving", "per_splat": "per splat",
-    "per_splat_struct": "per splat, struct, vector REDs"}
+    "shared_slot": "shared slot, struct", "halved": "recursive halving", "halved_fixed": "recursive halving, fixed point",
+    "halved_vector": "recursive halving, vector REDs", "block_reduced": "block reduction, a float a lane",
+    "tile_warp": "a warp a tile, `skip`", "tile_warp_halved": "a warp a tile, recursive halving", "per_splat": "per splat",
+    "per_splat_struct": "per splat, struct, vector REDs", "per_splat_bulk": "per splat, struct, bulk operations",
+    "per_splat_fixed": "per splat, struct, fixed point"}
 TRAINED_SCENES = ("lego", "ship")
-NOT_SOFTWARE = ("none", "ncu")
+NOT_SOFTWARE = ("none", "ncu", "beside")
 NO_SCENE = "generated"    # rows of kernels that are not of 3D Gaussians
 
 

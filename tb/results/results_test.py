@@ -391,7 +391,7 @@ class Simulations(unittest.TestCase):
 
 class GpuKernels(unittest.TestCase):
     FORMS = {"rows": [["a", "tight", "tile_warp", policy, ms] for policy, ms in
-                      (("none", 0.1), ("ncu", 0.2), ("sw-b:8", 0.5), ("skip", 0.4), ("sw-s:8", 0.3))]}
+                      (("none", 0.1), ("ncu", 0.2), ("beside", 0.25), ("sw-b:8", 0.5), ("skip", 0.4), ("sw-s:8", 0.3))]}
     TRAINING = {"rows": [["lego", "tight", "baseline", 20.0, 12.0, 30.0, 9], ["lego", "box", "baseline", 24.0, 13.0, 29.0, 9],
                          ["lego", "tight", "halved", 9.0, 2.0, 30.05, 9], ["lego", "box", "skip", 9.0, 2.0, 28.8, 9]]}
 
