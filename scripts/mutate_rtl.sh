@@ -65,6 +65,16 @@ idle_counts           | arc_congestion     | arc_congestion.sv     | s/: req_val
 idle_starts_again     | arc_congestion     | arc_congestion.sv     | s/!congested_o && req_valid_i && lsu_room_i/!congested_o \&\& lsu_room_i/
 groups_not_counted    | arc_congestion     | arc_congestion.sv     | s/congested_o \? taken_i :/congested_o ? 1'b0 :/
 congestion_not_reset  | arc_congestion     | arc_congestion.sv     | s/count_q <= '0;/count_q <= '1;/
+next_of_a_row_early   | arc_merge_buffer   | arc_merge_buffer.sv   | s/taken = taken \| \(add_valid_q\[s\]/taken = taken | (s < Stages - 1 \&\& add_valid_q[s]/
+row_of_another_hit    | arc_merge_buffer   | arc_merge_buffer.sv   | s/ && row_tag == look_tag_q;/;/
+old_words_forgotten   | arc_merge_buffer   | arc_merge_buffer.sv   | s/look_mask_q \| kept/look_mask_q/
+sums_lost_on_the_way  | arc_merge_buffer   | arc_merge_buffer.sv   | s/\(!leaves \|\| out_ready_i\)/1'b1/
+walk_keeps_the_sums   | arc_merge_buffer   | arc_merge_buffer.sv   | s/ram_write_o = writes_sums \|\| clears/ram_write_o = writes_sums/
+flush_beside_requests | arc_merge_buffer   | arc_merge_buffer.sv   | s/flush_valid_i && empty;/flush_valid_i;/
+last_row_not_flushed  | arc_merge_buffer   | arc_merge_buffer.sv   | s/look_last_q <= walk_index_q == '1;/look_last_q <= walk_index_q == '1 - IndexBits'(1);/
+wrong_sector_leaves   | arc_merge_buffer   | arc_merge_buffer.sv   | s/\{row_tag, row_low\}/{look_tag_q, row_low}/
+starts_at_plus_zero   | arc_merge_buffer   | arc_merge_buffer.sv   | s/: arc_pkg::NegativeZero;/: '0;/
+rows_not_cleared      | arc_merge_buffer   | arc_merge_buffer.sv   | s/clear_q <= 1'b1;/clear_q <= 1'b0;/
 word_skipped          | arc_word_sequencer | arc_word_sequencer.sv | s/word_q <= word_q \+ WordWidth'\(1\)/word_q <= word_q + WordWidth'(2)/
 last_one_late         | arc_word_sequencer | arc_word_sequencer.sv | s/last_q <= word_q == before_last_q/last_q <= word_q == before_last_q + WordWidth'(1)/
 one_word_without_end  | arc_word_sequencer | arc_word_sequencer.sv | s/last_q <= txn_words_i == '0/last_q <= 1'b0/
@@ -123,6 +133,7 @@ cxx=(g++ -std=c++20 -O1 -ffp-contract=off -w -I"$root" -I"$verilator_root/includ
 tops_of() {
   case $1 in
     arc_scheduler_groups) printf '%s\n' arc_scheduler_groups arc_scheduler_groups_by_request ;;
+    arc_merge_buffer) printf '%s\n' arc_merge_buffer arc_merge_buffer_small ;;
     arc_fp32_adder) printf 'arc_fp32_adder_%s\n' flush gradual staged_flush staged_gradual ;;
     arc_half_adder) printf 'arc_half_adder_%s\n' flush gradual ;;
     *) echo "$1" ;;
@@ -146,6 +157,7 @@ verilate() {  # bench, rtl folder, output folder
       *_flush) extra=(-GFlushSubnormals=1) ;;
       *_gradual) extra=(-GFlushSubnormals=0) ;;
       *_serial_halves) extra=(-GFlushSubnormals=0 -GHalves=1) ;;
+      *_buffer_small) extra=(-GIndexBits=2) ;;
       *_by_request) extra=(-GByRequest=1) ;;
       *) extra=() ;;
     esac
@@ -161,7 +173,7 @@ verilate() {  # bench, rtl folder, output folder
 link_and_run() {  # bench, folder with the module objects, log
   local objects=()
   for top in $(tops_of "$1"); do objects+=("$2/$top.o"); done
-  g++ "$work/$1_test.o" "${objects[@]}" "$work"/runtime_*.o "$work/fp32.o" \
+  g++ "$work/$1_test.o" "${objects[@]}" "$work"/runtime_*.o "$work/fp32.o" "$work/golden_merge.o" \
     -lgtest_main -lgtest -lpthread -o "$2/bench"
   timeout 120 "$2/bench" --gtest_fail_fast --gtest_brief=1 >"$3" 2>&1
 }
@@ -218,6 +230,7 @@ done <<<"$bugs"
 "${cxx[@]}" -c "$verilator_root/include/verilated_threads.cpp" -o "$work/runtime_threads.o" &
 drain
 "${cxx[@]}" -c "$root/model/unit/fp32.cpp" -o "$work/fp32.o"
+"${cxx[@]}" -c "$root/model/unit/golden_merge.cpp" -o "$work/golden_merge.o"
 for bench in "${benches[@]}"; do
   throttle
   prepare "$bench" &

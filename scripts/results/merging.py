@@ -17,7 +17,7 @@ LEVELS = ("lanes", "warps", "ctas", "sms", "gpu")
 SMS = 132
 ADDITIONS = ("l2.rop_cycles", "l2.line_cycles", "l2.sector_cycles")
 # Parameters that are at their least, 1/100 of a cycle. Whatever is merged at a port of the L2 has come through the port.
-FREE = {"additions": ADDITIONS, "l2": (*ADDITIONS, "l2.port_cycles", "l2.flit_cycles")}
+FREE = {"additions": ADDITIONS}
 LEAST = 0.01
 
 
@@ -90,7 +90,7 @@ class Merging:
     def rows(self):
         """Head and rows of the table `merging`: milliseconds."""
         head = ["kernel", *(f"{kind}{what}" for kind in KINDS for what in
-                            ("", ", additions in no time", ", all of the L2 in no time")), "no atomics"]
+                            ("", ", additions in no time")), "no atomics"]
         return head, [[f"`{trace}`", *itertools.chain.from_iterable(
             [f"{self.today.ms(trace, GPU, 'arc-hw', kind):.3f}", *(f"{self.ms(trace, kind, free):.3f}" for free in FREE)]
             for kind in KINDS), f"{self.today.ms(trace, GPU, 'none'):.3f}"] for trace in KERNELS]

@@ -527,6 +527,7 @@ TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-b
           "schedulers": lambda n: schedulers.by_trace(n, markdown), "scheduler-bounds": lambda n: schedulers.bounds(n, markdown),
           "floor": of_today(today.floor_rows), "gains-3d": of_today(today.gain_rows),
           "merging": of_merging(merging.Merging.rows), "sums-left": of_merging(merging.Merging.left_rows),
+          "merged": of_merging(merging.Merging.merged_rows),
           "forms": on_gpu(gpu_kernels.FORMS, gpu_kernels.form_rows),
           "training": on_gpu(gpu_kernels.TRAINING, gpu_kernels.training_rows),
           **{f"today-{gpu}": of_today(today.kernel_rows, gpu) for gpu in today.MACHINES},
