@@ -10,7 +10,7 @@ import store
 
 ROOT = store.ROOT
 NAME = "today"
-KINDS = ("serial", "pipelined", "fused", "vector")
+KINDS = ("serial", "pipelined", "paired", "fused", "vector")
 # One RED a thread, measured on an H200 with and without its atomics.
 FLOOR_ON, FLOOR_GHZ = "h200", 1.98
 FLOOR_TRACES = ("truck", "kitchen", "playbot", "lacadiere_wall", "lacadiere_hall", "3D-TA", "3D-LE-1K", "3D-LE-7K",
