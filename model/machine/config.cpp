@@ -285,8 +285,8 @@ class Loader {
     if (!std::has_single_bit(gpu.lab.entry_bytes)) {
       fail("lab.entry_bytes", fmt::format("is {}, must be a power of two", gpu.lab.entry_bytes));
     }
-    if (!std::has_single_bit(gpu.merge.rows)) {
-      fail("merge.rows", fmt::format("is {}, must be a power of two", gpu.merge.rows));
+    if (!std::has_single_bit(gpu.arc.merge_rows)) {
+      fail("arc.merge_rows", fmt::format("is {}, must be a power of two", gpu.arc.merge_rows));
     }
     if (gpu.lab.bytes >= gpu.l1.bytes) {
       fail("lab.bytes",

@@ -122,7 +122,8 @@ struct GpuConfig {
 
   // The ARC unit of a sub-core (policy arc-hw).
   struct Arc {
-    std::uint32_t queue_depth = 0;  // of the memory queue, what the unit may fill
+    std::uint32_t queue_depth = 0;   // of the memory queue, what the unit may fill
+    std::uint32_t merge_rows = 512;  // sectors that the merge buffer of an SM holds (arc-merge)
   } arc;
 
   // SRAM of an SM that the L1 cache and shared memory divide, and what an atomic buffer in it or
@@ -139,10 +140,6 @@ struct GpuConfig {
     std::uint32_t entry_bytes = 0;  // one tag
     std::uint32_t ways = 0;
   } lab;
-  // Merge buffer behind the reduction units (policy arc-merge): sectors that it holds.
-  struct Merge {
-    std::uint32_t rows = 512;
-  } merge;
   struct Buffer {
     std::uint32_t queue_depth = 0;  // transactions in front of it
     std::uint32_t victims = 0;      // evicted sectors that wait for the injection port

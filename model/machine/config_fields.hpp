@@ -93,6 +93,8 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("lsu", "hand_match", gpu.lsu.hand_match, kCycles);
 
   visit("arc", "queue_depth", gpu.arc.queue_depth, Count{1, 1024});
+  visit("arc", "merge_rows", gpu.arc.merge_rows,
+        OptionalRange<std::uint32_t>{{.min = 2, .max = 1U << 16U}});
 
   visit("l1", "bytes", gpu.l1.bytes, Bytes{4096, std::uint64_t{1} << 24U});
   visit("l1", "line_bytes", gpu.l1.line_bytes, Count{32, 128});
@@ -103,9 +105,6 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("lab", "bytes", gpu.lab.bytes, Bytes{128, std::uint64_t{1} << 24U});
   visit("lab", "entry_bytes", gpu.lab.entry_bytes, Count{32, 128});
   visit("lab", "ways", gpu.lab.ways, Count{1, 1024});
-
-  visit("merge", "rows", gpu.merge.rows,
-        OptionalRange<std::uint32_t>{{.min = 2, .max = 1U << 20U}});
 
   visit("buffer", "queue_depth", gpu.buffer.queue_depth, Count{1, 1024});
   visit("buffer", "victims", gpu.buffer.victims, Count{1, 1024});

@@ -187,7 +187,7 @@ def merged(simulator, cores):
         cycles = list(pool.map(lambda run: cycles_of(simulator, run[0], merging.GPU, "arc-hw", run[1],
                                                      merging.settings(run[2])), runs))
         merged_cycles = list(pool.map(lambda run: cycles_of(simulator, run[0], merging.GPU, "arc-merge", run[1],
-                                                            [f"merge.rows={run[2]}"]), built))
+                                                            [f"arc.merge_rows={run[2]}"]), built))
     counted = run([sys.executable, "-B", ROOT / "examples/python/merging.py", merging.SMS,
                    *map(kernels.path_of, kernels.KERNELS)], {"PYTHONPATH": str(Path(simulator).resolve().parents[1] / "python")})
     return "scripts/results.sh", {

@@ -69,11 +69,11 @@ TEST(MergeBuffer, TakesARequestOfARowEverySixCycles) {
 
 TEST(MergeBuffer, SectorsThatShareARowPushEachOtherOut) {
   GpuConfig gpu = small_h200(1);
-  gpu.merge.rows = 2;
+  gpu.arc.merge_rows = 2;
   const SmallTrace trace = random_trace(3, 4, kWarps, 9, 0.3, false);
   const RunResult small = merged(trace, gpu);
   EXPECT_GT(counter(small.activity, "buffer_evicted_sectors"), 0U);
-  gpu.merge.rows = 1024;
+  gpu.arc.merge_rows = 1024;
   const RunResult large = merged(trace, gpu);
   EXPECT_EQ(counter(large.activity, "buffer_evicted_sectors"), 0U);
   EXPECT_LT(large.rop_ops, small.rop_ops);
@@ -81,7 +81,7 @@ TEST(MergeBuffer, SectorsThatShareARowPushEachOtherOut) {
 
 TEST(MergeBuffer, RecordedValuesAddUpRight) {
   GpuConfig gpu = small_h200(2);
-  gpu.merge.rows = 8;
+  gpu.arc.merge_rows = 8;
   EXPECT_EQ(merged(random_trace(5, 8, kWarps, 9, 0.5, true), gpu).sum_check, "bound");
 }
 

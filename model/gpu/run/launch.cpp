@@ -54,7 +54,7 @@ std::uint32_t merge_rows(const SimOptions& options, const trace::Reader& trace) 
     throw SimulationError(fmt::format("{}: the merge buffer of policy {} adds FP32, the unit not",
                                       trace.path().string(), options.policy.name()));
   }
-  return options.gpu.merge.rows;
+  return options.gpu.arc.merge_rows;
 }
 
 // What that makes; std::invalid_argument of a policy or a rule is about what the user gave.
