@@ -121,7 +121,9 @@ struct Occupancy {
       : shuffles((cost.shuffle + cost.shuffle_index) * gpu.lsu.shuffle +
                  (cost.match + cost.redux) * gpu.lsu.match),
         shared(cost.shared * gpu.lsu.shared_access + cost.shared_wide * gpu.lsu.shared_wide +
-               cas_count(cost) * (gpu.lsu.shared_cas - gpu.lsu.shared_access)),
+               // A file may have more waits for compare-and-swaps than accesses.
+               std::min<double>(cas_count(cost), cost.shared) *
+                   (gpu.lsu.shared_cas - gpu.lsu.shared_access)),
         loads(cost.global_load * gpu.lsu.global_load) {}
 
   double shuffles, shared, loads;
