@@ -28,9 +28,9 @@ module arc_merge_buffer #(
   // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
   parameter int FlushSubnormals = 1,
   // 2^IndexBits rows
-  parameter int IndexBits = arc_pkg::MergeIndexBits,
-  localparam int Words = arc_pkg::SectorWords,
-  localparam int SectorWidth = arc_pkg::AddrWidth - arc_pkg::SectorBits,
+  parameter int IndexBits = 9,
+  localparam int Words = 8,
+  localparam int SectorWidth = arc_pkg::AddrWidth - 5,
   localparam int TagBits = SectorWidth - IndexBits,
   localparam int SumsWidth = Words * arc_pkg::DataWidth,
   // tag, words that have a sum, sums

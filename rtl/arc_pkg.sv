@@ -42,11 +42,6 @@ package arc_pkg;
   localparam int PairedWindow = 32;
   localparam int PairedSumWidth = PairedWindow + 6;
 
-  // Merge buffer: bytes of a row as bits of an address, its words, and bits of an index of its SRAM.
-  localparam int SectorBits = 5;
-  localparam int SectorWords = 8;
-  localparam int MergeIndexBits = 9;
-
   // FP32: sign, exponent, fraction; the significand is the hidden bit and the fraction.
   localparam int ExpWidth = 8;
   localparam int FracWidth = 23;

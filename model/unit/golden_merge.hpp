@@ -11,7 +11,7 @@
 
 namespace warpfold {
 
-// arc_pkg: MergeIndexBits, SectorWords, SectorBits.
+// IndexBits and Words of the RTL, and the bits of a byte's address in a sector.
 inline constexpr std::uint32_t kMergeIndexBits = 9;
 inline constexpr std::uint32_t kMergeWords = 8;
 inline constexpr std::uint32_t kMergeSectorBits = 5;

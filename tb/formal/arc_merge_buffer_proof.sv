@@ -16,17 +16,17 @@ module arc_merge_buffer_proof (
   input logic                                        clk_i,
   input logic                                        rst_ni,
   input logic                                        req_valid_i,
-  input logic [arc_pkg::AddrWidth-arc_pkg::SectorBits-1:0] req_sector_i,
-  input logic [arc_pkg::SectorWords-1:0]             req_mask_i,
-  input logic [arc_pkg::SectorWords*arc_pkg::DataWidth-1:0] req_data_i,
+  input logic [arc_pkg::AddrWidth-6:0] req_sector_i,
+  input logic [7:0]             req_mask_i,
+  input logic [8*arc_pkg::DataWidth-1:0] req_data_i,
   input logic                                        flush_valid_i,
   input logic                                        out_ready_i
 );
 
   localparam int IndexBits = 2;
-  localparam int Words = arc_pkg::SectorWords;
+  localparam int Words = 8;
   localparam int DataWidth = arc_pkg::DataWidth;
-  localparam int SectorWidth = arc_pkg::AddrWidth - arc_pkg::SectorBits;
+  localparam int SectorWidth = arc_pkg::AddrWidth - 5;
   localparam int TagBits = SectorWidth - IndexBits;
   localparam int SumsWidth = Words * DataWidth;
   localparam int RowWidth = TagBits + Words + SumsWidth;
