@@ -231,7 +231,7 @@ def find_top(name, rtl):
 def load_commands(top, rtl):
     """Yosys commands that leave `top` loaded, not yet synthesized."""
     own = {top.module, *top.own, *(top.kind.own if top.kind else ())}
-    others = {module for kind in KINDS + GROUPS for module in kind.own} - own
+    others = {module for one in [*KINDS, *GROUPS, *TOPS] for module in one.own} - own
     files = " ".join(str(file) for file in rtl_files(rtl) if top.foreign or file.stem not in others)
     chparam = f" -chparam {top.chparam}" if top.chparam else ""
     commands = [f"read_verilog -sv {include_options(rtl)} {files}", f"hierarchy -check -top {top.module}{chparam}"]
