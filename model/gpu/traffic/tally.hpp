@@ -16,7 +16,7 @@ struct alignas(64) Tally {
   std::uint64_t lanes_passed_on = 0;    // of these, for their type: the policy would reduce them
   std::uint64_t software_reduced = 0;   // additions that carry a software sum
   std::uint64_t unit_reduced = 0;       // additions that carry a reduction unit's sum
-  std::uint64_t lanes_buffered = 0;     // values that atomic buffers summed
+  std::uint64_t lanes_buffered = 0;     // values that atomic or merge buffers summed
   std::uint64_t sums_buffered = 0;      // reduction units' sums that merge buffers summed
   std::uint64_t buffer_sums_begun = 0;  // sums that they began
   std::uint64_t buffer_reduced = 0;     // additions that carry one of them
