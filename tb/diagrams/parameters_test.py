@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Values of parameters that pages quote are those of model/gpus/h200.toml, or of h100.toml where that leaves one out."""
+"""Values of parameters that pages quote are those that the h200 is simulated with, from its file or from the defaults."""
 
 import json
+import os
 import re
-import tomllib
+import subprocess
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+SMALLEST = ROOT / "traces/h100/camera-pose-halved.wft"
 QUOTED = re.compile(r"`(\w+)\.(\w+)` = ([\d.,]*\d)")
 
 
@@ -19,9 +21,8 @@ def number(text):
 class Parameters(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        h200, h100 = (tomllib.loads((ROOT / f"model/gpus/{name}.toml").read_text(encoding="utf-8")) for name in ("h200", "h100"))
-        cls.machine = {section: {**keys, **h200.get(section, {})} if isinstance(keys, dict) else keys
-                       for section, keys in h100.items()}
+        command = [os.environ["WARPFOLD"], "sim", str(SMALLEST), "--gpu", "h200", "--policy", "baseline", "--unit", "golden", "--json", "-"]
+        cls.machine = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["runs"][0]["config"]
 
     def test_docs_model(self):
         quoted = QUOTED.findall((ROOT / "docs/model.md").read_text(encoding="utf-8"))
