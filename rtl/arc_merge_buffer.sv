@@ -2,21 +2,24 @@
 // Merge buffer of an SM: adds up additions to one sector of 32 bytes before they leave for the L2.
 //
 // It stands behind the load-store unit, in front of the SM's way to the L2. Sums lie in an SRAM
-// beside it, a sector in a row, in the one row that a hash of the sector's address picks. An
-// addition to a sector that is there is added to its sums; another one takes the row, and the sums
-// that lay there leave.
+// beside it, a sector in a row. A hash of the sector's address picks four rows, and a request takes
+// the first of them that no request before it has in hand. Mostly that is the first; only a sector
+// that many add to at once has sums in several rows. An addition to a row of its sector is added to
+// the sums there; to a row of another one it takes the row, and the sums that lay there leave.
 //
 //   request --> look-up --> add, four stages --> write back
 //                  |
 //                  +--> sums that leave
 //
 // Contract: a request, at least one word of a sector, is accepted in every cycle but those in which
-// sums that must leave wait, in which all sums leave, and the five after the acceptance of another
-// one of the same row. What leaves of a sector is, word by word, the chain of FP32 additions of its
-// requests since it came, in the order in which they were accepted; begun with -0.0, which is
-// neutral. Sums leave when another sector takes their row, or all of them, by index, while
-// flush_valid_i is held, which flush_ready_o ends. After reset the rows are cleared, one a cycle;
-// nothing is accepted meanwhile.
+// sums that must leave wait, in which all sums leave, and in which all four rows of its sector are
+// in hand. A row is in hand in the five cycles after the acceptance of a request that takes it, and
+// as many more as sums that must leave wait. What leaves of a row is, word by word, the chain of FP32
+// additions of the requests that took the row since its sector came there, in the order in which they
+// were accepted; begun with -0.0, which is neutral. So of a sector up to four partial sums may be
+// there, which leave apart, and each of its requests is in exactly one. Sums leave when another
+// sector takes their row, or all of them, by index, while flush_valid_i is held, which flush_ready_o
+// ends. After reset the rows are cleared, one a cycle; nothing is accepted meanwhile.
 //
 // SRAM: a port to read and one to write. ram_row_i is the row of the last read, from the cycle after
 // it until and including the cycle of the next one. A row is not written while it is read. All
@@ -27,11 +30,13 @@
 module arc_merge_buffer #(
   // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
   parameter int FlushSubnormals = 1,
-  // 2^IndexBits rows
+  // 2^IndexBits rows, at least 8
   parameter int IndexBits = 9,
   localparam int Words = 8,
+  localparam int WayBits = 2,  // 2^WayBits rows in which a sector may lie
+  localparam int LowBits = IndexBits - WayBits,
   localparam int SectorWidth = arc_pkg::AddrWidth - 5,
-  localparam int TagBits = SectorWidth - IndexBits,
+  localparam int TagBits = SectorWidth - LowBits,
   localparam int SumsWidth = Words * arc_pkg::DataWidth,
   // tag, words that have a sum, sums
   localparam int RowWidth = TagBits + Words + SumsWidth
@@ -66,15 +71,17 @@ module arc_merge_buffer #(
 
   localparam int DataWidth = arc_pkg::DataWidth;
   localparam int Stages = 4;  // operands, and three behind them
+  localparam int Ways = 1 << WayBits;
 
   // ------------------------------------------------------------------------------------------
-  // Accept: read the row that the sector may lie in
+  // Accept: read the row that the request takes
   // ------------------------------------------------------------------------------------------
-  // The index is the exclusive or of pieces of the sector's address, so the lowest piece need not be
-  // kept: tag and index give it back.
+  // The index of the first row is the exclusive or of pieces of the sector's address; the others
+  // differ from it in the top bits, so that neighbouring sectors share none. The lowest bits of the
+  // sector need not be kept: tag and index give them back, in whichever row they lie.
 
-  logic accept, taken, moves;
-  logic [IndexBits-1:0] req_index, row_low;
+  logic accept, in_hand, taken, moves;
+  logic [IndexBits-1:0] first_index, way_index, req_index;
   logic look_valid_q, look_walk_q, look_last_q;
   logic [IndexBits-1:0] look_index_q;
   logic [TagBits-1:0] look_tag_q;
@@ -88,17 +95,24 @@ module arc_merge_buffer #(
   logic [IndexBits-1:0] walk_index_q;
 
   always_comb begin
-    req_index = req_sector_i[IndexBits-1:0];
-    for (int i = 0; i < TagBits; i++) begin
-      req_index[i%IndexBits] = req_index[i%IndexBits] ^ req_sector_i[IndexBits+i];
+    first_index = req_sector_i[IndexBits-1:0];
+    for (int i = IndexBits; i < SectorWidth; i++) begin
+      first_index[i%IndexBits] = first_index[i%IndexBits] ^ req_sector_i[i];
     end
   end
 
-  // The row is in use: its sums are on their way back.
+  // A row is in hand while its sums are on their way back.
   always_comb begin
-    taken = look_valid_q && look_index_q == req_index;
-    for (int s = 0; s < Stages; s++) begin
-      taken = taken | (add_valid_q[s] & (add_index_q[IndexBits*s+:IndexBits] == req_index));
+    req_index = first_index;
+    taken = 1'b1;
+    for (int w = Ways - 1; w >= 0; w--) begin
+      way_index = first_index ^ {WayBits'(w), {LowBits{1'b0}}};
+      in_hand = look_valid_q && look_index_q == way_index;
+      for (int s = 0; s < Stages; s++) begin
+        in_hand = in_hand | (add_valid_q[s] & (add_index_q[IndexBits*s+:IndexBits] == way_index));
+      end
+      if (!in_hand) req_index = way_index;
+      taken = taken && in_hand;
     end
   end
 
@@ -141,6 +155,7 @@ module arc_merge_buffer #(
 
   logic held, hit, leaves;
   logic [TagBits-1:0] row_tag;
+  logic [LowBits-1:0] row_low;
   logic [Words-1:0] row_mask, kept;
   logic [SumsWidth-1:0] row_data, old_d, new_d;
 
@@ -159,9 +174,11 @@ module arc_merge_buffer #(
   assign out_mask_o = row_mask & {Words{leaves}};
 
   always_comb begin
-    row_low = look_index_q;
-    for (int i = 0; i < TagBits; i++) begin
-      row_low[i%IndexBits] = row_low[i%IndexBits] ^ row_tag[i];
+    row_low = look_index_q[LowBits-1:0];
+    for (int low = 0; low < LowBits; low++) begin
+      for (int i = IndexBits + low; i < SectorWidth; i += IndexBits) begin
+        row_low[low] = row_low[low] ^ row_tag[i-LowBits];
+      end
     end
   end
 
@@ -186,7 +203,7 @@ module arc_merge_buffer #(
       look_walk_q <= walk_reads;
       look_last_q <= walk_index_q == '1;
       look_index_q <= ram_read_index_o;
-      look_tag_q <= req_sector_i[SectorWidth-1:IndexBits];
+      look_tag_q <= req_sector_i[SectorWidth-1:LowBits];
       look_mask_q <= req_mask_i;
       look_data_q <= req_data_i;
     end
@@ -249,5 +266,14 @@ module arc_merge_buffer #(
   `ARC_ASSERT(WalkIsAlone, !walk_q || add_valid_q == '0)
   `ARC_ASSERT_NEXT(LeavingSumsAreHeld, out_valid_o && !out_ready_i,
                    out_valid_o && $stable(out_sector_o))
+
+  // Icarus has no messages at elaboration.
+`ifndef SYNTHESIS
+`ifndef __ICARUS__
+  if (IndexBits <= WayBits) begin : g_rows
+    $error("IndexBits %0d: must be 3 or more", IndexBits);
+  end
+`endif
+`endif
 
 endmodule

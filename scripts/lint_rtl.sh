@@ -133,6 +133,7 @@ refuses 'there are 0 greedy and 1 groups' arc_subcore Scheduler=2
 refuses 'there are stages for FP32 alone' arc_fp_adder Pipelined=1 ExpWidth=5 FracWidth=10
 refuses 'vector, has no greedy scheduler' arc_subcore UnitKind=3 Scheduler=0
 refuses 'paired, has no gradual underflow' arc_subcore UnitKind=5 FlushSubnormals=0
+refuses 'must be 3 or more' arc_merge_buffer IndexBits=2
 if [[ " ${kinds[*]} " == *" 2 "* ]]; then
   refuses "$widths_are" arc_reduction_fused WindowWidth=32
   refuses "$widths_are" arc_reduction_fused WindowWidth=59

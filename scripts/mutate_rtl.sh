@@ -65,7 +65,13 @@ idle_counts           | arc_congestion     | arc_congestion.sv     | s/: req_val
 idle_starts_again     | arc_congestion     | arc_congestion.sv     | s/!congested_o && req_valid_i && lsu_room_i/!congested_o \&\& lsu_room_i/
 groups_not_counted    | arc_congestion     | arc_congestion.sv     | s/congested_o \? taken_i :/congested_o ? 1'b0 :/
 congestion_not_reset  | arc_congestion     | arc_congestion.sv     | s/count_q <= '0;/count_q <= '1;/
-next_of_a_row_early   | arc_merge_buffer   | arc_merge_buffer.sv   | s/taken = taken \| \(add_valid_q\[s\]/taken = taken | (s < Stages - 1 \&\& add_valid_q[s]/
+next_of_a_row_early   | arc_merge_buffer   | arc_merge_buffer.sv   | s/in_hand = in_hand \| \(add_valid_q\[s\]/in_hand = in_hand | (s < Stages - 1 \&\& add_valid_q[s]/
+row_in_hand_accepted  | arc_merge_buffer   | arc_merge_buffer.sv   | s/ && !taken && / \&\& /
+waits_for_its_first_row | arc_merge_buffer | arc_merge_buffer.sv   | s/taken = taken && in_hand/taken = in_hand/
+last_free_row_first   | arc_merge_buffer   | arc_merge_buffer.sv   | s/int w = Ways - 1; w >= 0; w--/int w = 0; w < Ways; w++/
+rows_in_the_low_bits  | arc_merge_buffer   | arc_merge_buffer.sv   | s/\{WayBits'\(w\), \{LowBits\{1'b0\}\}\}/IndexBits'(w)/
+tag_without_the_way   | arc_merge_buffer   | arc_merge_buffer.sv   | s/row_tag == look_tag_q;/row_tag[TagBits-1:WayBits] == look_tag_q[TagBits-1:WayBits];/
+low_bits_of_the_index | arc_merge_buffer   | arc_merge_buffer.sv   | s/row_low\[low\] \^ row_tag\[i-LowBits\]/row_low[low]/
 row_of_another_hit    | arc_merge_buffer   | arc_merge_buffer.sv   | s/ && row_tag == look_tag_q;/;/
 old_words_forgotten   | arc_merge_buffer   | arc_merge_buffer.sv   | s/look_mask_q \| kept/look_mask_q/
 sums_lost_on_the_way  | arc_merge_buffer   | arc_merge_buffer.sv   | s/\(!leaves \|\| out_ready_i\)/1'b1/
@@ -157,7 +163,7 @@ verilate() {  # bench, rtl folder, output folder
       *_flush) extra=(-GFlushSubnormals=1) ;;
       *_gradual) extra=(-GFlushSubnormals=0) ;;
       *_serial_halves) extra=(-GFlushSubnormals=0 -GHalves=1) ;;
-      *_buffer_small) extra=(-GIndexBits=2) ;;
+      *_buffer_small) extra=(-GIndexBits=3) ;;
       *_by_request) extra=(-GByRequest=1) ;;
       *) extra=() ;;
     esac

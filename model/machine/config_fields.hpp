@@ -94,7 +94,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
 
   visit("arc", "queue_depth", gpu.arc.queue_depth, Count{1, 1024});
   visit("arc", "merge_rows", gpu.arc.merge_rows,
-        OptionalRange<std::uint32_t>{{.min = 2, .max = 1U << 16U}});
+        OptionalRange<std::uint32_t>{{.min = 8, .max = 1U << 16U}});
 
   visit("l1", "bytes", gpu.l1.bytes, Bytes{4096, std::uint64_t{1} << 24U});
   visit("l1", "line_bytes", gpu.l1.line_bytes, Count{32, 128});

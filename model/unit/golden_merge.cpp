@@ -10,7 +10,8 @@
 namespace warpfold {
 
 GoldenMergeBuffer::GoldenMergeBuffer(std::uint32_t rows) : ram_(rows) {
-  ARC_CHECK(std::has_single_bit(rows) && rows > 1, "rows of a merge buffer are a power of two");
+  ARC_CHECK(std::has_single_bit(rows) && rows >= 2 * kMergeWays,
+            "rows of a merge buffer are a power of two of at least 8");
 }
 
 std::uint32_t GoldenMergeBuffer::index_of(std::uint64_t sector) const {
@@ -22,7 +23,19 @@ std::uint32_t GoldenMergeBuffer::index_of(std::uint64_t sector) const {
   return static_cast<std::uint32_t>(index);
 }
 
-bool GoldenMergeBuffer::in_use(std::uint32_t index) const {
+// The first of a sector's rows that no request has in hand.
+std::optional<std::uint32_t> GoldenMergeBuffer::free_row_of(std::uint64_t sector) const {
+  const std::uint32_t first = index_of(sector);
+  for (std::uint32_t way = 0; way < kMergeWays; ++way) {
+    const std::uint32_t index = first ^ (way * (rows() / kMergeWays));
+    if (!in_hand(index)) {
+      return index;
+    }
+  }
+  return std::nullopt;
+}
+
+bool GoldenMergeBuffer::in_hand(std::uint32_t index) const {
   return (look_.valid && look_.index == index) ||
          std::any_of(adds_.begin(), adds_.end(),
                      [index](const Add& add) { return add.valid && add.index == index; });
@@ -66,12 +79,12 @@ MergeOutputs GoldenMergeBuffer::tick(const MergeInputs& inputs) {
   out.flush_ready = walk_ends && !clear_;
 
   // Accept, or walk.
-  const std::uint32_t index = index_of(inputs.req_sector);
-  out.req_ready = inputs.req_valid && !walk_ && !inputs.flush_valid && !in_use(index) &&
-                  (!look_.valid || moves);
+  const std::optional<std::uint32_t> index = free_row_of(inputs.req_sector);
+  out.req_ready =
+      inputs.req_valid && !walk_ && !inputs.flush_valid && index && (!look_.valid || moves);
   const bool walk_reads = walk_ && !all_read_ && (!look_.valid || moves);
   out.ram_read = out.req_ready || walk_reads;
-  out.ram_read_index = out.req_ready ? index : walk_reads ? walk_index_ : 0;
+  out.ram_read_index = out.req_ready ? *index : walk_reads ? walk_index_ : 0;
 
   // Write back.
   const Add& written = adds_.back();

@@ -5,14 +5,16 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/types.hpp"
 
 namespace warpfold {
 
-// IndexBits and Words of the RTL, and the bits of a byte's address in a sector.
+// IndexBits of the RTL, its rows for a sector, its Words, and the bits of an address in a sector.
 inline constexpr std::uint32_t kMergeIndexBits = 9;
+inline constexpr std::uint32_t kMergeWays = 4;
 inline constexpr std::uint32_t kMergeWords = 8;
 inline constexpr std::uint32_t kMergeSectorBits = 5;
 using MergeSums = std::array<Fp32Bits, kMergeWords>;
@@ -47,17 +49,19 @@ struct MergeOutputs {
 class GoldenMergeBuffer {
  public:
   // After reset: its rows are cleared in the first cycles, in which it is busy. `rows`: a power of
-  // two; the RTL's 2^IndexBits.
+  // two of at least 2 * kMergeWays; the RTL's 2^IndexBits.
   explicit GoldenMergeBuffer(std::uint32_t rows = 1U << kMergeIndexBits);
 
   // One cycle.
   MergeOutputs tick(const MergeInputs& inputs);
 
-  // The row in which a sector may lie.
+  // The first of the kMergeWays rows in which a sector may lie. Row `way` of them, from 0, is
+  // index_of(sector) ^ (way * rows() / kMergeWays).
   [[nodiscard]] std::uint32_t index_of(std::uint64_t sector) const;
   // Whether a register holds work; sums in the SRAM are none.
   [[nodiscard]] bool busy() const { return walk_ || !empty(); }
-  // Of requests that have been looked up: those whose sector was there; words that had no sum yet.
+  // Of requests that have been looked up: those whose sector was in the row; words that had no sum
+  // there yet.
   struct Stats {
     std::uint64_t hits = 0;
     std::uint64_t misses = 0;
@@ -86,7 +90,8 @@ class GoldenMergeBuffer {
     Row row;  // as it will be written
   };
 
-  [[nodiscard]] bool in_use(std::uint32_t index) const;
+  [[nodiscard]] bool in_hand(std::uint32_t index) const;
+  [[nodiscard]] std::optional<std::uint32_t> free_row_of(std::uint64_t sector) const;
   [[nodiscard]] bool empty() const;
   [[nodiscard]] Row summed(const Row& row, bool hit) const;
 

@@ -69,7 +69,7 @@ TEST(MergeBuffer, TakesARequestOfARowEverySixCycles) {
 
 TEST(MergeBuffer, SectorsThatShareARowPushEachOtherOut) {
   GpuConfig gpu = small_h200(1);
-  gpu.arc.merge_rows = 2;
+  gpu.arc.merge_rows = 8;
   const SmallTrace trace = random_trace(3, 4, kWarps, 9, 0.3, false);
   const RunResult small = merged(trace, gpu);
   EXPECT_GT(counter(small.activity, "buffer_evicted_sectors"), 0U);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The merge buffer in lockstep with its golden model, every port in every cycle, around an SRAM
 // that keeps its contract: requests to few sectors and to many, a way out that is often busy,
-// flushes. What leaves is compared, word by word, with the chain of additions since the sector
-// came, which a scoreboard keeps from the requests alone.
+// flushes. What leaves is compared, word by word, with the chain of additions in its row since the
+// sector came there, which a scoreboard keeps from the requests and the row that each reads.
 
 #include <gtest/gtest.h>
 
@@ -27,45 +27,59 @@ struct Whole {
 };
 struct Small {
   using Module = Varc_merge_buffer_small;
-  static constexpr std::uint32_t kRows = 4;
+  static constexpr std::uint32_t kRows = 8;
 };
 
-// Sums of each sector that has some, from the requests that were accepted.
+// Sums of each row that has some, from the requests that were accepted and the row that each took.
 class Scoreboard {
  public:
-  void add(const MergeInputs& request) {
-    Sector& sector = sectors_[request.req_sector];
+  void add(const MergeInputs& request, std::uint32_t index) {
+    ASSERT_FALSE(due_) << "a request came by sums that must leave";
+    Row& row = rows_[index];
+    if (row.mask != 0 && row.sector != request.req_sector) {
+      due_ = row;
+      row = {};
+    }
+    row.sector = request.req_sector;
     for (std::uint32_t w = 0; w < kMergeWords; ++w) {
       if ((request.req_mask >> w & 1U) != 0) {
-        const bool first = (sector.mask >> w & 1U) == 0;
-        sector.sums[w] = fp32_add(first ? kFp32MinusZero : sector.sums[w], request.req_data[w]);
+        const bool first = (row.mask >> w & 1U) == 0;
+        row.sums[w] = fp32_add(first ? kFp32MinusZero : row.sums[w], request.req_data[w]);
       }
     }
-    sector.mask |= request.req_mask;
+    row.mask |= request.req_mask;
   }
-  void leave(const MergeOutputs& out) {
-    const auto found = sectors_.find(out.out_sector);
-    ASSERT_NE(found, sectors_.end()) << "sums of sector " << out.out_sector << " left twice";
-    EXPECT_EQ(out.out_mask, found->second.mask);
-    EXPECT_EQ(out.out_data, found->second.sums);
-    sectors_.erase(found);
+  // Sums leave of the row that was read last.
+  void leave(const MergeOutputs& out, std::uint32_t index) {
+    const auto found = rows_.find(index);
+    ASSERT_TRUE(due_ || found != rows_.end()) << "sums of row " << index << " left twice";
+    const Row& row = due_ ? *due_ : found->second;
+    EXPECT_EQ(out.out_sector, row.sector);
+    EXPECT_EQ(out.out_mask, row.mask);
+    EXPECT_EQ(out.out_data, row.sums);
+    if (due_) {
+      due_.reset();
+    } else {
+      rows_.erase(found);
+    }
   }
-  bool empty() const { return sectors_.empty(); }
-  std::size_t size() const { return sectors_.size(); }
+  bool empty() const { return rows_.empty() && !due_; }
 
  private:
-  struct Sector {
+  struct Row {
+    std::uint64_t sector = 0;
     std::uint32_t mask = 0;
     MergeSums sums{};
   };
-  std::map<std::uint64_t, Sector> sectors_;
+  std::map<std::uint32_t, Row> rows_;
+  std::optional<Row> due_;  // sums that made room for the request accepted last
 };
 
 template <typename Kind>
 class MergeBuffer : public testing::Test {
  protected:
   static constexpr std::uint32_t kTagBits =
-      kAddrWidth - kMergeSectorBits - std::uint32_t(std::countr_zero(Kind::kRows));
+      kAddrWidth - kMergeSectorBits - std::uint32_t(std::countr_zero(Kind::kRows / kMergeWays));
 
   MergeBuffer() : ram_(Kind::kRows), golden_(Kind::kRows) {
     std::mt19937_64 garbage(7);
@@ -97,11 +111,14 @@ class MergeBuffer : public testing::Test {
     if (out.ram_read) {
       put_row(row);
     }
-    if (out.req_ready) {
-      scoreboard_.add(in);
-    }
     if (out.out_valid && in.out_ready) {
-      scoreboard_.leave(out);
+      scoreboard_.leave(out, last_read_);
+    }
+    if (out.req_ready) {
+      scoreboard_.add(in, out.ram_read_index);
+    }
+    if (out.ram_read) {
+      last_read_ = out.ram_read_index;
     }
     return out;
   }
@@ -126,6 +143,8 @@ class MergeBuffer : public testing::Test {
       cycle({});
     }
   }
+  // The row that was read last.
+  std::uint32_t last_read() const { return last_read_; }
   std::vector<MergeOutputs> flush() {
     std::vector<MergeOutputs> left;
     for (;;) {
@@ -201,6 +220,7 @@ class MergeBuffer : public testing::Test {
 
   bench::ClockedDut<typename Kind::Module> dut_;
   std::vector<Row> ram_;
+  std::uint32_t last_read_ = 0;
   GoldenMergeBuffer golden_;
 };
 
@@ -212,24 +232,76 @@ TYPED_TEST(MergeBuffer, ClearsItsRowsAfterReset) {
   EXPECT_TRUE(this->flush().empty());
 }
 
-TYPED_TEST(MergeBuffer, AcceptsARequestOfAnotherRowInEveryCycle) {
+TYPED_TEST(MergeBuffer, AcceptsARequestInEveryCycleAndPutsItInItsFirstRow) {
   this->clear();
-  for (std::uint64_t sector = 0; sector < 4; ++sector) {
-    EXPECT_EQ(this->request(this->addition(sector, 0, 1)), 1U);
+  for (std::uint64_t sector = 0; sector < 8; ++sector) {
+    const MergeOutputs out = this->cycle(this->addition(sector, 0, 1));
+    EXPECT_TRUE(out.req_ready);
+    EXPECT_EQ(out.ram_read_index, this->golden().index_of(sector));
   }
+  EXPECT_EQ(this->flush().size(), 8U);
 }
 
-TYPED_TEST(MergeBuffer, AcceptsTheNextOfARowAfterSixCycles) {
+TYPED_TEST(MergeBuffer, AcceptsFourRequestsOfASectorInSixCycles) {
+  this->clear();
+  const std::uint64_t hot = 9;
+  const std::uint32_t first = this->golden().index_of(hot);
+  // Values are powers of two, so the sum of a row tells its requests.
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    const MergeInputs in = this->addition(hot, i < 11 ? 0 : 1, static_cast<float>(1U << i));
+    EXPECT_EQ(this->request(in), i % 4 == 0 && i > 0 ? 3U : 1U) << "request " << i;
+    EXPECT_EQ(this->last_read(), first ^ (i % 4 * (TypeParam::kRows / 4))) << "request " << i;
+  }
+  const auto left = this->flush();
+  ASSERT_EQ(left.size(), 4U);
+  std::uint32_t total = 0;
+  for (const MergeOutputs& out : left) {
+    EXPECT_EQ(out.out_sector, hot);
+    for (std::uint32_t word = 0; word < 2; ++word) {
+      if ((out.out_mask >> word & 1U) != 0) {
+        total += static_cast<std::uint32_t>(std::bit_cast<float>(out.out_data[word]));
+      }
+    }
+  }
+  EXPECT_EQ(total, (1U << 12U) - 1);
+  EXPECT_TRUE(this->scoreboard_.empty());
+}
+
+TYPED_TEST(MergeBuffer, TakesTheFirstRowAgainOnceItIsFree) {
   this->clear();
   this->request(this->addition(9, 0, 1));
-  EXPECT_EQ(this->request(this->addition(9, 0, 2)), 6U);
-  EXPECT_EQ(this->request(this->addition(9, 1, 4)), 6U);
+  this->idle(4);
+  // Five cycles after, the first row is still in hand.
+  this->request(this->addition(9, 0, 2));
+  EXPECT_NE(this->last_read(), this->golden().index_of(9));
+  this->request(this->addition(9, 1, 4));
+  EXPECT_EQ(this->last_read(), this->golden().index_of(9));
   const auto left = this->flush();
-  ASSERT_EQ(left.size(), 1U);
+  ASSERT_EQ(left.size(), 2U);
   EXPECT_EQ(left[0].out_sector, 9U);
-  EXPECT_EQ(left[0].out_mask, 3U);
-  EXPECT_EQ(left[0].out_data[0], std::bit_cast<Fp32Bits>(3.0F));
-  EXPECT_EQ(left[0].out_data[1], std::bit_cast<Fp32Bits>(4.0F));
+  EXPECT_EQ(left[1].out_sector, 9U);
+}
+
+TYPED_TEST(MergeBuffer, NeighboursDoNotPushEachOtherOut) {
+  this->clear();
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    const std::uint64_t sector = 8 + i % 2;
+    MergeInputs in = this->addition(sector, 0, 1);
+    in.out_ready = true;
+    for (;;) {
+      const MergeOutputs out = this->cycle(in);
+      EXPECT_FALSE(out.out_valid) << "sums of sector " << out.out_sector << " left";
+      if (out.req_ready) {
+        break;
+      }
+    }
+  }
+  const auto left = this->flush();
+  float total = 0;
+  for (const MergeOutputs& out : left) {
+    total += std::bit_cast<float>(out.out_data[0]);
+  }
+  EXPECT_EQ(total, 40.0F);
 }
 
 TYPED_TEST(MergeBuffer, SendsTheSumsOfASectorThatMustGo) {
@@ -262,6 +334,7 @@ TYPED_TEST(MergeBuffer, AddsAsAGlobalRedDoes) {
   MergeInputs in{.req_valid = true, .req_sector = 1, .req_mask = 0xfU};
   in.req_data = {subnormal, quiet, kFp32MinusZero, kFp32Infinity, 0, 0, 0, 0};
   this->request(in);
+  this->idle(5);
   in.req_data = {subnormal, 0, kFp32MinusZero, kFp32Infinity | kFp32Sign, 0, 0, 0, 0};
   this->request(in);
   const auto left = this->flush();
@@ -278,7 +351,7 @@ void run_at_random(Bench& bench, bench::Rng& rng, std::uint64_t sectors, unsigne
     MergeInputs in{.req_valid = true};
     // A few bits of the address, spread over all of it.
     const std::uint64_t pick = rng() % sectors;
-    in.req_sector = (pick & 3U) | (pick >> 2U & 7U) << 9U | (pick >> 5U) << 40U;
+    in.req_sector = (pick & 3U) | (pick >> 2U & 7U) << 8U | (pick >> 5U) << 40U;
     in.req_sector &= (std::uint64_t{1} << (kAddrWidth - kMergeSectorBits)) - 1;
     in.req_mask = static_cast<std::uint32_t>(1 + rng() % 255);
     for (Fp32Bits& word : in.req_data) {
@@ -319,7 +392,7 @@ TYPED_TEST_SUITE(RandomMergeBuffer, Kinds);
 
 TYPED_TEST(RandomMergeBuffer, AgreesWithGoldenAndLosesNothing) {
   bench::Rng rng(bench::seed());
-  for (const std::uint64_t sectors : {2U, 16U, 255U}) {
+  for (const std::uint64_t sectors : {1U, 2U, 16U, 255U}) {
     for (const unsigned free : {100U, 60U, 5U}) {
       run_at_random(*this, rng, sectors, free, sectors == 16 ? 30 : 95);
     }
