@@ -96,7 +96,7 @@ rooms=(
   "unit: base"
   "policy: base machine"
   "gpu/cta: base"
-  "gpu/traffic: base gpu/cta"
+  "gpu/traffic: base unit gpu/cta"
   "gpu/noc: base machine kernel gpu/traffic"
   "gpu/sm: base machine kernel unit policy gpu/cta gpu/traffic gpu/noc"
   "gpu/memory: base machine kernel unit gpu/cta gpu/traffic gpu/noc"

@@ -25,6 +25,13 @@ enum class AdditionPath : std::uint8_t {
   kNowhere,  // they are left out
 };
 
+// Where sums and REDs to one sector are merged (rtl/arc_merge_buffer.sv), if they are.
+enum class MergePlace : std::uint8_t {
+  kNowhere,
+  kSm,      // on their way out of an SM
+  kL2Port,  // behind a port of the L2, in front of its slices
+};
+
 class PolicyRule {
  public:
   struct Facts {
@@ -36,7 +43,7 @@ class PolicyRule {
     bool has_threshold = false;  // whether NAME:X has a balancing threshold
     AdditionPath path = AdditionPath::kRops;
     bool compared = true;  // one of `all`
-    bool merges = false;   // what leaves an SM goes through its merge buffer
+    MergePlace merge = MergePlace::kNowhere;
     // Neighbouring words of a struct that one RED of its code adds to at most. Those of an atomred
     // follow from the unit.
     std::uint32_t words = 1;

@@ -21,6 +21,7 @@ constexpr std::array kAll{
     &rule_of<class SkipVector>,  // skip-vector
     &rule_of<class SharedSlot>,  // shared-slot
     &rule_of<class ArcMerge>,    // arc-merge
+    &rule_of<class ArcMergeL2>,  // arc-merge-l2
 };
 
 std::span<const RuleGetter> all() {

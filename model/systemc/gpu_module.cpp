@@ -25,6 +25,10 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, const SimOptions& opti
   if (bindings.memory && bindings.l2) {
     throw std::invalid_argument("an L2 that lies outside has no memory behind it to bind");
   }
+  if (bindings.l2 && launch_->merge == MergePlace::kL2Port) {
+    throw std::invalid_argument(fmt::format(
+        "policy {} merges in the ports of the L2, which lies outside", options.policy.name()));
+  }
   Outside outside;
   if (bindings.memory) {
     outside.memory = [&, this](std::uint32_t port) {

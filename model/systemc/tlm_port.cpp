@@ -137,6 +137,7 @@ void TlmPort::let_in(Entry& entry) {
 void TlmPort::complete(Entry& entry) {
   ARC_CHECK(!entry.done && !entry.transaction.load, "an L2 did a transaction twice, or a load");
   entry.done = true;
+  stats_.packets += entry.transaction.packets;
   stats_.rop_ops += entry.transaction.packets;
   adder_.add(entry.transaction);
   if (entry.transaction.answers != Transaction::kNoAnswer) {

@@ -144,7 +144,7 @@ TYPED = {
     "warpfold sim --gpu h200,rtx3": ["h200,rtx3060"],
     "warpfold sim --policy lab": ["lab", "lab-ideal"],
     "warpfold sim --policy baseline,sw": ["baseline,sw-s:", "baseline,sw-b:"],
-    "warpfold sim --policy=baseline,arc": ["baseline,arc-hw", "baseline,arc-merge"],
+    "warpfold sim --policy=baseline,arc": ["baseline,arc-hw", "baseline,arc-merge", "baseline,arc-merge-l2"],
     "warpfold sim --policy sw-b:16,ph": ["16,phi"],
     "warpfold sim --json g": [],
     "warpfold gpus --h": ["--help"],

@@ -18,7 +18,7 @@ TEST(AddedPolicy, IsListedBesideTheOthers) {
   const std::vector<PolicyInfo> infos = policy_infos();
   EXPECT_EQ(std::ranges::count(infos, "largest", &PolicyInfo::pattern), 1);
   EXPECT_EQ(std::ranges::count(infos, "baseline", &PolicyInfo::pattern), 1);
-  EXPECT_EQ(parse_policies("all,none,vector,skip-vector,shared-slot,arc-merge").size(),
+  EXPECT_EQ(parse_policies("all,none,vector,skip-vector,shared-slot,arc-merge,arc-merge-l2").size(),
             infos.size());
   EXPECT_EQ(parse_policy("largest").name(), "largest");
 }

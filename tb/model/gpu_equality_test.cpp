@@ -140,12 +140,13 @@ INSTANTIATE_TEST_SUITE_P(WithUnit, Policies,
                                           testing::ValuesIn(kUnitKinds)),
                          policies_test_name);
 INSTANTIATE_TEST_SUITE_P(WithMerging, Policies,
-                         testing::Combine(testing::Values("arc-merge"),
+                         testing::Combine(testing::Values("arc-merge", "arc-merge-l2"),
                                           testing::ValuesIn(kWorkloads),
                                           testing::Values(UnitKind::kSerial, UnitKind::kVector)),
                          policies_test_name);
 INSTANTIATE_TEST_SUITE_P(WaitingWithMerging, Policies,
-                         testing::Combine(testing::Values("arc-merge"), testing::ValuesIn(kWaiting),
+                         testing::Combine(testing::Values("arc-merge", "arc-merge-l2"),
+                                          testing::ValuesIn(kWaiting),
                                           testing::Values(UnitKind::kSerial, UnitKind::kVector)),
                          policies_test_name);
 INSTANTIATE_TEST_SUITE_P(
@@ -221,7 +222,7 @@ TEST_P(Timelines, SumsAreTheTotalsOfTheRun) {
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Timelines,
                          ::testing::Values("baseline", "sw-s:4", "sw-b:8", "arc-hw", "lab",
-                                           "lab-ideal", "phi", "arc-merge"),
+                                           "lab-ideal", "phi", "arc-merge", "arc-merge-l2"),
                          [](const auto& parameter) {
                            std::string name = parameter.param;
                            std::replace_if(

@@ -327,7 +327,9 @@ struct PortBench : Bench {
             .config = gpu,
             .additions = {.addresses = addresses, .memory = memory, .sums = sums, .tally = tally},
             .order = order,
-            .behind = behind});
+            .behind = behind,
+            .map = *map,
+            .merge_rows = merge_rows});
     port->ingress.connect(*port, injectors());
   }
   void send(std::uint32_t sm, Cycle from, Transaction transaction) {
@@ -352,6 +354,8 @@ struct PortBench : Bench {
   LineSumsPool sums;
   Tally tally;
   FakeMemory behind;
+  std::unique_ptr<SliceMap> map = make_slice_map(gpu);
+  std::uint32_t merge_rows = 0;
   std::unique_ptr<L2Port> port;
 };
 

@@ -163,7 +163,7 @@ TEST(Sites, TwoOnOneArrayAddUpRight) {
     const SmallTrace trace = two_sites(11, one_parameter(ValueType::kF32, kBase, 4, 100), values);
     const trace::Reader reader = trace.read();
     for (const char* const policy : {"baseline", "sw-s:4", "sw-b:8", "skip", "cccl", "arc-hw",
-                                     "lab", "lab-ideal", "phi", "arc-merge"}) {
+                                     "lab", "lab-ideal", "phi", "arc-merge", "arc-merge-l2"}) {
       SCOPED_TRACE(fmt::format("{} {}", policy, values));
       const RunResult result = run_apart(reader, small_h200(4), policy);
       expect_right(result);
@@ -465,7 +465,7 @@ TEST(Halves, AreAddedUpUnderEveryPolicy) {
     trace.make_halves();
     const trace::Reader reader = trace.read();
     for (const char* const policy : {"baseline", "sw-s:4", "sw-b:8", "skip", "cccl", "arc-hw",
-                                     "lab", "lab-ideal", "phi", "arc-merge"}) {
+                                     "lab", "lab-ideal", "phi", "arc-merge", "arc-merge-l2"}) {
       SCOPED_TRACE(fmt::format("{} {}", policy, values));
       const RunResult result = run_apart(reader, small_h200(4), policy);
       expect_right(result);

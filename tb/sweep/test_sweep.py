@@ -191,7 +191,7 @@ class SweepFile(Case):
     def test_all_is_what_the_simulator_calls_all(self):
         listed = subprocess.run([WARPFOLD, "policies"], capture_output=True, text=True, check=True).stdout
         patterns = [line.split()[0] for line in listed.split("\n\n", maxsplit=1)[0].splitlines() if line[0] != " "]
-        for apart in ("none", "vector", "skip-vector", "shared-slot", "arc-merge"):    # named alone
+        for apart in ("none", "vector", "skip-vector", "shared-slot", "arc-merge", "arc-merge-l2"):    # named alone
             patterns.remove(apart)
         self.assertEqual([re.sub(":.*", ":X", name) for name in policies()], patterns)
         self.assertEqual(planning.expand_policies(["all"], policies()), policies())

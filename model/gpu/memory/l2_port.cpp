@@ -42,19 +42,48 @@ L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const 
             context.config.l2.line_bytes),
       adder_(context.additions),
       queues_(order_->queues()),
-      rounds_(context.config) {}
+      rounds_(context.config) {
+  if (context.merge_rows != 0) {
+    const RopAdder::Context& additions = context.additions;
+    merger_.emplace(context.config,
+                    PortMerger::Context{.additions = {.addresses = additions.addresses,
+                                                      .sums = additions.sums,
+                                                      .tally = additions.tally},
+                                        .map = context.map,
+                                        .rows = context.merge_rows},
+                    ingress);
+  }
+}
 
 bool L2Port::empty() const {
-  return ingress.empty() && waiting_.empty() && rounds_.empty();
+  return ingress.empty() && waiting_.empty() && rounds_.empty() && (!merger_ || merger_->empty());
+}
+
+L2Stats L2Port::stats() const {
+  L2Stats stats = stats_;
+  if (merger_) {
+    stats.packets += merger_->packets();
+    stats.port_busy += merger_->port_busy();
+  }
+  return stats;
 }
 
 std::string L2Port::waits() const {
   if (empty()) {
     return "";
   }
+  const std::string merging = merger_ ? merger_->waits() : "";
   return fmt::format(
-      "{} serves {} transactions, {} wait for DRAM and {} SMs for its {} flits of room", name(),
-      rounds_.size(), waiting_.size(), ingress.waiting(), ingress.room() / 2);
+      "{} serves {} transactions, {} wait for DRAM and {} SMs for its {} flits of room{}{}", name(),
+      rounds_.size(), waiting_.size(), ingress.waiting(), ingress.room() / 2,
+      merging.empty() ? "" : "; ", merging);
+}
+
+void L2Port::end_kernel() {
+  if (merger_) {
+    merger_->end_kernel(now());
+    wake_next();
+  }
 }
 
 void L2Port::record(const std::vector<SliceRecorder*>& of_slices) {
@@ -66,10 +95,7 @@ void L2Port::record(const std::vector<SliceRecorder*>& of_slices) {
 void L2Port::tick() {
   serve((now() << kFineBits) + 1);
   take_filled();
-  while (Arrival* arrival = ingress.arrived()) {
-    accept(*arrival);
-    ingress.take();
-  }
+  take_arrivals();
   if (const Transaction* coming = ingress.coming(); coming != nullptr) {
     expect(*coming);
   }
@@ -78,6 +104,27 @@ void L2Port::tick() {
     const RoundModel::End next = rounds_.next_end();
     __builtin_prefetch(&queues_.front(next.queue));
     wake_at(next.time >> kFineBits);
+  }
+}
+
+// By its merge buffer, if it has one and that sums them, or else at once.
+void L2Port::take_arrivals() {
+  while (Arrival* arrival = ingress.arrived()) {
+    if (merger_ && PortMerger::takes(arrival->transaction)) {
+      merger_->push(std::move(*arrival), now());
+    } else {
+      accept(*arrival);
+    }
+    ingress.take();
+  }
+  if (!merger_) {
+    return;
+  }
+  if (std::optional<Arrival> sums = merger_->clock(now())) {
+    accept(*sums);
+  }
+  if (const Cycle next = merger_->next(now()); next != kNever) {
+    wake_at(next);
   }
 }
 
@@ -172,6 +219,11 @@ void L2Port::finish() {
   stats_.rop_ops += transaction.packets;
   stats_.rop_busy = rounds_.busy().all();
   stats_.port_busy = rounds_.busy().port();
+  if (transaction.of_port()) {
+    merger_->added();
+  } else {
+    stats_.packets += transaction.packets;
+  }
   stats_.rop_busiest = std::max(stats_.rop_busiest, rounds_.busiest());
   stats_.last_done = std::max<Cycle>(stats_.last_done, (end.time + kFineCycle - 1) >> kFineBits);
   adder_.add(transaction);

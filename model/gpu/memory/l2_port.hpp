@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "model/gpu/memory/ingress.hpp"
 #include "model/gpu/memory/l2_tags.hpp"
 #include "model/gpu/memory/memory_behind.hpp"
+#include "model/gpu/memory/port_merger.hpp"
 #include "model/gpu/memory/rop_adder.hpp"
 #include "model/gpu/memory/round_model.hpp"
 #include "model/gpu/memory/service_order.hpp"
@@ -32,9 +34,12 @@ struct L2Context {
   RopAdder::Context additions;
   const ServiceOrderRule& order;
   MemoryBehind& behind;  // this port alone
+  const SliceMap& map;
+  std::uint32_t merge_rows;  // of its merge buffer; 0: it has none
 };
 
 struct L2Stats {
+  std::uint64_t packets = 0;  // that have come and are done
   std::uint64_t rop_ops = 0;
   Ticks rop_busy = 0;     // over all slices of the port
   Ticks rop_busiest = 0;  // of the slice, or the port, that had most to do; no more than has passed
@@ -54,7 +59,7 @@ class L2Port : public Block {
   SliceIngress ingress;
   // Marks a line as present before the kernel begins: the arrays were just cleared.
   void warm(Address address) { tags_.access(address); }
-  [[nodiscard]] const L2Stats& stats() const { return stats_; }
+  [[nodiscard]] L2Stats stats() const;
   // rop_busy, and of what is being served what was done before a cycle that has not begun.
   [[nodiscard]] Ticks rop_busy_before(Cycle cycle) const {
     return rounds_.rop_busy_before(cycle << kFineBits);
@@ -63,6 +68,12 @@ class L2Port : public Block {
   [[nodiscard]] std::string waits() const;
   // Whether something that it has will be done at a time that is known.
   [[nodiscard]] bool waits_for_time() const { return !rounds_.empty() || !waiting_.empty(); }
+  // No more warps will run.
+  void end_kernel();
+  // Of its merge buffer; null if it has none.
+  [[nodiscard]] const BufferStats* buffer_stats() const {
+    return merger_ ? &merger_->stats() : nullptr;
+  }
   [[nodiscard]] bool empty() const;
   // When each slice has something to add.
   void record(const std::vector<SliceRecorder*>& of_slices);
@@ -76,6 +87,7 @@ class L2Port : public Block {
 
   void tick() override;
   void expect(const Transaction& transaction) const;
+  void take_arrivals();
   void take_filled();
   void accept(Arrival& arrival);
   [[nodiscard]] Cycle fetch(std::uint64_t line, const L2Tags::Access& access);
@@ -93,7 +105,8 @@ class L2Port : public Block {
   RoundModel rounds_;
   std::unordered_map<std::uint64_t, Cycle> filling_;  // line -> cycle in which it is there
   std::multimap<Cycle, Arrival> waiting_;             // for their line
-  std::vector<Recorded> recorded_;                    // by slice, if any
+  std::optional<PortMerger> merger_;
+  std::vector<Recorded> recorded_;  // by slice, if any
   L2Stats stats_;
 };
 

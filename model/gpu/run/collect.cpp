@@ -36,6 +36,7 @@ void Totals::add(const BufferStats& buffer) {
   buffers.blocked_cycles += buffer.blocked_cycles;
   buffers.adder_busy += buffer.adder_busy;
   busiest.adder = std::max(busiest.adder, buffer.adder_busy);
+  ++buffer_count;
 }
 
 void Totals::add(const Sm& sm) {
@@ -58,6 +59,7 @@ void Totals::add(const Sm& sm) {
 }
 
 void Totals::add(const L2Stats& port) {
+  l2.packets += port.packets;
   l2.rop_ops += port.rop_ops;
   l2.rop_busy += port.rop_busy;
   l2.port_busy += port.port_busy;
@@ -110,11 +112,12 @@ Fractions utilization(const Totals& t, const GpuConfig& config, Cycle end) {
   const auto subcores = sms * static_cast<double>(config.sm.subcores);
   const auto ticks = static_cast<double>(kTicksPerCycle);
   const auto slices = static_cast<double>(config.l2.slices);
+  const auto buffers = static_cast<double>(t.buffer_count);
   return {
       {"issue", share(static_cast<double>(t.subcores.issued), cycles * subcores)},
       {"arc_unit", share(static_cast<double>(t.units.read_cycles), cycles * subcores)},
       {"lsu", share(static_cast<double>(t.lsu_busy), cycles * sms * ticks)},
-      {"buffer", share(static_cast<double>(t.buffers.adder_busy), cycles * sms * ticks)},
+      {"buffer", share(static_cast<double>(t.buffers.adder_busy), cycles * buffers * ticks)},
       {"noc", share(static_cast<double>(t.port_busy), cycles * sms * ticks)},
       {"rop", share(static_cast<double>(t.l2.rop_busy), cycles * slices * ticks)},
   };
@@ -150,7 +153,9 @@ Counters even_bounds(const Totals& t, const GpuConfig& config) {
       {"issue", even(t.subcores.issued, subcores)},
       {"arc_unit", even(t.units.read_cycles, subcores)},
       {"lsu", even(t.lsu_busy, sms * ticks)},
-      {"buffer", even(t.buffers.adder_busy, sms * ticks)},
+      {"buffer", t.buffer_count == 0
+                     ? 0
+                     : even(t.buffers.adder_busy, static_cast<double>(t.buffer_count) * ticks)},
       {"noc", even(t.port_busy, sms * ticks)},
       {"rop", static_cast<std::uint64_t>(rop)},
   };
@@ -209,7 +214,7 @@ void check_run(const Totals& totals, const GpuConfig& config, const ReferenceSum
         "sums sent by atomic buffers differ from sums begun in them");
   lanes(t.sums_added + t.sums_buffered == t.unit_reduced + t.software_reduced + t.buffer_reduced,
         "sums added at ROPs differ from sums sent");
-  lanes(totals.l2.rop_ops == totals.packets, "packets served differ from packets injected");
+  lanes(totals.l2.packets == totals.packets, "packets served differ from packets injected");
   require(totals.subcores.events == reference.events(),
           "events issued differ from events in the trace", "EVENTS LOST", result);
   std::uint64_t accounted = 0;

@@ -22,6 +22,7 @@ struct Totals {
   CauseCycles cycles{}, warp_cycles{};
   ArcPort::Stats units;
   BufferStats buffers;
+  std::uint64_t buffer_count = 0;
   L2Stats l2;
   Ticks lsu_busy = 0, port_busy = 0;
   std::uint64_t lsu_blocked = 0;

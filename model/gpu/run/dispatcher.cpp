@@ -42,6 +42,9 @@ void Dispatcher::tick() {
       partition_.tell(sm->partition(), *sm, 0,
                       [](Residency& residency, std::uint64_t) { residency.flush(); });
     }
+    for (const auto& listener : of_end_) {
+      listener();
+    }
   }
   if (now() == 0 || next_cta_ == trace_.cta_count()) {
     return;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "model/gpu/cta/cta.hpp"
@@ -22,6 +23,8 @@ class Dispatcher : public Block {
              CtaStore& ctas, std::uint32_t ctas_per_sm, std::function<void(double)> progress);
   void connect(std::vector<Residency*> sms);
   [[nodiscard]] Partition& partition() const { return partition_; }
+  // Called in the cycle in which it learns of the end of the last CTA.
+  void tell_end(std::function<void()> listener) { of_end_.push_back(std::move(listener)); }
 
   Mailbox<std::uint32_t> finished;  // SMs, once for each CTA that ended
   [[nodiscard]] bool done() const { return completed_ == trace_.cta_count(); }
@@ -38,6 +41,7 @@ class Dispatcher : public Block {
   const std::uint32_t ctas_per_sm_;
   std::function<void(double)> progress_;
   std::vector<Residency*> sms_;
+  std::vector<std::function<void()>> of_end_;
   std::vector<std::uint32_t> resident_;
   std::size_t next_sm_ = 0;
   std::size_t next_cta_ = 0;

@@ -59,7 +59,7 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch, const Outside& outside
                   options.progress),
       watchdog_(dispatcher_, sms_, l2_) {
   build_sms(options, launch);
-  build_l2(outside);
+  build_l2(launch, outside);
   if (!outside.l2) {
     warm_l2(launch.header);
   }
@@ -102,7 +102,7 @@ void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
                             .timing = *launch.timing,
                             .addresses = addresses_,
                             .buffer = launch.buffer,
-                            .merge_rows = launch.merge_rows,
+                            .merge_rows = launch.merge == MergePlace::kSm ? launch.merge_rows : 0,
                             .sums = sums_,
                             .tally = tallies_[place],
                             .reference = options.reference,
@@ -117,7 +117,7 @@ void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
   dispatcher_.connect(std::move(residencies));
 }
 
-void Gpu::build_l2(const Outside& outside) {
+void Gpu::build_l2(const Launch& launch, const Outside& outside) {
   std::vector<Injector*> injectors;
   for (const auto& sm : sms_) {
     injectors.push_back(&sm->injector());
@@ -133,14 +133,23 @@ void Gpu::build_l2(const Outside& outside) {
       continue;
     }
     behind_.push_back(outside.memory ? outside.memory(i) : std::make_unique<DramChannel>(config_));
-    const L2Context context{.config = config_,
-                            .additions = additions,
-                            .order = l2_order_rules().find(l2_order_of(config_)),
-                            .behind = *behind_.back()};
+    const L2Context context{
+        .config = config_,
+        .additions = additions,
+        .order = l2_order_rules().find(l2_order_of(config_)),
+        .behind = *behind_.back(),
+        .map = *map_,
+        .merge_rows = launch.merge == MergePlace::kL2Port ? launch.merge_rows : 0};
     l2_.push_back(std::make_unique<L2Port>(fmt::format("l2_{}", i).c_str(), clock_.partition(place),
                                            context));
     l2_.back()->ingress.connect(*l2_.back(), injectors);
     entrances.push_back(&l2_.back()->ingress);
+    if (launch.merge == MergePlace::kL2Port) {
+      dispatcher_.tell_end([this, port = l2_.back().get(), place] {
+        dispatcher_.partition().tell(clock_.partition(place), *port, 0,
+                                     [](L2Port& l2, std::uint64_t) { l2.end_kernel(); });
+      });
+    }
   }
   for (const auto& sm : sms_) {
     sm->connect(*map_, entrances);
@@ -231,6 +240,9 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   }
   for (const auto& port : l2_) {
     totals.add(port->stats());
+    if (port->buffer_stats() != nullptr) {
+      totals.add(*port->buffer_stats());
+    }
   }
   for (const auto& port : outside_) {
     totals.add(port->stats());

@@ -43,7 +43,7 @@ class Gpu {
 
  private:
   void build_sms(const SimOptions& options, const Launch& launch);
-  void build_l2(const Outside& outside);
+  void build_l2(const Launch& launch, const Outside& outside);
   // The arrays were cleared just before the kernel, in address order: as much of them as fits is in
   // the L2, the last lines first.
   void warm_l2(const trace::Header& header);

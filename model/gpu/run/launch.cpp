@@ -45,9 +45,9 @@ WordType summed_words(const SimOptions& options) {
                                          : unit_declaration(options.unit_kind).promise.adds;
 }
 
-// Of the merge buffer of an SM, which adds FP32; 0 where the policy has none.
+// Of a merge buffer, which adds FP32; 0 where the policy has none.
 std::uint32_t merge_rows(const SimOptions& options, const trace::Reader& trace) {
-  if (!options.policy.rule->facts().merges) {
+  if (options.policy.rule->facts().merge == MergePlace::kNowhere) {
     return 0;
   }
   if (summed_words(options) != WordType::kFp32) {
@@ -82,6 +82,7 @@ Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
                                                                            summed_words(options));
                                    }),
                 .buffer = {},
+                .merge = options.policy.rule->facts().merge,
                 .merge_rows = merge_rows(options, trace),
                 .dense = reference.dense()};
   launch.header.sites = structs.sites(header);

@@ -7,6 +7,7 @@
 
 #include "model/gpu/run/simulate.hpp"
 #include "model/policy/buffer_shape.hpp"
+#include "model/policy/rule.hpp"
 #include "model/policy/timing.hpp"
 #include "traces/format/reader.hpp"
 
@@ -17,7 +18,8 @@ struct Launch {
   trace::Header header;  // the trace's, with arrays where the policy has them
   std::unique_ptr<PolicyTiming> timing;
   BufferShape buffer;
-  std::uint32_t merge_rows = 0;     // of the merge buffer of an SM; 0: there is none
+  MergePlace merge = MergePlace::kNowhere;
+  std::uint32_t merge_rows = 0;     // of a merge buffer, where there is one
   std::uint32_t resident_ctas = 0;  // that fit an SM
   bool dense = false;               // most elements of the arrays are added to
 };

@@ -104,6 +104,7 @@ TimelineRecorder::Sample TimelineRecorder::sample_before(Cycle cycle) const {
   }
   for (const auto& port : ports_) {
     sample.rop += port->rop_busy_before(cycle);
+    sample.adder += port->buffer_stats() != nullptr ? port->buffer_stats()->adder_busy : 0;
     sample.l2_buffer += port->ingress.taken();
   }
   return sample;
@@ -123,6 +124,7 @@ TimelineRecorder::Sample TimelineRecorder::total() const {
   }
   for (const auto& port : ports_) {
     sample.rop += port->stats().rop_busy;
+    sample.adder += port->buffer_stats() != nullptr ? port->buffer_stats()->adder_busy : 0;
   }
   return sample;
 }
@@ -136,6 +138,7 @@ void TimelineRecorder::add_samples(Cycle end, Timeline& out) const {
   all.push_back(total());
   const std::uint64_t sms = config_.sm.count;
   const std::uint64_t subcores = sms * config_.sm.subcores;
+  const bool merges_at_l2 = !ports_.empty() && ports_.front()->buffer_stats() != nullptr;
   struct Kind {
     const char* name;
     std::uint64_t units;
@@ -144,7 +147,7 @@ void TimelineRecorder::add_samples(Cycle end, Timeline& out) const {
   for (const Kind& kind : {Kind{"issue", subcores, &Sample::issue},
                            {"arc_unit", subcores, &Sample::unit},
                            {"lsu", sms, &Sample::lsu},
-                           {"buffer", sms, &Sample::adder},
+                           {"buffer", merges_at_l2 ? ports_.size() : sms, &Sample::adder},
                            {"noc", sms, &Sample::port},
                            {"rop", config_.l2.slices, &Sample::rop}}) {
     out.units.emplace_back(kind.name, kind.units);

@@ -49,6 +49,9 @@ void Watchdog::look(Cycle cycle) {
   }
   for (const auto& port : ports_) {
     done += port->stats().rop_ops;
+    if (const BufferStats* buffer = port->buffer_stats(); buffer != nullptr) {
+      done += buffer->adder_busy + buffer->flushed;
+    }
     time_is_known = time_is_known || port->waits_for_time();
   }
   if (done == seen_ && !time_is_known) {

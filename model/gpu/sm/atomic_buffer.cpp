@@ -232,8 +232,8 @@ void AtomicBuffer::flush() {
   }
 }
 
-void AtomicBuffer::send(const SumStore::Sector& sector) {
-  victims_.push_back(sector_transaction(context_, sector.address, sector.words, sector.sums));
+void AtomicBuffer::send(const SumsOfSector& sector) {
+  victims_.push_back(sector_packet(context_, sector));
 }
 
 }  // namespace warpfold

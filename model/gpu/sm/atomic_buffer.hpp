@@ -43,6 +43,7 @@ class AtomicBuffer : public SumBuffer {
            store_.words() == 0;
   }
   [[nodiscard]] std::string waits() const override;
+  [[nodiscard]] const BufferStats& stats() const override { return stats_; }
   [[nodiscard]] Ticks busy_until() const override { return adder_free_at_; }
 
  private:
@@ -56,7 +57,7 @@ class AtomicBuffer : public SumBuffer {
   void finish_adding();
   void fill();
   void flush();
-  void send(const SumStore::Sector& sector);
+  void send(const SumsOfSector& sector);
   [[nodiscard]] bool has_room(std::uint32_t sectors) const {
     return shape_.victims == 0 || victims_.size() + sectors <= shape_.victims;
   }
@@ -66,6 +67,7 @@ class AtomicBuffer : public SumBuffer {
   LsuPipe& pipe_;
   Outlet& injection_;
   SumStore store_;
+  BufferStats stats_;
 
   // The look-up stage holds a transaction until the adder takes it. What is added is in the store
   // from the look-up on; the stages only keep time.

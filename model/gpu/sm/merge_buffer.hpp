@@ -9,13 +9,11 @@
 // port in their turn. After the end of the kernel sums leave as soon as nothing else is there.
 #pragma once
 
-#include <cstdint>
-#include <deque>
 #include <string>
 
 #include "model/gpu/sm/outlet.hpp"
 #include "model/gpu/sm/sum_buffer.hpp"
-#include "model/unit/golden_merge.hpp"
+#include "model/gpu/traffic/merger.hpp"
 
 namespace warpfold {
 
@@ -25,27 +23,22 @@ class MergeBuffer : public SumBuffer {
               Outlet& injection);
 
   [[nodiscard]] bool empty() const override {
-    return input.empty() && requests_.empty() && !flushing_ && !golden_.busy() && words_ == 0;
+    return input.empty() && !merger_.busy() && merger_.words() == 0;
   }
   [[nodiscard]] std::string waits() const override;
+  [[nodiscard]] const BufferStats& stats() const override { return merger_.stats(); }
   // It adds in no cycle after that in which it was clocked last.
   [[nodiscard]] Ticks busy_until() const override { return 0; }
 
  private:
   void tick() override;
   bool take();
-  void make_requests(Transaction& transaction);
-  void add(Address address, Fp32Bits value);
   void clock(bool passed);
-  void send(const MergeOutputs& out);
 
   const SmContext& context_;
   Outlet& injection_;
-  GoldenMergeBuffer golden_;
-  std::deque<MergeInputs> requests_;  // of the transaction in hand
-  bool ended_ = false;                // the kernel
-  bool flushing_ = false;
-  std::uint64_t words_ = 0;  // sums that it holds, and those begun by requests on their way
+  Merger merger_;
+  bool ended_ = false;  // the kernel
 };
 
 }  // namespace warpfold

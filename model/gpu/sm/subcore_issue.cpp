@@ -269,7 +269,7 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
     }
   } else {
     context_.tally.lanes_issued += lanes;
-    op.passes = step.passed_on && context_.sums_in_sm();
+    op.passes = step.passed_on;
     if (!context_.buffer.present() || step.passed_on) {
       context_.tally.lanes_as_red += lanes;
     }

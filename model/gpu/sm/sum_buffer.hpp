@@ -8,21 +8,13 @@
 
 #include "model/base/ticks.hpp"
 #include "model/gpu/sm/sm_context.hpp"
+#include "model/gpu/traffic/buffer_stats.hpp"
 #include "model/gpu/traffic/line_sums.hpp"
 #include "model/gpu/traffic/transaction.hpp"
 #include "model/kernel/channel.hpp"
 #include "model/kernel/clock.hpp"
 
 namespace warpfold {
-
-struct BufferStats {
-  std::uint64_t hits = 0;
-  std::uint64_t misses = 0;
-  std::uint64_t evicted = 0;         // sectors sent before the end
-  std::uint64_t flushed = 0;         // sectors sent at the end
-  std::uint64_t blocked_cycles = 0;  // a look-up waited for room for what must leave
-  Ticks adder_busy = 0;
-};
 
 // Takes transactions by `input`. One that stands for the end of the kernel sends everything out.
 class SumBuffer : public Block {
@@ -35,12 +27,12 @@ class SumBuffer : public Block {
   [[nodiscard]] virtual bool empty() const = 0;
   // What it has to do, and for what that waits, or nothing.
   [[nodiscard]] virtual std::string waits() const = 0;
-  [[nodiscard]] const BufferStats& stats() const { return stats_; }
+  [[nodiscard]] virtual const BufferStats& stats() const = 0;
   // When its adders are done with what they were given.
   [[nodiscard]] virtual Ticks busy_until() const = 0;
   // Of adder_busy, what lies before a cycle that has not begun.
   [[nodiscard]] Ticks adder_busy_before(Cycle cycle) const {
-    return done_before(cycle, stats_.adder_busy, busy_until());
+    return done_before(cycle, stats().adder_busy, busy_until());
   }
   // A fault for tests: that many sectors of the flush get lost.
   void lose_flushed(std::uint64_t sectors) { lose_ = sectors; }
@@ -49,14 +41,11 @@ class SumBuffer : public Block {
   // Of sectors that are to be sent by the flush, whether this one gets lost.
   [[nodiscard]] bool loses_one() { return lose_ > 0 && lose_-- > 0; }
 
-  BufferStats stats_;
-
  private:
   std::uint64_t lose_ = 0;
 };
 
-// Sums of a sector on their way to the L2: `words`, of its eight, that have one.
-Transaction sector_transaction(const SmContext& context, Address sector, std::uint32_t words,
-                               const SectorSums& sums);
+// Sums of a sector on their way to the L2.
+Transaction sector_packet(const SmContext& context, const SumsOfSector& sector);
 
 }  // namespace warpfold

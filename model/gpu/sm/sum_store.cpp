@@ -90,13 +90,13 @@ bool SumStore::add(Slot slot, Address address, Fp32Bits value) {
   return fresh;
 }
 
-std::optional<SumStore::Sector> SumStore::take_sector(Slot slot) {
+std::optional<SumsOfSector> SumStore::take_sector(Slot slot) {
   if (dirty_[slot] == 0) {
     return std::nullopt;
   }
   const std::uint32_t first =
       static_cast<std::uint32_t>(std::countr_zero(dirty_[slot])) / kSectorWords * kSectorWords;
-  Sector sector;
+  SumsOfSector sector;
   sector.address = lines_[slot] * line_bytes_.divisor() + first * sizeof(Fp32Bits);
   sector.words = dirty_[slot] >> first & kSectorMask;
   std::copy_n(&sums_[std::size_t{slot} * line_words_ + first], kSectorWords, sector.sums.begin());

@@ -40,13 +40,8 @@ class SumStore {
   // the word held no sum before.
   bool add(Slot slot, Address address, Fp32Bits value);
 
-  struct Sector {
-    Address address = 0;
-    std::uint32_t words = 0;  // bit i: the word at address + 4 i has a sum
-    SectorSums sums{};
-  };
   // Takes the sums of a slot's lowest dirty sector out; nothing if the slot is clean.
-  std::optional<Sector> take_sector(Slot slot);
+  std::optional<SumsOfSector> take_sector(Slot slot);
 
   [[nodiscard]] Slot slots() const { return static_cast<Slot>(lines_.size()); }
   [[nodiscard]] std::uint64_t words() const { return words_held_; }

@@ -25,6 +25,13 @@ inline constexpr std::uint32_t kLineSectors = kLineBytes / kSectorBytes;
 using SectorSums = std::array<Fp32Bits, kSectorWords>;
 using LineSums = std::array<Fp32Bits, kLineWords>;
 
+// Sums of a sector that leave a buffer.
+struct SumsOfSector {
+  Address address = 0;
+  std::uint32_t words = 0;  // bit i: the word at address + 4 i has a sum
+  SectorSums sums{};
+};
+
 class LineSumsPool {
  public:
   std::uint32_t put(const LineSums& sums) {

@@ -48,6 +48,8 @@ struct TransactionFields {
   // What it takes of the buffer of a port, in half flits: a lone word is half of one, and a load
   // none.
   [[nodiscard]] std::uint32_t room() const { return 2U * flits - lone_words; }
+  // Sums that a port of the L2 has merged: they have not come to it over the network.
+  [[nodiscard]] bool of_port() const { return flits == 0; }
 };
 
 // Moves from block to block, and with it its hold on the CTA.

@@ -13,7 +13,7 @@ class ArcMerge final : public PlainRule {
              .description = "As arc-hw; sums and REDs to one sector merge in a buffer of the SM.",
              .path = AdditionPath::kUnit,
              .compared = false,
-             .merges = true}) {}
+             .merge = MergePlace::kSm}) {}
 };
 
 template const PolicyRule& rule_of<ArcMerge>();
