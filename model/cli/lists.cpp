@@ -70,7 +70,7 @@ int list_rules() {
 
 int list_policies() {
   for (const PolicyInfo& info : policy_infos()) {
-    print_row(fmt::format("{:<11}  {:<27}  ", info.pattern, info.source), info.description);
+    print_row(fmt::format("{:<12}  {:<27}  ", info.pattern, info.source), info.description);
   }
   std::vector<std::string> names;
   for (const Policy& policy : default_policies()) {

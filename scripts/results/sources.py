@@ -180,20 +180,20 @@ def today(simulator, cores):
 
 
 def merged(simulator, cores):
-    """Kernels of today with merge buffers of several sizes, where parts of the L2 take no time, and the sums that there are
-    to merge."""
-    runs, built = merging.plan(), merging.built()
+    """Kernels of today with merge buffers of several sizes in SMs, and at ports of the L2, and the sums that there are to
+    merge."""
+    at_ports, in_sms = merging.at_ports(), merging.in_sms()
     with ThreadPoolExecutor(cores) as pool:
-        cycles = list(pool.map(lambda run: cycles_of(simulator, run[0], merging.GPU, "arc-hw", run[1],
-                                                     merging.settings(run[2])), runs))
+        port_cycles = list(pool.map(lambda run: cycles_of(simulator, run[0], merging.GPU, "arc-merge-l2", run[1]), at_ports))
         merged_cycles = list(pool.map(lambda run: cycles_of(simulator, run[0], merging.GPU, "arc-merge", run[1],
-                                                            [f"arc.merge_rows={run[2]}"]), built))
+                                                            [f"arc.merge_rows={run[2]}"]), in_sms))
     counted = run([sys.executable, "-B", ROOT / "examples/python/merging.py", merging.SMS,
                    *map(kernels.path_of, kernels.KERNELS)], {"PYTHONPATH": str(Path(simulator).resolve().parents[1] / "python")})
     return "scripts/results.sh", {
-        "columns": ["trace", "unit_kind", "free", "cycles"], "rows": [[*one, count] for one, count in zip(runs, cycles)],
+        "port_columns": ["trace", "unit_kind", "cycles"],
+        "at_ports": [[*one, count] for one, count in zip(at_ports, port_cycles)],
         "merged_columns": ["trace", "unit_kind", "rows", "cycles"],
-        "merged": [[*one, count] for one, count in zip(built, merged_cycles)],
+        "merged": [[*one, count] for one, count in zip(in_sms, merged_cycles)],
         "left_by": ["trace", *merging.LEVELS],
         "left": [[trace, *map(int, counts)] for trace, *counts in map(str.split, counted.splitlines()[1:])]}
 
