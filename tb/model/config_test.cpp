@@ -363,6 +363,16 @@ TEST_F(GpuFile, WhatACompareAndSwapTakesMayBeLeftOut) {
   EXPECT_EQ(error_with("lsu", "shared_cas", "0.0"), "lsu.shared_cas: is 0, must be 0.01 to 10000");
 }
 
+TEST_F(GpuFile, RowsOfTheMergeBufferAreTwoSetsAtLeast) {
+  EXPECT_EQ(error(), "");
+  EXPECT_EQ(load_gpu(path()).arc.merge_rows, 512U);
+  set_line("arc", "queue_depth", "queue_depth = 1\nmerge_rows = 8");
+  EXPECT_EQ(error(), "");
+  EXPECT_EQ(load_gpu(path()).arc.merge_rows, 8U);
+  EXPECT_EQ(error_with("arc", "merge_rows", "4"), "arc.merge_rows: is 4, must be 8 to 65536");
+  EXPECT_EQ(error_with("arc", "merge_rows", "12"), "arc.merge_rows: is 12, must be a power of two");
+}
+
 TEST_F(GpuFile, MissingTableIsNamedByItsFirstKey) {
   text_.erase(text_.find("\n[l2]\n"));
   EXPECT_EQ(error(), "l2.slices: is missing");
