@@ -244,6 +244,19 @@ INSTANTIATE_TEST_SUITE_P(Gpu, GpuModules,
                            return name;
                          });
 
+TEST(GpuModule, AnL2OutsideHasNoPortsToMergeIn) {
+  const trace::Reader trace(std::string(WARPFOLD_TRACES) + "/truck-values.wft");
+  const ReferenceSums reference = ReferenceSums::compute(trace);
+  try {
+    GpuModule gpu("gpu", options_of({"truck-values", "arc-merge-l2"}), trace, reference,
+                  {.l2 = true});
+    ADD_FAILURE() << "not refused";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "policy arc-merge-l2 merges in the ports of the L2, which lies outside");
+  }
+}
+
 TEST(GpuModule, LocalTimeSaysWhereAnSmIs) {
   const trace::Reader trace(std::string(WARPFOLD_TRACES) + "/truck-values.wft");
   const ReferenceSums reference = ReferenceSums::compute(trace);
