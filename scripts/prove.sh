@@ -41,7 +41,7 @@ scheduler          | yes | comb   | arc_scheduler      | arc_scheduler          
 scheduler_groups   | yes | comb   | arc_scheduler_groups | arc_scheduler_groups                  | -                     | 1 1 1
 congestion         | yes | induct | arc_congestion     | arc_congestion                          | -                     | 2 14 12
 word_sequencer     | yes | induct | arc_word_sequencer | arc_word_sequencer                      | -                     | 2 9 6
-merge_buffer       | no  | induct | arc_merge_buffer   | arc_merge_buffer                        | -                     | 2 22 22
+merge_buffer       | no  | induct | arc_merge_buffer   | arc_merge_buffer                        | -                     | 2 30 30
 reduction_serial   | yes | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -                     | 2 11 9
 halves_serial      | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DHALVES              | 2 11 9
 serial_progress    | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DPROGRESS            | 2 11 12
@@ -87,7 +87,12 @@ congestion         | room_forgotten      | arc_congestion     | s/again = .*;/ag
 congestion         | idle_counts         | arc_congestion     | s/: req_valid_i && !lsu_room_i;/: !lsu_room_i;/
 congestion         | idle_starts_again   | arc_congestion     | s/!congested_o && req_valid_i && lsu_room_i/!congested_o \&\& lsu_room_i/
 congestion         | one_too_soon        | arc_congestion     | s/count_q <= '0;/count_q <= CountBits'(1);/
-merge_buffer       | next_of_a_row_too_early | arc_merge_buffer | s/taken = taken \| \(add_valid_q\[s\]/taken = taken | (s < Stages - 1 \&\& add_valid_q[s]/
+merge_buffer       | next_of_a_row_too_early | arc_merge_buffer | s/in_hand = in_hand \| \(add_valid_q\[s\]/in_hand = in_hand | (s < Stages - 1 \&\& add_valid_q[s]/
+merge_buffer       | row_in_hand_accepted | arc_merge_buffer | s/ && !taken && / \&\& /
+merge_buffer       | waits_for_its_first_row | arc_merge_buffer | s/taken = taken && in_hand/taken = in_hand/
+merge_buffer       | last_free_row_first | arc_merge_buffer | s/int w = Ways - 1; w >= 0; w--/int w = 0; w < Ways; w++/
+merge_buffer       | tag_without_the_way | arc_merge_buffer | s/row_tag == look_tag_q;/row_tag[TagBits-1:WayBits] == look_tag_q[TagBits-1:WayBits];/
+merge_buffer       | low_bits_of_the_index | arc_merge_buffer | s/row_low\[low\] \^ row_tag\[i-LowBits\]/row_low[low]/
 merge_buffer       | row_of_another_hit  | arc_merge_buffer | s/ && row_tag == look_tag_q;/ \&\& row_tag[TagBits-2:0] == look_tag_q[TagBits-2:0];/
 merge_buffer       | old_words_forgotten | arc_merge_buffer | s/look_mask_q \| kept/look_mask_q/
 merge_buffer       | sums_lost_on_their_way | arc_merge_buffer | s/\(!leaves \|\| out_ready_i\)/1'b1/
