@@ -83,7 +83,7 @@ class Events {
   std::string text_;
 };
 
-double percent(double part, double whole) {
+double percent_of(double part, double whole) {
   constexpr double kSteps = 100;  // of a per cent
   return whole > 0 ? std::round(part / whole * 100 * kSteps) / kSteps : 0;
 }
@@ -103,7 +103,7 @@ void add_samples(const RunResult& run, std::size_t pid, Events& events) {
       const double begin = static_cast<double>(i) * interval;
       const double cycles = std::min(begin + interval, end) - begin;
       events.counter(pid, kind_name(name), begin,
-                     percent(busy[i], cycles * room_of(timeline.units, kind)));
+                     percent_of(busy[i], cycles * room_of(timeline.units, kind)));
     }
     events.counter(pid, kind_name(name), end, 0);
   }
@@ -112,7 +112,7 @@ void add_samples(const RunResult& run, std::size_t pid, Events& events) {
     events.counter(pid, kind_name(name), 0, 0);
     for (std::size_t i = 0; i < held.size(); ++i) {
       events.counter(pid, kind_name(name), std::min(static_cast<double>(i + 1) * interval, end),
-                     percent(held[i], room_of(timeline.room, kind)));
+                     percent_of(held[i], room_of(timeline.room, kind)));
     }
   }
 }
@@ -149,7 +149,7 @@ std::string title_of(const RunResult& run, const std::vector<RunResult>& runs) {
   return fmt::format("{}{} on {}", trace, run.policy, run.gpu);
 }
 
-Json run_to_json(const RunResult& run) {
+Json timeline_of_run(const RunResult& run) {
   Json timeline;
   timeline["trace"] = run.trace;
   timeline["gpu"] = run.gpu;
@@ -193,7 +193,7 @@ std::string timelines_to_json(const std::vector<RunResult>& runs, bool partial) 
     about["window_cycles"] = {run.timeline.window_begin, run.timeline.window_end};
     other["runs"].push_back(std::move(about));
     arrays += (i == 0 ? "\n" : ",\n") +
-              run_to_json(run).dump(-1, ' ', false, Json::error_handler_t::replace);
+              timeline_of_run(run).dump(-1, ' ', false, Json::error_handler_t::replace);
   }
   return "{\"traceEvents\": [" + events.text() +
          "\n],\n\"displayTimeUnit\": \"ns\",\n\"otherData\": " +

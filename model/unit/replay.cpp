@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kHeading = "warpfold-replay 1";
 constexpr std::size_t kLineCycles = 100;
 
-std::string hex(std::uint64_t value) {
+std::string spaced_hex(std::uint64_t value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), " %llx", static_cast<unsigned long long>(value));
   return text.data();
@@ -104,16 +104,16 @@ std::string Replay::text() const {
   for (const std::uint8_t bits : cycles_) {
     if ((bits & kOffer) != 0) {
       const auto& [each, tag] = requests_[request++];
-      text += (on_line != 0 ? "\nr" : "r") + hex(tag) + hex(each.mask);
+      text += (on_line != 0 ? "\nr" : "r") + spaced_hex(tag) + spaced_hex(each.mask);
       for (LaneMask rest = each.mask; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
-        text += hex(each.addresses[lane] & kAddrMask) + hex(each.values[lane]);
+        text += spaced_hex(each.addresses[lane] & kAddrMask) + spaced_hex(each.values[lane]);
       }
       text += "\n";
       for (const AtomredRequest::Operand& operand : each.more_words) {
         text += "w";
         for (LaneMask rest = each.mask; rest != 0; rest &= rest - 1) {
-          text += hex(operand[static_cast<std::size_t>(std::countr_zero(rest))]);
+          text += spaced_hex(operand[static_cast<std::size_t>(std::countr_zero(rest))]);
         }
         text += "\n";
       }

@@ -152,7 +152,7 @@ std::string text(const char* format, double a, double b) {
   return out.data();
 }
 
-std::string hex(Fp32Bits bits) {
+std::string fp32_hex(Fp32Bits bits) {
   std::array<char, 16> out{};
   std::snprintf(out.data(), out.size(), "0x%08x", bits);
   return out.data();
@@ -164,7 +164,7 @@ std::string special_error(const Summary& all, Fp32Bits sum) {
     return is_nan(sum) ? "" : "a NaN";
   }
   const Fp32Bits infinity = kFp32Infinity | (all.any_negative_infinity ? kFp32Sign : 0);
-  return sum == infinity ? "" : hex(infinity);
+  return sum == infinity ? "" : fp32_hex(infinity);
 }
 
 std::string any_order_error(const UnitPromise& promise, const Summary& all, Fp32Bits sum) {
@@ -218,7 +218,7 @@ std::string sum_error(const UnitPromise& promise, LaneMask lanes,
     const bool as_model = promise.flush_subnormals || promise.adds == WordType::kHalves;
     const Fp32Bits right = as_model ? reduction_reference(lanes, values, promise.adds)
                                     : chain(promise.flush_subnormals, lanes, values);
-    return sum == right ? "" : hex(right);
+    return sum == right ? "" : fp32_hex(right);
   }
   const Summary all = summarize(promise.flush_subnormals, lanes, values);
   // Some order of the additions overflows.

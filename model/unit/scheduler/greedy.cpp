@@ -5,7 +5,7 @@
 namespace warpfold {
 
 namespace {
-bool passes_on(const SchedulerOffer& /*offer*/) {
+bool always_passes_on(const SchedulerOffer& /*offer*/) {
   return true;
 }
 }  // namespace
@@ -17,6 +17,6 @@ const SchedulerRule greedy_scheduler{
     .description =
         "While the memory path has room, transactions go on as plain REDs; while it is "
         "stalled they go to the reduction unit.",
-    .passes_on = passes_on};
+    .passes_on = always_passes_on};
 
 }  // namespace warpfold

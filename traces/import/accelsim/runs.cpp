@@ -20,7 +20,6 @@ __extension__ using Wide = unsigned __int128;
 constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61U) - 1;
 constexpr std::size_t kMostRuns = 4096;
 constexpr std::uint64_t kMostPrimitives = std::uint64_t{1} << 32U;
-constexpr std::size_t kMostParameters = 256;
 
 // Of numbers below the prime.
 std::uint64_t product(std::uint64_t a, std::uint64_t b) {

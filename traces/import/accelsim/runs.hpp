@@ -22,6 +22,9 @@ namespace warpfold::accelsim {
 
 using RunIndex = std::uint32_t;
 
+// Parameters of a site, which the format allows.
+constexpr std::uint32_t kMostParameters = 256;
+
 // Additions of one run, once: addresses by instruction, then by active lane from the lowest.
 struct RunEvent {
   std::uint32_t mask = 0;

@@ -8,7 +8,6 @@ namespace warpfold::accelsim {
 namespace {
 
 constexpr std::size_t kMostSteps = 512;                     // of a way
-constexpr std::uint32_t kMostParameters = 256;              // of an event
 constexpr std::uint64_t kWindow = std::uint64_t{1} << 24U;  // bytes of generic addresses
 
 }  // namespace

@@ -12,7 +12,7 @@ class RoundRobin final : public QueueAdmission {
   SlotMask admitted(SlotMask wanting) override { return wanting; }
 };
 
-Admissions make(const AdmissionContext& context) {
+Admissions make_round_robin(const AdmissionContext& context) {
   Admissions all;
   for (std::uint32_t i = 0; i < context.config.sm.subcores; ++i) {
     all.push_back(std::make_unique<RoundRobin>());
@@ -28,6 +28,6 @@ const AdmissionRule round_robin_admission{
     .source = "docs/fidelity.md",
     .description = "Warps that want room in the memory queue take turns.",
     .watches_way_out = false,
-    .make = make};
+    .make = make_round_robin};
 
 }  // namespace warpfold

@@ -196,7 +196,7 @@ class Sleepers final : public QueueAdmission {
   std::array<Warp, kMaxSubcoreWarps> warps_{};
 };
 
-Admissions make(const AdmissionContext& context) {
+Admissions make_sleepers(const AdmissionContext& context) {
   if (context.config.lsu.sleep_cycles == 0) {
     throw std::invalid_argument("rules.admission 'sleepers' needs lsu.sleep_cycles above 0");
   }
@@ -219,6 +219,6 @@ const AdmissionRule sleepers_admission{
         "lsu.sleep_cycles or until it is their CTA's turn; of those that are awake the "
         "oldest CTA's go first.",
     .watches_way_out = true,
-    .make = make};
+    .make = make_sleepers};
 
 }  // namespace warpfold
