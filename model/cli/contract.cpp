@@ -41,13 +41,13 @@ struct ContractArguments {
 };
 
 // Cycles up to the failure that are written.
-constexpr std::size_t kLastCycles = 2000;
+constexpr std::size_t kCyclesToFailure = 2000;
 
 // The last cycles of a replay as waves.
 class LastCycles {
  public:
   void add(Cycle cycle, const UnitInputs& inputs, const UnitOutputs& outputs) {
-    if (cycles_.size() == kLastCycles) {
+    if (cycles_.size() == kCyclesToFailure) {
       cycles_.pop_front();
     }
     cycles_.emplace_back(cycle, PortValues{inputs, outputs});
@@ -215,7 +215,7 @@ void add_outputs(CLI::App& contract, ContractArguments& arguments) {
       .add_option("--wave", arguments.wave,
                   fmt::format("Write the ports up to the first broken rule, the last {} cycles\n"
                               "of the replay, to this file, an FST for GTKWave or Surfer",
-                              kLastCycles))
+                              kCyclesToFailure))
       ->type_name("FILE")
       ->check(refuse_empty);
   contract.add_option("--json", arguments.json, "Also write the result to this file")
