@@ -9,14 +9,18 @@ set(WARPFOLD_RULES_DIR ${CMAKE_CURRENT_LIST_DIR})
 function(warpfold_rules target folder kind struct header)
   set(declarations "")
   set(entries "")
+  set(sources "")
   foreach(rule IN LISTS ARGN)
     string(APPEND declarations "extern const ${struct} ${rule}_${kind};\n")
     string(APPEND entries "      &${rule}_${kind},\n")
-    target_sources(${target} PRIVATE ${WARPFOLD_RULES_DIR}/${folder}/${kind}/${rule}.cpp)
+    list(APPEND sources ${WARPFOLD_RULES_DIR}/${folder}/${kind}/${rule}.cpp)
   endforeach()
   configure_file(${WARPFOLD_RULES_DIR}/rules.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/${target}_${kind}.cpp
                  @ONLY)
-  target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${target}_${kind}.cpp)
+  list(APPEND sources ${CMAKE_CURRENT_BINARY_DIR}/${target}_${kind}.cpp)
+  target_sources(${target} PRIVATE ${sources})
+  # A program's own list and rules take the place of these, file by file.
+  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # rules.scheduler: where the golden unit's scheduler sends a transaction.
