@@ -393,6 +393,35 @@ TEST(L2Port, TellsAnSmOfAdditionsForWhichAWarpWaits) {
   EXPECT_TRUE(bench.sms[1]->answered.empty());
 }
 
+// A sum of each of two SMs to one word.
+TEST(L2Port, MergesWhatArrivesAndAnswersOnceItHasBeenAccepted) {
+  PortBench bench(2);
+  bench.merge_rows = 8;
+  bench.build();
+  bench.port->warm(kBase);
+  Transaction waited_for = lone_words(kBase, 0, 3);
+  waited_for.mask = 1;
+  waited_for.answers = 5;
+  bench.send(0, 10, std::move(waited_for));
+  Transaction other = lone_words(kBase, 0, 4);
+  other.mask = 1;
+  bench.send(1, 200, std::move(other));
+  bench.sms[0]->wake_at(500);
+  bool looked = false;
+  bench.clock.sample_every(500, [&bench, &looked](Cycle) {
+    looked = true;
+    EXPECT_EQ(bench.port->stats().rop_ops, 0U);  // it keeps its sums
+    EXPECT_EQ(bench.port->ingress.taken(), 0U);  // and has given back the room
+    EXPECT_FALSE(bench.port->empty());
+  });
+  bench.run();
+  using Answers = std::vector<std::pair<Cycle, std::uint64_t>>;
+  EXPECT_EQ(bench.sms[0]->answered, (Answers{{bench.arrival(), 5}}));
+  EXPECT_TRUE(looked);
+  EXPECT_EQ(bench.port->stats().packets, 2U * kTurns);
+  EXPECT_EQ(bench.memory[0], 0U);
+}
+
 TEST(L2Port, AMissWaitsForItsLineAndWhoeverWantsIt) {
   PortBench bench(2);
   bench.build();

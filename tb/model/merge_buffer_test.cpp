@@ -115,8 +115,8 @@ TEST(MergeBufferAtTheL2, MergesSumsOfAllSms) {
             2 * kWarps);
 }
 
-// 32 lanes on one word are 32 requests: four in six cycles, and six more until the last is added.
-TEST(MergeBufferAtTheL2, TakesFourRequestsOfASectorInSixCycles) {
+// 32 requests of one word: four in six cycles, the last four in four.
+TEST(Merger, TakesFourRequestsOfASectorInSixCycles) {
   const AddressMap addresses(one_sector().header);
   LineSumsPool sums;
   Tally tally;

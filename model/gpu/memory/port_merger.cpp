@@ -14,7 +14,7 @@ PortMerger::PortMerger(const GpuConfig& config, const Context& context, SliceIng
     : additions_(context.additions),
       map_(context.map),
       ingress_(ingress),
-      merger_(context.additions, context.rows),
+      merger_(context.additions, context.rows, config.sms_each),
       word_time_(nearest(config.l2.port_cycles, kFineBits)),
       flit_time_(nearest(config.l2.flit_cycles, kFineBits)),
       period_(config.sms_each),

@@ -9,7 +9,8 @@
 
 namespace warpfold {
 
-Merger::Merger(const Context& context, std::uint32_t rows) : context_(context), golden_(rows) {
+Merger::Merger(const Context& context, std::uint32_t rows, std::uint32_t period)
+    : context_(context), golden_(rows), period_(period) {
   while (golden_.busy()) {
     golden_.tick({});
   }
@@ -77,7 +78,7 @@ std::optional<SumsOfSector> Merger::clock(bool room) {
   context_.tally.buffer_sums_begun += after.begun - before.begun;
   if (out.req_ready) {
     requests_.pop_front();
-    stats_.adder_busy += kTicksPerCycle;
+    stats_.adder_busy += period_ * kTicksPerCycle;
   }
   std::optional<SumsOfSector> leaving;
   if (out.out_valid && room) {

@@ -27,8 +27,9 @@ class Merger {
     LineSumsPool& sums;
     Tally& tally;  // of its owner's partition
   };
-  // Of a merge buffer of so many rows, which were cleared before the kernel.
-  Merger(const Context& context, std::uint32_t rows);
+  // Of a merge buffer of so many rows, which were cleared before the kernel, clocked once in
+  // `period` cycles.
+  Merger(const Context& context, std::uint32_t rows, std::uint32_t period = 1);
 
   // Nothing of the transaction that it was given last is left to request.
   [[nodiscard]] bool ready() const { return requests_.empty(); }
@@ -53,6 +54,7 @@ class Merger {
 
   const Context context_;
   GoldenMergeBuffer golden_;
+  const std::uint32_t period_;
   std::deque<MergeInputs> requests_;  // of the transaction in hand
   bool flushing_ = false;
   std::uint64_t words_ = 0;
