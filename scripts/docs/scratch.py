@@ -10,6 +10,8 @@ from pathlib import Path
 
 # Copied, since programs in them look for the rest of the repository beside themselves.
 COPIED = ("scripts", "synth")
+# What a command of a page sees of the environment that the tests run in; the sanitizers' options are for debug builds.
+TAKEN = ("HOME", "TMPDIR", "PYTHONPATH", "LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
 NOT_TAKEN = ("build", "out", "results", ".git")
 
 
@@ -64,11 +66,14 @@ class Scratch:
         # The Python that Debian's packages are for.
         if Path("/usr/bin/python3").exists():
             (tools / "python3").symlink_to("/usr/bin/python3")
+        # Nothing of the caller's but where programs and his home are: a page holds on every machine or on none. What
+        # Python prints to both streams comes in the order in which a terminal shows it.
         self.environment = {
-            **os.environ,
+            **{name: os.environ[name] for name in TAKEN if name in os.environ},
             "PATH": f"{tools}:{os.environ.get('PATH', '/usr/bin:/bin')}",
             "WARPFOLD_POINTS": str(self.folder / "results/points"),
             "COLUMNS": "100", "LC_ALL": "C.UTF-8", "TERM": "dumb", "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONUNBUFFERED": "1",
         }
 
     def __enter__(self):
