@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # From a GPU to a machine file: runs the microbenchmarks on this machine's GPU, derives every parameter from them by
-# the rules of scripts/calibrate/rules.py, and replays them in the model. docs/calibrate.md says how to read what it
+# the rules of python/warpfold/tools/calibrate/rules.py, and replays them in the model. docs/calibrate.md says how to read what it
 # prints. Writes DIR/NAME.toml and DIR/NAME-microbench.json.
 #
 # Measuring needs nvcc (CUDA 12 or newer), cmake, a C++20 compiler and the headers that scripts/capture.sh names;
@@ -84,7 +84,7 @@ if [ ${#measurements[@]} = 0 ]; then
   if [ "$energy" = yes ]; then
     build_capture "$build" warpfold_capture
     scene=$out/$name-scene
-    "$debian_python" -B "$repo/scripts/calibrate/random_scene.py" "$scene"
+    "${tools[@]}" calibrate.random_scene "$scene"
     view=(--scene "$scene/random.splat" --camera "$scene/cameras.json" --name random)
     echo "== energy"
     "$build/warpfold_capture" energy "${view[@]}" --policy none,cccl,sw-b:32,sw-s:0,sw-s:16 --json "$out/$name-energy.json"
@@ -92,4 +92,4 @@ if [ ${#measurements[@]} = 0 ]; then
     rest+=(--energies "$out/$name-energy.json" --trace "$scene/random.wft")
   fi
 fi
-exec "$debian_python" -B "$repo/scripts/calibrate/calibrate.py" --name "$name" --out "$out" "${rest[@]}"
+exec "${tools[@]}" calibrate.calibrate --name "$name" --out "$out" "${rest[@]}"

@@ -12,7 +12,7 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
-help_first "$repo/scripts/correlate.py" "$@"
+help_first correlate "$@"
 
 prepare_simulator "${packages_correlate[@]}"
-exec "$debian_python" -B "$repo/scripts/correlate.py" "$@"
+exec "${tools[@]}" correlate "$@"

@@ -8,12 +8,11 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
-help_first "$repo/scripts/docs/run.py" "$@"
+help_first develop.docs.run "$@"
 
-export PYTHONDONTWRITEBYTECODE=1
 if [[ ${1:-} == --form ]]; then
   (($# == 1)) || die "--form goes alone"
-  exec "$debian_python" "$repo/scripts/docs/form.py"
+  exec "${tools[@]}" develop.docs.form
 fi
 prepare_simulator "${packages_correlate[@]}"
-exec "$debian_python" "$repo/scripts/docs/run.py" "$@"
+exec "${tools[@]}" develop.docs.run "$@"

@@ -13,9 +13,8 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
-help_first "$repo/scripts/evaluate/evaluate.py" "$@"
+help_first evaluate.evaluate "$@"
 
 prepare_simulator "${packages_evaluate[@]}"
 [[ -n ${WARPFOLD:-} ]] || build_release unit_stimulus
-export PYTHONDONTWRITEBYTECODE=1
-exec "$debian_python" "$repo/scripts/evaluate/evaluate.py" "$@"
+exec "${tools[@]}" evaluate.evaluate "$@"

@@ -12,8 +12,7 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
-help_first "$repo/synth/fpga.py" "$@"
+help_first synth.fpga "$@"
 
 ensure_packages "${packages_fpga[@]}"
-export PYTHONDONTWRITEBYTECODE=1
-exec "$debian_python" "$repo/synth/fpga.py" "$@"
+exec "${tools[@]}" synth.fpga "$@"

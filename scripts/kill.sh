@@ -23,4 +23,4 @@ done
 prepare_simulator "${packages_sweep[@]}"
 cd "$repo"
 export WARPFOLD=${WARPFOLD:-$repo/build/release/model/warpfold} WARPFOLD_KILLS=$times WARPFOLD_SEED=$seed
-exec "$debian_python" -B tb/robustness/kill_test.py
+PYTHONPATH=$repo/python:$repo exec "$debian_python" -B tb/robustness/kill_test.py

@@ -12,10 +12,9 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
-help_first "$repo/synth/layout/layout.py" "$@"
+help_first synth.layout.layout "$@"
 
 ensure_packages "${packages_layout[@]}"
-export PYTHONDONTWRITEBYTECODE=1
 arguments=("$@")
 power=yes
 for argument in "$@"; do
@@ -26,4 +25,4 @@ if [[ $power == yes ]]; then  # the program that turns a trace into requests
   build_release unit_stimulus
   arguments+=(--unit-stimulus "$unit_stimulus")
 fi
-exec "$debian_python" "$repo/synth/layout/layout.py" "${arguments[@]}"
+exec "${tools[@]}" synth.layout.layout "${arguments[@]}"

@@ -8,22 +8,25 @@ jobs=$(nproc)
 # The Python that Debian's packages are for, whatever else PATH has.
 debian_python=/usr/bin/python3
 [[ -x $debian_python ]] || debian_python=python3
+# Runs a module of the Python package, and leaves nothing compiled in the checkout.
+tools=("$debian_python" -B "$repo/python")
+export PYTHONDONTWRITEBYTECODE=1
 
 die() {
   echo "${0##*/}: $*" >&2
   exit 2
 }
 
-# With --help among the script's arguments: prints what the program says of its options, or, where it is "-" or its
+# With --help among the script's arguments: prints what the module says of its options, or, where it is "-" or its
 # packages are missing, the comment at the script's head, and ends the script. Before anything is installed or built.
-help_first() {  # program of Python, or -; arguments of the script
-  local program=$1 argument
+help_first() {  # module of Python, or -; arguments of the script
+  local module=$1 argument
   shift
   for argument in "$@"; do
     case $argument in
       --) return 0 ;;
       -h | --help)
-        if [[ $program == - ]] || ! "$debian_python" -B "$program" --help 2>/dev/null; then
+        if [[ $module == - ]] || ! "${tools[@]}" "$module" --help 2>/dev/null; then
           sed -n -e '1,2d' -e '/^#/!q' -e 's/^# \{0,1\}//p' "$0"
         fi
         exit 0
@@ -201,8 +204,8 @@ build_capture() {  # folder program...
 take_costs() {  # program folder costs.json [option of sass_cost.py]...
   echo "== instruction costs"
   command -v cuobjdump >/dev/null || die "no cuobjdump: install it or give --no-costs"
-  "$repo/traces/capture/costs/sass_cost.py" dump --program "$1" --out "$2"
-  "$repo/traces/capture/costs/sass_cost.py" costs "${@:4}" --sass "$2" --json "$3"
+  "${tools[@]}" costs.sass_cost dump --program "$1" --out "$2"
+  "${tools[@]}" costs.sass_cost costs "${@:4}" --sass "$2" --json "$3"
 }
 
 # Warp instructions that the costs predict beside those that ncu counts while the command runs, where it may.
@@ -214,7 +217,7 @@ compare_with_ncu() {  # costs.json counts.json ncu.csv kernels command...
   echo "== predicted against measured warp instructions"
   if ncu --clock-control none --metrics smsp__inst_executed.sum -k "regex:$4" --csv --log-file "$3" \
     "${@:5}" >/dev/null 2>&1; then
-    "$repo/traces/capture/costs/sass_cost.py" predict --costs "$1" --counts "$2" --ncu "$3"
+    "${tools[@]}" costs.sass_cost predict --costs "$1" --counts "$2" --ncu "$3"
   else
     echo "ncu cannot read the counters here: not compared"
   fi

@@ -12,11 +12,10 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
-help_first "$repo/synth/power.py" "$@"
+help_first synth.power "$@"
 
 for tool in python3:python3 cmake:cmake verilator:verilator make:make; do
   command -v "${tool%:*}" >/dev/null || die "'${tool%:*}' not found; it is in Debian's package ${tool#*:}"
 done
 build_release unit_stimulus
-export PYTHONDONTWRITEBYTECODE=1
-exec python3 "$repo/synth/power.py" --unit-stimulus "$unit_stimulus" "$@"
+exec "${tools[@]}" synth.power --unit-stimulus "$unit_stimulus" "$@"

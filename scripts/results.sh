@@ -4,11 +4,11 @@
 # Without an option everything that needs no GPU; what was stopped goes on where it was. Installs what is missing on
 # Debian 12 and builds the simulator.
 #   scripts/results.sh [--cores N] [--speed] [--layout]    probe, simulate and synthesize what is missing, render
-#   scripts/results.sh --render | --check | --probe | --keys             --help; scripts/results/README.md
+#   scripts/results.sh --render | --check | --probe | --keys             --help; python/warpfold/tools/results/README.md
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
-help_first "$repo/scripts/results/results.py" "$@"
+help_first results.results "$@"
 
 case ${1:-} in
   --render | --check | --keys | --seal | -h | --help)
@@ -23,4 +23,4 @@ case ${1:-} in
     fi
     ;;
 esac
-PYTHONDONTWRITEBYTECODE=1 exec "$debian_python" "$repo/scripts/results/results.py" "$@"
+exec "${tools[@]}" results.results "$@"

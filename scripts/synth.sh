@@ -16,5 +16,4 @@ if ! command -v python3 >/dev/null; then
   echo "synth.sh: 'python3' not found; it is in Debian's package python3" >&2
   exit 2
 fi
-export PYTHONDONTWRITEBYTECODE=1
-exec python3 "$root/synth/synth.py" "$@"
+exec python3 -B "$root/python" synth.synth "$@"

@@ -11,8 +11,25 @@ It needs NumPy and the library libwarpfold_trace.so beside it, which the build m
 warpfold.Error of one line.
 """
 
-from .errors import Error
-from .results import columns, results
-from .trace import Events, Lanes, Trace
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .errors import Error
+    from .rows import columns, results
+    from .trace import Events, Lanes, Trace
 
 __all__ = ["Error", "Events", "Lanes", "Trace", "columns", "results"]
+
+# Which module has it. Loaded when it is first asked for: the tools need neither NumPy nor the library.
+_HOME = {"Error": "errors", "Events": "trace", "Lanes": "trace", "Trace": "trace", "columns": "rows", "results": "rows"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -17,7 +17,7 @@ LANE_COLUMNS = {"event": np.int64, "lane": np.int32, "primitive": np.int64, "add
 
 
 def load():
-    path = Path(__file__).resolve().parent / "libwarpfold_trace.so"
+    path = Path(__file__).absolute().parent / "libwarpfold_trace.so"
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:

@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/calibrate: rules on measurements that are made up, and the shipped machines from the shipped ones."""
+"""The rules of calibrate: rules on measurements that are made up, and the shipped machines from the shipped ones."""
 
 import contextlib
 import copy
 import io
 import json
 import subprocess
-import sys
 import tempfile
 import tomllib
 import unittest
 from pathlib import Path
 
+from warpfold.tools.calibrate import calibrate, rules
+from warpfold.tools.calibrate.derive import derive
+from warpfold.tools.calibrate.machine_file import Base
+from warpfold.tools.calibrate.measurement import Measurement, Missing
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path.insert(0, str(ROOT / "scripts/calibrate"))
-import calibrate  # noqa: E402
-import rules  # noqa: E402
-from derive import derive  # noqa: E402
-from machine_file import Base  # noqa: E402
-from measurement import Measurement, Missing  # noqa: E402
 
 GPUS = ROOT / "model/gpus"
 H100 = json.loads((GPUS / "h100-microbench.json").read_text(encoding="utf-8"))

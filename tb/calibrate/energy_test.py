@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/calibrate/energy.py: made-up launches give back the energies that they were made with."""
+"""calibrate/energy.py: made-up launches give back the energies that they were made with."""
 
 import contextlib
 import io
 import json
-import sys
 import tempfile
 import tomllib
 import unittest
 from pathlib import Path
 from unittest import mock
 
+from warpfold.tools.calibrate import calibrate, energy
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "scripts/calibrate")]
-import calibrate  # noqa: E402
-import energy  # noqa: E402
 
 GPUS = ROOT / "model/gpus"
 H100 = "NVIDIA H100 80GB HBM3"

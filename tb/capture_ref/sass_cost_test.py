@@ -8,23 +8,20 @@ import io
 import json
 import os
 import re
-import sys
 import tempfile
 import unittest
 from unittest import mock
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "traces", "capture", "costs"))
-sys.dont_write_bytecode = True
+from warpfold.tools.costs import sass_cost
+from warpfold.tools.costs import shapes
+from warpfold.tools.costs.cost import FIELDS, ISSUED, Scoreboard, slots
+from warpfold.tools.costs.flow import Flow
+from warpfold.tools.costs.instructions import NO_BARRIER, Instruction, SassError, parse_registers, parse_sass
+from warpfold.tools.costs.prediction import predict_variant
+from warpfold.tools.costs.reductions import Ways, ranges
+from warpfold.tools.costs.shapes import SEGMENTS, WORKLOADS, Shape
 
-import sass_cost  # noqa: E402
-from cost import FIELDS, ISSUED, Scoreboard, slots  # noqa: E402
-from flow import Flow  # noqa: E402
-from instructions import NO_BARRIER, Instruction, SassError, parse_registers, parse_sass  # noqa: E402
-from prediction import predict_variant  # noqa: E402
-from reductions import Ways, ranges  # noqa: E402
-from shapes import SEGMENTS, WORKLOADS, Shape  # noqa: E402
-import shapes  # noqa: E402
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 GAUSSIANS = WORKLOADS[shapes.GAUSSIANS]
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic of scripts/correlate.py on results that are made up."""
+"""The arithmetic of correlate.py on results that are made up."""
 
 import argparse
-import importlib.util
 import json
 import math
 import os
@@ -10,10 +9,7 @@ import tempfile
 import unittest
 import unittest.mock
 
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "correlate.py")
-spec = importlib.util.spec_from_file_location("correlate", SCRIPT)
-correlate = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(correlate)
+from warpfold.tools import correlate
 
 
 def point(trace, policy, modelled, measured, workload="3D-TK"):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The diagrams in docs/pictures are those that scripts/results/diagrams.py draws, and can be read by everybody."""
+"""The diagrams in docs/pictures are those that python3 python results.diagrams draws, and can be read by everybody."""
 
 import re
 import subprocess
@@ -10,11 +10,10 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+from warpfold.tools.results import diagram_parts, diagrams
+
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "scripts/results/diagrams.py"
-sys.path.insert(0, str(SCRIPT.parent))
-import diagram_parts  # noqa: E402
-import diagrams  # noqa: E402
+SCRIPT = (ROOT / "python", "results.diagrams")
 
 SVG = "{http://www.w3.org/2000/svg}"
 SMALLEST = 11  # pixels
@@ -43,7 +42,7 @@ class Diagrams(unittest.TestCase):
             kept = ROOT / "docs/pictures" / path.name
             self.assertTrue(kept.is_file(), f"{kept.name} is missing")
             self.assertEqual(kept.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"),
-                             f"{kept.name}: run scripts/results/diagrams.py")
+                             f"{kept.name}: run python3 python results.diagrams")
 
     def test_each_is_shown_in_a_page(self):
         pages = "".join(path.read_text(encoding="utf-8")
@@ -90,7 +89,7 @@ class Diagrams(unittest.TestCase):
             self.assertIn("<title", text)
 
     def test_a_folder_that_is_not_there_is_bad_input(self):
-        done = subprocess.run([sys.executable, "-B", SCRIPT, self.folder / "none"], capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, "-B", *SCRIPT, self.folder / "none"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertEqual(len(done.stderr.splitlines()), 1)
 

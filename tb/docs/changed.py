@@ -13,9 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from warpfold.tools.develop.docs.page import Page
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts/docs"))
-from page import Page  # noqa: E402  its folder is in the path only now
 
 
 def link_model(out):

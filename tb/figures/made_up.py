@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows that nobody simulated, for tests of what is computed and drawn from them."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/results"))
-import points  # noqa: E402
-import store  # noqa: E402
+from warpfold.tools.results import points, store
 
 WORKLOADS = {"a-3d": "3D-AA", "b-3d": "3D-BB", "c-nv": "NV-CC", "d-ps": "PS-DD", "e-pr": "PR-EE"}
 GPUS = ("rtx4090", "rtx3060")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of scripts/energy_fit.py: it finds the energies that made-up measurements were made with."""
+"""Tests of energy_fit.py: it finds the energies that made-up measurements were made with."""
 
 import contextlib
 import io
@@ -12,9 +12,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from warpfold.tools.calibrate import energy_fit
+
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
-import energy_fit  # noqa: E402
 
 TRUTH = {"instruction_pj": 400.0, "shuffle_pj": 300.0, "rop_pj": 1200.0, "active_watts": 50.0}
 # Millions of instructions, shuffles, sector operations; milliseconds.
@@ -59,7 +59,7 @@ class Fit(unittest.TestCase):
                 for number, (_, ms, mj) in enumerate(points)] + [
                 {"scene": "other", "energy": [{"policy": "skip", "kernel_ms": 1, "joules_per_launch_above_idle": 1}]}]}),
                 encoding="utf-8")
-            done = subprocess.run([sys.executable, ROOT / "scripts/energy_fit.py", "--measured", measured, results],
+            done = subprocess.run([sys.executable, ROOT / "python", "calibrate.energy_fit", "--measured", measured, results],
                                   capture_output=True, text=True, check=True)
         self.assertIn("rop_pj = 1200.0", done.stdout)
         self.assertIn("worst 0.0 %", done.stdout)
@@ -86,7 +86,7 @@ class BadInput(unittest.TestCase):
 
     def refused(self, *words, **environment):
         """The one line."""
-        done = subprocess.run([sys.executable, "-B", ROOT / "scripts/energy_fit.py", *words], cwd=self.folder,
+        done = subprocess.run([sys.executable, "-B", ROOT / "python", "calibrate.energy_fit", *words], cwd=self.folder,
                               capture_output=True, text=True, check=False, env={**os.environ, **environment})
         self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
         return done.stderr

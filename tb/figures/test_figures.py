@@ -17,15 +17,14 @@ import tempfile
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "scripts/figures"), str(Path(__file__).resolve().parent)]
-import data  # noqa: E402
-import figures  # noqa: E402
-import made_up  # noqa: E402
-import yaml  # noqa: E402
+import made_up
+import yaml
+from warpfold.tools.figures import data, figures
 
-PAPER = yaml.safe_load((ROOT / "scripts/figures/paper.yaml").read_text(encoding="utf-8"))
-REMARKS = yaml.safe_load((ROOT / "scripts/figures/remarks.yaml").read_text(encoding="utf-8")) or {}
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+PAPER = yaml.safe_load((ROOT / "python/warpfold/tools/figures/paper.yaml").read_text(encoding="utf-8"))
+REMARKS = yaml.safe_load((ROOT / "python/warpfold/tools/figures/remarks.yaml").read_text(encoding="utf-8")) or {}
 
 
 class Arithmetic(unittest.TestCase):
@@ -182,7 +181,7 @@ class Drawing(unittest.TestCase):
 
 class Command(unittest.TestCase):
     def run_command(self, *words):
-        return subprocess.run([sys.executable, ROOT / "scripts/figures/figures.py", *words], capture_output=True, text=True,
+        return subprocess.run([sys.executable, ROOT / "python", "figures.figures", *words], capture_output=True, text=True,
                               check=False)
 
     def test_from_numbers_to_a_page(self):

@@ -8,23 +8,20 @@ import io
 import json
 import os
 import random
-import sys
 import tempfile
 import unittest
 from unittest import mock
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "traces", "capture", "costs")]
-sys.dont_write_bytecode = True
+from walker import walk
+from warpfold.tools.costs import kernel_code
+from warpfold.tools.costs.cost import FIELDS, slots
+from warpfold.tools.costs.disassembly import kernel_from_text
+from warpfold.tools.costs.instructions import Instruction, SassError, UnknownFlow
+from warpfold.tools.costs.kernel_flow import KernelFlow
+from warpfold.tools.costs.kernel_ways import KernelWays
+from warpfold.tools.costs.liveness import Liveness
 
-import kernel_code  # noqa: E402
-from cost import FIELDS, slots  # noqa: E402
-from disassembly import kernel_from_text  # noqa: E402
-from instructions import Instruction, SassError, UnknownFlow  # noqa: E402
-from kernel_flow import KernelFlow  # noqa: E402
-from kernel_ways import KernelWays  # noqa: E402
-from liveness import Liveness  # noqa: E402
-from walker import walk  # noqa: E402
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def path_of(name):

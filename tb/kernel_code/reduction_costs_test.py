@@ -6,18 +6,15 @@ import contextlib
 import io
 import json
 import os
-import sys
 import tempfile
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "traces", "capture", "costs"))
-sys.dont_write_bytecode = True
+from warpfold.tools.costs import reduction_costs
+from warpfold.tools.costs.cost import FIELDS, slots
+from warpfold.tools.costs.listings import Listings
+from warpfold.tools.costs.shapes import SEGMENTS
 
-import reduction_costs  # noqa: E402
-from cost import FIELDS, slots  # noqa: E402
-from listings import Listings  # noqa: E402
-from shapes import SEGMENTS  # noqa: E402
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 SHIPPED = os.path.join(HERE, "..", "..", "traces", "data", "reduction_costs.json")
 LISTING = os.path.join(HERE, "reductions")

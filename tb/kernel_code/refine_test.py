@@ -2,18 +2,15 @@
 """Costs held to how often each instruction was issued: the sums are those counted, whatever the markers missed."""
 
 import os
-import sys
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "traces", "capture", "costs")]
-sys.dont_write_bytecode = True
+from kernel_code_test import code_of
+from warpfold.tools.costs.cost import slots
+from warpfold.tools.costs.instructions import SassError
+from warpfold.tools.costs.kernel_ways import KernelWays
+from warpfold.tools.costs.refine import Refinement
 
-from cost import slots  # noqa: E402
-from instructions import SassError  # noqa: E402
-from kernel_code_test import code_of  # noqa: E402
-from kernel_ways import KernelWays  # noqa: E402
-from refine import Refinement  # noqa: E402
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 # A loop in which a pass may go without a marker (at 0x20 it leaves out the load), and an end.
 LOOP = code_of("MOV R1, RZ",                 # 00

@@ -19,19 +19,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from warpfold.tools.synth import fpga, synth
+from warpfold.tools.synth.layout import clock, compare, layout, masks, netlist, repair, route, wires
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "synth" / "layout"), str(ROOT / "synth")]
-import clock  # noqa: E402
-import compare  # noqa: E402
-import fpga  # noqa: E402
-import layout  # noqa: E402
-import masks  # noqa: E402
-import netlist  # noqa: E402
-import place  # noqa: E402
-import repair  # noqa: E402
-import route  # noqa: E402
-import synth  # noqa: E402
-import wires  # noqa: E402
 
 TOP = "arc_lane_picker"
 
@@ -139,35 +130,35 @@ def hash_of(text, modulus):
 class BadInput(unittest.TestCase):
     """One line, exit code 2."""
 
-    def refused(self, script, words, *arguments, **environment):
-        done = subprocess.run([sys.executable, "-B", str(ROOT / "synth" / script), *arguments], capture_output=True,
+    def refused(self, module, words, *arguments, **environment):
+        done = subprocess.run([sys.executable, "-B", str(ROOT / "python"), module, *arguments], capture_output=True,
                               text=True, check=False, env=environment or None)
         self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
         self.assertIn(words, done.stderr)
 
     def test_both_scripts(self):
-        for script in ("layout/layout.py", "fpga.py"):
-            self.refused(script, "unknown top 'nothing'", "--top", "nothing")
-            self.refused(script, "cannot read", "--rtl", "/nonexistent")
-            self.refused(script, "cannot read /nonexistent", "--file-list", "/nonexistent")
-            self.refused(script, "no folder", "--json", "/nonexistent/a.json")
-            self.refused(script, "--help", "--frobnicate")
-            self.refused(script, "Debian's package", PATH="/nonexistent")
+        for module in ("synth.layout.layout", "synth.fpga"):
+            self.refused(module, "unknown top 'nothing'", "--top", "nothing")
+            self.refused(module, "cannot read", "--rtl", "/nonexistent")
+            self.refused(module, "cannot read /nonexistent", "--file-list", "/nonexistent")
+            self.refused(module, "no folder", "--json", "/nonexistent/a.json")
+            self.refused(module, "--help", "--frobnicate")
+            self.refused(module, "Debian's package", PATH="/nonexistent")
 
     def test_layout(self):
-        self.refused("layout/layout.py", "--mapping", "--mapping", "huge")
-        self.refused("layout/layout.py", "is no NAME=VALUE", "--parameters", "Width")
-        self.refused("layout/layout.py", "is no module", "--without", "a b")
-        self.refused("layout/layout.py", "--cycles", "--cycles", "0")
-        self.refused("layout/layout.py", "cannot read /nonexistent", "--trace", "/nonexistent")
+        self.refused("synth.layout.layout", "--mapping", "--mapping", "huge")
+        self.refused("synth.layout.layout", "is no NAME=VALUE", "--parameters", "Width")
+        self.refused("synth.layout.layout", "is no module", "--without", "a b")
+        self.refused("synth.layout.layout", "--cycles", "--cycles", "0")
+        self.refused("synth.layout.layout", "cannot read /nonexistent", "--trace", "/nonexistent")
         if not missing_tools(layout.TOOLS, layout.FILES):
-            self.refused("layout/layout.py", "cannot make folder", "--out", "/dev/null/a")
+            self.refused("synth.layout.layout", "cannot make folder", "--out", "/dev/null/a")
             with tempfile.TemporaryDirectory() as folder:
-                self.refused("layout/layout.py", "too small", "--top", "arc_scheduler", "--out", folder)
+                self.refused("synth.layout.layout", "too small", "--top", "arc_scheduler", "--out", folder)
 
     def test_fpga(self):
-        self.refused("fpga.py", "--seed", "--seed", "-1")
-        self.refused("fpga.py", "--address-bits", "--address-bits", "4")
+        self.refused("synth.fpga", "--seed", "--seed", "-1")
+        self.refused("synth.fpga", "--address-bits", "--address-bits", "4")
 
 
 class Flow(unittest.TestCase):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/yardstick.py: the table is that of the measurements, right results have no error, a planted wrong value is
+"""yardstick.py: the table is that of the measurements, right results have no error, a planted wrong value is
 found, bad input is one line.
 
     yardstick_test.py      needs WARPFOLD_RED_TRACE
@@ -15,7 +15,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "scripts/yardstick.py"
+SCRIPT = (ROOT / "python", "develop.yardstick")
 TABLE = ROOT / "docs/yardstick.csv"
 WRONG = "red/sectors/lanes=8/warps=32/gpu"
 
@@ -37,7 +37,7 @@ class Yardstick(unittest.TestCase):
 
     @staticmethod
     def call(*words):
-        return subprocess.run([sys.executable, "-B", SCRIPT, *words], capture_output=True, text=True, check=False)
+        return subprocess.run([sys.executable, "-B", *SCRIPT, *words], capture_output=True, text=True, check=False)
 
     def refusal(self, text, *options):
         done = self.run_on(text, *options)

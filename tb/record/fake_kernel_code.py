@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stands for kernel_code.py in session_test.cpp: a kernel "adds" with one addition, and "passes" without. Counts of ncu
+"""Stands for the Python package in session_test.cpp, and of it for kernel_code.py: a kernel "adds" with one addition, and "passes" without. Counts of ncu
 that have the word "first" do not go together with any ways."""
 
 import json
@@ -16,6 +16,7 @@ def instruction(number, adds):
 
 
 def main():
+    assert sys.argv.pop(1) == "costs.kernel_code"
     command = sys.argv[1]
     function = sys.argv[sys.argv.index("--function") + 1]
     with open(sys.argv[sys.argv.index("--cubin") + 1], encoding="ascii") as file:

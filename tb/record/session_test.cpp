@@ -28,7 +28,7 @@ class Session : public testing::Test {
     folder_ = fs::temp_directory_path() / ("session-" + std::to_string(getpid()));
     fs::remove_all(folder_);
     fs::create_directories(folder_ / "costs");
-    fs::copy_file(WARPFOLD_FAKE_KERNEL_CODE, folder_ / "costs/kernel_code.py");
+    fs::copy_file(WARPFOLD_FAKE_KERNEL_CODE, folder_ / "costs/__main__.py");
     std::ofstream(folder_ / "reductions.json") << R"({"costs": {}})";
     tools_ = {.record_library = "",
               .time_library = "",

@@ -1,25 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ARC's numbers on its own machine (scripts/results/paper_machine.py), on simulations that are made up."""
+"""ARC's numbers on its own machine (paper_machine.py), on simulations that are made up."""
 
-import sys
 import unittest
 from pathlib import Path
 
 import yaml
+from warpfold.tools.results import paper_machine, tables, values
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts/results"))
-import paper_machine  # noqa: E402
-import tables  # noqa: E402
-import values  # noqa: E402
 
 
 class Made:
     """What the module reads: each policy takes as many cycles on every trace but one, which takes ten times as many."""
 
     def __init__(self, cycles):
-        self.paper = yaml.safe_load((ROOT / "scripts/figures/paper.yaml").read_text(encoding="utf-8"))
+        self.paper = yaml.safe_load((ROOT / "python/warpfold/tools/figures/paper.yaml").read_text(encoding="utf-8"))
         self.rows = []
         for (gpu, settings), of_policy in cycles.items():
             for trace, software in paper_machine.TRACES.items():

@@ -16,20 +16,13 @@ import xml.dom.minidom
 from pathlib import Path
 from unittest import mock
 
+from warpfold.tools.results import gpu_kernels, pages, pictures, points, probe, store, style, tables, values
+from warpfold.tools.sweep import plan as planning
+
+from tb.figures import made_up
+
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "scripts/results/results.py"
-sys.path[:0] = [str(ROOT / "tb/figures"), str(ROOT / "scripts/results")]
-import gpu_kernels  # noqa: E402
-import made_up  # noqa: E402
-import pages  # noqa: E402
-import pictures  # noqa: E402
-import plan as planning  # noqa: E402
-import points  # noqa: E402
-import probe  # noqa: E402
-import store  # noqa: E402
-import style  # noqa: E402
-import tables  # noqa: E402
-import values  # noqa: E402
+RESULTS = (ROOT / "python", "results.results")
 
 WARPFOLD = ""
 PAGE = """# A page
@@ -59,7 +52,7 @@ class Repository(unittest.TestCase):
         self.page.write_text(PAGE.replace("[1.2](", "[it]("), encoding="utf-8")
 
     def call(self, option):
-        done = subprocess.run([sys.executable, "-B", RESULTS, option, "--root", self.root], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, "-B", *RESULTS, option, "--root", self.root], capture_output=True, text=True,
                               check=False)
         return done.returncode, done.stdout, done.stderr
 
@@ -144,7 +137,7 @@ class Pages(Repository):
 
     def test_bad_usage_is_one_line(self):
         for words in (["--nonsense"], ["--cores", "0"], ["--render", "--check"], ["--seal", "none"]):
-            done = subprocess.run([sys.executable, "-B", RESULTS, *words], capture_output=True, text=True, check=False)
+            done = subprocess.run([sys.executable, "-B", *RESULTS, *words], capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
             self.assertTrue(done.stderr.startswith("results.sh: "), done.stderr)
 
@@ -330,8 +323,7 @@ class Probe(unittest.TestCase):
     def test_stale_results_are_one_clear_line(self):
         done = subprocess.run([sys.executable, "-B", "-c", f"""
 import sys
-sys.path.insert(0, {str(RESULTS.parent)!r})
-import results, store
+from warpfold.tools.results import results, store
 kept = {{"cycles": {{"a": [1, 2, 3]}}, "machines": {{}}, "transistors": None}}
 results.store.read = lambda name: kept
 results.probing.take = lambda simulator, cores: {{**kept, "cycles": {{"a": [5, 2, 3]}}}}

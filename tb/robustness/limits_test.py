@@ -7,7 +7,7 @@ import os
 import signal
 import unittest
 
-from command import ROOT, CommandTest
+from tb.robustness.command import ROOT, CommandTest
 
 SIM = ("sim", "small.wft", "--unit", "golden", "--policy", "baseline")
 

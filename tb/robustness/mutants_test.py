@@ -4,35 +4,25 @@
 process, thousands each. WARPFOLD_MUTANTS: how many of each; WARPFOLD_SEED: of them."""
 
 import contextlib
-import importlib
 import io
 import json
 import os
 import random
 import re
 import sys
-import types
 import unittest
-from pathlib import Path
 from unittest import mock
 
-from command import COMMAND, ROOT, CommandTest
+from tb.robustness.command import COMMAND, ROOT, CommandTest
+from warpfold import rows as results
+from warpfold.tools.base import guard
+from warpfold.tools.calibrate import energy_fit
+from warpfold.tools.sweep import plan
+from warpfold.tools.synth import liberty
 
 MUTANTS = int(os.environ.get("WARPFOLD_MUTANTS", "1500"))
 SEED = os.environ.get("WARPFOLD_SEED", "1")
 
-for folder in ("scripts", "scripts/sweep", "synth"):
-    sys.path.insert(0, str(ROOT / folder))
-import energy_fit  # noqa: E402
-import guard  # noqa: E402
-import liberty  # noqa: E402
-import plan  # noqa: E402
-
-# The part of the Python package that needs no library.
-package = types.ModuleType("warpfold")
-package.__path__ = [str(ROOT / "python/warpfold")]
-sys.modules["warpfold"] = package
-results = importlib.import_module("warpfold.results")
 
 LIBRARY = """library (l) {
   time_unit : "1ns"; capacitive_load_unit (1, pf);

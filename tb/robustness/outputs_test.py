@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import unittest
 
-from command import ROOT, CommandTest
+from tb.robustness.command import ROOT, CommandTest
 
 SIM = ("sim", "small.wft", "--unit", "golden", "--policy", "baseline")
 

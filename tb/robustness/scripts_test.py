@@ -5,10 +5,11 @@
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+from warpfold.tools.synth import synth
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = """#!/bin/sh
@@ -94,9 +95,6 @@ class ReadOnly(unittest.TestCase):
 
 class Synthesis(unittest.TestCase):
     def test_folders_with_blanks(self):
-        sys.path.insert(0, str(ROOT / "synth"))
-        self.addCleanup(sys.path.pop, 0)
-        import synth
         with tempfile.TemporaryDirectory(prefix="a blank ") as folder:
             before = tempfile.tempdir
             tempfile.tempdir = folder

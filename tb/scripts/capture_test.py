@@ -18,6 +18,14 @@ case "${0##*/}" in $FAILS) exit 1 ;; esac
 """
 
 
+# Stands for the Python package.
+PYTHON = """import os, sys
+with open(os.environ["FOLDER"] + "/calls", "a") as calls:
+    calls.write(" ".join(sys.argv[1:]).replace(os.environ["FOLDER"] + "/", "") + "\\n")
+sys.exit(os.environ["FAILS"] == sys.argv[1])
+"""
+
+
 class Capture(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -26,7 +34,8 @@ class Capture(unittest.TestCase):
         for name in ("capture.sh", "capture_workload.sh", "lib.sh"):
             (self.folder / "scripts").mkdir(exist_ok=True)
             shutil.copy(SCRIPTS / name, self.folder / "scripts")
-        self.install("traces/capture/costs/sass_cost.py")
+        (self.folder / "python").mkdir()
+        (self.folder / "python/__main__.py").write_text(PYTHON)
         for name in ("program", "cuobjdump", "ncu", "nvidia-smi"):
             self.install(f"bin/{name}")
         (self.folder / "a.splat").touch()
@@ -60,13 +69,13 @@ class Capture(unittest.TestCase):
             "nvidia-smi -L",
             f"program check {view}",
             f"program time {view} --json o/a-times.json",
-            "sass_cost.py dump --program bin/program --out o/sass",
-            "sass_cost.py costs --sass o/sass --json o/a-costs.json",
+            "costs.sass_cost dump --program bin/program --out o/sass",
+            "costs.sass_cost costs --sass o/sass --json o/a-costs.json",
             f"program record {view} --workload 3D --out o --value-bytes 5 --manifest o/MANIFEST.json"
             " --times o/a-times.json --costs o/a-costs.json",
             "ncu --clock-control none --metrics smsp__inst_executed.sum -k regex:warpfold_backward --csv"
             f" --log-file o/a-ncu.csv bin/program launch {view}",
-            "sass_cost.py predict --costs o/a-costs.json --counts o/a-counts.json --ncu o/a-ncu.csv"])
+            "costs.sass_cost predict --costs o/a-costs.json --counts o/a-counts.json --ncu o/a-ncu.csv"])
 
     def test_tight_lists_have_names_of_their_own(self):
         code, output, calls = self.run_script(
@@ -88,14 +97,14 @@ class Capture(unittest.TestCase):
         self.assertEqual(code, 0, output)
         self.assertEqual(calls, [
             "nvidia-smi -L",
-            "sass_cost.py dump --program bin/program --out o/sass-workloads",
-            "sass_cost.py costs --workload pagerank --sass o/sass-workloads --json o/pagerank-costs.json",
+            "costs.sass_cost dump --program bin/program --out o/sass-workloads",
+            "costs.sass_cost costs --workload pagerank --sass o/sass-workloads --json o/pagerank-costs.json",
             "program pagerank --name g --graph a b.txt check time --json o/g-times.json record --label PR"
             " --out o --ctas 7 --value-bytes 1600000 --times o/g-times.json --manifest o/MANIFEST.json"
             " --costs o/pagerank-costs.json",
             "ncu --clock-control none --metrics smsp__inst_executed.sum -k regex:warpfold_pagerank_ --csv"
             " --log-file o/g-ncu.csv bin/program pagerank --name g --graph a b.txt launch",
-            "sass_cost.py predict --costs o/pagerank-costs.json --counts o/g-counts.json --ncu o/g-ncu.csv"])
+            "costs.sass_cost predict --costs o/pagerank-costs.json --counts o/g-counts.json --ncu o/g-ncu.csv"])
 
     def test_costs_and_their_comparison_are_left_out_on_demand(self):
         scene = ("capture.sh", "--scene", "a.gaussians", "--name", "a", "--program", "bin/program")

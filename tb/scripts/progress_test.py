@@ -19,9 +19,8 @@ DATA = ROOT / "traces/data"
 LINE = "\r\x1b[K"
 
 SLOW = """
-import sys, time
-sys.path.insert(0, sys.argv[1])
-from progress import Progress
+import time
+from warpfold.tools.base.progress import Progress
 with Progress(4, "cases") as progress:
     for _ in range(4):
         time.sleep(0.4)
@@ -110,7 +109,7 @@ class Lines(unittest.TestCase):
         self.assertTrue(results[0].rsplit(LINE, 1)[-1].startswith(str(DATA)), results)
 
     def test_python_scripts_say_how_far_they_are(self):
-        text = self.check([sys.executable, "-B", "-c", SLOW, str(ROOT / "scripts")], "of 4 cases", in_time=True)
+        text = self.check([sys.executable, "-B", "-c", SLOW], "of 4 cases", in_time=True)
         self.assertIn("  0 %  0 of 4 cases", text)
         self.assertIn("100 %", text)
 

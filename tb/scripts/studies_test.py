@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/replay_microbench.py refuses."""
+"""What replay_microbench.py refuses."""
 
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+PYTHON = Path(__file__).resolve().parents[2] / "python"
 
 
 class Studies(unittest.TestCase):
     def test_cases_by_a_bad_expression(self):
-        done = subprocess.run([sys.executable, "-B", SCRIPTS / "replay_microbench.py", "--match", "("], capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run([sys.executable, "-B", PYTHON, "calibrate.replay_microbench", "--match", "("],
+                              capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
         self.assertIn("replay_microbench.py: --match (: is no regular expression", done.stderr)
 

@@ -17,14 +17,12 @@ import unittest
 from pathlib import Path
 
 import slurm_cluster
+from warpfold.tools.sweep import table
+from warpfold.tools.sweep.slurm import slurm_status
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "scripts/sweep"))
-sys.path.insert(0, str(ROOT / "scripts/sweep/slurm"))
-import slurm_status  # noqa: E402
-import table  # noqa: E402
 
-SWEEP = ROOT / "scripts/sweep/sweep.py"
+SWEEP = (ROOT / "python", "sweep.sweep")
 SKIPPED = 77
 WARPFOLD = ""
 
@@ -54,7 +52,7 @@ class Slurm(unittest.TestCase):
     def start(self, text, simulator):
         file = self.folder / "s.yaml"
         file.write_text(text, encoding="utf-8")
-        return subprocess.Popen([sys.executable, SWEEP, "--slurm", "--output", self.folder / "out", file], text=True,
+        return subprocess.Popen([sys.executable, *SWEEP, "--slurm", "--output", self.folder / "out", file], text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 env={**self.cluster.environment, "WARPFOLD": str(simulator),
                                      "WARPFOLD_POINTS": str(self.folder / "points")})

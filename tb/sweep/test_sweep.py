@@ -20,13 +20,12 @@ import time
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "scripts/sweep"))
-import plan as planning  # noqa: E402
-import sweep as sweeping  # noqa: E402
-import table  # noqa: E402
+from warpfold.tools.sweep import plan as planning
+from warpfold.tools.sweep import table
 
-SWEEP = ROOT / "scripts/sweep/sweep.py"
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+SWEEP = (ROOT / "python", "sweep.sweep")
 WARPFOLD = ""
 # A simulator that notes each run, takes its time, and fails where it is told to.
 FAKE = """\
@@ -208,7 +207,7 @@ class SweepFile(Case):
             self.assertIn(words, str(caught.exception))
 
     def test_examples_are_sound(self):
-        for file in sorted((ROOT / "scripts/sweep/examples").glob("*.yaml")):
+        for file in sorted((ROOT / "examples/sweep").glob("*.yaml")):
             with self.subTest(file.name):
                 self.assertTrue(planning.expand(planning.load(file), file.parent, __file__, policies()))
 
@@ -225,7 +224,7 @@ class Workflow(Case):
         self.fake.chmod(0o755)
 
     def start(self, file, *options, **environment):
-        return subprocess.Popen([sys.executable, SWEEP, *options, "--output", self.folder / "out", file], text=True,
+        return subprocess.Popen([sys.executable, *SWEEP, *options, "--output", self.folder / "out", file], text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 env={**os.environ, "WARPFOLD": str(self.fake),
                                      "WARPFOLD_POINTS": str(self.folder / "points"), **environment})
@@ -320,7 +319,7 @@ class Workflow(Case):
 
     def test_bad_usage_is_one_line(self):
         for words in (["none.yaml"], ["--cores", "0", "none.yaml"], ["--cores", "2", "--slurm", "none.yaml"], []):
-            done = subprocess.run([sys.executable, SWEEP, *words], capture_output=True, text=True, check=False)
+            done = subprocess.run([sys.executable, *SWEEP, *words], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 2, words)
             self.assertEqual((len(done.stderr.splitlines()), done.stdout), (1, ""), done.stderr)
             self.assertTrue(done.stderr.startswith("sweep.sh: "), done.stderr)
@@ -355,7 +354,7 @@ class Simulator(Case):
               - {traces: [truck-values], machines: [rtx4090], policies: [lab], set: {lab.bytes: [1], sm.count: [8]}}
               - {traces: [truck-values], machines: [rtx4090], policies: [lab], set: {sm.issue_order: [fifo]}}
             """)
-        done = subprocess.run([sys.executable, SWEEP, "--cores", "2", "--output", self.folder / "out", file],
+        done = subprocess.run([sys.executable, *SWEEP, "--cores", "2", "--output", self.folder / "out", file],
                               capture_output=True, text=True, check=False,
                               env={**os.environ, "WARPFOLD": WARPFOLD, "WARPFOLD_POINTS": str(self.folder / "points")})
         self.assertEqual(done.returncode, 1, done.stderr)

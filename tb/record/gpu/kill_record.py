@@ -14,9 +14,8 @@ import sys
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "robustness"))
-import kill_test  # noqa: E402
-from command import COMMAND  # noqa: E402
+from tb.robustness import kill_test
+from tb.robustness.command import COMMAND
 
 
 def events_of(trace):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorder knows of a kernel's machine code. traces/capture/costs/kernel_code.py reads it.
+// What the recorder knows of a kernel's machine code.
+// python/warpfold/tools/costs/kernel_code.py reads it.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +61,7 @@ class UnknownCode : public trace::TraceError {
 // does not understand the kernel.
 class CodeReader {
  public:
-  // `tools`: folder of kernel_code.py; `scratch`: folder for files that may be thrown away.
+  // `tools`: folder of the Python package; `scratch`: folder for files that may be thrown away.
   CodeReader(std::filesystem::path tools, std::filesystem::path scratch)
       : tools_(std::move(tools)), scratch_(std::move(scratch)) {}
 

@@ -84,10 +84,10 @@ std::optional<RecordTools> find_tools(std::string& missing) {
   const RecordTools tools{.record_library = root / "libwarpfold_record.so",
                           .time_library = root / "libwarpfold_time.so",
                           .patches = root / "patches.fatbin",
-                          .costs = root / "costs",
+                          .costs = root / "python",
                           .reductions = root / "reduction_costs.json"};
   for (const fs::path& file : {tools.record_library, tools.time_library, tools.patches,
-                               tools.costs / "kernel_code.py", tools.reductions}) {
+                               tools.costs / "__main__.py", tools.reductions}) {
     if (!fs::exists(file)) {
       missing = file.string();
       return std::nullopt;

@@ -25,7 +25,7 @@ struct RecordOptions {
 };
 
 // Where the files are that recording needs: the injected libraries, the patches, and
-// kernel_code.py.
+// the folder of the Python package.
 struct RecordTools {
   std::filesystem::path record_library, time_library, patches, costs, reductions;
 };

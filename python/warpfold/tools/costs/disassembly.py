@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One kernel's machine code, from a cubin by CUDA's tools or from a text of theirs that was saved."""
+
+import os
+import re
+import shutil
+import subprocess
+
+from .files import read_text
+from .instructions import SassError, parse_sass
+
+
+ARCH = re.compile(r"^\s*(?:code for |\.target\s+)(sm_\d+a?)", re.MULTILINE)
+FLAGS = re.compile(r"EF_CUDA_SM(\d+)")
+SECTION = re.compile(r"^\.text\.(\S+):$")
+LABEL = re.compile(r"^(\.L_x_\d+|\$\S+):$")
+ADDRESS = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/")
+TARGETS = re.compile(r'\(\*"BRANCH_TARGETS ([^"]*)"\*\)')
+REFERENCE = re.compile(r"(?:32@(?:lo|hi)\(\([^()]*\+ (\.L_x_\d+)@srel\)\)|`\(([^()]+)\))")
+
+
+class Kernel:
+    """Instructions of one function, its architecture, and the targets of jump tables by the address of the jump."""
+
+    def __init__(self, arch, instructions, tables):
+        self.arch = arch
+        self.instructions = instructions
+        self.tables = tables
+
+
+def is_nvdisasm(text):
+    return re.search(r"^\.text\.\S+:$", text, re.MULTILINE) is not None
+
+
+def section_of(text, name):
+    """Lines of a function in nvdisasm's text, and the addresses of its labels."""
+    lines = []
+    labels = {}
+    waiting = []
+    inside = False
+    for line in text.splitlines():
+        found = SECTION.match(line)
+        if found or line.startswith("//-----"):
+            inside = bool(found) and found.group(1) == name
+            continue
+        if not inside:
+            continue
+        found = LABEL.match(line)
+        if found:
+            waiting.append(found.group(1))
+            continue
+        found = ADDRESS.match(line)
+        if found:
+            labels.update(dict.fromkeys(waiting, int(found.group(1), 16)))
+            waiting = []
+        lines.append(line)
+    return lines, labels
+
+
+def jump_tables(lines, labels):
+    tables = {}
+    for line in lines:
+        found = TARGETS.search(line)
+        if found:
+            names = [n.strip() for n in found.group(1).split(",")]
+            if any(n not in labels for n in names):
+                continue
+            tables[int(ADDRESS.match(line).group(1), 16)] = sorted({labels[n] for n in names})
+    return tables
+
+
+def from_nvdisasm(text, name):
+    """The function as cuobjdump would print it, with addresses in place of labels, and its jump tables."""
+    lines, labels = section_of(text, name)
+
+    def address(found):
+        label = found.group(1) or found.group(2)
+        return f"0x{labels[label]:x}" if label in labels else found.group(0)
+
+    plain = [re.sub(r'\s*\(\*"[^"]*"\*\)', " ", REFERENCE.sub(address, line)) for line in lines]
+    return f"Function : {name}\n" + "\n".join(plain), jump_tables(lines, labels)
+
+
+def by_architecture(text):
+    """cuobjdump's text of a file -> {architecture: its part}."""
+    starts = [(m.start(), m.group(1)) for m in ARCH.finditer(text)]
+    if not starts:
+        found = FLAGS.search(text)
+        return {f"sm_{found.group(1)}" if found else "unknown": text}
+    parts = {}
+    for (start, arch), (end, _) in zip(starts, starts[1:] + [(len(text), None)]):
+        parts[arch] = parts.get(arch, "") + text[start:end]
+    return parts
+
+
+def kernel_from_text(text, name, what):
+    """The kernel `name` in a text of cuobjdump -sass or of nvdisasm -c -hex; `what` names the text in errors."""
+    if is_nvdisasm(text):
+        arch = next(iter(by_architecture(text)))
+        text, tables = from_nvdisasm(text, name)
+        functions = parse_sass(text)
+        if not functions.get(name):
+            raise SassError(f"{what}: has no function {name}")
+        return Kernel(arch, functions[name], tables)
+    found = {}
+    others = []
+    for arch, part in by_architecture(text).items():
+        functions = parse_sass(part)
+        if functions.get(name):
+            found[arch] = functions[name]
+        others += functions
+    if not found:
+        some = ", ".join(sorted(set(others))[:3])
+        raise SassError(f"{what}: has no function {name}; it has {some}{', ...' if len(set(others)) > 3 else ''}")
+    if len(found) > 1:
+        raise SassError(f"{what}: has {name} for {', '.join(sorted(found))}: give a cubin, which is for one architecture")
+    arch, instructions = found.popitem()
+    return Kernel(arch, instructions, {})
+
+
+def tool_output(*command):
+    """What a tool prints, or None if it fails."""
+    if shutil.which(command[0]) is None:
+        raise SassError(f"{command[0]} is not installed: it comes with CUDA; or give a text of it with --text")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
+def kernel_from_cubin(path, name):
+    if not os.path.isfile(path):
+        raise SassError(f"{path}: cannot be read: no such file")
+    text = tool_output("cuobjdump", "-sass", "-fun", name, path)
+    if text is None or name not in text:
+        text = tool_output("cuobjdump", "-sass", path)
+    if text is None or "Function :" not in text:
+        raise SassError(f"{path}: cuobjdump finds no machine code in it")
+    kernel = kernel_from_text(text, name, path)
+    if any(i.opcode in ("BRX", "BRXU", "JMX", "JMXU") for i in kernel.instructions):
+        listing = tool_output("nvdisasm", "-c", path)
+        if listing is not None:
+            kernel.tables = jump_tables(*section_of(listing, name))
+    return kernel
+
+
+def load_kernel(cubin, name, text_file):
+    if text_file:
+        return kernel_from_text(read_text(text_file), name, text_file)
+    return kernel_from_cubin(cubin, name)

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel's machine code is made of, and what ways through it cost: of any kernel.
+
+  kernel_code.py describe --cubin FILE --function NAME          instructions, blocks, markers, atomics as JSON
+  kernel_code.py ways     --cubin FILE --function NAME <WAYS    costs of ways between markers as JSON
+                          [--ncu FILE [--every N]]              held to how often each instruction was issued
+  kernel_code.py check    --cubin FILE --function NAME --counts FILE --ncu CSV
+
+In place of --cubin, --text takes a disassembly that was saved: of cuobjdump -sass, or of nvdisasm -c -hex, which also
+names the targets of jump tables. traces/README.md describes what goes in and comes out.
+Exit code 0: done. 1: check found too great a difference. 2: bad usage or input. 3: the flow of control of this kernel
+cannot be followed, so its ways have no costs.
+"""
+
+import argparse
+import json
+import sys
+
+from .cost import slots
+from .disassembly import load_kernel
+from .files import read_text
+from .instructions import INSTRUCTION_BYTES, SassError, UnknownFlow
+from .kernel_flow import KernelFlow, block_numbers
+from .kernel_ways import KernelWays
+from .liveness import Liveness
+from .markers import KINDS, addition, always_runs, marker_of
+from .ncu import read_counts, read_executed, verdict
+from .refine import refined
+
+
+SCHEMA = "warpfold.kernel-code/1"
+NOT_UNDERSTOOD = 3
+
+
+def describe(args):
+    kernel = load_kernel(args.cubin, args.function, args.text)
+    result = {"schema": SCHEMA, "arch": kernel.arch, "function": args.function,
+              "bytes": len(kernel.instructions) * INSTRUCTION_BYTES}
+    try:
+        flow = KernelFlow(kernel.instructions, kernel.tables)
+    except UnknownFlow as error:
+        flow = None
+        result["unknown_flow"] = str(error)
+    live = Liveness(flow)
+    blocks = block_numbers(kernel.instructions, kernel.tables)
+    result["instructions"] = [{
+        "offset": i.address, "text": i.text, "block": block, "marker": marker_of(i), "predicated": not always_runs(i),
+        "add": addition(i, lambda _, register, n=n: live.is_read(n, register))}
+        for n, (i, block) in enumerate(zip(kernel.instructions, blocks))]
+    json.dump(result, sys.stdout, indent=None, separators=(",", ":"))
+    print()
+    return 0
+
+
+def read_json(text, what):
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise SassError(f"{what}: {error}") from error
+
+
+def is_count(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def ways_of(data, what):
+    """[[address, ...], ...] of an object with the key "ways"."""
+    ways = data.get("ways") if isinstance(data, dict) else None
+    if not isinstance(ways, list) or not all(
+            isinstance(w, list) and len(w) > 1 and all(map(is_count, w)) and all(a >= 0 for a in w[1:]) and w[0] >= -1
+            for w in ways):
+        raise SassError(f'{what}: is not {{"ways": [[m0, m1, ...], ...]}} with offsets of markers, -1 for the entry')
+    return ways
+
+
+def kinds_of(args):
+    kinds = args.markers.split(",") if args.markers else KINDS
+    for kind in kinds:
+        if kind not in KINDS:
+            raise SassError(f"--markers: {kind} is none of {', '.join(KINDS)}")
+    return set(kinds)
+
+
+def load_ways(args):
+    kernel = load_kernel(args.cubin, args.function, args.text)
+    return kernel.arch, KernelWays(kernel.instructions, kernel.tables, kinds_of(args))
+
+
+def passes_of(data, wanted, what):
+    """How often each way was gone."""
+    passes = data.get("passes")
+    if not isinstance(passes, list) or len(passes) != len(wanted) or not all(is_count(p) and p >= 0 for p in passes):
+        raise SassError(f'{what}: needs "passes", a number for each of its ways')
+    return passes
+
+
+def ways(args):
+    data = read_json(sys.stdin.read(), "standard input")
+    wanted = ways_of(data, "standard input")
+    _, kernel = load_ways(args)
+    if args.ncu:
+        passes = passes_of(data, wanted, "standard input")
+        executed = [count / args.every for count in read_executed(args.ncu, args.function)]
+        costs = refined(kernel, wanted, passes, executed)
+    else:
+        costs = [kernel.cost(w) for w in wanted]
+    json.dump({"costs": costs}, sys.stdout, separators=(",", ":"))
+    print()
+    return 0
+
+
+def measured_launch(args):
+    """Architecture and warp instructions of the launch that --launch names, or the last one."""
+    kernel = args.kernel or args.function
+    measured = [m for m in read_counts(args.ncu) if m[0] == kernel or m[0].startswith(kernel + "(")]
+    if not measured:
+        raise SassError(f"{args.ncu}: has no instructions of {kernel}; --kernel names it as ncu does")
+    if args.launch is not None and not 0 <= args.launch < len(measured):
+        raise SassError(f"{args.ncu}: has {len(measured)} launches of {kernel}, numbered from 0")
+    return measured[-1 if args.launch is None else args.launch][1:]
+
+
+def check(args):
+    counts = read_json(read_text(args.counts), args.counts)
+    wanted = ways_of(counts, args.counts)
+    passes = passes_of(counts, wanted, args.counts)
+    arch, kernel = load_ways(args)
+    measured_on, count = measured_launch(args)
+    if measured_on not in ("sm_", arch):
+        raise SassError(f"{args.ncu}: was measured on {measured_on}, and the code is for {arch}")
+    total = estimated = unknown = 0
+    given = counts.get("costs", [kernel.cost(way) for way in wanted])
+    for way, times, cost in zip(wanted, passes, given):
+        if cost is None:
+            unknown += times
+            continue
+        issued = (slots(cost) + kernel.issued_by_model(way)) * times
+        total += issued
+        estimated += issued if cost.get("estimated") else 0
+    if total == 0:
+        raise SassError(f"{args.counts}: has no pass of a way through {args.function}")
+    print(f"{arch} {args.function}: predicted {total} warp instructions ({estimated / total:.1%} estimated), "
+          f"measured {count}: {total / count:.4f}")
+    if unknown:
+        print(f"{unknown} passes go ways that the code does not have: not counted")
+    wrong = verdict(total, count)
+    if wrong:
+        print(f"kernel_code.py: {wrong}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(description="Machine code of any kernel: what it is made of, and what ways cost.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, run, text in ((("describe"), describe, "instructions, blocks, markers and atomics as JSON"),
+                            (("ways"), ways, "costs of the ways on standard input, as JSON"),
+                            (("check"), check, "warp instructions of a recording, against ncu")):
+        command = commands.add_parser(name, help=text)
+        source = command.add_mutually_exclusive_group(required=True)
+        source.add_argument("--cubin", help="file with the machine code")
+        source.add_argument("--text", help="its disassembly, saved")
+        command.add_argument("--function", required=True, help="the kernel, as the machine code names it")
+        if run is not describe:
+            command.add_argument("--markers", help="kinds that were recorded: " + ",".join(KINDS) + "; all if not given")
+        if run is ways:
+            command.add_argument("--ncu", help="CSV with inst_executed of each instruction, to refine costs by; then "
+                                 'standard input also has "passes"')
+            command.add_argument("--every", type=int, default=1, help="the passes are of one CTA in so many of the launch")
+        command.set_defaults(run=run)
+    command.add_argument("--counts", required=True, help='JSON: {"ways": [[m0, m1, ...], ...], "passes": [n, ...]}; with '
+                         '"costs": [cost, ...] these are checked')
+    command.add_argument("--ncu", required=True, help="CSV with smsp__inst_executed.sum")
+    command.add_argument("--kernel", help="the kernel as ncu names it, without its parameters")
+    command.add_argument("--launch", type=int, help="which of its launches, numbered from 0; the last if not given")
+    return parser.parse_args(argv)
+
+
+def main(argv=None):
+    args = parse(argv)
+    try:
+        return args.run(args)
+    except UnknownFlow as error:
+        print(f"kernel_code.py: {args.function}: {error}: its ways have no costs; record it without work between events",
+              file=sys.stderr)
+        return NOT_UNDERSTOOD
+    except SassError as error:
+        print(f"kernel_code.py: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

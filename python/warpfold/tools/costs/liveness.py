@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the result of an instruction is ever read, by data flow over a kernel. In doubt it is."""
+
+import re
+
+from .instructions import NO_RESULT, REGISTER
+from .markers import always_runs, result_width
+
+
+WIDE = re.compile(r"\.(?:64|U64|S64|WIDE|F64|F32x2|F16x4|BF16x4)\b|^D[A-Z]")
+FOUR = re.compile(r"\.(?:128|F32x4|F16x8|BF16x8)\b")
+STORES = NO_RESULT | {"ST", "STL", "STSM", "SUST", "LDGSTS", "BRX", "JMX", "JMP", "BPT"}
+MATRIX_REGISTERS = 64  # no instruction reads more in a row
+
+
+def source_width(name, operand):
+    """Registers in a row that a source operand may stand for."""
+    if "MMA" in name.split(".")[0]:
+        return MATRIX_REGISTERS
+    if FOUR.search(name):
+        return 4
+    return 2 if "[" in operand or WIDE.search(name) else 1
+
+
+def uses(instruction):
+    """Names of the registers that it may read."""
+    operands = instruction.operands
+    if instruction.opcode not in STORES and operands and "[" not in operands[0]:
+        operands = operands[1:]
+    return {f"R{int(n) + at}" for o in operands for prefix, n in REGISTER.findall(o) if prefix == "R"
+            for at in range(source_width(instruction.name, o))}
+
+
+def overwritten(instruction):
+    """Names of the registers that it surely overwrites."""
+    if not always_runs(instruction) or instruction.opcode in STORES or not instruction.operands:
+        return set()
+    found = re.fullmatch(r"R(\d+)", instruction.operands[0])
+    return {f"R{int(found.group(1)) + at}" for at in range(result_width(instruction))} if found else set()
+
+
+class Liveness:
+    """`flow` is None where the flow of control is not known."""
+
+    def __init__(self, flow):
+        self.flow = flow
+        self._uses = {}
+
+    def is_read(self, number, register):
+        """Is a register read behind instruction `number`, with the value that it has there?"""
+        if self.flow is None:
+            return True
+        seen = set()
+        rest = [number + 1] if self.flow.node_of[number] == self.flow.node_of[number + 1] else \
+            self._behind(self.flow.node_of[number])
+        while rest:
+            first = rest.pop()
+            if first in seen:
+                continue
+            seen.add(first)
+            found = self._scan(first, register)
+            if found is not None:
+                if found:
+                    return True
+                continue
+            rest += self._behind(self.flow.node_of[first])
+        return False
+
+    def _scan(self, first, register):
+        """True: read in this node; False: overwritten; None: neither."""
+        node = self.flow.nodes[self.flow.node_of[first]]
+        for n in range(first, node.last + 1):
+            i = self.flow.code[n]
+            if n not in self._uses:
+                self._uses[n] = uses(i)
+            if register in self._uses[n] or (i.opcode == "CALL" and i.target is None):
+                return True
+            if register in overwritten(i):
+                return False
+        return None
+
+    def _behind(self, number):
+        """First instructions of what may come behind a node, whoever called."""
+        flow = self.flow
+        node = flow.nodes[number]
+        following = node.next + node.rare + ([] if node.callee is None else [node.callee])
+        if node.returns:
+            following = following + [n for f in flow.owners.get(number, ()) for n in flow.return_to[f]]
+        return [flow.nodes[n].first for n in following]

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elaborates a unit in three tools, and makes of it a shared object for the simulator."""
+
+import concurrent.futures
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from ..base.places import ROOT
+from .unit import BadInput, ToolFailed, fingerprint
+
+
+HERE = Path(__file__).resolve().parent
+INCLUDE = Path("/usr/share/verilator/include")
+
+# Ports of arc_subcore: direction, bits. rf_data_i has 32 bits for each bank.
+PORTS = {
+    "clk_i": ("input", 1), "rst_ni": ("input", 1),
+    "req_valid_i": ("input", 1), "req_ready_o": ("output", 1), "req_mask_i": ("input", 32),
+    "req_addr_i": ("input", 48 * 32), "req_tag_i": ("input", 12),
+    "lsu_valid_o": ("output", 1), "lsu_room_i": ("input", 1), "lsu_addr_o": ("output", 48),
+    "lsu_mask_o": ("output", 32), "lsu_reduced_o": ("output", 1), "lsu_data_o": ("output", 32),
+    "lsu_tag_o": ("output", 12),
+    "rf_valid_o": ("output", 1), "rf_ready_i": ("input", 1), "rf_mask_o": ("output", 32),
+    "rf_tag_o": ("output", 12), "rf_data_i": ("input", 32), "rf_bin_i": ("input", 5 * 32),
+    "busy_o": ("output", 1),
+}
+# Of requests of several words: their bits, and what stands at those that a unit of one word has.
+WORD_PORTS = {"req_words_i": ("input", 4), "lsu_word_o": ("output", 4), "lsu_last_o": ("output", 1),
+              "rf_word_o": ("output", 4)}
+WORD_PINS = {"req_words_i": "4'd0", "lsu_word_o": "", "lsu_last_o": "", "rf_word_o": ""}
+REGISTERED = ("req_valid_i", "lsu_room_i", "rf_ready_i", "req_mask_i", "req_addr_i", "req_tag_i", "rf_data_i",
+              "rf_bin_i")
+
+
+# The ports for words of a unit that takes one alone.
+ONE_WORD = """  assign lsu_word_o = 4'd0;
+  assign lsu_last_o = lsu_valid_o;
+  assign rf_word_o = 4'd0;
+"""
+
+
+def port_bits(unit, port):
+    return 32 * unit.banks if port == "rf_data_i" else {**PORTS, **WORD_PORTS}[port][1]
+
+
+def run(command, cwd=None, timeout=None):
+    """(exit status, output) of a tool."""
+    try:
+        done = subprocess.run(list(map(str, command)), cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              stdin=subprocess.DEVNULL, text=True, errors="replace", timeout=timeout, check=False)
+    except FileNotFoundError:
+        raise BadInput(f"'{command[0]}' not found; scripts/lib.sh lists the packages") from None
+    except subprocess.TimeoutExpired:
+        return 124, f"no end after {timeout} s"
+    return done.returncode, done.stdout
+
+
+def first_error(output):
+    """The line of a tool's output that says what is wrong."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    for pattern in (r"^%Error(-\w+)?: (?!Exiting)", r"ERROR: |syntax error", r"\berror\b", r"."):
+        for line in lines:
+            if re.search(pattern, line, re.IGNORECASE):
+                return re.sub(r"^%Error(-\w+)?: |^ERROR: ", "", line)
+    return "no message"
+
+
+def verilator_options(unit):
+    return ["-sv", "-Wno-lint", "-Wno-style", "-Wno-fatal", "-DSYNTHESIS", "--reloop-limit", "64",
+            *(f"-I{path}" for path in unit.include)]
+
+
+def parameter_list(unit):
+    return "#(" + ", ".join(parameter_values(unit)) + ") " if unit.parameters else ""
+
+
+def parameter_values(unit):
+    return [f".{key}({value})" for key, value in unit.parameters.items()]
+
+
+# ------------------------------------------------------------------------------------------------
+# Elaboration
+# ------------------------------------------------------------------------------------------------
+
+def port_names(unit, work):
+    """Name -> direction of the top's ports, by Verilator; what it cannot read is bad input."""
+    xml = work / "ports.xml"
+    status, output = run(["verilator", "--xml-only", *verilator_options(unit), "--top-module", unit.top,
+                          *(f"-G{key}={value}" for key, value in unit.parameters.items()),
+                          "--Mdir", work, "--xml-output", xml, *unit.files])
+    if status != 0:
+        if re.search(r"top-module '?\w+'? was not found", output):
+            raise BadInput(f"no module {unit.top} in {unit.folder}; name it with --top")
+        if match := re.search(r"Parameters from the command line were not found in the design: (.*)", output):
+            raise BadInput(f"{unit.top} has no parameter {match.group(1).strip()}")
+        raise BadInput(f"Verilator: {first_error(output)}")
+    modules = ElementTree.parse(xml).getroot().iter("module")
+    top = next((module for module in modules if module.get("topModule") == "1"), None)
+    if top is None:
+        raise BadInput(f"no module {unit.top} in {unit.folder}; name it with --top")
+    return {var.get("name"): var.get("dir") for var in top.iter("var") if var.get("dir")}
+
+
+def check_ports(unit, names, work):
+    """Every port of the contract is there, no input beside them, all as wide as they should be."""
+    optional = {"rf_bin_i"} if not unit.exponent_bins else set()
+    wanted = {**PORTS, **WORD_PORTS} if unit.words > 1 else PORTS
+    missing = [port for port in wanted if port not in names and port not in optional]
+    if missing:
+        raise BadInput(f"{unit.top} has no port {', '.join(missing)} (rtl/README.md lists the ports)")
+    for port, direction in names.items():
+        if port not in PORTS and port not in WORD_PINS and direction != "output":
+            raise BadInput(f"{unit.top} has the {direction} {port}, which is no port of the contract")
+        if port in wanted and direction != wanted[port][0]:
+            raise BadInput(f"{unit.top}: {port} is an {direction}, must be an {wanted[port][0]}")
+    wrapper = write_wrapper(unit, names, work)
+    _, output = run(["verilator", "--lint-only", "-sv", "-Wno-fatal", "-Wall", "-DSYNTHESIS", "--reloop-limit", "64",
+                     *(f"-I{path}" for path in unit.include), "--top-module", "evaluated_stepped",
+                     *unit.files, wrapper])
+    found = re.search(r"evaluated_stepped\.sv:\d+:\d+: (?:Input|Output) port connection '(\w+)' expects (\d+) bits",
+                      output)
+    if found:
+        raise BadInput(f"{unit.top}: {found.group(1)} has {found.group(2)} bits, must have "
+                       f"{port_bits(unit, found.group(1))}")
+    return wrapper
+
+
+def write_wrapper(unit, names, work):
+    pins = [f"    .{port}({port.removesuffix('_i') + '_q' if port in REGISTERED else port})"
+            for port in PORTS if port in names]
+    word_pins = {port: "req_words_q" if port == "req_words_i" else port for port in WORD_PORTS}
+    pins += [f"    .{port}({pin})" for port, pin in (word_pins if unit.words > 1 else WORD_PINS).items() if port in names]
+    words = ONE_WORD if unit.words == 1 else ""
+    text = (HERE / "evaluated_stepped.sv.in").read_text(encoding="utf-8")
+    for key, value in (("DATA", str(32 * unit.banks)), ("TOP", unit.top), ("PARAMETERS", parameter_list(unit)), ("WORDS", words),
+                       ("PINS", ",\n".join(pins))):
+        text = text.replace(f"@{key}@", value)
+    path = work / "evaluated_stepped.sv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def elaborate_yosys(unit, work):
+    chparam = " ".join(f"-chparam {key} {value}" for key, value in unit.parameters.items())
+    script = work / "elaborate.ys"
+    includes = " ".join(f"-I{path}" for path in unit.include)
+    script.write_text(f"read_verilog -sv {includes} {' '.join(map(str, unit.files))}\n"
+                      f"hierarchy -check -top {unit.top} {chparam}\nproc\ncheck\n", encoding="utf-8")
+    return run(["yosys", "-q", "-e", "implicitly declared|Resizing cell port", "-s", script])
+
+
+def elaborate_icarus(unit, work):
+    del work
+    return run(["iverilog", "-g2012", "-t", "null", "-s", unit.top,
+                *(f"-P{unit.top}.{key}={value}" for key, value in unit.parameters.items()), "-DSYNTHESIS",
+                *(f"-I{path}" for path in unit.include), *unit.files])
+
+
+def elaborate(unit, work, names):
+    """Rows of the step, and the wrapper. Verilator has read the unit: nothing could be judged without."""
+    wrapper = check_ports(unit, names, work)
+    rows = {"Verilator": ""}
+    for name, package, tool in (("Yosys", "yosys", elaborate_yosys), ("Icarus", "iverilog", elaborate_icarus)):
+        if not shutil.which(package):
+            rows[name] = f"not installed (Debian's package {package})"
+            continue
+        status, output = tool(unit, work)
+        rows[name] = "" if status == 0 else first_error(output)
+    return rows, wrapper
+
+
+# ------------------------------------------------------------------------------------------------
+# Shared object
+# ------------------------------------------------------------------------------------------------
+
+ENTRY = """// Made by scripts/evaluate_unit.sh.
+#include "Vevaluated.h"
+#include "model/unit/unit_library.hpp"
+#include "model/unit/verilated_unit.hpp"
+
+namespace {{
+
+constexpr warpfold::UnitDeclaration kDeclaration = {{
+    "{name}",
+    {{.operands = {operands}, .read_lanes = {banks}, .sees_exponents = {bins}, .max_words = {words},
+      .cycles_to_rest = {cycles_to_rest}, .rest_period = {rest_period}}},
+    {{.sum = warpfold::SumKind::{sum}, .flush_subnormals = {flush}, .window = {window},
+      .most_lanes = {read_lanes}, .read_turn = {read_turn}, .zero_payload = {zero}}}}};
+
+// Registers that the reset leaves alone begin with bits at random.
+std::unique_ptr<VerilatedContext> context() {{
+  auto made = warpfold::single_threaded_context();
+  made->randReset(2);
+  made->randSeed(1);
+  return made;
+}}
+
+}}  // namespace
+
+WARPFOLD_UNIT_LIBRARY(kDeclaration,
+                      new warpfold::RtlUnit<Vevaluated>(kDeclaration.ports, context()))
+"""
+
+
+def entry_text(unit):
+    yes = {True: "true", False: "false"}
+    return ENTRY.format(
+        name=unit.name.replace("\\", "").replace('"', ""), operands=unit.operands, banks=unit.banks,
+        bins=yes[unit.exponent_bins], words=unit.words, cycles_to_rest=unit.cycles_to_rest, rest_period=unit.rest_period,
+        sum={"chain": "kChain", "any-order": "kAnyOrder", "one-rounding": "kOneRounding"}[unit.sum],
+        flush=yes[unit.subnormals == "flush"], window=unit.window, read_lanes=unit.read_lanes,
+        read_turn=unit.read_turn, zero=yes[unit.payload == "zero"])
+
+
+def headers():
+    return [*sorted((ROOT / "model/unit").glob("*.hpp")), ROOT / "model/types.hpp", Path(__file__).resolve(),
+            HERE / "evaluated_stepped.sv.in"]
+
+
+def compile_all(sources, folder, jobs):
+    """Objects of C++ sources."""
+    options = ["-std=c++20", "-O2", "-fPIC", "-w", "-ffp-contract=off", "-fvisibility=hidden", "-DVM_COVERAGE=0",
+               "-DVM_SC=0", "-DVM_TRACE=0", f"-I{ROOT}", f"-I{folder}", f"-I{INCLUDE}", f"-I{INCLUDE / 'vltstd'}"]
+    if platform.machine() == "x86_64":
+        options.append("-march=x86-64-v2")  # the oldest that the simulator is built for
+    compiler = [os.environ.get("CXX", "g++")]
+
+    def compile_one(source):
+        target = folder / (source.stem + ".o")
+        status, output = run([*compiler, *options, "-c", source, "-o", target])
+        if status != 0:
+            raise ToolFailed(f"{compiler[0]} cannot compile {source.name}: {first_error(output)}")
+        return target
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(compile_one, sources))
+
+
+def runtime(cache, jobs):
+    """Objects of Verilator's own sources, which are the same for every unit."""
+    sources = [INCLUDE / "verilated.cpp", INCLUDE / "verilated_threads.cpp"]
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+    folder = cache / f"runtime-{digest}"
+    objects = [folder / f"{source.stem}.o" for source in sources]
+    if not all(path.is_file() for path in objects):
+        with tempfile.TemporaryDirectory(dir=cache) as temporary:
+            made = compile_all(sources, Path(temporary), jobs)
+            folder.mkdir(exist_ok=True)
+            for path in made:
+                path.replace(folder / path.name)
+    return objects
+
+
+def shared_object(unit, wrapper, cache, jobs):
+    """The shared object of a unit, made anew where its sources have changed."""
+    folder = cache / fingerprint(unit, wrapper, *headers())
+    library = folder / "unit.so"
+    if library.is_file():
+        return library
+    folder.mkdir(parents=True, exist_ok=True)
+    status, output = run(["verilator", "--cc", *verilator_options(unit), "-O3", "--x-assign", "fast",
+                          "--x-initial", "unique", "--top-module", "evaluated_stepped", "--prefix", "Vevaluated",
+                          "--Mdir", folder, *unit.files, wrapper])
+    if status != 0:
+        raise BadInput(f"Verilator: {first_error(output)}")
+    (folder / "entry.cpp").write_text(entry_text(unit), encoding="utf-8")
+    # As one source: each of them takes seconds to read the same headers, and hardly any for what is its own.
+    parts = [*sorted(folder.glob("Vevaluated*.cpp")), folder / "entry.cpp"]
+    (folder / "unit.cpp").write_text("".join(f'#include "{part.name}"\n' for part in parts), encoding="utf-8")
+    objects = [*compile_all([folder / "unit.cpp"], folder, jobs), *runtime(cache, jobs)]
+    unfinished = folder / "unit.so.part"
+    try:
+        status, output = run([os.environ.get("CXX", "g++"), "-shared", "-Wl,-Bsymbolic", "-o", unfinished, *objects,
+                              "-lpthread"])
+        if status != 0:
+            raise ToolFailed(f"cannot link {library}: {first_error(output)}")
+        unfinished.replace(library)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return library

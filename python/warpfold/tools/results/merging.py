@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What merging of sums behind the unit gains, by the sectors that an SM holds, and at the ports of the L2: kernels of today
+under arc-merge and arc-merge-l2 (merging.json)."""
+
+import itertools
+
+from . import points, today
+
+
+NAME = "merging"
+GPU = "h100"
+# At the ports of the L2.
+PORT_KINDS = ("fused", "vector")
+PORT_KERNELS = ("truck-tight", "camera-pose", "camera-pose-halved", "embedding-rows", "embedding", "hash-grid")
+# What each leaves of the additions that lanes make, if it waits for all that are to come.
+LEVELS = ("lanes", "warps", "ctas", "sms", "gpu")
+SMS = 132
+# Sectors that the merge buffer of an SM holds; the least and the most that are looked at lie far apart.
+ROWS = (32, 128, 512, 2048, 8192)
+BUILT_ROWS = 512  # of the RTL
+MERGED = ("truck-tight", "camera-pose", "embedding-rows", "embedding", "hash-grid")
+MERGED_KINDS = ("serial", "fused", "vector")
+
+
+def at_ports():
+    """(trace, kind) under arc-merge-l2."""
+    return list(itertools.product(PORT_KERNELS, PORT_KINDS))
+
+
+def in_sms():
+    """(trace, kind, rows) under arc-merge."""
+    return [*((trace, "vector", rows) for trace, rows in itertools.product(MERGED, ROWS)),
+            *((trace, kind, BUILT_ROWS) for trace, kind in itertools.product(MERGED, MERGED_KINDS) if kind != "vector")]
+
+
+def milliseconds(cycles):
+    """Of a launch, with what it takes to be launched."""
+    return cycles / (today.MACHINES[GPU] * 1e6) + points.LAUNCH_US / 1e3
+
+
+class Merging:
+    """docs/numbers/merging.json, beside docs/numbers/today.json."""
+
+    def __init__(self, document, today_document):
+        self.today = today.Today(today_document)
+        self.at_ports = {tuple(row[:2]): row[2] for row in document["at_ports"]}
+        self.merged = {tuple(row[:3]): row[3] for row in document["merged"]}
+        self.left = {trace: dict(zip(LEVELS, counts)) for trace, *counts in document["left"]}
+
+    def port_ms(self, trace, kind):
+        return milliseconds(self.at_ports[trace, kind])
+
+    def merged_ms(self, trace, kind, rows):
+        return milliseconds(self.merged[trace, kind, rows])
+
+    def value(self, words):
+        """TRACE.fewer.LEVEL.OTHER, how many times as many additions LEVEL leaves as OTHER; TRACE.merged.KIND in ms under
+        arc-merge, TRACE.merged-gain.KIND over arc-hw; TRACE.port.KIND and TRACE.port-gain.KIND, the same under arc-merge-l2."""
+        trace, what, *rest = words
+        if what == "merged":
+            return f"{self.merged_ms(trace, rest[0], BUILT_ROWS):.3f}"
+        if what == "merged-gain":
+            return f"{self.today.ms(trace, GPU, 'arc-hw', rest[0]) / self.merged_ms(trace, rest[0], BUILT_ROWS):.2f}"
+        if what == "port":
+            return f"{self.port_ms(trace, rest[0]):.3f}"
+        if what == "port-gain":
+            return f"{self.today.ms(trace, GPU, 'arc-hw', rest[0]) / self.port_ms(trace, rest[0]):.2f}"
+        if what == "fewer":
+            return f"{self.left[trace][rest[0]] / self.left[trace][rest[1]]:.2f}"
+        raise KeyError(what)
+
+    def left_rows(self):
+        """Head and rows of the table `sums-left`."""
+        return ["kernel", "lanes", "warps", "CTAs", "SMs", "GPU"], [
+            [f"`{trace}`", *(f"{count:,}" for count in counts.values())] for trace, counts in self.left.items()]
+
+    def merged_rows(self):
+        """Head and rows of the table `merged`: milliseconds."""
+        head = ["kernel", "`arc-hw` vector", *(f"{rows * 32 // 1024} KiB" for rows in ROWS),
+                *(f"`arc-hw` {kind}" if policy else f"{kind}, {BUILT_ROWS * 32 // 1024} KiB"
+                  for kind in MERGED_KINDS[:-1] for policy in (True, False)), "no atomics"]
+        return head, [[f"`{trace}`", f"{self.today.ms(trace, GPU, 'arc-hw', 'vector'):.3f}",
+                       *(f"{self.merged_ms(trace, 'vector', rows):.3f}" for rows in ROWS),
+                       *(f"{self.today.ms(trace, GPU, 'arc-hw', kind) if policy else self.merged_ms(trace, kind, BUILT_ROWS):.3f}"
+                         for kind in MERGED_KINDS[:-1] for policy in (True, False)),
+                       f"{self.today.ms(trace, GPU, 'none'):.3f}"] for trace in MERGED]
+
+    def rows(self):
+        """Head and rows of the table `merging`: milliseconds."""
+        head = ["kernel", *(text for kind in PORT_KINDS for text in (f"`arc-hw` {kind}", f"{kind}, merged at ports")),
+                "no atomics"]
+        return head, [[f"`{trace}`", *(f"{ms:.3f}" for kind in PORT_KINDS for ms in
+                                       (self.today.ms(trace, GPU, "arc-hw", kind), self.port_ms(trace, kind))),
+                       f"{self.today.ms(trace, GPU, 'none'):.3f}"] for trace in PORT_KERNELS]

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulations behind the documents: which there are, what is missing, and their counters as rows.
+
+A row stays good for as long as the probe gives what it gave (probe.py), whatever has been changed in the sources.
+Simulations run as points of a sweep (scripts/sweep), several at once, and go on where they were stopped.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+from .. import correlate
+from ..base.places import ROOT
+from ..sweep import plan as planning, sweep as sweeping, table
+from . import store
+
+HERE = Path(__file__).resolve().parent
+
+SWEEP = HERE / "points.yaml"
+MEASURED_ON, MEASURED_CODE = "h200", "sm_90"
+LAUNCH_US = 5.0    # of a measured time that no cycle of the model stands for
+# What identifies a row, and what it has of the results file.
+KEYS = ["trace", "gpu", "policy", "unit_kind", "set", "thin"]
+COUNTERS = ["cycles", "rop_ops", "noc_bytes", "activity.instructions"]
+COUNTERS += [f"energy_nj.{part}" for part in ("instructions", "unit", "noc", "rop", "idle", "total")]
+COUNTERS += [f"stalls.subcore_cycles.{part}" for part in
+             ("issued", "memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "idle")]
+COUNTERS += [f"stalls.warp_cycles.{part}" for part in
+             ("memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "not_selected")]
+COUNTERS += [f"utilization.{part}" for part in ("arc_unit", "lsu", "buffer", "noc", "rop")]
+COUNTERS += [f"bounds.cycles.{part}" for part in ("issue", "arc_unit", "lsu", "buffer", "noc", "rop")]
+COUNTERS += ["sums_match", "conserved"]
+TIMELINE_KINDS = ["issue", "arc_unit", "lsu", "noc", "rop"]
+
+
+def trace_facts(simulator):
+    """{trace: what its header and statistics say}, for all shipped traces, with the times measured on a GPU."""
+    paths = [str(planning.DATA / entry["file"]) for entry in planning.manifest()]
+    done = subprocess.run([simulator, "trace", "info", "--json", *paths], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise store.BadInput(" ".join(done.stderr.split()))
+    facts = {}
+    for path, info in zip(paths, json.loads(done.stdout)["traces"]):
+        header, stats = info["header"], info["stats"]
+        measured = correlate.measured_of(info, MEASURED_CODE)
+        facts[Path(path).stem] = {
+            "workload": header["workload"], "xxh64": info["xxh64"], "ctas": stats["ctas"], "events": stats["events"],
+            "lane_atomics": stats["lane_atomics"], "mean_active_lanes": round(stats["mean_active_lanes"], 3),
+            "one_address_share": round(stats["one_address_share"], 4), "sample_every": header["sample_every"],
+            "thin": correlate.THIN_TO_ONE_IN if measured.large() else 0,
+            "active_histogram": stats["active_histogram"],
+            "ms": {policy: round(ms, 5) for policy, ms in measured.times.items()}}
+    return facts
+
+
+def row_key(trace, gpu, policy, kind="serial", settings="", thin=0):
+    return (trace, gpu, policy, kind if policy == "arc-hw" else "serial", settings, thin)
+
+
+def planned(facts, simulator):
+    """{(key, timeline): point}, everything that the documents need. Thinned traces are not there yet."""
+    document = planning.load(SWEEP)
+    out = {}
+    for point in planning.expand(document, HERE, simulator, planning.list_policies(simulator)):
+        key = row_key(Path(point.trace).stem, point.machine, point.policy, point.unit_kind, table.settings(point))
+        out[(key, point.timeline)] = point
+    for trace, fact in facts.items():
+        for policy in fact["ms"]:
+            key = row_key(trace, MEASURED_ON, policy, thin=fact["thin"])
+            out.setdefault((key, 0), planning.Point(str(planning.DATA / f"{trace}.wft"), fact["workload"], MEASURED_ON,
+                                                    policy))
+    return out
+
+
+def thinned(trace, every, simulator, folder):
+    """Path of the trace with one of so many of its CTAs."""
+    target = folder / f"{Path(trace).stem}.wft"
+    if not target.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        scratch = folder / f".{os.getpid()}.wft"
+        done = subprocess.run([simulator, "trace", "sample", trace, str(scratch), "--every", str(every)],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            raise store.BadInput(" ".join(done.stderr.split()))
+        os.replace(scratch, target)
+    return str(target)
+
+
+class Study(sweeping.Sweep):
+    """A sweep whose points are given, and named by how the simulator behaves instead of by its bytes."""
+
+    def __init__(self, wanted, behaviour, facts, simulator):    # pylint: disable=super-init-not-called
+        self.simulator = str(Path(simulator).resolve())
+        self.cache = Path(os.environ.get("WARPFOLD_POINTS") or ROOT / "results/points").resolve()
+        self.folder = self.cache.parent / "documents"
+        self.errors, self.plan = self.folder / "errors", self.folder / "plan.json"
+        self.log, self.memory_mb = self.folder / "snakemake.log", 2000
+        digests = planning.Digests()
+        digests.known[self.simulator] = behaviour
+        self.of_key, self.points = {}, []
+        for (key, timeline), point in wanted.items():
+            if key[-1]:
+                point = replace(point, trace=thinned(point.trace, key[-1], self.simulator, self.folder / "thinned"))
+            point = replace(point, id=planning.point_id(point, self.simulator, digests))
+            self.of_key[(key, timeline)] = point
+            self.points.append(point)
+        # Longest first, so that all cores end at about the same time.
+        self.points.sort(key=lambda point: -facts[Path(point.trace).stem]["lane_atomics"])
+
+    def finished(self):
+        """{(key, timeline): result}, also of policies that a trace has no code for."""
+        out = {}
+        for key, point in self.of_key.items():
+            file = self.result_file(point)
+            if file.exists():
+                out[key] = json.loads(file.read_text(encoding="utf-8"))
+        return out
+
+
+def short(value):
+    """Counters whole, shares to six digits."""
+    if isinstance(value, bool) or value is None:
+        return value if value is None else int(value)
+    return value if isinstance(value, int) else round(value) if abs(value) > 1000 else float(f"{value:.6g}")
+
+
+def to_row(key, result):
+    """Identification and counters; a trace without code for the policy has none."""
+    if "run" not in result:
+        return list(key)
+    flat = table.flatten(result["run"])
+    return list(key) + [short(flat[name]) for name in COUNTERS]
+
+
+def to_timeline(key, timeline):
+    """Shares of busy units in percent."""
+    interval, cycles = timeline["interval"], timeline["cycles"]
+    out = {"trace": key[0], "gpu": key[1], "policy": key[2], "unit_kind": key[3], "cycles": cycles, "interval": interval,
+           "busy": {}}
+    for kind in TIMELINE_KINDS:
+        units = timeline["units"].get(kind)
+        if units:
+            spans = [min(interval, cycles - index * interval) for index in range(len(timeline["busy"][kind]))]
+            out["busy"][kind] = [round(100 * busy / (units * span)) for busy, span in zip(timeline["busy"][kind], spans)]
+    return out
+
+
+class Rows:
+    """The contents of simulations.json."""
+
+    def __init__(self, document):
+        self.behaviour = document["behaviour"] if document else None
+        self.by_key = {tuple(row[:len(KEYS)]): row for row in document["rows"]} if document else {}
+        self.timelines = {row_key(entry["trace"], entry["gpu"], entry["policy"], entry["unit_kind"]): entry
+                          for entry in document["timelines"]} if document else {}
+        self.traces = document["traces"] if document else {}
+        self.without_result = 0
+
+    def keep(self, behaviour, facts):
+        """Drops what no longer holds: all rows with another behaviour, those of traces that have changed."""
+        if behaviour != self.behaviour:
+            self.by_key, self.timelines = {}, {}
+        same = {trace for trace, xxh64 in self.traces.items() if facts.get(trace, {}).get("xxh64") == xxh64}
+        self.by_key = {key: row for key, row in self.by_key.items() if key[0] in same}
+        self.timelines = {key: entry for key, entry in self.timelines.items() if key[0] in same}
+        self.behaviour = behaviour
+        self.traces = {trace: fact["xxh64"] for trace, fact in facts.items()}
+
+    def missing(self, wanted):
+        return {(key, timeline): point for (key, timeline), point in wanted.items()
+                if key not in (self.timelines if timeline else self.by_key)}
+
+    def add(self, finished):
+        for (key, timeline), result in finished.items():
+            if timeline and "timeline" in result:
+                self.timelines[key] = to_timeline(key, result["timeline"])
+            elif not timeline:
+                self.by_key[key] = to_row(key, result)
+
+    def restrict(self, wanted):
+        """To what is asked for."""
+        self.by_key = {key: row for key, row in self.by_key.items() if (key, 0) in wanted}
+
+    def data(self):
+        return {"behaviour": self.behaviour, "traces": self.traces, "missing": self.without_result,
+                "columns": KEYS + COUNTERS,
+                "rows": [self.by_key[key] for key in sorted(self.by_key)],
+                "timelines": [self.timelines[key] for key in sorted(self.timelines)]}
+
+
+def update(behaviour, simulator, cores, folder=store.FOLDER, simulate=True):
+    """Simulates what is missing and writes traces.json and simulations.json. Number of points without a result."""
+    facts = trace_facts(simulator)
+    wanted = planned(facts, simulator)
+    try:
+        old = store.read("simulations", folder)
+    except store.BadInput:    # changed by hand: all anew, what is in the cache excepted
+        old = None
+    rows = Rows(old)
+    rows.keep(behaviour, facts)
+    rows.restrict(wanted)
+    missing = rows.missing(wanted)
+    failed = 0
+    if missing:
+        study = Study(missing, behaviour, facts, simulator)
+        if simulate and study.missing():
+            code = sweeping.run(study, argparse.Namespace(cores=cores, slurm=False, jobs=cores))
+            if code > sweeping.BAD_INPUT:
+                raise KeyboardInterrupt
+        finished = study.finished()
+        rows.add(finished)
+        failed = len(missing) - len(finished)
+    rows.without_result = failed
+    write_if_new("simulations", "scripts/results.sh", rows.data(), folder)
+    write_if_new("traces", "warpfold trace info --json traces/data/*.wft", {"traces": facts}, folder)
+    return failed
+
+
+def write_if_new(name, command, data, folder):
+    """Leaves commit and date of a file as they are while what it says is the same."""
+    try:
+        old = store.read(name, folder)
+    except store.BadInput:
+        old = None
+    if old is None or any(json.dumps(old.get(key)) != json.dumps(value) for key, value in data.items()):
+        store.write(name, store.source(command), data, folder)

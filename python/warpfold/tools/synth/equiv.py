@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proves that the netlists of synth.py do what the RTL does. Started by scripts/prove_netlist.sh.
+
+Both sides become an and-inverter graph, in which a register is cut open: its value is an input, what it
+takes at the next clock edge an output. Registers are matched by name; a netlist may hold one inverted.
+Then all outputs are equal for all inputs and all states, or the netlist is wrong. ABC's `cec` decides.
+An asynchronous reset acts on the register's value at once, so which registers have one is compared too.
+"""
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from . import synth
+from .synth import BadInput, ToolFailed
+
+
+# Netlists of a row, as synth.py names their files: simple gates, and each mapping with every cell
+# replaced by its function.
+FORMS = {"gates": "{}.gates.v", "small": "{}.small.flat.v", "fast": "{}.fast.flat.v"}
+TO_GRAPH = ["flatten", "async2sync", "dffunmap", "techmap", "opt_clean", "setundef -zero", "aigmap", "opt_clean"]
+# An output that is an input by another name: Yosys 0.52 cannot write one. With two inverters it is the same graph.
+BUFFER = """module \\$_BUF_ (input A, output Y);
+  wire n;
+  \\$_NOT_ first (.A(A), .Y(n));
+  \\$_NOT_ second (.A(n), .Y(Y));
+endmodule
+"""
+
+
+# ------------------------------------------------------------------------------------------------
+# Graphs
+# ------------------------------------------------------------------------------------------------
+
+class Graph:
+    """ASCII AIGER file of Yosys with its map of names; a literal is 2 * variable + inverted."""
+
+    def __init__(self, aag, names, exposed=()):
+        lines = Path(aag).read_text(encoding="ascii").splitlines()
+        self.top, inputs, latches, outputs, ands = (int(n) for n in lines[0].split()[1:6])
+        body = [[int(n) for n in line.split()] for line in lines[1:1 + inputs + latches + outputs + ands]]
+        self.inputs = [row[0] for row in body[:inputs]]
+        body = body[inputs:]
+        self.next = {row[0]: row[1] for row in body[:latches]}
+        self.outputs = [row[0] for row in body[latches:latches + outputs]]
+        # Yosys leaves constants in place, which would hide a register behind its reset.
+        self.ands, folded = {}, {}
+        fold = lambda literal: folded.get(literal & ~1, literal & ~1) ^ (literal & 1)  # noqa: E731
+        for node, left, right in body[latches + outputs:]:
+            left, right = fold(left), fold(right)
+            if 0 in (left, right) or left == right ^ 1:
+                folded[node] = 0
+            elif left == 1 or right in (1, left):
+                folded[node] = right if left == 1 else left
+            else:
+                self.ands[node] = (left, right)
+        self.next = {latch: fold(literal) for latch, literal in self.next.items()}
+        self.outputs = [fold(literal) for literal in self.outputs]
+        self.input_names, self.output_names, self.wires = {}, {}, {}
+        for line in Path(names).read_text(encoding="utf-8").splitlines():
+            kind, number, bit, name = line.split(maxsplit=3)
+            name = f"{name.lstrip(chr(92))}[{bit}]"
+            if kind == "input":
+                self.input_names[name] = self.inputs[int(number)]
+            elif kind == "output" and name.rpartition("[")[0] in exposed:
+                self.wires[name] = self.outputs[int(number)]
+            elif kind == "output":
+                self.output_names[name] = self.outputs[int(number)]
+            elif kind == "wire":
+                self.wires.setdefault(name, fold(int(number)))
+        self.value = self.without_reset()
+
+    def register(self, name):
+        """Literal of the latch that wire `name` shows while there is no reset; None if it is no register."""
+        literal = self.wires.get(name)
+        if literal is None or self.value.get(literal & ~1) is None:
+            return None
+        value = self.value[literal & ~1] ^ (literal & 1)
+        return value if value & ~1 in self.next else None
+
+    def without_reset(self):
+        """Node -> the latch literal or constant that it is outside reset; None if it is neither."""
+        value = {latch: latch for latch in self.next}
+        value[self.input_names.get("rst_ni[0]", 0)] = 1
+        value[0] = 0
+        for node, sides in self.ands.items():
+            left, right = (None if value.get(side & ~1) is None else value[side & ~1] ^ (side & 1)
+                           for side in sides)
+            if 0 in (left, right):
+                value[node] = 0
+            elif left == 1 or left == right:
+                value[node] = right
+            elif right == 1:
+                value[node] = left
+        return value
+
+    def register_names(self):
+        return [name for name in sorted(self.wires)
+                if not name.startswith("$") and self.register(name) is not None]
+
+    def write(self, path, inputs, outputs):
+        """Binary AIGER without latches: these literals as inputs, inverted ones too, and as outputs."""
+        number = {0: 0}
+        for index, literal in enumerate(inputs):
+            number[literal & ~1] = 2 * (index + 1) ^ (literal & 1)
+        fresh = len(inputs)
+        order, visiting = [], [literal & ~1 for literal in outputs]
+        seen = set(number)
+        while visiting:
+            node = visiting[-1]
+            if node in seen:
+                visiting.pop()
+                continue
+            if node not in self.ands:
+                raise ToolFailed(f"{path}: a value without a source")
+            waiting = [side & ~1 for side in self.ands[node] if side & ~1 not in seen]
+            if waiting:
+                visiting += waiting
+                continue
+            visiting.pop()
+            seen.add(node)
+            fresh += 1
+            number[node] = 2 * fresh
+            order.append(node)
+        new = lambda literal: number[literal & ~1] ^ (literal & 1)  # noqa: E731
+        data = bytearray(f"aig {fresh} {len(inputs)} 0 {len(outputs)} {len(order)}\n".encode())
+        for literal in outputs:
+            data += f"{new(literal)}\n".encode()
+        for node in order:
+            large, small = sorted((new(side) for side in self.ands[node]), reverse=True)
+            for delta in (number[node] - large, large - small):
+                while delta >= 0x80:
+                    data.append(delta & 0x7F | 0x80)
+                    delta >>= 7
+                data.append(delta)
+        Path(path).write_bytes(data)
+
+
+def build(commands, folder, name, wanted=()):
+    """The graph of what Yosys commands load. Wires named in `wanted` stay, however little they are used."""
+    aag, names = folder / f"{name}.aag", folder / f"{name}.map"
+    commands = list(commands)
+    for wire in wanted:
+        commands.append(f"expose w:{re.sub(r'[^A-Za-z0-9_.]', '?', wire)}")
+    buffer = folder / "buffer.v"
+    buffer.write_text(BUFFER, encoding="utf-8")
+    commands += [*TO_GRAPH, "insbuf", f"techmap -map {buffer}", f"write_aiger -ascii -vmap {names} {aag}"]
+    synth.run([*synth.YOSYS, "-p", "; ".join(commands)], folder / f"{name}.yosys.log", name)
+    return Graph(aag, names, wanted)
+
+
+def wires(names):
+    """Names of whole wires, from those of their bits."""
+    return sorted({name.rpartition("[")[0] for name in names})
+
+
+def compare(rtl, load_netlist, folder, name):
+    """prove() with the netlist that the Yosys commands `load_netlist` load."""
+    ports = {*wires(rtl.input_names), *wires(rtl.output_names)}
+    wanted = [wire for wire in wires(rtl.register_names()) if wire not in ports]
+    return prove(rtl, build(load_netlist, folder, name, wanted), folder, name)
+
+
+def registers(rtl, netlist):
+    """Register -> (its literal in the RTL, in the netlist or None). One has as many names as it has wires."""
+    names = {}
+    for name in rtl.register_names():
+        names.setdefault(rtl.register(name) & ~1, []).append(name)
+    pairs = {}
+    for same in names.values():
+        name = next((name for name in same if netlist.register(name) is not None), same[0])
+        pairs[name] = (rtl.register(name), netlist.register(name))
+    return pairs
+
+
+def prove(rtl, netlist, folder, name):
+    """'' when equal, else what differs in one line."""
+    for what, mine, theirs in (("inputs", rtl.input_names, netlist.input_names),
+                               ("outputs", rtl.output_names, netlist.output_names)):
+        if odd := sorted(set(mine) ^ set(theirs)):
+            return f"{what} on one side only: {' '.join(odd[:5])}"
+    pairs = registers(rtl, netlist)
+    if len(pairs) != len(rtl.next):
+        raise ToolFailed(f"{name}: {len(rtl.next) - len(pairs)} registers of the RTL have no name")
+    if lost := sorted(register for register, pair in pairs.items() if pair[1] is None):
+        return f"registers that the netlist does not have: {' '.join(lost[:5])}"
+    if len({pair[1] & ~1 for pair in pairs.values()}) != len(netlist.next):
+        return "the netlist has other registers"
+
+    ports, results = sorted(rtl.input_names), sorted(rtl.output_names)
+    files = []
+    for side, graph, which in (("rtl", rtl, 0), ("netlist", netlist, 1)):
+        values = [pairs[register][which] for register in sorted(pairs)]
+        inputs = [graph.input_names[port] for port in ports] + values
+        outputs = [graph.output_names[port] for port in results]
+        outputs += [graph.next[value & ~1] ^ (value & 1) for value in values]
+        files.append(folder / f"{name}.{side}.cut.aig")
+        graph.write(files[-1], inputs, outputs)
+    done = subprocess.run([synth.abc_program(), "-c", f"cec {files[0]} {files[1]}"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, check=False)
+    (folder / f"{name}.cec.log").write_text(done.stdout, encoding="utf-8")
+    if "Networks are equivalent" in done.stdout:
+        return ""
+    if "NOT EQUIVALENT" in done.stdout:
+        failed = re.search(r"^Output po(\d+):", done.stdout, re.MULTILINE)
+        names = results + [f"next value of {r}" for r in sorted(pairs)]
+        where = int(failed.group(1)) if failed else None
+        return f"{names[where]} differs" if where is not None and where < len(names) else "an output differs"
+    raise ToolFailed(f"{name}: cec neither proves nor refutes: {done.stdout.strip().splitlines()[-1:]}")
+
+
+# ------------------------------------------------------------------------------------------------
+# One row
+# ------------------------------------------------------------------------------------------------
+
+def plant(netlist, output):
+    """Changes the type of the gate in the middle of the netlist; its line."""
+    lines = Path(netlist).read_text(encoding="utf-8").splitlines()
+    gates = [i for i, line in enumerate(lines) if re.match(r"  assign .* = .* [&|] ", line)]
+    place = gates[len(gates) // 2]
+    line = lines[place]
+    lines[place] = line.replace(" & ", " | ", 1) if " & " in line else line.replace(" | ", " & ", 1)
+    Path(output).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return line.strip()
+
+
+def prove_row(top, rtl_folder, library, unit_ns, folder, bugs):
+    """Prints a line for each netlist; True when all are as expected."""
+    synth.synthesize(top, rtl_folder, library, unit_ns, folder, True)
+    rtl = build([*synth.load_commands(top, rtl_folder), "proc"], folder, f"{top.name}.rtl")
+    good = True
+    for form, pattern in FORMS.items():
+        netlist = folder / pattern.format(top.name)
+        if not netlist.exists():  # no library, no mapping
+            continue
+        for bug in (False, True) if bugs else (False,):
+            started = time.monotonic()
+            name, source, changed = f"{top.name}.{form}", netlist, ""
+            if bug:
+                name += ".bug"
+                source = folder / f"{name}.v"
+                changed = plant(netlist, source)
+            load = [f"read_verilog {source}", f"hierarchy -check -top {top.module}", "proc", "opt_expr", "opt_dff"]
+            difference = compare(rtl, load, folder, name)
+            seconds = time.monotonic() - started
+            verdict = ("SURVIVED", "refuted")[bool(difference)] if bug else ("proved", "FAILED")[bool(difference)]
+            good &= verdict in ("proved", "refuted")
+            detail = f"{len(rtl.output_names)} outputs, {len(rtl.next)} registers" if verdict == "proved" else \
+                "; ".join(part for part in (f"changed gate {changed}" if bug else "", difference) if part)
+            print(f"{top.name:32} {form:6} {verdict:9} {detail}, {seconds:.0f} s", flush=True)
+    return good
+
+
+def main(argv):
+    known = {top.name: top for top in synth.TOPS}
+    parser = synth.Parser(prog="scripts/prove_netlist.sh", allow_abbrev=False,
+                          description="Proves that mapped netlists are equivalent to the RTL.")
+    parser.add_argument("row", nargs="*", metavar="ROW", help="rows of scripts/synth.sh; default: "
+                        "the whole unit in each kind")
+    parser.add_argument("--liberty", action="append", metavar="FILE", help="as for scripts/synth.sh")
+    parser.add_argument("--gates-only", action="store_true", help="only the netlist of simple gates")
+    parser.add_argument("--no-bugs", action="store_true", help="without the planted bugs")
+    parser.add_argument("--rtl", metavar="DIR", default=str(synth.ROOT / "rtl"))
+    parser.add_argument("--work", metavar="DIR", help="keep netlists and graphs there")
+    arguments = parser.parse_args(argv)
+    for name in arguments.row:
+        if name not in known:
+            raise BadInput(f"unknown row '{name}' (known: {' '.join(known)})")
+    synth.need_tools(arguments.gates_only)
+    synth.abc_program()
+    rows = [known[name] for name in arguments.row or synth.WHOLE]
+    synth.rtl_files(Path(arguments.rtl))
+    with synth.scratch("warpfold-equiv-") as temporary:
+        folder = Path(temporary)
+        rtl = synth.without_blanks(arguments.rtl, folder)
+        if arguments.work:
+            folder = synth.check_path(Path(arguments.work).resolve())
+            folder.mkdir(parents=True, exist_ok=True)
+        library, unit_ns = None, None
+        if not arguments.gates_only:
+            library, unit_ns, _ = synth.prepare_liberty(arguments, folder)
+        good = [prove_row(row, rtl, library, unit_ns, folder, not arguments.no_bugs) for row in rows]
+    if not all(good):
+        print("prove_netlist.sh: not everything is as expected", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    synth.exit_with(main, "prove_netlist.sh")

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Power of a laid-out unit on the requests of a trace: as scripts/power.sh measures it, with wires and clock tree."""
+
+from pathlib import Path
+
+from .. import power, synth
+
+
+def scope_of(top):
+    """(kind, instance inside arc_subcore) of a module that the recorded requests can drive, or None."""
+    if top.kind:
+        return top.kind, ""
+    for kind in synth.KINDS:
+        if top.module == f"arc_reduction_{kind.name}":
+            return kind, f"g_{kind.name}.u_reduction"
+    return None
+
+
+def reason_for_none(top, arguments):
+    """Why there is no power, or an empty text."""
+    if arguments.no_power:
+        return "left out by --no-power"
+    if top.left_out:
+        return "ports of what is left out have other names in a layout"
+    if not scope_of(top):
+        return "the recorded requests drive the reduction unit or a whole sub-core"
+    if arguments.foreign or arguments.file_list:
+        return "the recorded requests drive this project's RTL"
+    if not arguments.unit_stimulus:
+        return "no program that turns a trace into requests; scripts/layout.sh builds it"
+    return ""
+
+
+def unit_power(top, netlist, files, period_ns, arguments, library, folder):
+    """The part of the result, with `none` and the reason where there is none."""
+    if reason := reason_for_none(top, arguments):
+        return {"none": reason}
+    kind, scope = scope_of(top)
+    driven = synth.Top(top.name, top.module, kind=kind)
+    arguments.trace = arguments.trace or str(power.TRACE)
+    arguments.output_pins = power.output_pins([library])
+    toggles, counts = power.simulate(files["verilog"], driven, power.driven_kind(kind), arguments, library,
+                                      folder / "power", scope)
+    whole = [Path(synth.DEFAULT_LIBERTY)]  # the merged library has no power tables
+    parts, shares = {}, {"with_wires": files["spef"], "without_wires": ""}
+    for name, spef in shares.items():
+        powers = power.cell_power(files["verilog"], driven, whole, period_ns, folder, spef)
+        parts[name] = add_up(netlist, driven, toggles, powers, arguments, files)
+    row = power.result_row(parts["with_wires"], counts, period_ns, arguments)
+    without = power.result_row(parts["without_wires"], counts, period_ns, arguments)
+    row["without_wires"] = {name: without[name] for name in ("power_mw", "pj_per_lane_reduced")}
+    row["trace"] = Path(arguments.trace).name
+    row["stall"] = arguments.stall
+    return row
+
+
+def add_up(netlist, top, toggles, powers, arguments, files):
+    """Power by part. OpenSTA itself lets the clock's nets toggle, so the tree's buffers count as they are; but once a
+    cycle, where a clock rises and falls."""
+    buffers = {cell.name for cell in netlist.cells if cell.pins.get("Y", "").startswith("clock_")}
+    others = {name: power_of for name, power_of in powers.items() if name not in buffers}
+    parts, _ = power.add_up(files["verilog"], top, toggles, others, arguments)
+    parts["clock_tree"] = sum(powers[name][0] + 2 * powers[name][1] for name in buffers)
+    parts["leakage"] += sum(powers[name][3] for name in buffers)
+    return parts

@@ -1,0 +1,757 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transistors, area and worst path of the RTL by Yosys and OpenSTA. Started by scripts/synth.sh."""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..base import whole_file
+from ..base.places import ROOT
+from . import liberty
+
+
+SYNTH = ROOT / "synth"
+BASELINE = SYNTH / "baseline.json"
+SCHEMA = "warpfold.synth/1"
+DEFAULT_LIBERTY = "/usr/share/qflow/tech/osu018/osu018_stdcells.lib"  # Debian's qflow-tech-osu018
+
+# Warnings of Yosys behind which wrong logic hides are errors.
+YOSYS = ["yosys", "-q", "-e", "implicitly declared|Resizing cell port"]
+
+# Transistors of a flop. `stat -tech cmos` counts the plain ones as 16 and the others not at all.
+FLOP_TRANSISTORS = 22
+STAT_FLOP_TRANSISTORS = 16
+COUNTED_FLOPS = ("$_DFF_P_", "$_DFF_N_")
+
+# ARC, ASPLOS '25, section 5.4: "under 70K transistors per FPU", 128 x 4 of them, 76 billion in all.
+PAPER_TRANSISTORS = 70_000
+PAPER_UNITS = 128 * 4
+PAPER_GPU_TRANSISTORS = 76e9
+PAPER_SHARE = 0.047e-2
+
+# A figure that differs from the accepted one by more than this share fails the check.
+TOLERANCE = 0.02
+CHECKED = ("transistors", "flops", "area", "path_ns", "fast_area", "fast_path_ns")
+
+
+@dataclass(frozen=True)
+class Top:
+    """One row: a module, with a parameter set or with a submodule left out."""
+
+    name: str
+    module: str
+    chparam: str = ""
+    left_out: str = ""  # its ports become ports of the module
+    kind: object = None  # of the whole unit: its Kind
+    own: tuple = ()  # modules of one kind alone that it has
+    foreign: bool = False  # of somebody else's RTL, all files of which are read
+
+
+# A kind of the unit: its name, its value of the parameter UnitKind, the lanes (values) that it takes in one
+# cycle, the modules that it alone has, and its value of the parameter Scheduler where it is another than
+# the kind's. A new kind is one line here, and one for its reduction unit; the serial one gives its rows no
+# suffix. Yosys numbers what it reads, and ABC's luck hangs on the numbers: so that a new kind leaves the
+# figures of the others as they are, the files of its own modules are read for its rows alone.
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    number: int
+    lanes_per_cycle: int
+    own: tuple = ()
+    scheduler: int | None = None
+    adds: str = "f32"  # the type of a trace that it reduces
+
+
+PAIRED = ("arc_paired_fetch", "arc_paired_align", "arc_paired_sum", "arc_paired_round", "arc_reduction_paired")
+KINDS = [
+    Kind("serial", 0, 1),
+    Kind("pipelined", 1, 1),
+    Kind("fused", 2, 4),
+    Kind("vector", 3, 4, ("arc_scheduler_groups", "arc_word_sequencer")),
+    Kind("halves", 4, 1, adds="f16x2"),
+    Kind("paired", 5, 2, PAIRED),
+]
+# The serial one with the scheduler that is not greedy.
+GROUPS = [Kind("serial", 0, 1, ("arc_congestion", "arc_scheduler_groups"), 1)]
+
+
+def kind_rows(kind):
+    """What a kind adds, and the same with the coalescer that every GPU has."""
+    suffix = ("" if kind.number == 0 else f"_{kind.name}") + ("" if kind.scheduler is None else "_groups")
+    parameters = [("UnitKind", kind.number)] if kind.number else []
+    parameters += [] if kind.scheduler is None else [("Scheduler", kind.scheduler)]
+    chparam = " -chparam ".join(f"{name} {value}" for name, value in parameters)
+    return [Top(f"arc_subcore{suffix}_without_addr_match", "arc_subcore", chparam, "arc_addr_match", kind),
+            Top(f"arc_subcore{suffix}", "arc_subcore", chparam, "", kind)]
+
+
+TOPS = [
+    Top("arc_fp32_adder", "arc_fp_adder"),
+    Top("arc_fp32_adder_gradual", "arc_fp_adder", chparam="FlushSubnormals 0"),
+    Top("arc_lane_picker", "arc_lane_picker"),
+    Top("arc_addr_match", "arc_addr_match"),
+    Top("arc_scheduler", "arc_scheduler"),
+    Top("arc_fp32_adder_pipelined", "arc_fp_adder", chparam="Pipelined 1"),
+    Top("arc_bin_max", "arc_bin_max"),
+    Top("arc_reduction_serial", "arc_reduction_serial"),
+    Top("arc_reduction_pipelined", "arc_reduction_pipelined"),
+    Top("arc_reduction_fused", "arc_reduction_fused"),
+    Top("arc_reduction_paired", "arc_reduction_paired", own=PAIRED),
+    Top("arc_congestion", "arc_congestion"),
+    Top("arc_scheduler_groups", "arc_scheduler_groups"),
+    Top("arc_word_sequencer", "arc_word_sequencer"),
+    Top("arc_merge_buffer", "arc_merge_buffer", own=("arc_merge_buffer",)),
+    *(row for kind in KINDS + GROUPS for row in kind_rows(kind)),
+]
+# What the paper's figure covers: everything that ARC adds, and the same with the coalescer.
+COMPARED = tuple(top.name for top in TOPS if top.kind)
+WHOLE = tuple(top.name for top in TOPS if top.kind and not top.left_out)
+
+# Two ways through ABC. `small` is the default script of Yosys for a Liberty library; `fast` restructures
+# for depth, twice, and is the faster of two such scripts, whose luck differs from design to design. All
+# then buffer large fan-outs and size the gates; `fast` leaves no net with more than eight sinks and sizes
+# twice. For `fast`, ABC is told that the inputs and flops are as weak as a small buffer of the library:
+# otherwise it lets a flop drive anything.
+BUFFER_AND_SIZE = "buffer -c;topo;upsize;dnsize"
+FAST_BUFFER_AND_SIZE = "buffer -c -N 8;topo;upsize;dnsize;upsize;dnsize"
+MAPPINGS = {
+    "small": "strash;&get -n;&fraig -x;&put;scorr;dc2;strash;&get -n;&dch -f;&nf;&put;" + BUFFER_AND_SIZE,
+    "fast": "strash;if -g -K 6;strash;dch -f;map -B 0.9;unmap;strash;if -g -K 6;strash;dch -f;map -B 0.9;topo;"
+            + FAST_BUFFER_AND_SIZE,
+    "fast_too": "strash;dch -f;map -B 0.9;unmap;strash;if -g -K 6;strash;dch -f;map -B 0.9;topo;"
+                + FAST_BUFFER_AND_SIZE,
+}
+
+
+class BadInput(Exception):
+    """The caller asked for something that cannot be done: exit 2."""
+
+
+class ToolFailed(Exception):
+    """Yosys or OpenSTA stopped: exit 1."""
+
+
+# ------------------------------------------------------------------------------------------------
+# Tools
+# ------------------------------------------------------------------------------------------------
+
+def run(command, log, name, env=None, cwd=None):
+    """Runs a tool with its output in the file `log`; the last lines of that are the error's text."""
+    with open(log, "w", encoding="utf-8") as file:
+        status = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                env=env, cwd=cwd, check=False).returncode
+    if status != 0:
+        tail = " | ".join(Path(log).read_text(encoding="utf-8").strip().splitlines()[-3:])
+        raise ToolFailed(f"{name}: {command[0]} failed: {tail}")
+
+
+def first_line(command, pattern):
+    output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            stdin=subprocess.DEVNULL, text=True, check=False).stdout
+    match = re.search(pattern, output)
+    return match.group(0) if match else "unknown"
+
+
+def abc_program():
+    """ABC by the name that it has here."""
+    name = next((name for name in ("berkeley-abc", "yosys-abc") if shutil.which(name)), None)
+    if not name:
+        raise BadInput("'berkeley-abc' not found; it is in Debian's package berkeley-abc, or yosys-abc where there is none")
+    return name
+
+
+def tool_versions(with_timing):
+    versions = {
+        "yosys": first_line(["yosys", "-V"], r"Yosys \S+"),
+        "abc": first_line([abc_program(), "-c", "version"], r"ABC \d[^\n]*"),
+    }
+    if with_timing:
+        versions["sta"] = "OpenSTA " + first_line(["sta", "-version"], r"\d\S*")
+    return versions
+
+
+def rtl_files(rtl):
+    """Files of arc.f, the one file list."""
+    try:
+        lines = (rtl / "arc.f").read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise BadInput(f"cannot read {rtl / 'arc.f'}: {error.strerror}") from error
+    lines = [re.sub(r"//.*", "", text).strip() for text in lines]
+    return [rtl / line for line in lines if line and not line.startswith("+")]
+
+
+def include_options(rtl):
+    """The folder itself, and those that its arc.f names: +incdir+FOLDER."""
+    lines = (rtl / "arc.f").read_text(encoding="utf-8").splitlines()
+    return " ".join(f"-I{folder}" for folder in
+                    (rtl, *(line.removeprefix("+incdir+").strip() for line in lines if line.startswith("+incdir+"))))
+
+
+def rtl_view(rtl, file_list, folder):
+    """The RTL as a folder with an arc.f: the folder itself, or one in `folder` for another list of its files."""
+    rtl = without_blanks(rtl, folder)
+    if not file_list:
+        return rtl
+    try:
+        lines = Path(file_list).read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise BadInput(f"cannot read {file_list}: {error.strerror}") from error
+    view = folder / "rtl"
+    view.mkdir()
+    for header in rtl.glob("*.svh"):
+        (view / header.name).symlink_to(header.resolve())
+    names = [name for name in (re.sub(r"//.*", "", line).strip() for line in lines) if name]
+    (view / "arc.f").write_text("".join(f"{rtl / name}\n" for name in names), encoding="utf-8")
+    return view
+
+
+def find_top(name, rtl):
+    """A row of TOPS, or any other module of the RTL."""
+    modules = set()
+    for path in rtl_files(rtl):
+        try:
+            modules |= set(re.findall(r"^\s*module\s+(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+        except OSError as error:
+            raise BadInput(f"cannot read {path}: {error.strerror}") from error
+    top = next((top for top in TOPS if top.name == name), Top(name, name))
+    if top.module not in modules:
+        raise BadInput(f"unknown top '{name}'; the modules are: {' '.join(sorted(modules))}")
+    return top
+
+
+def load_commands(top, rtl):
+    """Yosys commands that leave `top` loaded, not yet synthesized."""
+    own = {top.module, *top.own, *(top.kind.own if top.kind else ())}
+    others = {module for one in [*KINDS, *GROUPS, *TOPS] for module in one.own} - own
+    files = " ".join(str(file) for file in rtl_files(rtl) if top.foreign or file.stem not in others)
+    chparam = f" -chparam {top.chparam}" if top.chparam else ""
+    commands = [f"read_verilog -sv {include_options(rtl)} {files}", f"hierarchy -check -top {top.module}{chparam}"]
+    if top.left_out:
+        # The submodule goes, and the wires at its ports become ports of the module around it: what
+        # remains is synthesized as it is, with nothing known about those signals.
+        # Its clock and reset are no outputs.
+        commands += ["proc", f"blackbox {top.left_out}", f"expose -evert t:{top.left_out}",
+                     "delete -output w:*.clk_i w:*.rst_ni"]
+    return commands
+
+
+def scratch(prefix):
+    """A temporary folder; not under a TMPDIR that Yosys cannot take."""
+    usual = tempfile.gettempdir()
+    return tempfile.TemporaryDirectory(prefix=prefix, dir="/tmp" if UNUSABLE.search(usual) else None)
+
+
+# Yosys splits its commands there.
+UNUSABLE = re.compile(r"[\s;\"'#]")
+
+
+def without_blanks(path, folder):
+    """The path, or where Yosys could not take it a symbolic link to it in `folder`."""
+    path = Path(path).resolve()
+    if not UNUSABLE.search(str(path)):
+        return path
+    link = Path(folder) / ("link-" + hashlib.sha256(str(path).encode()).hexdigest()[:16])
+    if not link.is_symlink():
+        link.symlink_to(path)
+    return check_path(link)
+
+
+def check_path(path):
+    """Yosys splits its commands at blanks."""
+    if UNUSABLE.search(str(path)):
+        raise BadInput(f"Yosys cannot take a path with blanks or quotes: {path}")
+    return path
+
+
+# ------------------------------------------------------------------------------------------------
+# One row
+# ------------------------------------------------------------------------------------------------
+
+def count_transistors(text, name):
+    """(transistors, flops) of the output of transistors.ys, whose last statistics count."""
+    text = text.rpartition("Printing statistics.")[2]
+    estimates = re.findall(r"Estimated number of transistors:\s+(\d+)(\+?)", text)
+    if len(estimates) != 1:
+        raise ToolFailed(f"{name}: stat printed {len(estimates)} transistor counts instead of one")
+    transistors = int(estimates[0][0])
+    cells = {cell: int(count) for cell, count in re.findall(r"^\s+(\S+)\s+(\d+)$", text, re.MULTILINE)}
+    flops = {cell: count for cell, count in cells.items() if re.fullmatch(r"\$_S?DFF\w*_", cell)}
+    uncounted = {cell: count for cell, count in flops.items() if cell not in COUNTED_FLOPS}
+    odd = [cell for cell in cells if cell not in flops
+           and not re.fullmatch(r"\$_(NOT|N?AND|N?OR|XN?OR|N?MUX|AOI[34]|OAI[34])_", cell)]
+    if odd:
+        raise ToolFailed(f"{name}: cells that have no transistor count: {' '.join(sorted(odd))}")
+    if bool(uncounted) != bool(estimates[0][1]):
+        raise ToolFailed(f"{name}: stat counts other flops than expected ({' '.join(sorted(flops))})")
+    total = sum(flops.values())
+    counted = total - sum(uncounted.values())
+    return transistors - STAT_FLOP_TRANSISTORS * counted + FLOP_TRANSISTORS * total, total
+
+
+def register_nets(netlist):
+    """Instance -> the register that its output makes, from mapped Verilog; where that is clear."""
+    nets, behind = {}, {}
+    anonymous = re.compile(r"_\d+_")
+    text = Path(netlist).read_text(encoding="utf-8")
+    for instance, body in re.findall(r"^  \w+ (\S+) \((.*?)\);$", text, re.MULTILINE | re.DOTALL):
+        pins = [(pin, re.sub(r"\s+", "", net).removeprefix("\\"))
+                for pin, net in re.findall(r"\.(\w+)\((.*?)\)(?:,|$)", body.strip(), re.MULTILINE)]
+        if len(pins) == 2:  # an inverter behind an inverting flop
+            for near, far in (pins, pins[::-1]):
+                if not anonymous.fullmatch(far[1]):
+                    behind[near[1]] = far[1]
+        for pin, net in pins:
+            if pin in ("Q", "QN"):
+                nets[instance] = net
+    return {instance: behind.get(net, net) if anonymous.fullmatch(net) else net
+            for instance, net in nets.items()}
+
+
+def split_assigns(netlist):
+    """OpenSTA takes no concatenation on the left: one assignment for each bit instead."""
+    def bits(text):
+        constant = re.fullmatch(r"\d+'b([01xz]+)", text)
+        if constant:
+            return [f"1'b{bit}" for bit in constant.group(1)]
+        result = []
+        for part in text.removeprefix("{ ").removesuffix(" }").split(", "):
+            wide = re.fullmatch(r"(.*)\[(\d+):(\d+)\]", part)
+            constant = re.fullmatch(r"\d+'b([01xz]+)", part)
+            if wide:
+                result += [f"{wide.group(1)}[{bit}]" for bit in range(int(wide.group(2)), int(wide.group(3)) - 1, -1)]
+            elif constant:
+                result += [f"1'b{bit}" for bit in constant.group(1)]
+            else:
+                result.append(part)
+        return result
+
+    def split(match):
+        left, right = bits(match.group(1)), bits(match.group(2))
+        if len(left) != len(right):  # a whole vector among them
+            return match.group(0)
+        return "\n".join(f"  assign {to} = {value};" for to, value in zip(left, right))
+
+    text = Path(netlist).read_text(encoding="utf-8")
+    Path(netlist).write_text(re.sub(r"^  assign (\{ .* \}) = (.*);$", split, text, flags=re.MULTILINE), encoding="utf-8")
+
+
+def parse_path(report, period, unit_ns, nets):
+    """Delay and ends of the path in one report_checks, or None when there is no such path."""
+    slack = re.search(r"(-?\d+\.\d+)\s+slack", report)
+    start = re.search(r"^Startpoint: (\S+)", report, re.MULTILINE)
+    end = re.search(r"^Endpoint: (\S+)", report, re.MULTILINE)
+    if not (slack and start and end):
+        return None
+    ends = [re.sub(r"\\", "", nets.get(point.group(1), point.group(1))) for point in (start, end)]
+    return {"ns": round((period - float(slack.group(1))) * unit_ns, 4), "from": ends[0], "to": ends[1]}
+
+
+def time_netlist(top, netlist, library, unit_ns, folder, mapping):
+    period = 100.0 if unit_ns == 1.0 else 10_000.0
+    env = dict(os.environ, SYNTH_LIBERTY=str(library), SYNTH_NETLIST=str(netlist), SYNTH_TOP=top.module,
+               SYNTH_PERIOD=str(period))
+    log = folder / f"{top.name}.{mapping}.sta.log"
+    run(["sta", "-no_splash", "-exit", str(SYNTH / "timing.tcl")], log, top.name, env)
+    text = log.read_text(encoding="utf-8")
+    # OpenSTA exits 0 after an error in a script.
+    if "Error:" in text or "@ done" not in text:
+        error = next((line for line in text.splitlines() if "Error:" in line), "no report")
+        raise ToolFailed(f"{top.name}: sta failed: {error}")
+    nets = register_nets(netlist)
+    sections = re.findall(r"^@ (\w+)\n(.*?)(?=^@ )", text, re.MULTILINE | re.DOTALL)
+    return {name: path for name, body in sections
+            if (path := parse_path(body, period, unit_ns, nets)) is not None}
+
+
+def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
+    """One row of the result; with for_simulation also netlists that need no cell models."""
+    for old in folder.glob(f"{top.name}.*.v"):
+        old.unlink()
+    stat = folder / f"{top.name}.stat"
+    commands = load_commands(top, rtl)
+    # Without a library too: what Yosys names after it depends on it, and ABC's result on the names.
+    commands.append("design -save loaded")
+    shutil.copyfile(SYNTH / "transistors.ys", folder / "transistors.ys")
+    commands.append(f"tee -q -o {stat} script {folder / 'transistors.ys'}")
+    if for_simulation:
+        commands.append(f"write_verilog -noattr {folder / f'{top.name}.gates.v'}")
+    if library:
+        commands += ["design -load loaded", "synth -flatten", f"dfflibmap -liberty {library}", "opt",
+                     "design -save flops_mapped"]
+        constraints = library.with_suffix(".constr")
+        for mapping, script in MAPPINGS.items():
+            constr = f" -constr {constraints}" if mapping != "small" and constraints.exists() else ""
+            commands += [
+                "design -load flops_mapped",
+                f"abc -liberty {library}{constr} -script +{script.replace(' ', ',')}",
+                "opt_clean -purge",
+                "delete t:$scopeinfo",
+                f"tee -q -o {folder / f'{top.name}.{mapping}.stat'} stat -liberty {library}",
+                f"rename -top {top.module}",
+                f"write_verilog -noattr -simple-lhs -noexpr -nohex -nodec {folder / f'{top.name}.{mapping}.v'}",
+            ]
+            if for_simulation:  # each cell replaced by its function
+                commands += [
+                    f"read_liberty -overwrite {library}",
+                    f"hierarchy -top {top.module}",
+                    "flatten",
+                    "opt_clean -purge",
+                    f"write_verilog -noattr {folder / f'{top.name}.{mapping}.flat.v'}",
+                ]
+    try:
+        run([*YOSYS, "-p", "; ".join(commands)], folder / f"{top.name}.yosys.log", top.name)
+    except ToolFailed:
+        # ABC crashes on some RTL of others in the second of the scripts for speed: the first one counts then.
+        if not (top.foreign and library and (folder / f"{top.name}.fast.v").is_file()):
+            raise
+
+    transistors, flops = count_transistors(stat.read_text(encoding="utf-8"), top.name)
+    row = {"top": top.name, "module": top.module, "transistors": transistors, "flops": flops}
+    if top.chparam:
+        row["parameters"] = top.chparam
+    if top.left_out:
+        row["left_out"] = top.left_out
+    if top.kind:
+        row["kind"] = top.kind.name
+        row["lanes_per_cycle"] = top.kind.lanes_per_cycle
+    if library:
+        for mapping in MAPPINGS:
+            if mapping == "fast_too" and not (folder / f"{top.name}.fast_too.v").is_file():
+                continue
+            text = (folder / f"{top.name}.{mapping}.stat").read_text(encoding="utf-8")
+            area = re.search(r"Chip area for .*: ([\d.]+)", text)
+            unknown = re.findall(r"Area for cell type (\S+) is unknown", text)
+            if not area or unknown:
+                raise ToolFailed(f"{top.name}: cells left without an area: {' '.join(unknown) or 'all'}")
+            split_assigns(folder / f"{top.name}.{mapping}.v")
+            paths = time_netlist(top, folder / f"{top.name}.{mapping}.v", library, unit_ns, folder, mapping)
+            if "worst" not in paths:
+                raise ToolFailed(f"{top.name}: sta found no path")
+            if mapping == "fast_too":
+                if paths["worst"]["ns"] >= row["fast_path_ns"]:
+                    continue
+                for file in list(folder.glob(f"{top.name}.fast_too.*")):
+                    file.replace(file.with_name(file.name.replace(".fast_too.", ".fast.")))
+            prefix = "" if mapping == "small" else "fast_"
+            row[prefix + "area"] = round(float(area.group(1)), 4)
+            row[prefix + "path_ns"] = paths["worst"]["ns"]
+            row[prefix + "paths"] = paths
+    return row
+
+
+# ------------------------------------------------------------------------------------------------
+# Result
+# ------------------------------------------------------------------------------------------------
+
+def percent(share):
+    return f"{100 * share:.4f}".rstrip("0").rstrip(".") + " %"
+
+
+def table(rows):
+    """Aligned text table."""
+    timed = "area" in rows[0]
+    header = ["top", "transistors", "flops", "of ARC's 70,000"]
+    if timed:
+        header += ["area", "path ns", "fast: area", "path ns"]
+    lines = [header]
+    for row in rows:
+        share = f"{row['transistors'] / PAPER_TRANSISTORS:.1%}".replace("%", " %")
+        line = [row["top"], f"{row['transistors']:,}", f"{row['flops']:,}", share]
+        if timed:
+            digits = 0 if row["area"] >= 1000 else 2
+            line += [f"{row['area']:,.{digits}f}", f"{row['path_ns']:.3f}",
+                     f"{row['fast_area']:,.{digits}f}", f"{row['fast_path_ns']:.3f}"]
+        lines.append(line)
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    text = []
+    for line in lines:
+        cells = [line[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:])]
+        text.append("  ".join(cells).rstrip())
+    return "\n".join(text)
+
+
+def coalescer_lines(rows):
+    """What the coalescer adds where it is used; alone, ABC may find a better or a worse form of it."""
+    transistors = {row["top"]: row["transistors"] for row in rows}
+    lines = []
+    for kind in KINDS:
+        names = [top.name for top in kind_rows(kind)]
+        if all(name in transistors for name in names):
+            without, whole = (transistors[name] for name in names)
+            lines.append(f"{kind.name}: the coalescer (arc_addr_match), which every GPU has, is {whole - without:,} "
+                         f"of the {whole:,} transistors of {names[1]}; {without:,} are what ARC adds.")
+    return lines
+
+
+def comparison(rows):
+    """The paper's figure beside ours, one entry for each compared row."""
+    entries = []
+    for row in rows:
+        if row["top"] in COMPARED:
+            entries.append({
+                "top": row["top"],
+                "transistors": row["transistors"],
+                "units": PAPER_UNITS,
+                "share_of_gpu": row["transistors"] * PAPER_UNITS / PAPER_GPU_TRANSISTORS,
+                "paper_transistors_below": PAPER_TRANSISTORS,
+                "paper_share_of_gpu": PAPER_SHARE,
+            })
+    return entries
+
+
+def print_result(result):
+    print(table(result["rows"]))
+    if result["liberty"]:
+        names = ", ".join(os.path.basename(file["path"]) for file in result["liberty"]["files"])
+        print(f"\nArea in the units of {names}; path is the worst one, without wires, with an ideal clock.")
+    if lines := coalescer_lines(result["rows"]):
+        print("\n" + "\n".join(lines))
+    for entry in result["paper"]:
+        print(f"\n{entry['top']}: 128 x 4 units are {entry['transistors'] * PAPER_UNITS / 1e6:.1f} M transistors, "
+              f"{percent(round(entry['share_of_gpu'], 6))} of the 76 billion of an RTX 4090."
+              f"\n  ARC (ASPLOS '25, 5.4) reports under 70,000 transistors per FPU, {percent(PAPER_SHARE)}.")
+
+
+def write_json(path, result):
+    """Writes the whole file or nothing."""
+    whole_file.write(path, json.dumps(result, indent=2) + "\n")
+
+
+def check_writable(path):
+    path = Path(path)
+    if path.is_dir():
+        raise BadInput(f"cannot write {path}: is a folder")
+    target = path if path.exists() else path.parent
+    if not target.exists():
+        raise BadInput(f"cannot write {path}: no folder {path.parent}")
+    if not os.access(target, os.W_OK) or not os.access(path.parent, os.W_OK):
+        raise BadInput(f"cannot write {path}: permission denied")
+
+
+# ------------------------------------------------------------------------------------------------
+# Baseline
+# ------------------------------------------------------------------------------------------------
+
+def provenance(result):
+    """What the figures depend on besides the RTL."""
+    liberty_hash = result["liberty"]["sha256"] if result["liberty"] else None
+    return {**result["tools"], "liberty": liberty_hash}
+
+
+def check(result, baseline_path):
+    """Compares with the accepted figures; exit status."""
+    try:
+        baseline = json.loads(Path(baseline_path).read_text(encoding="utf-8"))
+        accepted = {row["top"]: row for row in baseline["rows"]}
+        recorded = provenance(baseline)
+    except OSError as error:
+        raise BadInput(f"cannot read {baseline_path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{baseline_path} is not a {SCHEMA} file") from error
+
+    now = provenance(result)
+    stale = [f"{key} was {recorded.get(key)}, is {value}" for key, value in now.items()
+             if value is not None and recorded.get(key) != value]
+    differences = []
+    for row in result["rows"]:
+        if row["top"] not in accepted:
+            differences.append(f"{row['top']}: has no accepted figures")
+            continue
+        for key in CHECKED:
+            if key not in row:
+                continue
+            old, new = accepted[row["top"]].get(key), row[key]
+            if old is None or abs(new - old) > TOLERANCE * old:
+                change = "" if not old else f" ({100 * (new - old) / old:+.1f} %)"
+                differences.append(f"{row['top']}: {key} was {old}, is {new}{change}")
+    print()
+    for line in differences:
+        print(("note: " if stale else "FAIL: ") + line)
+    if stale:
+        print("STALE: the accepted figures were made with other tools; nothing is checked.")
+        for line in stale:
+            print("  " + line)
+        print("Record new ones with scripts/synth.sh --record.")
+        return 0
+    if differences:
+        print(f"A figure differs from synth/baseline.json by more than {TOLERANCE:.0%}, in whichever direction.")
+        print("When that is meant, record it with scripts/synth.sh --record and say why in the commit.")
+        return 1
+    print(f"check: all figures agree with the accepted ones (rows: {len(result['rows'])})")
+    return 0
+
+
+# ------------------------------------------------------------------------------------------------
+# Command line
+# ------------------------------------------------------------------------------------------------
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise BadInput(f"{message} (see --help)")
+
+
+def parse_arguments(argv):
+    parser = Parser(prog="scripts/synth.sh", allow_abbrev=False,
+                    description="Transistors, area and worst path of the RTL by Yosys and OpenSTA.")
+    parser.add_argument("--top", action="append", metavar="NAME",
+                        help="only this row; may be repeated. One of: " + ", ".join(t.name for t in TOPS))
+    parser.add_argument("--liberty", action="append", metavar="FILE",
+                        help="Liberty file, plain or .gz; repeat for a library in several files. "
+                             "Default: Debian's osu018")
+    parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
+    parser.add_argument("--work", metavar="DIR", help="keep netlists, reports and logs there")
+    parser.add_argument("--transistors-only", action="store_true", help="no Liberty file, area and path")
+    parser.add_argument("--jobs", type=int, metavar="N", help="rows at a time; default: all cores")
+    parser.add_argument("--rtl", metavar="DIR", default=str(ROOT / "rtl"),
+                        help="RTL folder with its arc.f; default: rtl/")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--check", action="store_true",
+                       help="fail when a figure differs from the accepted ones by more than 2 %%")
+    group.add_argument("--record", action="store_true", help="accept the figures of this run")
+    parser.add_argument("--baseline", metavar="FILE", default=str(BASELINE),
+                        help="accepted figures; default: synth/baseline.json")
+    arguments = parser.parse_args(argv)
+
+    known = {top.name: top for top in TOPS}
+    for name in arguments.top or []:
+        if name not in known:
+            raise BadInput(f"unknown top '{name}' (known: {' '.join(known)})")
+    names = dict.fromkeys(arguments.top or known)
+    arguments.tops = [known[name] for name in names]
+    if arguments.transistors_only and arguments.liberty:
+        raise BadInput("--transistors-only takes no --liberty")
+    if arguments.record and (arguments.top or arguments.liberty or arguments.transistors_only):
+        raise BadInput("--record takes neither --top, --liberty nor --transistors-only")
+    if arguments.jobs is None:
+        arguments.jobs = len(os.sched_getaffinity(0))
+    if arguments.jobs < 1:
+        raise BadInput(f"--jobs must be at least 1, not {arguments.jobs}")
+    if arguments.json:
+        check_writable(arguments.json)
+    if arguments.record:
+        check_writable(arguments.baseline)
+    return arguments
+
+
+def need_tools(transistors_only):
+    tools = [("yosys", "yosys")] if transistors_only else [("yosys", "yosys"), ("sta", "opensta")]
+    for command, package in tools:
+        if not shutil.which(command):
+            raise BadInput(f"'{command}' not found; it is in Debian's package {package}")
+
+
+def prepare_liberty(arguments, folder):
+    """(merged file, time unit in ns, description) of the Liberty files."""
+    paths = arguments.liberty or [DEFAULT_LIBERTY]
+    if not arguments.liberty and not os.path.exists(DEFAULT_LIBERTY):
+        raise BadInput(f"no {DEFAULT_LIBERTY}; it is in Debian's package qflow-tech-osu018")
+    try:
+        library, dropped = liberty.merge(paths)
+        unit_ns = liberty.time_unit_ns(library)
+    except liberty.LibertyError as error:
+        raise BadInput(str(error)) from error
+    except RecursionError as error:
+        raise BadInput(f"{paths[0]}: groups within groups too deep") from error
+    merged = check_path(folder / "merged.lib")
+    text = liberty.write(library) + "\n"
+    merged.write_text(text, encoding="latin-1")
+    if driver := liberty.small_buffer(library):
+        merged.with_suffix(".constr").write_text(f"set_driving_cell {driver}\n", encoding="latin-1")
+    files = [{"path": path, "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest()}
+             for path in paths]
+    return merged, unit_ns, {
+        "library": library.args.strip('"'),
+        "sha256": hashlib.sha256("".join(file["sha256"] for file in files).encode()).hexdigest(),
+        "files": files,
+        "cells": len(library.all("cell")),
+        "cells_dropped": sum(len(names) for names in dropped.values()),
+        "time_unit": library.attribute("time_unit"),
+    }
+
+
+def synthesize_all(arguments, library, unit_ns, folder):
+    """Rows in table order. The largest starts first, so that no core is left with it at the end."""
+    rows = {}
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        futures = {pool.submit(synthesize, top, Path(arguments.rtl).absolute(), library, unit_ns, folder,
+                               bool(arguments.work)): top for top in reversed(arguments.tops)}
+        try:
+            for future in concurrent.futures.as_completed(futures):
+                rows[futures[future].name] = future.result()
+                if sys.stderr.isatty():
+                    print(f"{len(rows)}/{len(futures)} {futures[future].name}", file=sys.stderr)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return [rows[top.name] for top in arguments.tops]
+
+
+def main(argv):
+    arguments = parse_arguments(argv)
+    need_tools(arguments.transistors_only)
+    rtl_files(Path(arguments.rtl))
+    with scratch("warpfold-synth-") as temporary:
+        folder = Path(temporary)
+        arguments.rtl = without_blanks(arguments.rtl, folder)
+        if arguments.work:
+            folder = check_path(Path(arguments.work).resolve())
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise BadInput(f"cannot make folder {folder}: {error.strerror}") from error
+        library, unit_ns, description = None, None, None
+        if not arguments.transistors_only:
+            library, unit_ns, description = prepare_liberty(arguments, folder)
+        rows = synthesize_all(arguments, library, unit_ns, folder)
+    result = {
+        "schema": SCHEMA,
+        "tools": tool_versions(not arguments.transistors_only),
+        "liberty": description,
+        "rows": rows,
+        "paper": comparison(rows),
+    }
+    print_result(result)
+    if arguments.json:
+        write_json(arguments.json, result)
+    if arguments.record:
+        write_json(arguments.baseline, result)
+        print(f"\nrecorded in {arguments.baseline}")
+    return check(result, arguments.baseline) if arguments.check else 0
+
+
+def exit_with(main_function, name):
+    """Ends the process with the status of a script's main(), errors as one line."""
+    try:
+        sys.exit(main_function(sys.argv[1:]))
+    except BadInput as bad:
+        print(f"{name}: {bad}", file=sys.stderr)
+        sys.exit(2)
+    except ToolFailed as failed:
+        print(f"{name}: {failed}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, RecursionError,
+            MemoryError) as error:
+        if os.environ.get("WARPFOLD_TRACEBACK"):
+            raise
+        said = " ".join(str(error).split())
+        print(f"{name}: " + (said if isinstance(error, (OSError, ValueError)) else
+                             f"input is not as expected: {type(error).__name__} {said}"), file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    exit_with(main, "synth.sh")
