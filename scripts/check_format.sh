@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Holds C++ and CUDA sources to .clang-format (version 14), and the text files to no trailing blanks.
-#   scripts/check_format.sh [--fix]     --fix: format the C++ and CUDA sources
+# Holds C++ and CUDA sources to .clang-format (version 14), the Python package to black, and the text files to no
+# trailing blanks.
+#   scripts/check_format.sh [--fix]     --fix: format the sources
 # Other versions format otherwise: without version 14, which Debian 13 does not have, C++ is not looked at.
 # Exit code 1: something is not as it should be. 2: bad usage, or --fix without clang-format 14.
 set -euo pipefail
@@ -27,12 +28,18 @@ if [[ -z $formatter ]] || ! grep -q 'version 14\.' < <("$formatter" --version); 
   left_out=" (C++ not checked: no clang-format of version 14)"
   formatter=true
 fi
+command -v black >/dev/null || {
+  echo "check_format.sh: 'black' not found; it is in Debian's package black" >&2
+  exit 2
+}
 if [[ ${1:-} == --fix ]]; then
   "$formatter" -i "${sources[@]}"
+  black -q python
   exit 0
 fi
 failed=0
 "$formatter" --dry-run -Werror "${sources[@]}" || failed=1
+black -q --check --diff python || failed=1
 if grep -rnE '[[:blank:]]+$' --include='*.sv' --include='*.svh' --include='*.[ch]pp' --include='*.sh' \
   --include='*.py' --include='*.md' --include='*.toml' --include='CMakeLists.txt' \
   rtl model traces python tb examples cmake synth scripts docs ./*.md CMakeLists.txt; then

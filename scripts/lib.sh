@@ -75,7 +75,7 @@ packages_fuzz=(clang libclang-rt-dev llvm)
 packages_test=(
   "${packages_run[@]}" "${packages_figures[@]}" "${packages_fpga[@]}"
   qflow'?' qflow-tech-osu018'?' graywolf'?' qrouter'?' magic'?' netgen-lvs klayout tcl
-  libgtest-dev iverilog opensta make clang-format-14'?' z3 patch pkgconf zsh
+  libgtest-dev iverilog opensta make clang-format-14'?' black mypy z3 patch pkgconf zsh
   chromium chromium-driver python3-selenium
   slurmctld slurmd slurm-client munge
 )

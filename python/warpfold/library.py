@@ -11,8 +11,16 @@ import numpy as np
 NO_LANES, LEFT_OUT = -1, -2
 
 # Names and element types of the columns, in the order of EventColumns and LaneColumns.
-EVENT_COLUMNS = {"cta": np.int64, "warp": np.int32, "order": np.int32, "site": np.int32, "mask": np.uint32,
-                 "lanes": np.int32, "uniform": np.bool_, "primitive": np.int64}
+EVENT_COLUMNS = {
+    "cta": np.int64,
+    "warp": np.int32,
+    "order": np.int32,
+    "site": np.int32,
+    "mask": np.uint32,
+    "lanes": np.int32,
+    "uniform": np.bool_,
+    "primitive": np.int64,
+}
 LANE_COLUMNS = {"event": np.int64, "lane": np.int32, "primitive": np.int64, "address": np.uint64}
 
 

@@ -17,10 +17,10 @@ from .library import EVENT_COLUMNS, LANE_COLUMNS, LEFT_OUT, LIBRARY, NO_LANES, e
 class Lanes(NamedTuple):
     """The active lanes of events, a row for each lane: ordered by event, then by lane. Arrays of shape (rows,)."""
 
-    event: np.ndarray      # int64: position of its event in the columns of Events
-    lane: np.ndarray       # int32, 0..31
+    event: np.ndarray  # int64: position of its event in the columns of Events
+    lane: np.ndarray  # int32, 0..31
     primitive: np.ndarray  # int64: index of the element that the lane adds to
-    address: np.ndarray    # uint64: byte address as on the GPU of the recording
+    address: np.ndarray  # uint64: byte address as on the GPU of the recording
 
 
 class Events:
@@ -143,8 +143,10 @@ class Trace:
         return len(self.ctas)
 
     def __repr__(self):
-        return (f"<warpfold.Trace {self.path}: kernel {self.header['kernel']}, {len(self)} CTAs, "
-                f"{LIBRARY.warpfold_event_count(self._handle)} events at {len(self.sites)} sites>")
+        return (
+            f"<warpfold.Trace {self.path}: kernel {self.header['kernel']}, {len(self)} CTAs, "
+            f"{LIBRARY.warpfold_event_count(self._handle)} events at {len(self.sites)} sites>"
+        )
 
     def __iter__(self):
         return self.chunks(ctas=1)
@@ -166,7 +168,9 @@ class Trace:
         Times the path's cost (header["costs"]) these are the warp instructions of the file's CTAs without reductions.
         """
         paths = self.header["paths"]
-        taken = np.array([paths.index(site["taken_path"]) if site["taken_path"] else -1 for site in self.sites], np.int32)
+        taken = np.array(
+            [paths.index(site["taken_path"]) if site["taken_path"] else -1 for site in self.sites], np.int32
+        )
         passes = np.zeros(len(paths), np.uint64)
 
         def fill(_counts, _):
@@ -191,7 +195,9 @@ class Trace:
         wanted, counts = np.array(choice, np.int32), np.zeros(3, np.uint64)
         while begin < end:
             with self._lock:
-                begin = LIBRARY.warpfold_take(self._handle, begin, end, pointer(wanted, c_int32), pointer(counts, c_uint64))
+                begin = LIBRARY.warpfold_take(
+                    self._handle, begin, end, pointer(wanted, c_int32), pointer(counts, c_uint64)
+                )
                 if begin < 0:
                     raise Error(last_error())
                 piece = fill(counts.tolist(), choice)
@@ -206,15 +212,18 @@ def _index(wanted, names):
 
 
 def _listed(sites, chosen):
-    return "; ".join(f"site {sites[i]['name']}: {', '.join(entry['name'] for entry in sites[i]['parameters'])}"
-                     for i in chosen)
+    return "; ".join(
+        f"site {sites[i]['name']}: {', '.join(entry['name'] for entry in sites[i]['parameters'])}" for i in chosen
+    )
 
 
 def _joined(pieces, kinds):
     """Each column in one array. Frees the pieces of a column before it joins the next."""
     pieces = list(pieces)
-    return {name: np.concatenate([piece.pop(name) for piece in pieces]) if pieces else np.empty(0, kind)
-            for name, kind in kinds.items()}
+    return {
+        name: np.concatenate([piece.pop(name) for piece in pieces]) if pieces else np.empty(0, kind)
+        for name, kind in kinds.items()
+    }
 
 
 def _of_words(words, kind):
@@ -224,4 +233,4 @@ def _of_words(words, kind):
         return words.view(np.float64)
     if kind == "f16x2":
         return words.view(np.float16).reshape(-1, 2)
-    return np.stack([words << 16, words & np.uint32(0xffff0000)], axis=1).view(np.float32)
+    return np.stack([words << 16, words & np.uint32(0xFFFF0000)], axis=1).view(np.float32)

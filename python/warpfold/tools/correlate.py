@@ -89,7 +89,7 @@ def ranks(values):
         end = start
         while end + 1 < len(order) and values[order[end + 1]] == values[order[start]]:
             end += 1
-        for i in order[start:end + 1]:
+        for i in order[start : end + 1]:
             result[i] = (start + end) / 2 + 1
         start = end + 1
     return result
@@ -127,8 +127,14 @@ def picks(points):
             continue
         best = min(own, key=lambda p: p["measured_ms"])
         pick = min(own, key=lambda p: p["modelled_ms"])
-        result.append({"trace": trace, "best": best["policy"], "pick": pick["policy"],
-                       "cost": pick["measured_ms"] / best["measured_ms"] - 1})
+        result.append(
+            {
+                "trace": trace,
+                "best": best["policy"],
+                "pick": pick["policy"],
+                "cost": pick["measured_ms"] / best["measured_ms"] - 1,
+            }
+        )
     return result
 
 
@@ -137,8 +143,9 @@ def picks(points):
 
 def run(*arguments, command=COMMAND, **options):
     try:
-        return subprocess.run([str(command), *map(str, arguments)], check=True, text=True, stdout=subprocess.PIPE,
-                              **options).stdout
+        return subprocess.run(
+            [str(command), *map(str, arguments)], check=True, text=True, stdout=subprocess.PIPE, **options
+        ).stdout
     except OSError as error:
         raise BadInput(f"{command}: {error.strerror}") from error
     except subprocess.CalledProcessError as error:
@@ -177,8 +184,12 @@ def measured_of(info, gpu_arch, only=None, machine=None):
         for time in header["times"]:
             policy = time["policy"]
             kind = policy.split(":")[0]
-            if (kind in POLICIES and kind in code and (not only or policy in only)
-                    and time.get("gpu", header["gpu"]) == gpu):
+            if (
+                kind in POLICIES
+                and kind in code
+                and (not only or policy in only)
+                and time.get("gpu", header["gpu"]) == gpu
+            ):
                 times[policy] = time["median_ms"]
     return Measured(header["workload"], times, info["stats"]["lane_atomics"], header["sample_every"])
 
@@ -191,8 +202,22 @@ def correlate(trace, has, args):
         if has.thinned(args):
             simulated, every = Path(folder) / Path(trace).name, every * THIN_TO_ONE_IN
             run("trace", "sample", trace, simulated, "--every", THIN_TO_ONE_IN)
-        run("sim", simulated, "--gpu", args.gpu, "--policy", ",".join(policies), "--unit", "golden", "--jobs", 1,
-            "--threads", 1, "--json", out)
+        run(
+            "sim",
+            simulated,
+            "--gpu",
+            args.gpu,
+            "--policy",
+            ",".join(policies),
+            "--unit",
+            "golden",
+            "--jobs",
+            1,
+            "--threads",
+            1,
+            "--json",
+            out,
+        )
         results = {one["policy"]: one for one in json.loads(out.read_text(encoding="utf-8"))["runs"]}
     points = []
     for one in (results[policy] for policy in has.times):
@@ -200,10 +225,17 @@ def correlate(trace, has, args):
         if measured and measured["ratio"] is None:
             raise BadInput(f"{trace}: its times are of {measured['gpu']}, the machine is {args.gpu}")
         clock = one["config"]["sm"]["clock_ghz"] if isinstance(one.get("config"), dict) else args.clock
-        points.append({"trace": Path(trace).stem, "workload": has.workload, "policy": one["policy"],
-                       "sample_every": every, "cycles": one["cycles"],
-                       "modelled_ms": one["cycles"] / (clock * 1e6) + args.launch_us / 1e3,
-                       "measured_ms": has.times[one["policy"]]})
+        points.append(
+            {
+                "trace": Path(trace).stem,
+                "workload": has.workload,
+                "policy": one["policy"],
+                "sample_every": every,
+                "cycles": one["cycles"],
+                "modelled_ms": one["cycles"] / (clock * 1e6) + args.launch_us / 1e3,
+                "measured_ms": has.times[one["policy"]],
+            }
+        )
     return points
 
 
@@ -232,7 +264,9 @@ def table(points):
     lines = [f"{'trace':16} {'policy':10} {'modelled ms':>11} {'measured ms':>11} {'error':>8}"]
     for p in points:
         error = p["modelled_ms"] / p["measured_ms"] - 1
-        lines.append(f"{p['trace']:16} {p['policy']:10} {p['modelled_ms']:11.4f} {p['measured_ms']:11.4f} {error:+8.1%}")
+        lines.append(
+            f"{p['trace']:16} {p['policy']:10} {p['modelled_ms']:11.4f} {p['measured_ms']:11.4f} {error:+8.1%}"
+        )
     return "\n".join(lines)
 
 
@@ -245,18 +279,25 @@ def text_of(all_points, overall, chosen):
     samples = {p["trace"]: p["sample_every"] for p in all_points if p["sample_every"] > 1}
     if samples:
         lines.append("samples, 1 CTA in: " + ", ".join(f"{trace} {every}" for trace, every in samples.items()))
-    lines.append(f"{overall['points']} points: mean absolute error {overall['mean_absolute_error']:.1%}, "
-                 f"mean error {overall['mean_error']:+.1%}")
+    lines.append(
+        f"{overall['points']} points: mean absolute error {overall['mean_absolute_error']:.1%}, "
+        f"mean error {overall['mean_error']:+.1%}"
+    )
     worst = overall["worst"]
     lines.append(f"worst: {worst['trace']} {worst['policy']} {worst['error']:+.1%}")
-    lines.append(f"Pearson {number(overall['pearson'])} (of logarithms {number(overall['pearson_log'])}), "
-                 f"ranks {number(overall['rank_correlation'])}")
+    lines.append(
+        f"Pearson {number(overall['pearson'])} (of logarithms {number(overall['pearson_log'])}), "
+        f"ranks {number(overall['rank_correlation'])}"
+    )
     for name, figures in groups(all_points).items():
-        lines.append(f"{name}: {figures['points']} points, mean absolute error {figures['mean_absolute_error']:.1%}, "
-                     f"worst {figures['worst']['error']:+.1%}, Pearson {number(figures['pearson'])}")
+        lines.append(
+            f"{name}: {figures['points']} points, mean absolute error {figures['mean_absolute_error']:.1%}, "
+            f"worst {figures['worst']['error']:+.1%}, Pearson {number(figures['pearson'])}"
+        )
     for p in chosen:
-        lines.append(f"{p['trace']}: the best threshold is {p['best']}, the model's {p['pick']}, which costs "
-                     f"{p['cost']:.1%}")
+        lines.append(
+            f"{p['trace']}: the best threshold is {p['best']}, the model's {p['pick']}, which costs " f"{p['cost']:.1%}"
+        )
     return "\n".join(lines)
 
 
@@ -264,11 +305,14 @@ def plotter():
     """matplotlib's pyplot, for files only."""
     try:
         import matplotlib
+
         matplotlib.use("Agg")
         from matplotlib import pyplot
     except ImportError as error:
-        raise BadInput(f"this Python, {sys.executable}, has no matplotlib ({error}); Debian's package "
-                       "python3-matplotlib is for /usr/bin/python3, which scripts/correlate.sh takes") from error
+        raise BadInput(
+            f"this Python, {sys.executable}, has no matplotlib ({error}); Debian's package "
+            "python3-matplotlib is for /usr/bin/python3, which scripts/correlate.sh takes"
+        ) from error
     return pyplot
 
 
@@ -284,8 +328,9 @@ def draw(points, path):
     axes.plot([low, high], [low, high], color="black", linewidth=0.8)
     for factor in (0.75, 1.25):
         axes.plot([low, high], [low * factor, high * factor], color="grey", linewidth=0.5, linestyle="--")
-    axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), xlabel="measured, ms",
-             ylabel="modelled, ms")
+    axes.set(
+        xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), xlabel="measured, ms", ylabel="modelled, ms"
+    )
     axes.set_aspect("equal")
     axes.legend()
     figure.tight_layout()
@@ -298,12 +343,19 @@ def main(argv=None):
     parser.add_argument("--gpu", default="h200", help="machine, of the GPU that the times are of (%(default)s)")
     parser.add_argument("--arch", default="sm_90", help="its code (%(default)s)")
     parser.add_argument("--clock", type=float, default=1.98, help=argparse.SUPPRESS)
-    parser.add_argument("--launch-us", type=float, default=5.0,
-                        help="between events around an empty kernel (%(default)s, control/launch_alone on an H200)")
+    parser.add_argument(
+        "--launch-us",
+        type=float,
+        default=5.0,
+        help="between events around an empty kernel (%(default)s, control/launch_alone on an H200)",
+    )
     parser.add_argument("--policy", type=lambda t: t.split(","), help="only these, comma-separated")
-    parser.add_argument("--as-shipped", action="store_true",
-                        help=f"thin no trace: those that are samples and have more than {THIN_ABOVE:,} additions of "
-                             f"lanes are otherwise simulated as 1 in {THIN_TO_ONE_IN} of their CTAs")
+    parser.add_argument(
+        "--as-shipped",
+        action="store_true",
+        help=f"thin no trace: those that are samples and have more than {THIN_ABOVE:,} additions of "
+        f"lanes are otherwise simulated as 1 in {THIN_TO_ONE_IN} of their CTAs",
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path, help="folder for correlation.json, .csv and .png")
     args = parser.parse_args(argv)
@@ -318,12 +370,21 @@ def main(argv=None):
         overall, chosen = summary(points), picks(points)
         print(text_of(points, overall, chosen))
         if args.out:
-            result = {"schema": SCHEMA, "gpu": args.gpu, "launch_us": args.launch_us, "summary": overall,
-                      "groups": groups(points), "thresholds": chosen, "points": points}
+            result = {
+                "schema": SCHEMA,
+                "gpu": args.gpu,
+                "launch_us": args.launch_us,
+                "summary": overall,
+                "groups": groups(points),
+                "thresholds": chosen,
+                "points": points,
+            }
             whole_file.write(args.out / "correlation.json", json.dumps(result, indent=1) + "\n")
             rows = ["trace,policy,cycles,modelled_ms,measured_ms"]
-            rows += [f"{p['trace']},{p['policy']},{p['cycles']},{p['modelled_ms']:.6f},{p['measured_ms']:.6f}"
-                     for p in points]
+            rows += [
+                f"{p['trace']},{p['policy']},{p['cycles']},{p['modelled_ms']:.6f},{p['measured_ms']:.6f}"
+                for p in points
+            ]
             whole_file.write(args.out / "correlation.csv", "\n".join(rows) + "\n")
             draw(points, args.out / "correlation.png")
     except (BadInput, OSError) as error:

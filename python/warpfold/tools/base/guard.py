@@ -33,8 +33,18 @@ def _again(what, otherwise=sys.unraisablehook):
 sys.unraisablehook = _again
 
 # What input that is not as expected makes Python raise.
-BAD_INPUT = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, RecursionError,
-             MemoryError, StopIteration)
+BAD_INPUT = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    EOFError,
+    RecursionError,
+    MemoryError,
+    StopIteration,
+)
 
 
 def line_of(error):
@@ -44,7 +54,9 @@ def line_of(error):
     if isinstance(error, MemoryError):
         return "out of memory"
     text = " ".join(str(error).split())
-    return text if isinstance(error, ValueError) and text else f"input is not as expected: {type(error).__name__} {text}"
+    return (
+        text if isinstance(error, ValueError) and text else f"input is not as expected: {type(error).__name__} {text}"
+    )
 
 
 def end(name, function, *arguments):
@@ -92,8 +104,11 @@ def _below():
 def end_children():
     """Ends all processes below this one within about a second. They are asked as by Ctrl-C; those that go on and have
     no others below them are killed, so that the others can still clean up, then all."""
-    for choose, number, seconds in ((dict.keys, signal.SIGINT, 0.6), (_leaves, signal.SIGKILL, 0.4),
-                                    (dict.keys, signal.SIGKILL, 0.2)):
+    for choose, number, seconds in (
+        (dict.keys, signal.SIGINT, 0.6),
+        (_leaves, signal.SIGKILL, 0.4),
+        (dict.keys, signal.SIGKILL, 0.2),
+    ):
         for process in choose(_below()):
             try:
                 os.kill(process, number)
@@ -110,10 +125,12 @@ def _leaves(below):
 
 def end_children_when_interrupted():
     """From here on an interrupt ends what this process has started, then raises KeyboardInterrupt; once."""
+
     def interrupted(*_):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         end_children()
         raise KeyboardInterrupt
+
     signal.signal(signal.SIGINT, interrupted)
 
 
@@ -121,12 +138,14 @@ def run_beside(process, command, **options):
     """subprocess.run, which ends when that process (a number; 0: none) does."""
     with subprocess.Popen(command, preexec_fn=die_with_parent, **options) as child:
         if process:
+
             def watch():
                 try:
                     select.select([os.pidfd_open(process)], [], [])
                 except OSError:
                     pass  # it has gone already
                 child.kill()
+
             threading.Thread(target=watch, daemon=True).start()
         out, said = child.communicate()
     return subprocess.CompletedProcess(command, child.returncode, out, said)

@@ -43,8 +43,9 @@ def table(values):
     head = ("parameter", "value", "determined", "within", "source")
     widths = [max(width, len(text)) for width, text in zip(widths, head)]
     form = "{:{}} {:>{}} {:{}} {:>{}}  {}"
-    return [form.format(*(x for pair in zip(row, widths) for x in pair), row[4]).rstrip()[:150]
-            for row in [head, *rows]]
+    return [
+        form.format(*(x for pair in zip(row, widths) for x in pair), row[4]).rstrip()[:150] for row in [head, *rows]
+    ]
 
 
 def findings(values, notes):
@@ -55,13 +56,19 @@ def findings(values, notes):
         if value.source == "measured" and (len(labels) > 1 or " " in labels[0]):
             lines.append(f"  {value.parameter} = {number(value.value)}: {told(value.readings, 4)}")
     misfits = [f"  {v.parameter}: {v.misfit}" for v in values.values() if v.misfit]
-    misfits += [f"  {v.parameter}: {v.comment.partition('undetermined: ')[2]}; its value is another machine's"
-                for v in values.values() if v.source == "undetermined"]
+    misfits += [
+        f"  {v.parameter}: {v.comment.partition('undetermined: ')[2]}; its value is another machine's"
+        for v in values.values()
+        if v.source == "undetermined"
+    ]
     misfits += [f"  {note}" for note in notes]
     lines += ["", "What does not fit:", *(misfits or ["  nothing"])]
     counts = Counter(value.determined for value in values.values())
-    lines += ["", f"How well {len(values)} parameters are determined: "
-              + ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])]
+    lines += [
+        "",
+        f"How well {len(values)} parameters are determined: "
+        + ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word]),
+    ]
     return lines
 
 
@@ -69,23 +76,39 @@ def compare(machine, values, path):
     """Lines on where another machine has other values than the file that was written."""
     mine = base_machine(str(machine)).values
     other, name = base_machine(str(path)).values, Path(path).stem if str(path).endswith(".toml") else path
-    lines = [f"  {p}: {number(mine[p])} ({name}: {number(other[p])})" for p in values if p in other and other[p] != mine[p]]
+    lines = [
+        f"  {p}: {number(mine[p])} ({name}: {number(other[p])})" for p in values if p in other and other[p] != mine[p]
+    ]
     return ["", f"Differences from {path}:", *(lines or ["  none"])]
 
 
 def arguments(argv):
     parser = argparse.ArgumentParser(description="A machine file from microbenchmarks.")
     parser.add_argument("--name", required=True, help="of the machine")
-    parser.add_argument("--measurements", action="append", required=True, metavar="FILE",
-                        help="of warpfold_microbench; of several files the first that has a case decides")
+    parser.add_argument(
+        "--measurements",
+        action="append",
+        required=True,
+        metavar="FILE",
+        help="of warpfold_microbench; of several files the first that has a case decides",
+    )
     parser.add_argument("--base", default="h200", help="machine that what is not measured comes from (%(default)s)")
     parser.add_argument("--out", type=Path, default=ROOT / "results/calibrate", help="folder (%(default)s)")
     parser.add_argument("--compare", metavar="MACHINE", help="also print where that machine has other values")
     parser.add_argument("--no-replay", action="store_true", help="do not run the microbenchmarks in the model")
-    parser.add_argument("--match", default=replay_microbench.RATES, metavar="REGEX",
-                        help="replay the cases whose name it finds, . for all; default: those that set rates")
-    parser.add_argument("--energies", action="append", default=[], metavar="FILE",
-                        help="of warpfold_capture energy: fit the energies to its first scene")
+    parser.add_argument(
+        "--match",
+        default=replay_microbench.RATES,
+        metavar="REGEX",
+        help="replay the cases whose name it finds, . for all; default: those that set rates",
+    )
+    parser.add_argument(
+        "--energies",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="of warpfold_capture energy: fit the energies to its first scene",
+    )
     parser.add_argument("--trace", action="append", default=[], metavar="FILE", help="of a scene of these")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     return parser.parse_args(argv)
@@ -96,8 +119,10 @@ def make(args):
         raise BadInput(f'"{args.name}" is no name of a machine')
     measured = Measurement.read(args.measurements)
     if measured.device("compute_capability") < LEAST_CODE:
-        raise BadInput(f"{measured.gpu['name']}: compute capability {measured.gpu['compute_capability'] / 10}, "
-                       f"needed is {LEAST_CODE / 10}")
+        raise BadInput(
+            f"{measured.gpu['name']}: compute capability {measured.gpu['compute_capability'] / 10}, "
+            f"needed is {LEAST_CODE / 10}"
+        )
     base = base_machine(args.base)
     try:
         values, notes = derive(measured, base, args.base)
@@ -121,8 +146,13 @@ def make(args):
     print("\n".join(lines), flush=True)
     if not args.no_replay:
         print("\nThe microbenchmarks of REDs on the new machine, SM cycles a RED:\n", flush=True)
-        rows = replay_microbench.replay(args.measurements[0] if not results.exists() else results, machine,
-                                        measured.device("sms"), args.match, args.jobs)
+        rows = replay_microbench.replay(
+            args.measurements[0] if not results.exists() else results,
+            machine,
+            measured.device("sms"),
+            args.match,
+            args.jobs,
+        )
         print(replay_microbench.text_of(rows))
 
 

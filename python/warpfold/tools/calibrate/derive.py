@@ -73,9 +73,14 @@ def by_rule(rule, measured, so_far):
 
 
 def taken_over(parameter, base, base_name, why):
-    return Value(parameter, base.values[parameter], "undetermined" if why else "base",
-                 f"estimate, as {base_name}, undetermined: {why}" if why else
-                 f"as {base_name}: {base.comments.get(parameter, '')}".rstrip(": "))
+    return Value(
+        parameter,
+        base.values[parameter],
+        "undetermined" if why else "base",
+        f"estimate, as {base_name}, undetermined: {why}"
+        if why
+        else f"as {base_name}: {base.comments.get(parameter, '')}".rstrip(": "),
+    )
 
 
 def derive(measured, base, base_name):

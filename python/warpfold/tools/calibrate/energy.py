@@ -41,9 +41,26 @@ def simulated(machine, trace, policies, jobs):
     """{policy: run} on the machine file."""
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.json"
-        done = subprocess.run([COMMAND, "sim", trace, "--gpu", machine, "--unit", "golden", "--policy",
-                               ",".join(policies), "--jobs", str(jobs), "--json", results],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [
+                COMMAND,
+                "sim",
+                trace,
+                "--gpu",
+                machine,
+                "--unit",
+                "golden",
+                "--policy",
+                ",".join(policies),
+                "--jobs",
+                str(jobs),
+                "--json",
+                results,
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if done.returncode != 0:
             raise BadInput(f"{trace}: {(done.stderr.strip() or 'the simulation failed').splitlines()[-1]}")
         return {run["policy"]: run for run in json.loads(results.read_text(encoding="utf-8"))["runs"]}
@@ -58,8 +75,10 @@ def points_of(machine, scenes, traces, jobs):
             missing.append(scene["scene"])
             continue
         with energy_fit.reading(scene["scene"], "energies of warpfold_capture"):
-            measured = {entry["policy"]: (entry["kernel_ms"], 1e3 * entry["joules_per_launch_above_idle"])
-                        for entry in scene["energy"]}
+            measured = {
+                entry["policy"]: (entry["kernel_ms"], 1e3 * entry["joules_per_launch_above_idle"])
+                for entry in scene["energy"]
+            }
         print(f"simulate {trace}", flush=True)
         runs = simulated(machine, trace, list(measured), jobs)
         points += [(scene["scene"], policy, runs[policy], *measured[policy]) for policy in measured if policy in runs]
@@ -83,13 +102,17 @@ def table(points, coefficients, fitted_scene):
         ours = energy_fit.modelled(coefficients, run, milliseconds)
         fitted = scene == fitted_scene and policy != HELD_OUT
         errors[fitted].append(abs(ours / millijoules - 1))
-        lines.append(f"{scene:16} {policy:9} {millijoules:12.2f} {ours:9.2f} {ours / millijoules - 1:+7.1%}"
-                     f"{'  fitted' if fitted else ''}")
+        lines.append(
+            f"{scene:16} {policy:9} {millijoules:12.2f} {ours:9.2f} {ours / millijoules - 1:+7.1%}"
+            f"{'  fitted' if fitted else ''}"
+        )
     lines.append("")
     for fitted, found in errors.items():
         if found:
-            lines.append(f"{len(found)} launches {'that were fitted' if fitted else 'that had no part in the fit'}: "
-                         f"mean {sum(found) / len(found):.1%}, worst {max(found):.1%}")
+            lines.append(
+                f"{len(found)} launches {'that were fitted' if fitted else 'that had no part in the fit'}: "
+                f"mean {sum(found) / len(found):.1%}, worst {max(found):.1%}"
+            )
     return lines, max(errors[True])
 
 
@@ -101,7 +124,9 @@ def fit(text, gpu, files, traces, jobs):
     scenes = [scene for file in files for scene in scenes_of(file)]
     names = {scene.get("gpu") for scene in scenes}
     if names != {gpu}:
-        raise BadInput(f"{files[0]}: energies of {', '.join(sorted(map(str, names)))}, the microbenchmarks are of {gpu}")
+        raise BadInput(
+            f"{files[0]}: energies of {', '.join(sorted(map(str, names)))}, the microbenchmarks are of {gpu}"
+        )
     first = scenes[0]["scene"]
     with tempfile.TemporaryDirectory() as folder:
         machine = Path(folder) / "machine.toml"
@@ -109,15 +134,18 @@ def fit(text, gpu, files, traces, jobs):
         points, missing = points_of(machine, scenes, traces, jobs)
     chosen = [tuple(point[2:]) for point in points if point[0] == first and point[1] != HELD_OUT]
     if len(chosen) <= len(energy_fit.FITTED):
-        raise BadInput(f"{files[0]}: {len(chosen)} launches of {first} with a trace are too few for "
-                       f"{len(energy_fit.FITTED)} unknowns")
+        raise BadInput(
+            f"{files[0]}: {len(chosen)} launches of {first} with a trace are too few for "
+            f"{len(energy_fit.FITTED)} unknowns"
+        )
     with energy_fit.reading(files[0], "energies that can be fitted"):
         coefficients = energy_fit.fit(chosen)
     lines, worst = table(points, coefficients, first)
     lines += [f"{scene}: measured, but there is no trace of it" for scene in missing]
     source = f"calibrated: {len(chosen)} launches of {first}, scripts/calibrate/energy.py; within {worst:.0%}"
-    values = {name: (round(float(value), 1 if name.endswith("watts") else 0), source)
-              for name, value in coefficients.items()}
+    values = {
+        name: (round(float(value), 1 if name.endswith("watts") else 0), source) for name, value in coefficients.items()
+    }
     idle = sum(scene["idle_watts"] for scene in scenes) / len(scenes)
     values["idle_watts"] = (round(idle, 0), f"measured: NVML without work, {len(scenes)} readings")
     return rewritten(text, values), lines

@@ -63,11 +63,18 @@ def nonnegative_least_squares(matrix, target):
 def row_of(run, milliseconds):
     """(what each fitted coefficient is multiplied by, the rest), in millijoules. A sample has a part of the counts."""
     energy, activity, scale = run["config"]["energy"], run["activity"], 1e-9 * run.get("gpu_part", 1)
-    fitted = [activity["instructions"] * scale, (activity["shuffles"] - activity["shuffles_of_zeros"]) * scale,
-              run["rop_ops"] * scale, milliseconds]
-    rest = (run["noc_bytes"] * energy["noc_byte_pj"] +
-            (activity["l2_misses"] + activity["l2_evictions"]) * run["config"]["l2"]["line_bytes"] *
-            energy["dram_byte_pj"]) * scale
+    fitted = [
+        activity["instructions"] * scale,
+        (activity["shuffles"] - activity["shuffles_of_zeros"]) * scale,
+        run["rop_ops"] * scale,
+        milliseconds,
+    ]
+    rest = (
+        run["noc_bytes"] * energy["noc_byte_pj"]
+        + (activity["l2_misses"] + activity["l2_evictions"])
+        * run["config"]["l2"]["line_bytes"]
+        * energy["dram_byte_pj"]
+    ) * scale
     return fitted, rest
 
 
@@ -112,6 +119,7 @@ def read_points(measured_files, result_files):
 def report(points, missing, held_out):
     for name in missing:
         print(f"energy_fit.py: {name}: measured, but not among the results", file=sys.stderr)
+
     def is_held_out(run):
         return Path(run["trace"]).stem in held_out or run["policy"] in held_out
 
@@ -143,12 +151,19 @@ def main(arguments):
     parser = argparse.ArgumentParser(description="Fit the energies of a machine to measured launches.")
     parser.add_argument("results", nargs="+", metavar="RESULTS.json", help="of warpfold sim --json")
     parser.add_argument("--measured", action="append", metavar="FILE.json", help="[model/gpus/h200-energy.json]")
-    parser.add_argument("--hold-out", action="append", default=[], metavar="NAME",
-                        help="a trace or a policy: compare it, but do not fit to it")
+    parser.add_argument(
+        "--hold-out",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a trace or a policy: compare it, but do not fit to it",
+    )
     options = parser.parse_args(arguments)
     if numpy is None:
-        print("energy_fit.py: this Python has no numpy; Debian's package python3-numpy is for /usr/bin/python3",
-              file=sys.stderr)
+        print(
+            "energy_fit.py: this Python has no numpy; Debian's package python3-numpy is for /usr/bin/python3",
+            file=sys.stderr,
+        )
         return 2
     try:
         points, missing = read_points(options.measured or [ROOT / "model/gpus/h200-energy.json"], options.results)
@@ -160,4 +175,5 @@ def main(arguments):
 
 if __name__ == "__main__":
     from ..base import guard
+
     guard.end("energy_fit.py", main, sys.argv[1:])

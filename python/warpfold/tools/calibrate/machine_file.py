@@ -9,8 +9,11 @@ KEY = re.compile(r"^(\w+) = ([^#]*?)\s*(?:#\s*(.*))?$")
 SECTION = re.compile(r"^\[(\w+)\]$")
 # Parameters that a machine file may leave out: the one that they stand behind, and what they are then
 # (model/machine/config.hpp).
-OPTIONAL = {"latency.shared_cas": ("latency.cta_launch", 43), "lsu.red_word": ("lsu.red_change", 1.01),
-            "lsu.shared_cas": ("lsu.shared_wide", 2.44)}
+OPTIONAL = {
+    "latency.shared_cas": ("latency.cta_launch", 43),
+    "lsu.red_word": ("lsu.red_change", 1.01),
+    "lsu.shared_cas": ("lsu.shared_wide", 2.44),
+}
 
 
 class Base:
@@ -66,7 +69,7 @@ def number(value):
 def line_of(key, value, comment):
     text = f"{key} = {number(value)}"
     text = f"{text:<31} # {comment}"
-    return text if len(text) <= WIDTH else text[:WIDTH - 2].rstrip() + " .."
+    return text if len(text) <= WIDTH else text[: WIDTH - 2].rstrip() + " .."
 
 
 def machine_text(name, gpu, base_name, base, parameters):
@@ -85,8 +88,8 @@ def machine_text(name, gpu, base_name, base, parameters):
         "#               did not decide it, for the reason named",
         "",
         f'name = "{name}"',
-        f'sass_arch = "sm_{code}"'.ljust(31) +
-        f" # CUDA guide: compute capability {code / 10}; a run uses its instruction costs",
+        f'sass_arch = "sm_{code}"'.ljust(31)
+        + f" # CUDA guide: compute capability {code / 10}; a run uses its instruction costs",
     ]
     for section, keys in base.sections().items():
         lines += ["", *(one for one in base.about[section] if "calibrat" not in one.lower()), f"[{section}]"]

@@ -32,8 +32,9 @@ class Measurement:
         self.used = {}  # {name: keys of `extra` that a rule read}
         for content in reversed(files):
             if content["gpu"].get("name") != files[0]["gpu"].get("name"):
-                raise BadInput(f"measurements of two GPUs: {files[0]['gpu'].get('name')} and "
-                               f"{content['gpu'].get('name')}")
+                raise BadInput(
+                    f"measurements of two GPUs: {files[0]['gpu'].get('name')} and " f"{content['gpu'].get('name')}"
+                )
             self.gpu.update(content["gpu"])
             self.given.update(content.get("parameters", {}))
             self.cases.update({result["name"]: result for result in content["results"]})
@@ -90,8 +91,11 @@ class Measurement:
 
     def launches_apart(self, names):
         """Between the launches' quartiles, of the case that varies most, over its median; None if no case says."""
-        ranges = [(self.cases[n]["quartiles"][1] - self.cases[n]["quartiles"][0]) / abs(self.cases[n]["median"])
-                  for n in names if n in self.cases and "quartiles" in self.cases[n] and self.cases[n]["median"]]
+        ranges = [
+            (self.cases[n]["quartiles"][1] - self.cases[n]["quartiles"][0]) / abs(self.cases[n]["median"])
+            for n in names
+            if n in self.cases and "quartiles" in self.cases[n] and self.cases[n]["median"]
+        ]
         return max(ranges, default=None)
 
     def compact(self):

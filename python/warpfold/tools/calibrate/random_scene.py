@@ -32,8 +32,9 @@ def write(folder):
     folder.mkdir(parents=True, exist_ok=True)
     draw = random.Random(2025)
     (folder / "random.splat").write_bytes(b"".join(record(draw) for _ in range(GAUSSIANS)))
-    (folder / "cameras.json").write_text(json.dumps({"scenes": {"random": {"file": "random.splat", **VIEW}}}) + "\n",
-                                         encoding="utf-8")
+    (folder / "cameras.json").write_text(
+        json.dumps({"scenes": {"random": {"file": "random.splat", **VIEW}}}) + "\n", encoding="utf-8"
+    )
 
 
 def main(arguments):

@@ -33,12 +33,16 @@ GROUPS = ("red", "vector")
 TRACES = Path(os.environ.get("WARPFOLD_RED_TRACE") or next((path for path in BUILT if path.exists()), BUILT[0]))
 
 # The microbenchmarks of REDs that the machine was set from.
-RED_RATES = r"/lanes=(8|32)/warps=32/sm|/lanes=(2|8|32)/warps=32/gpu|hot_(address|line|sectors)/lanes=(1|8|32)/|hot_block"
+RED_RATES = (
+    r"/lanes=(8|32)/warps=32/sm|/lanes=(2|8|32)/warps=32/gpu|hot_(address|line|sectors)/lanes=(1|8|32)/|hot_block"
+)
 
 # Those of vector REDs: all lanes or eight, and nine floats of a struct; one place of all SMs.
-VECTOR_RATES = (r"vector/(same|packed|sectors|struct_64)/words=./v./lanes=(8|32)/warps=32/"
-                r"|vector/struct_(48|64)/words=9/v4/lanes=1/|vector/struct_(48|64)_by_lanes/"
-                r"|vector/hot_address/words=./v./lanes=1$|vector/hot_block/sectors=(1|4)/vectors=2/lines=1/words=4/v4/")
+VECTOR_RATES = (
+    r"vector/(same|packed|sectors|struct_64)/words=./v./lanes=(8|32)/warps=32/"
+    r"|vector/struct_(48|64)/words=9/v4/lanes=1/|vector/struct_(48|64)_by_lanes/"
+    r"|vector/hot_address/words=./v./lanes=1$|vector/hot_block/sectors=(1|4)/vectors=2/lines=1/words=4/v4/"
+)
 
 # Both, of a file that has both.
 RATES = f"^red/.*({RED_RATES})|{VECTOR_RATES}"
@@ -67,28 +71,34 @@ def modelled(name, operations, policy, gpu, sms):
     with tempfile.TemporaryDirectory() as folder:
         trace, out = Path(folder) / "case.wft", Path(folder) / "r.json"
         run("--sms", sms, name, trace, command=TRACES)
-        run("sim", trace, "--gpu", gpu, "--policy", policy, "--unit", "golden", "--jobs", 1,
-            "--json", out, *settings)
+        run("sim", trace, "--gpu", gpu, "--policy", policy, "--unit", "golden", "--jobs", 1, "--json", out, *settings)
         return json.loads(out.read_text(encoding="utf-8"))["runs"][0]["cycles"] / operations
 
 
 def replay(results, gpu, sms, match, jobs):
     """A row for each case of `results` whose name `match` finds: measured and modelled cycles, and the error."""
     measured = measured_cases(results, pattern(match))
-    known = {name: (int(operations), policy) for name, operations, policy in
-             (line.split() for line in run("--sms", sms, "--list", command=TRACES).splitlines())}
+    known = {
+        name: (int(operations), policy)
+        for name, operations, policy in (
+            line.split() for line in run("--sms", sms, "--list", command=TRACES).splitlines()
+        )
+    }
     cases = {n: c for n, c in measured.items() if n in known}
     if not cases:
         raise BadInput(f"{results}: no such case")
     with ThreadPoolExecutor(jobs) as pool, Progress(len(cases), "cases") as progress:
+
         def one(name):
             cycles = modelled(name, *known[name], gpu, sms)
             progress.step()
             return cycles
 
         cycles = list(pool.map(one, cases))
-    return [{"name": name, "measured": cases[name], "modelled": mine, "error": mine / cases[name] - 1}
-            for name, mine in zip(cases, cycles)]
+    return [
+        {"name": name, "measured": cases[name], "modelled": mine, "error": mine / cases[name] - 1}
+        for name, mine in zip(cases, cycles)
+    ]
 
 
 def text_of(rows):
@@ -97,15 +107,22 @@ def text_of(rows):
     lines += [f"{r['name']:{width}} {r['measured']:9.3f} {r['modelled']:9.3f} {r['error']:+8.1%}" for r in rows]
     errors = [abs(r["error"]) for r in rows]
     worst = max(rows, key=lambda r: abs(r["error"]))
-    lines += ["", f"{len(rows)} cases: mean absolute error {statistics.fmean(errors):.1%}, "
-              f"{sum(e <= 0.05 for e in errors)} within 5 %, worst {worst['name']} {worst['error']:+.1%}"]
+    lines += [
+        "",
+        f"{len(rows)} cases: mean absolute error {statistics.fmean(errors):.1%}, "
+        f"{sum(e <= 0.05 for e in errors)} within 5 %, worst {worst['name']} {worst['error']:+.1%}",
+    ]
     return "\n".join(lines)
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="The RED microbenchmarks in the model.")
-    parser.add_argument("results", nargs="?", default=ROOT / "model/gpus/h200-microbench.json",
-                        help="of warpfold_microbench (%(default)s)")
+    parser.add_argument(
+        "results",
+        nargs="?",
+        default=ROOT / "model/gpus/h200-microbench.json",
+        help="of warpfold_microbench (%(default)s)",
+    )
     parser.add_argument("--gpu", default="h200", help="machine, of the GPU that ran them (%(default)s)")
     parser.add_argument("--sms", type=int, default=132, help="SMs of that GPU (%(default)s)")
     parser.add_argument("--match", default="", metavar="REGEX", help="only cases whose name it finds")

@@ -104,16 +104,21 @@ def less_stalls(loop):
         if code not in STALLS:
             raise Undecided(f"the stall counts of {loop} are not known for sm_{code}")
         return {name: m.median(name) - STALLS[code][loop] for name in cases}
+
     return read
 
 
 def slope(steps):
     """Least squares of the cases over `steps`."""
+
     def read(m, so_far, cases):
         ys = [m.median(name) for name in cases]
-        each = {f"{a} to {b}": (yb - ya) / (sb - sa)
-                for a, b, ya, yb, sa, sb in zip(cases, cases[1:], ys, ys[1:], steps, steps[1:])}
+        each = {
+            f"{a} to {b}": (yb - ya) / (sb - sa)
+            for a, b, ya, yb, sa, sb in zip(cases, cases[1:], ys, ys[1:], steps, steps[1:])
+        }
         return each
+
     return read
 
 
@@ -160,7 +165,9 @@ def shared_turn(m, cases):
     if any(not m.has(name) for name in cases):
         raise Undecided("additions in shared memory were not measured")
     lanes = [int(name.split("/lanes=")[1].split("/")[0]) for name in cases]
-    return {f"{a} to {b}": (m.median(b) - m.median(a)) / (n - k) for a, b, k, n in zip(cases, cases[1:], lanes, lanes[1:])}
+    return {
+        f"{a} to {b}": (m.median(b) - m.median(a)) / (n - k) for a, b, k, n in zip(cases, cases[1:], lanes, lanes[1:])
+    }
 
 
 def latency_shared_cas(m, so_far, cases):
@@ -221,22 +228,25 @@ UNEVEN_PORTS = 1.042
 def port_cycles(m, so_far, cases):
     """Two slices alone, and what all SMs get through all ports."""
     ports = so_far["l2.slices"] / so_far["l2.slices_per_port"]
-    return {cases[0]: m.median(cases[0]),
-            cases[1]: m.drained(cases[1]) * ports / m.device("sms") / UNEVEN_PORTS}
+    return {cases[0]: m.median(cases[0]), cases[1]: m.drained(cases[1]) * ports / m.device("sms") / UNEVEN_PORTS}
 
 
 def flit_cycles(m, so_far, cases):
     """What REDs of two to five flits take over what one word takes, which takes port_cycles of its port."""
     word = m.median(cases[0])
-    return {name: m.drained(name) / word * so_far["l2.port_cycles"] / flits
-            for name, flits in zip(cases[1:], (2, 3, 4, 5), strict=True)}
+    return {
+        name: m.drained(name) / word * so_far["l2.port_cycles"] / flits
+        for name, flits in zip(cases[1:], (2, 3, 4, 5), strict=True)
+    }
 
 
 def line_cycles(m, so_far, cases):
     """A turn of four whole sectors, over four; of two, half of whose turns wait for their sector."""
     two, four = (m.drained(name) / m.device("sms") for name in cases)
-    return {f"{cases[1]}, a sector of four": four / 4,
-            f"{cases[0]}, a sector of two": (2 * two - so_far["l2.sector_cycles"]) / 2}
+    return {
+        f"{cases[1]}, a sector of four": four / 4,
+        f"{cases[0]}, a sector of two": (2 * two - so_far["l2.sector_cycles"]) / 2,
+    }
 
 
 def dram_bytes(m, so_far, cases):
@@ -276,96 +286,227 @@ RULES = (
     Rule("sm.shared_bytes", RUN_TIME, (), device("shared_bytes_of_sm"), source="device"),
     Rule("l1.bytes", BY_CODE, (), l1_bytes, source="device"),
     Rule("l2.bytes", RUN_TIME, (), device("l2_bytes"), source="device"),
-    Rule("l2.dram_bytes_per_cycle", "2 x memory clock x bus width that the CUDA run time reports", (), dram_bytes,
-         digits(1), source="device"),
+    Rule(
+        "l2.dram_bytes_per_cycle",
+        "2 x memory clock x bus width that the CUDA run time reports",
+        (),
+        dram_bytes,
+        digits(1),
+        source="device",
+    ),
     # The sub-core.
-    Rule("sm.issue_order", "four warps end together: lrr; one by one: gto", ("control/red_order/warps=4",),
-         issue_order),
-    Rule("pipe.integer", "busy sub-cores", tuple(f"ops/{op}/{BUSY}" for op in ("lop3", "iadd3", "shf", "isetp_sel")),
-         median_over(1, 1, 1, 2), digits(1)),
-    Rule("pipe.sfu", "busy sub-cores", tuple(f"ops/{op}/{BUSY}" for op in ("ex2", "popc", "flo", "brev_lop3")),
-         median(), digits(1)),
+    Rule(
+        "sm.issue_order", "four warps end together: lrr; one by one: gto", ("control/red_order/warps=4",), issue_order
+    ),
+    Rule(
+        "pipe.integer",
+        "busy sub-cores",
+        tuple(f"ops/{op}/{BUSY}" for op in ("lop3", "iadd3", "shf", "isetp_sel")),
+        median_over(1, 1, 1, 2),
+        digits(1),
+    ),
+    Rule(
+        "pipe.sfu",
+        "busy sub-cores",
+        tuple(f"ops/{op}/{BUSY}" for op in ("ex2", "popc", "flo", "brev_lop3")),
+        median(),
+        digits(1),
+    ),
     Rule("latency.shared", "one chain", ("memory/shared/bytes=4/stride=4/chains=1/warps=1",), median()),
     Rule("latency.sfu", "less the product", (f"ops/rcp_fmul/{ONE}", f"ops/fmul/{ONE}"), difference),
     Rule("latency.shuffle", "one chain", (f"ops/shfl_bfly/{ONE}",), median()),
     Rule("latency.shuffle_index", "one chain", (f"ops/shfl_idx/{ONE}",), median()),
     Rule("latency.match", "one chain", (f"ops/match_any_1/{ONE}",), median()),
-    Rule("latency.match_group", "a further value", tuple(f"ops/match_any_{n}/{ONE}" for n in (1, 2, 8, 32)),
-         slope((1, 2, 8, 32))),
+    Rule(
+        "latency.match_group",
+        "a further value",
+        tuple(f"ops/match_any_{n}/{ONE}" for n in (1, 2, 8, 32)),
+        slope((1, 2, 8, 32)),
+    ),
     Rule("latency.redux", "less the move back", (f"ops/redux/{ONE}", f"ops/lop3/{ONE}"), difference),
     Rule("latency.special", "less stall counts of the code", ("latency/s2r",), less_stalls("latency/s2r")),
     Rule("latency.uniform", "less the logic operation", ("latency/s2ur", f"ops/lop3/{ONE}"), difference),
     Rule("latency.constant", "less the shift between", ("latency/ldc_chain",), less_stalls("latency/ldc_chain")),
-    Rule("latency.global_load", "one chain, lines of the L2, mean over SMs", ("latency/load_l2_chain/stride=4096",),
-         global_load, apart=0.03),
+    Rule(
+        "latency.global_load",
+        "one chain, lines of the L2, mean over SMs",
+        ("latency/load_l2_chain/stride=4096",),
+        global_load,
+        apart=0.03,
+    ),
     Rule("latency.l1_load", "one chain", ("latency/load_l1_chain/stride=128",), median()),
-    Rule("latency.branch", "less stall counts of the code", ("control/loop/subcores=1/warps_each=1",),
-         less_stalls("control/loop")),
+    Rule(
+        "latency.branch",
+        "less stall counts of the code",
+        ("control/loop/subcores=1/warps_each=1",),
+        less_stalls("control/loop"),
+    ),
     Rule("latency.barrier", "one warp, less the loop around 16", ("control/barrier/ctas=1/warps=1",), median(), down),
-    Rule("latency.barrier_warp", "a further warp",
-         tuple(f"control/barrier/ctas=1/warps={n}" for n in (1, 2, 4, 8, 16, 32)), slope((1, 2, 4, 8, 16, 32)),
-         digits(1)),
-    Rule("latency.cta_launch", "less 5 for two looks at the clock; tens",
-         tuple(f"control/cta_gap/threads={n}" for n in (32, 256, 1024)), median(offset=-5), tens),
-    Rule("latency.shared_cas", "a turn of the loop, less load, branch and stall counts",
-         tuple(f"shared_add/same/lanes={n}/warps=1" for n in (4, 8, 16, 32)), latency_shared_cas),
+    Rule(
+        "latency.barrier_warp",
+        "a further warp",
+        tuple(f"control/barrier/ctas=1/warps={n}" for n in (1, 2, 4, 8, 16, 32)),
+        slope((1, 2, 4, 8, 16, 32)),
+        digits(1),
+    ),
+    Rule(
+        "latency.cta_launch",
+        "less 5 for two looks at the clock; tens",
+        tuple(f"control/cta_gap/threads={n}" for n in (32, 256, 1024)),
+        median(offset=-5),
+        tens,
+    ),
+    Rule(
+        "latency.shared_cas",
+        "a turn of the loop, less load, branch and stall counts",
+        tuple(f"shared_add/same/lanes={n}/warps=1" for n in (4, 8, 16, 32)),
+        latency_shared_cas,
+    ),
     # The load-store unit.
-    Rule("lsu.queue_depth", "waiting, and one in service", ("burst/stamped/same_32/subcores=4/warps_each=1",),
-         queue_depth),
-    Rule("lsu.sleep_cycles", "half of the shortest gap, a power of two",
-         tuple(f"share/sleep/ctas={n}/warps=12" for n in (2, 4, 5)), sleep_cycles, power_of_two),
+    Rule(
+        "lsu.queue_depth",
+        "waiting, and one in service",
+        ("burst/stamped/same_32/subcores=4/warps_each=1",),
+        queue_depth,
+    ),
+    Rule(
+        "lsu.sleep_cycles",
+        "half of the shortest gap, a power of two",
+        tuple(f"share/sleep/ctas={n}/warps=12" for n in (2, 4, 5)),
+        sleep_cycles,
+        power_of_two,
+    ),
     Rule("lsu.tick_groups", "groups of SMs with one clock", ("share/clocks",), median()),
     Rule("lsu.red_min", "a RED of one lane", (f"red/same/lanes=1/{LONE_SM}",), drained_over(1), digits(2)),
-    Rule("lsu.red_flit", "over the flits of the RED",
-         (*(f"red/same/lanes={n}/{LONE_SM}" for n in (8, 16, 32)), f"red/sectors/lanes=4/{LONE_SM}",
-          *(f"red/consecutive/lanes={n}/{LONE_SM}" for n in (16, 24, 32))),
-         drained_over(8, 16, 32, 5, 3, 4, 5), digits(2)),
-    Rule("lsu.red_change", "beyond 32 lone flits, by 21 changes", tuple(
-        f"red/{name}/lanes=32/{LONE_SM}" for name in ("same", "distinct_4_lines", "distinct_8_lines")),
-         red_change, digits(2), apart=0.1),
-    Rule("lsu.red_word", "beyond a RED of one word, a further one",
-         tuple(f"vector/same/words={form}/lanes=1/{LONE_SM}" for form in ("1/half2", "2/v2", "4/v4")), red_word, digits(2)),
+    Rule(
+        "lsu.red_flit",
+        "over the flits of the RED",
+        (
+            *(f"red/same/lanes={n}/{LONE_SM}" for n in (8, 16, 32)),
+            f"red/sectors/lanes=4/{LONE_SM}",
+            *(f"red/consecutive/lanes={n}/{LONE_SM}" for n in (16, 24, 32)),
+        ),
+        drained_over(8, 16, 32, 5, 3, 4, 5),
+        digits(2),
+    ),
+    Rule(
+        "lsu.red_change",
+        "beyond 32 lone flits, by 21 changes",
+        tuple(f"red/{name}/lanes=32/{LONE_SM}" for name in ("same", "distinct_4_lines", "distinct_8_lines")),
+        red_change,
+        digits(2),
+        apart=0.1,
+    ),
+    Rule(
+        "lsu.red_word",
+        "beyond a RED of one word, a further one",
+        tuple(f"vector/same/words={form}/lanes=1/{LONE_SM}" for form in ("1/half2", "2/v2", "4/v4")),
+        red_word,
+        digits(2),
+    ),
     Rule("lsu.shuffle", "busy SM, over four sub-cores", (f"ops/shfl_bfly/{BUSY}",), median(0.25), digits(2)),
-    Rule("lsu.match", "added by 16", tuple(
-        f"mixed/red={red}/shfl={shfl}/lds=0/match={match}/ffma=0/lanes={lanes}/warps=32"
-        for red, shfl, lanes in ((16, 0, 1), (16, 0, 8), (0, 16, 0)) for match in (0, 16)),
-         lsu_match, digits(1), apart=0.25),
+    Rule(
+        "lsu.match",
+        "added by 16",
+        tuple(
+            f"mixed/red={red}/shfl={shfl}/lds=0/match={match}/ffma=0/lanes={lanes}/warps=32"
+            for red, shfl, lanes in ((16, 0, 1), (16, 0, 8), (0, 16, 0))
+            for match in (0, 16)
+        ),
+        lsu_match,
+        digits(1),
+        apart=0.25,
+    ),
     Rule("lsu.shared_access", "busy SM", ("memory/shared/bytes=4/stride=4/chains=4/warps=32",), median(), digits(1)),
     Rule("lsu.shared_wide", "busy SM", ("memory/shared/bytes=16/stride=0/chains=4/warps=32",), median(), digits(1)),
-    Rule("lsu.shared_cas", "a turn of the loop, less the load",
-         tuple(f"shared_add/same/lanes={n}/warps=32" for n in (4, 8, 16, 32)), lsu_shared_cas, digits(2)),
+    Rule(
+        "lsu.shared_cas",
+        "a turn of the loop, less the load",
+        tuple(f"shared_add/same/lanes={n}/warps=32" for n in (4, 8, 16, 32)),
+        lsu_shared_cas,
+        digits(2),
+    ),
     Rule("lsu.global_load", "a sector for each lane", (f"memory/l1/lane_bytes=32/{LONE_SM}",), median(), digits(1)),
-    Rule("lsu.match_unit", "busy SM, over four sub-cores and values",
-         (*(f"ops/match_any_{n}/{BUSY}" for n in (1, 2, 8, 32)), f"ops/redux/{BUSY}"),
-         median_over(4, 8, 32, 128, 4), digits(1)),
-    Rule("lsu.hand_red", "between REDs of a warp",
-         tuple(f"burst/stamped/one_lane/subcores=1/warps_each={n}" for n in (1, 2)), hand_red, digits(1), min),
+    Rule(
+        "lsu.match_unit",
+        "busy SM, over four sub-cores and values",
+        (*(f"ops/match_any_{n}/{BUSY}" for n in (1, 2, 8, 32)), f"ops/redux/{BUSY}"),
+        median_over(4, 8, 32, 128, 4),
+        digits(1),
+    ),
+    Rule(
+        "lsu.hand_red",
+        "between REDs of a warp",
+        tuple(f"burst/stamped/one_lane/subcores=1/warps_each={n}" for n in (1, 2)),
+        hand_red,
+        digits(1),
+        min,
+    ),
     Rule("lsu.hand_shuffle", "one busy sub-core", (f"ops/shfl_bfly/{FOUR_CHAINS}",), median(), digits(1)),
     Rule("lsu.hand_shuffle_index", "one busy sub-core", (f"ops/shfl_idx/{FOUR_CHAINS}",), median(), digits(1)),
-    Rule("lsu.hand_match", "one busy sub-core", tuple(f"ops/{op}/{FOUR_CHAINS}" for op in ("match_any_1", "redux")),
-         median(), digits(1)),
+    Rule(
+        "lsu.hand_match",
+        "one busy sub-core",
+        tuple(f"ops/{op}/{FOUR_CHAINS}" for op in ("match_any_1", "redux")),
+        median(),
+        digits(1),
+    ),
     # The way to the L2, and the L2.
-    Rule("noc.injection_depth", "on the way less the memory queues; a power of two", ("burst/flight/one_lane/gpu",),
-         injection, power_of_two),
+    Rule(
+        "noc.injection_depth",
+        "on the way less the memory queues; a power of two",
+        ("burst/flight/one_lane/gpu",),
+        injection,
+        power_of_two,
+    ),
     Rule("l2.slices", "classes of addresses that slow each other down", ("slices/classes",), slices(Undecided)),
     Rule("l2.slices_per_port", "slices that slow each other down", ("slices/ports",), ports(Undecided)),
     Rule("l2.slice_bytes", "first offset in another slice", PAIRS, address_map(Undecided, "slice_bytes")),
-    Rule("l2.interleave_bytes", "last offset in the first slice, and the piece of another behind it", PAIRS,
-         address_map(Undecided, "interleave_bytes")),
+    Rule(
+        "l2.interleave_bytes",
+        "last offset in the first slice, and the piece of another behind it",
+        PAIRS,
+        address_map(Undecided, "interleave_bytes"),
+    ),
     Rule("l2.input_sms", "by the shares of SMs that add to one address", ("share/address",), input_sms),
-    Rule("l2.sector_cycles", "an address each in two slices", PAIRS, fast_offsets, digits(2), statistics.median,
-         apart=0.02),
+    Rule(
+        "l2.sector_cycles",
+        "an address each in two slices",
+        PAIRS,
+        fast_offsets,
+        digits(2),
+        statistics.median,
+        apart=0.02,
+    ),
     Rule("l2.rop_cycles", "16 sectors of a slice at random", ("share/random/sectors=16",), median(), digits(2)),
-    Rule("l2.line_cycles", "whole sectors of two lines, by turns",
-         tuple(f"red/hot_block/sectors={n}/words=8/lines=2" for n in (2, 4)), line_cycles, digits(2)),
-    Rule("l2.port_cycles", "a slice and its partner; one word of all SMs at random",
-         ("slices/ports", f"red/same/lanes=1/{ALL}"), port_cycles, digits(2)),
-    Rule("l2.flit_cycles", "two to five flits over one word",
-         (f"red/random/lanes=1/{ALL}", *(f"red/consecutive/lanes={n}/{ALL}" for n in (2, 16, 24, 32))),
-         flit_cycles, digits(3)),
+    Rule(
+        "l2.line_cycles",
+        "whole sectors of two lines, by turns",
+        tuple(f"red/hot_block/sectors={n}/words=8/lines=2" for n in (2, 4)),
+        line_cycles,
+        digits(2),
+    ),
+    Rule(
+        "l2.port_cycles",
+        "a slice and its partner; one word of all SMs at random",
+        ("slices/ports", f"red/same/lanes=1/{ALL}"),
+        port_cycles,
+        digits(2),
+    ),
+    Rule(
+        "l2.flit_cycles",
+        "two to five flits over one word",
+        (f"red/random/lanes=1/{ALL}", *(f"red/consecutive/lanes={n}/{ALL}" for n in (2, 16, 24, 32))),
+        flit_cycles,
+        digits(3),
+    ),
     Rule("l2.turn_spread", "turns of an SM at one address", ("share/order",), median(), digits(2)),
-    Rule("l2.dram_latency", "less a load of the L2",
-         ("latency/load_dram_chain/stride=1024", "latency/load_l2_chain/stride=4096"), difference),
+    Rule(
+        "l2.dram_latency",
+        "less a load of the L2",
+        ("latency/load_dram_chain/stride=1024", "latency/load_l2_chain/stride=4096"),
+        difference,
+    ),
 )
 
 # Decided by no microbenchmark; taken over from the base machine.

@@ -6,21 +6,26 @@ import statistics
 
 def slices(undecided):
     """The classes, if none is so small that a disturbed launch may have opened it."""
+
     def read(m, so_far, cases):
         count = m.median(cases[0])
         label = "classes of addresses"
         if m.cases[cases[0]].get("extra", {}).get("pieces_of_class"):
             sizes = m.extra(cases[0], "pieces_of_class")
             if min(sizes) < statistics.fmean(sizes) / 4:
-                raise undecided(f"{count:.0f} classes, the smallest of {min(sizes)} pieces where the mean is "
-                                f"{statistics.fmean(sizes):.0f}: some may be launches that were disturbed")
+                raise undecided(
+                    f"{count:.0f} classes, the smallest of {min(sizes)} pieces where the mean is "
+                    f"{statistics.fmean(sizes):.0f}: some may be launches that were disturbed"
+                )
             label += f", of {min(sizes)} to {max(sizes)} pieces"
         return {label: count}
+
     return read
 
 
 def ports(undecided):
     """2 where each slice has one partner that slows it down, and is its partner's; 1 where it has none."""
+
     def read(m, so_far, cases):
         if not m.cases[cases[0]].get("extra", {}).get("slowest_partner"):
             raise undecided("which slices slow each other down was not kept")
@@ -32,13 +37,17 @@ def ports(undecided):
         mutual = sum(partner[partner[slice_]] == slice_ for slice_ in range(len(partner)))
         if mutual < 0.95 * len(partner):
             raise undecided(f"only {mutual} of {len(partner)} slices are the partner of their partner")
-        return {f"{mutual} of {len(partner)} slices have one partner ({slowest:.3f} cycles, the next "
-                f"{following:.3f})": 2.0}
+        return {
+            f"{mutual} of {len(partner)} slices have one partner ({slowest:.3f} cycles, the next "
+            f"{following:.3f})": 2.0
+        }
+
     return read
 
 
 def address_map(undecided, key):
     """Offsets that share the slice of address 0 are the slow ones."""
+
     def read(m, so_far, cases):
         cycles = [m.median(name) for name in cases]
         fast, slow = min(cycles), max(cycles)
@@ -56,6 +65,7 @@ def address_map(undecided, key):
             raise undecided(f"{strange} of {len(shares)} offsets do not follow two pieces of {piece} bytes")
         interleave = piece if last < first else ((last + 1) * 32 // piece + 2) * piece
         return {"offsets of the first 2048 bytes": float({"slice_bytes": piece, "interleave_bytes": interleave}[key])}
+
     return read
 
 
@@ -75,10 +85,12 @@ def partner_in_piece(m, so_far):
         return None
     m.extra("slices/classes", "class_of_piece")
     size = int(so_far["l2.interleave_bytes"]) // 256
-    groups = [sorted(set(of_piece[at:at + size])) for at in range(0, len(of_piece) - size + 1, size)]
+    groups = [sorted(set(of_piece[at : at + size])) for at in range(0, len(of_piece) - size + 1, size)]
     twos = [group for group in groups if len(group) == 2]
     together = sum(partner[a] == b for a, b in twos)
     if together == 0:
         return None
-    return (f"of {len(twos)} pieces of {size * 256} bytes with two slices, {together} have both at one port; in the "
-            "model none has")
+    return (
+        f"of {len(twos)} pieces of {size * 256} bytes with two slices, {together} have both at one port; in the "
+        "model none has"
+    )

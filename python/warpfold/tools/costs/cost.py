@@ -27,8 +27,13 @@ def counted(instruction):
 
 
 def stall_of(instruction):
-    return max(instruction.stall - 1, 0) if instruction.opcode in ATOMICS else \
-        instruction.stall if counted(instruction) else 0
+    return (
+        max(instruction.stall - 1, 0)
+        if instruction.opcode in ATOMICS
+        else instruction.stall
+        if counted(instruction)
+        else 0
+    )
 
 
 def is_branch(instruction):
@@ -40,7 +45,7 @@ class Scoreboard:
 
     def __init__(self):
         self.pending = {}  # counter -> {class: when last asked for}
-        self.clock = 0     # sum of the stall counts
+        self.clock = 0  # sum of the stall counts
 
     def issue(self, instruction, asks=True):
         """Results that the instruction waits for, [(class, asked for, wanted)], and how many of no known class.
@@ -72,7 +77,7 @@ class Tally:
         self.waits = []
         self.unclassed = 0  # results of no known class that were waited for
         self.board = Scoreboard()
-        self.shift = 0      # from the board's clock to that of the whole
+        self.shift = 0  # from the board's clock to that of the whole
 
     def begin(self, before):
         """A stretch, behind instructions that are issued ahead of it and set scoreboards."""

@@ -113,7 +113,9 @@ def kernel_from_text(text, name, what):
         some = ", ".join(sorted(set(others))[:3])
         raise SassError(f"{what}: has no function {name}; it has {some}{', ...' if len(set(others)) > 3 else ''}")
     if len(found) > 1:
-        raise SassError(f"{what}: has {name} for {', '.join(sorted(found))}: give a cubin, which is for one architecture")
+        raise SassError(
+            f"{what}: has {name} for {', '.join(sorted(found))}: give a cubin, which is for one architecture"
+        )
     arch, instructions = found.popitem()
     return Kernel(arch, instructions, {})
 

@@ -17,9 +17,9 @@ class Exploration:
         self.looped = set()
         self._onward = onward
         self._index = {}
-        self._low = {}         # Tarjan's numbers
+        self._low = {}  # Tarjan's numbers
         self._component = []
-        self._open = set()     # states of components that are not complete
+        self._open = set()  # states of components that are not complete
         self._on_path = set()
         for start in starts:
             if start not in self._index:

@@ -22,17 +22,58 @@ INSTRUCTION_BYTES = 16
 
 # What an instruction is counted as, if not as alu. Integer: the pipe of half rate, which also compares and
 # selects; products go through that of FFMA.
-CLASSES = {"LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDG": "global_load", "STG": "global_load",
-           "SHFL": "shuffle", "MATCH": "match", "REDUX": "redux"}
+CLASSES = {
+    "LDS": "shared",
+    "STS": "shared",
+    "ATOMS": "shared",
+    "LDG": "global_load",
+    "STG": "global_load",
+    "SHFL": "shuffle",
+    "MATCH": "match",
+    "REDUX": "redux",
+}
 # Of kernels of any kind: local memory, textures and copies into shared memory go the way of global memory.
-CLASSES |= dict.fromkeys(("LD", "ST", "LDL", "STL", "LDGSTS", "TEX", "TLD", "TLD4", "TXQ", "SULD", "SUST"), "global_load")
+CLASSES |= dict.fromkeys(
+    ("LD", "ST", "LDL", "STL", "LDGSTS", "TEX", "TLD", "TLD4", "TXQ", "SULD", "SUST"), "global_load"
+)
 CLASSES |= dict.fromkeys(("LDSM", "STSM"), "shared_wide")
 CLASSES |= dict.fromkeys(("MUFU", "POPC", "FLO", "BREV", "I2F", "F2I", "F2F", "FRND", "FCHK"), "sfu")
-CLASSES |= dict.fromkeys(("IADD3", "VIADD", "LOP3", "SHF", "LEA", "ISETP", "FSETP", "SEL", "FSEL", "FMNMX", "IMNMX",
-                          "VIMNMX", "VIADDMNMX", "PRMT", "IABS", "SGXT", "BMSK"), "integer")
+CLASSES |= dict.fromkeys(
+    (
+        "IADD3",
+        "VIADD",
+        "LOP3",
+        "SHF",
+        "LEA",
+        "ISETP",
+        "FSETP",
+        "SEL",
+        "FSEL",
+        "FMNMX",
+        "IMNMX",
+        "VIMNMX",
+        "VIADDMNMX",
+        "PRMT",
+        "IABS",
+        "SGXT",
+        "BMSK",
+    ),
+    "integer",
+)
 # Class of a result that arrives when it does, for which a scoreboard stands.
-RESULTS = {"LDS": "shared", "ATOMS": "shared", "LDG": "global_load", "SHFL": "shuffle", "MATCH": "match",
-           "REDUX": "redux", "S2R": "special", "B2R": "special", "S2UR": "uniform", "R2UR": "uniform", "LDC": "constant"}
+RESULTS = {
+    "LDS": "shared",
+    "ATOMS": "shared",
+    "LDG": "global_load",
+    "SHFL": "shuffle",
+    "MATCH": "match",
+    "REDUX": "redux",
+    "S2R": "special",
+    "B2R": "special",
+    "S2UR": "uniform",
+    "R2UR": "uniform",
+    "LDC": "constant",
+}
 RESULTS |= dict.fromkeys(("LD", "TEX", "TLD", "TLD4", "TXQ", "SULD", "ATOM", "ATOMG"), "global_load")
 RESULTS |= {"LDL": "next_word", "LDSM": "shared_wide"}  # local memory is mostly served by the L1
 RESULTS |= {opcode: kind for opcode, kind in CLASSES.items() if kind == "sfu"}
@@ -42,7 +83,22 @@ SLOWER = {"LDS.128": "shared_wide", "STS.128": "shared_wide", "SHFL.IDX": "shuff
 COUNTS = {"POPC", "UPOPC"}  # active lanes, for the threshold
 ATOMICS = {"RED", "REDG", "ATOM", "ATOMG"}
 OTHER_MEMORY = {"LD", "ST", "LDSM", "LDGSTS", "TEX", "TLD", "SULD", "SUST"}
-NO_RESULT = ATOMICS | {"STS", "STG", "STL", "BRA", "BSSY", "BSYNC", "BAR", "WARPSYNC", "EXIT", "NOP", "CALL", "RET", "YIELD", "BREAK"}
+NO_RESULT = ATOMICS | {
+    "STS",
+    "STG",
+    "STL",
+    "BRA",
+    "BSSY",
+    "BSYNC",
+    "BAR",
+    "WARPSYNC",
+    "EXIT",
+    "NOP",
+    "CALL",
+    "RET",
+    "YIELD",
+    "BREAK",
+}
 JUMPS = {"BRA", "CALL", "JMP"}
 BRANCHES = {"BRA", "BSYNC"}  # those that take longer than their stall counts
 UNKNOWN_FLOW = {"BRX", "BRXU", "JMP", "JMX", "JMXU", "BPT", "KILL", "RPCMOV"}
@@ -60,13 +116,18 @@ class Instruction:
         self.wait_mask = word >> 116 & 0x3F
         guard = GUARD.match(text)
         self.guard = guard.group(1) if guard else None
-        body = text[guard.end():] if guard else text
+        body = text[guard.end() :] if guard else text
         self.name, _, operands = body.partition(" ")
         self.opcode = self.name.split(".")[0]
         self.operands = [o.strip() for o in operands.split(",")] if operands.strip() else []
         self.kind = SLOWER.get(self.name, CLASSES.get(self.opcode, "alu"))
-        self.result = ("shuffle_index" if self.kind == "shuffle_index"
-                       else "shared_cas" if self.name.startswith(SHARED_CAS) else RESULTS.get(self.opcode))
+        self.result = (
+            "shuffle_index"
+            if self.kind == "shuffle_index"
+            else "shared_cas"
+            if self.name.startswith(SHARED_CAS)
+            else RESULTS.get(self.opcode)
+        )
         self.target = None
         if self.opcode in JUMPS:
             found = re.search(r"0x([0-9a-f]+)\W*$", text)
@@ -77,8 +138,10 @@ class Instruction:
         """Addresses that may come next for a warp that is converged where BRA.DIV and BRA.CONV ask."""
         always = self.guard is None or self.guard in ("PT", "UPT")
         if self.opcode == "RET":
-            raise SassError(f"{self.text} at {self.address:#x}: a subroutine, as a division or root needs that is not "
-                            "__fdividef, rsqrtf or the like")
+            raise SassError(
+                f"{self.text} at {self.address:#x}: a subroutine, as a division or root needs that is not "
+                "__fdividef, rsqrtf or the like"
+            )
         if self.opcode in UNKNOWN_FLOW:
             raise SassError(f"{self.text} at {self.address:#x}: control flow that is not known here")
         if self.opcode == "EXIT":

@@ -34,8 +34,12 @@ NOT_UNDERSTOOD = 3
 
 def describe(args):
     kernel = load_kernel(args.cubin, args.function, args.text)
-    result = {"schema": SCHEMA, "arch": kernel.arch, "function": args.function,
-              "bytes": len(kernel.instructions) * INSTRUCTION_BYTES}
+    result = {
+        "schema": SCHEMA,
+        "arch": kernel.arch,
+        "function": args.function,
+        "bytes": len(kernel.instructions) * INSTRUCTION_BYTES,
+    }
     try:
         flow = KernelFlow(kernel.instructions, kernel.tables)
     except UnknownFlow as error:
@@ -43,10 +47,17 @@ def describe(args):
         result["unknown_flow"] = str(error)
     live = Liveness(flow)
     blocks = block_numbers(kernel.instructions, kernel.tables)
-    result["instructions"] = [{
-        "offset": i.address, "text": i.text, "block": block, "marker": marker_of(i), "predicated": not always_runs(i),
-        "add": addition(i, lambda _, register, n=n: live.is_read(n, register))}
-        for n, (i, block) in enumerate(zip(kernel.instructions, blocks))]
+    result["instructions"] = [
+        {
+            "offset": i.address,
+            "text": i.text,
+            "block": block,
+            "marker": marker_of(i),
+            "predicated": not always_runs(i),
+            "add": addition(i, lambda _, register, n=n: live.is_read(n, register)),
+        }
+        for n, (i, block) in enumerate(zip(kernel.instructions, blocks))
+    ]
     json.dump(result, sys.stdout, indent=None, separators=(",", ":"))
     print()
     return 0
@@ -67,8 +78,9 @@ def ways_of(data, what):
     """[[address, ...], ...] of an object with the key "ways"."""
     ways = data.get("ways") if isinstance(data, dict) else None
     if not isinstance(ways, list) or not all(
-            isinstance(w, list) and len(w) > 1 and all(map(is_count, w)) and all(a >= 0 for a in w[1:]) and w[0] >= -1
-            for w in ways):
+        isinstance(w, list) and len(w) > 1 and all(map(is_count, w)) and all(a >= 0 for a in w[1:]) and w[0] >= -1
+        for w in ways
+    ):
         raise SassError(f'{what}: is not {{"ways": [[m0, m1, ...], ...]}} with offsets of markers, -1 for the entry')
     return ways
 
@@ -139,8 +151,10 @@ def check(args):
         estimated += issued if cost.get("estimated") else 0
     if total == 0:
         raise SassError(f"{args.counts}: has no pass of a way through {args.function}")
-    print(f"{arch} {args.function}: predicted {total} warp instructions ({estimated / total:.1%} estimated), "
-          f"measured {count}: {total / count:.4f}")
+    print(
+        f"{arch} {args.function}: predicted {total} warp instructions ({estimated / total:.1%} estimated), "
+        f"measured {count}: {total / count:.4f}"
+    )
     if unknown:
         print(f"{unknown} passes go ways that the code does not have: not counted")
     wrong = verdict(total, count)
@@ -153,23 +167,35 @@ def check(args):
 def parse(argv):
     parser = argparse.ArgumentParser(description="Machine code of any kernel: what it is made of, and what ways cost.")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, run, text in ((("describe"), describe, "instructions, blocks, markers and atomics as JSON"),
-                            (("ways"), ways, "costs of the ways on standard input, as JSON"),
-                            (("check"), check, "warp instructions of a recording, against ncu")):
+    for name, run, text in (
+        (("describe"), describe, "instructions, blocks, markers and atomics as JSON"),
+        (("ways"), ways, "costs of the ways on standard input, as JSON"),
+        (("check"), check, "warp instructions of a recording, against ncu"),
+    ):
         command = commands.add_parser(name, help=text)
         source = command.add_mutually_exclusive_group(required=True)
         source.add_argument("--cubin", help="file with the machine code")
         source.add_argument("--text", help="its disassembly, saved")
         command.add_argument("--function", required=True, help="the kernel, as the machine code names it")
         if run is not describe:
-            command.add_argument("--markers", help="kinds that were recorded: " + ",".join(KINDS) + "; all if not given")
+            command.add_argument(
+                "--markers", help="kinds that were recorded: " + ",".join(KINDS) + "; all if not given"
+            )
         if run is ways:
-            command.add_argument("--ncu", help="CSV with inst_executed of each instruction, to refine costs by; then "
-                                 'standard input also has "passes"')
-            command.add_argument("--every", type=int, default=1, help="the passes are of one CTA in so many of the launch")
+            command.add_argument(
+                "--ncu",
+                help="CSV with inst_executed of each instruction, to refine costs by; then "
+                'standard input also has "passes"',
+            )
+            command.add_argument(
+                "--every", type=int, default=1, help="the passes are of one CTA in so many of the launch"
+            )
         command.set_defaults(run=run)
-    command.add_argument("--counts", required=True, help='JSON: {"ways": [[m0, m1, ...], ...], "passes": [n, ...]}; with '
-                         '"costs": [cost, ...] these are checked')
+    command.add_argument(
+        "--counts",
+        required=True,
+        help='JSON: {"ways": [[m0, m1, ...], ...], "passes": [n, ...]}; with ' '"costs": [cost, ...] these are checked',
+    )
     command.add_argument("--ncu", required=True, help="CSV with smsp__inst_executed.sum")
     command.add_argument("--kernel", help="the kernel as ncu names it, without its parameters")
     command.add_argument("--launch", type=int, help="which of its launches, numbered from 0; the last if not given")
@@ -181,8 +207,10 @@ def main(argv=None):
     try:
         return args.run(args)
     except UnknownFlow as error:
-        print(f"kernel_code.py: {args.function}: {error}: its ways have no costs; record it without work between events",
-              file=sys.stderr)
+        print(
+            f"kernel_code.py: {args.function}: {error}: its ways have no costs; record it without work between events",
+            file=sys.stderr,
+        )
         return NOT_UNDERSTOOD
     except SassError as error:
         print(f"kernel_code.py: {error}", file=sys.stderr)

@@ -34,11 +34,11 @@ class Node:
     def __init__(self, first, last):
         self.first = first
         self.last = last
-        self.marker = False   # is its last instruction one?
-        self.silent = False   # a marker that a warp may pass without a report
-        self.next = []        # nodes
+        self.marker = False  # is its last instruction one?
+        self.silent = False  # a marker that a warp may pass without a report
+        self.next = []  # nodes
         self.rare = []
-        self.callee = None    # node that its CALL leads to; then `next` is where that returns
+        self.callee = None  # node that its CALL leads to; then `next` is where that returns
         self.returns = False
 
 
@@ -96,7 +96,9 @@ class KernelFlow:
         passes_by = [] if always_runs(i) else following
         if i.opcode in TABLE_JUMPS:
             if i.address not in self.tables:
-                raise UnknownFlow(f"{i.text} at {i.address:#x}: a jump table whose targets the disassembly does not name")
+                raise UnknownFlow(
+                    f"{i.text} at {i.address:#x}: a jump table whose targets the disassembly does not name"
+                )
             node.next = passes_by + [self._at(t, i) for t in self.tables[i.address]]
         elif i.opcode == "RET":
             node.returns = True
@@ -137,7 +139,7 @@ class KernelFlow:
         """Which nodes belong to the kernel itself and which to a subroutine, and where that returns to."""
         self.main = self._within(0)
         self.functions = {}  # first node of a subroutine -> its nodes
-        self.owners = {}     # node -> first nodes of the subroutines that have it
+        self.owners = {}  # node -> first nodes of the subroutines that have it
         calls = {}
         for number, node in enumerate(self.nodes):
             if node.callee is not None:
@@ -148,17 +150,20 @@ class KernelFlow:
                 self.owners.setdefault(number, []).append(callee)
             for caller in callers:
                 self._find_return(caller, callee)
-        self.return_to = {callee: sorted({n for c in callers for n in self.nodes[c].next})
-                          for callee, callers in calls.items()}
+        self.return_to = {
+            callee: sorted({n for c in callers for n in self.nodes[c].next}) for callee, callers in calls.items()
+        }
 
         self.silent_callees = {c for c in self.functions if not self._reports(c, set())}
 
     def _reports(self, callee, seen):
         """Does a subroutine, or one that it calls, have a marker?"""
         seen.add(callee)
-        return any(self.nodes[n].marker or (self.nodes[n].callee not in seen | {None}
-                                            and self._reports(self.nodes[n].callee, seen))
-                   for n in self.functions[callee])
+        return any(
+            self.nodes[n].marker
+            or (self.nodes[n].callee not in seen | {None} and self._reports(self.nodes[n].callee, seen))
+            for n in self.functions[callee]
+        )
 
     def _within(self, start):
         seen = set()
@@ -173,8 +178,9 @@ class KernelFlow:
     def _find_return(self, caller, callee):
         """A subroutine returns to the address that stands in the register that its RET names: as a rule, and where
         nobody sets it in front of the call, to what is behind the call."""
-        registers = return_registers([i for n in self.functions[callee]
-                                      for i in self.code[self.nodes[n].first:self.nodes[n].last + 1]])
+        registers = return_registers(
+            [i for n in self.functions[callee] for i in self.code[self.nodes[n].first : self.nodes[n].last + 1]]
+        )
         last = self.nodes[caller].last
         for n in range(last - 1, -1, -1):
             if self.block[n] != self.block[last]:
@@ -224,6 +230,7 @@ class KernelFlow:
 
     def aside(self, number, stack):
         """The same with the call stack there: [(node, stack)]."""
+
         def same(to):
             return self.owners.get(to) == self.owners.get(number) and (to in self.main) == (number in self.main)
 

@@ -21,8 +21,20 @@ LONGEST_STRAIGHT = 64  # nodes
 MOST_WAITS = 4096  # that a cost of the trace format holds
 # The sum of a way as one number, so that ways can be compared and added up: fields of FIELD_BITS bits, slots on top.
 FIELD_BITS = 40
-FIELDS = ["slots", "stall_cycles", "integer", "sfu", "shared", "shared_wide", "global_load", "shuffle", "shuffle_index",
-          "match", "redux", "branches"]
+FIELDS = [
+    "slots",
+    "stall_cycles",
+    "integer",
+    "sfu",
+    "shared",
+    "shared_wide",
+    "global_load",
+    "shuffle",
+    "shuffle_index",
+    "match",
+    "redux",
+    "branches",
+]
 SHIFT = {name: FIELD_BITS * (len(FIELDS) - 1 - at) for at, name in enumerate(FIELDS)}
 
 
@@ -106,10 +118,10 @@ class KernelWays:
 
     def __init__(self, instructions, tables=None, kinds=None):
         self.flow = KernelFlow(instructions, tables, kinds)
-        self.weights = []       # of a node whose marker reports
+        self.weights = []  # of a node whose marker reports
         self.idle_weights = []  # of one whose marker does not
         for node in self.flow.nodes:
-            ahead = sum(weight(i) for i in instructions[node.first:node.last])
+            ahead = sum(weight(i) for i in instructions[node.first : node.last])
             last = instructions[node.last]
             self.weights.append(ahead + weight(last))
             self.idle_weights.append(ahead + weight(last, node.marker and not always_runs(last)))
@@ -278,7 +290,7 @@ class KernelWays:
         for nodes in steps:
             for at, number in enumerate(nodes):
                 node = self.flow.nodes[number]
-                for i in code[node.first:node.last]:
+                for i in code[node.first : node.last]:
                     tally.add(i)
                 last = code[node.last]
                 if at + 1 < len(nodes) and node.marker and not always_runs(last):

@@ -38,8 +38,9 @@ class Listings:
 
     def __init__(self, folder):
         self.folder = folder
-        self.files = sorted(f for f in os.listdir(folder) if re.fullmatch(r"sm_\d+\.sass", f)) \
-            if os.path.isdir(folder) else []
+        self.files = (
+            sorted(f for f in os.listdir(folder) if re.fullmatch(r"sm_\d+\.sass", f)) if os.path.isdir(folder) else []
+        )
         if not self.files:
             raise SassError(f"{folder}: holds no sm_*.sass; make them with dump")
         self._registers = parse_registers(read_text(os.path.join(folder, "resources.txt")))

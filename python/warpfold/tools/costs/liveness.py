@@ -27,8 +27,13 @@ def uses(instruction):
     operands = instruction.operands
     if instruction.opcode not in STORES and operands and "[" not in operands[0]:
         operands = operands[1:]
-    return {f"R{int(n) + at}" for o in operands for prefix, n in REGISTER.findall(o) if prefix == "R"
-            for at in range(source_width(instruction.name, o))}
+    return {
+        f"R{int(n) + at}"
+        for o in operands
+        for prefix, n in REGISTER.findall(o)
+        if prefix == "R"
+        for at in range(source_width(instruction.name, o))
+    }
 
 
 def overwritten(instruction):
@@ -51,8 +56,11 @@ class Liveness:
         if self.flow is None:
             return True
         seen = set()
-        rest = [number + 1] if self.flow.node_of[number] == self.flow.node_of[number + 1] else \
-            self._behind(self.flow.node_of[number])
+        rest = (
+            [number + 1]
+            if self.flow.node_of[number] == self.flow.node_of[number + 1]
+            else self._behind(self.flow.node_of[number])
+        )
         while rest:
             first = rest.pop()
             if first in seen:

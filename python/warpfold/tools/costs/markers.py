@@ -14,9 +14,18 @@ KINDS = sorted(set(MARKERS.values()))
 MAY_NOT_REPORT = {"NOP", "WARPSYNC", "LDSM", "STSM", "UBLKCP", "UBLKRED", "UTMALDG", "UTMASTG", "UTMAREDG"}
 
 # The types of additions, as modifiers of the instruction name them: type, elements of a lane.
-ADDITIONS = {"F32": ("f32", 1), "F32x2": ("f32", 2), "F32x4": ("f32", 4), "F64": ("f64", 1),
-             "F16x2": ("f16x2", 1), "F16x4": ("f16x2", 2), "F16x8": ("f16x2", 4),
-             "BF16x2": ("bf16x2", 1), "BF16x4": ("bf16x2", 2), "BF16x8": ("bf16x2", 4)}
+ADDITIONS = {
+    "F32": ("f32", 1),
+    "F32x2": ("f32", 2),
+    "F32x4": ("f32", 4),
+    "F64": ("f64", 1),
+    "F16x2": ("f16x2", 1),
+    "F16x4": ("f16x2", 2),
+    "F16x8": ("f16x2", 4),
+    "BF16x2": ("bf16x2", 1),
+    "BF16x4": ("bf16x2", 2),
+    "BF16x8": ("bf16x2", 4),
+}
 
 
 def marker_of(instruction):

@@ -32,8 +32,11 @@ def read_executed(path, function):
     """How often warps issued each instruction of the last launch of a kernel, from ncu --csv with the metric
     inst_executed, --print-metric-instances values and --kernel-name-base mangled."""
     lines = [line for line in read_text(path).splitlines() if line.startswith('"')]
-    values = [row.get("Metric Value") or "" for row in csv.DictReader(lines)
-              if row.get("Metric Name") == "inst_executed" and row.get("Kernel Name") == function]
+    values = [
+        row.get("Metric Value") or ""
+        for row in csv.DictReader(lines)
+        if row.get("Metric Name") == "inst_executed" and row.get("Kernel Name") == function
+    ]
     if not values:
         raise SassError(f"{path}: has no counts of the instructions of {function}")
     total, _, instances = values[-1].partition("(")
@@ -54,7 +57,11 @@ def verdict(predicted, measured):
         return None
     off = f"{abs(ratio - 1):.0%} {'more' if ratio > 1 else 'fewer'} warp instructions than ncu counted"
     if ratio > 1:
-        return (f"{off}: the costs hold code that warps did not issue, as a reduction that most passes leave out or a "
-                "branch that no lane took; do not use them")
-    return (f"{off}: warps issued code that the costs do not hold, as passes of a loop or both sides of a branch; do not "
-            "use them")
+        return (
+            f"{off}: the costs hold code that warps did not issue, as a reduction that most passes leave out or a "
+            "branch that no lane took; do not use them"
+        )
+    return (
+        f"{off}: warps issued code that the costs do not hold, as passes of a loop or both sides of a branch; do not "
+        "use them"
+    )

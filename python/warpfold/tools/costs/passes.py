@@ -49,8 +49,13 @@ class Passes:
             raise SassError("there are atomics outside of the innermost loop")
         self.outer = list(reversed(chain[1:]))  # from the outside
         others = [h for h in sorted(flow.loops) if h not in adding]
-        self.serial = [h for h in others if self.variant in ("sw-s", "shared-slot") and flow.loops[h] < body
-                       and any(self.reduces(flow.code[a]) for a in flow.loops[h])]
+        self.serial = [
+            h
+            for h in others
+            if self.variant in ("sw-s", "shared-slot")
+            and flow.loops[h] < body
+            and any(self.reduces(flow.code[a]) for a in flow.loops[h])
+        ]
         self.turns = [h for h in others if h not in self.serial]
         if len(self.turns) != len(self.shape.turns):
             raise SassError(f"found {len(self.turns)} loops without atomics, not {len(self.shape.turns)}")
@@ -69,12 +74,16 @@ class Passes:
         places = []
         for a in body:
             behind = not IS_ATOMIC(flow.code[a]) and not any(
-                flow.reaches(s, IS_ATOMIC, {self.inner}) for s in flow.next[a] if s in body)
+                flow.reaches(s, IS_ATOMIC, {self.inner}) for s in flow.next[a] if s in body
+            )
             if behind and (a in ends or not flow.reaches(self.inner, is_end, {a})):
                 places.append(a)
         # The one that comes before all the others.
-        first = [a for a in places
-                 if all(b == a or flow.reaches(a, lambda i, b=b: i.address == b, {self.inner}) for b in places)]
+        first = [
+            a
+            for a in places
+            if all(b == a or flow.reaches(a, lambda i, b=b: i.address == b, {self.inner}) for b in places)
+        ]
         if not first:
             raise SassError("found no place behind the atomics that every pass comes by")
         self.meet = first[0]
@@ -92,8 +101,9 @@ class Passes:
         if len(away) == 1:
             return away[0]
         stop = set(blocked) | around
-        body = [s for s in able for t in able
-                if s != t and self.flow.reaches(s, lambda i, t=t: i.address == t, stop - {t})]
+        body = [
+            s for s in able for t in able if s != t and self.flow.reaches(s, lambda i, t=t: i.address == t, stop - {t})
+        ]
         if len(body) == 1:
             return body[0]
         # The test at the head of a loop that does not add, on a way past it.
@@ -114,8 +124,11 @@ class Passes:
     def _find_pass(self):
         flow = self.flow
         body = flow.loops[self.inner]
-        wanted = [(name, alone) for name, alone in self.shape.leaves
-                  if (not self.converged and name) or (self.converged and not alone)]
+        wanted = [
+            (name, alone)
+            for name, alone in self.shape.leaves
+            if (not self.converged and name) or (self.converged and not alone)
+        ]
         if self.every_pass:
             wanted = [(None, False)]  # the leader's branch: a pass without an event does not go there
         self.leaves = []
@@ -141,6 +154,7 @@ class Passes:
 
     def _parts_reduction(self, successors):
         """Is it the first branch of the reduction, where some way goes without what that is known by?"""
+
         def reduces(i):
             return self.reduces(i) and i.address not in self.turning
 
@@ -168,9 +182,13 @@ class Passes:
     def _to_header(self, start, header, within):
         """From `start` on to the next pass of the loop `header`, by way of nothing that adds."""
         goal = lambda i: i.address == header
-        return self.flow.walk(start, {header}, lambda a, s: self._through(
-            a, [t for t in s if t in within], goal, set()) if len([t for t in s if t in within]) > 1
-            else [t for t in s if t in within][0])
+        return self.flow.walk(
+            start,
+            {header},
+            lambda a, s: self._through(a, [t for t in s if t in within], goal, set())
+            if len([t for t in s if t in within]) > 1
+            else [t for t in s if t in within][0],
+        )
 
     def _outer(self):
         flow = self.flow
@@ -200,7 +218,7 @@ class Passes:
         if len(exits) < len(self.shape.exits):
             raise SassError(f"found {len(exits)} of the {len(self.shape.exits)} early ends")
         for name, (address, start) in zip(self.shape.exits, exits):
-            way = prologue[:prologue.index(address) + 1]
+            way = prologue[: prologue.index(address) + 1]
             if start is not None:
                 way = way + flow.walk(start, set(), lambda a, s: s[0])
             add(name, way)
@@ -217,10 +235,13 @@ class Passes:
         for name, header in zip(self.shape.turns, self.turns):
             body = flow.loops[header]
             goal = lambda i, h=header: i.address == h
-            rest = flow.walk(flow.next[header][0] if len(flow.next[header]) == 1 else [
-                s for s in flow.next[header] if s in body][0], {header}, lambda a, s, b=body, g=goal: self._through(
-                    a, [t for t in s if t in b], g, set()) if len([t for t in s if t in b]) > 1
-                else [t for t in s if t in b][0])
+            rest = flow.walk(
+                flow.next[header][0] if len(flow.next[header]) == 1 else [s for s in flow.next[header] if s in body][0],
+                {header},
+                lambda a, s, b=body, g=goal: self._through(a, [t for t in s if t in b], g, set())
+                if len([t for t in s if t in b]) > 1
+                else [t for t in s if t in b][0],
+            )
             within = {a for h in self.turns if flow.loops[h] < body for a in flow.loops[h]}
             way = [header] + rest
             self.parts[name] = [Stretch([], way, {a for a in way if a not in within})]
@@ -239,7 +260,7 @@ class Passes:
             if name is None:
                 continue
             names = [n for n, _ in self.shape.leaves]
-            later = [None] if self.every_pass else [n for n in names[names.index(name):] if n in self.leave_names]
+            later = [None] if self.every_pass else [n for n in names[names.index(name) :] if n in self.leave_names]
             if not later:
                 raise SassError(f"there is no branch for the path {name}")
             leave = self.leaves[self.leave_names.index(later[0])]

@@ -26,10 +26,16 @@ def predict_variant(cost, counts, variant, threshold):
     elif variant in ("sw-s", "shared-slot"):
         threshold = 2 if variant == "shared-slot" else threshold  # a lone lane adds by itself
         from_threshold = range(max(threshold, 1), WARP_LANES + 1)
-        serial = counts["serial_events"][threshold] if "serial_events" in counts \
+        serial = (
+            counts["serial_events"][threshold]
+            if "serial_events" in counts
             else sum(by_lanes[n] for n in from_threshold)
-        turns = counts["serial_turns"][threshold] if "serial_turns" in counts \
+        )
+        turns = (
+            counts["serial_turns"][threshold]
+            if "serial_turns" in counts
             else sum(by_lanes[n] * (n - 1) for n in from_threshold)
+        )
         plain = counts["plain_events"][threshold] if "plain_events" in counts else sum(by_lanes) - serial
         turn = "turn" if variant == "shared-slot" else "per_lane"
         total += serial * (reduce["setup"] + reduce["leader"] + adds) + turns * reduce[turn]

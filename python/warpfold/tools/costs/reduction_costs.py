@@ -32,8 +32,9 @@ PARAMETERS = [1, 2, 3, 4, 6, 8, 9, 12, 16, 24, 32]
 def ways_of(listings, arch, functions, variant, parameters):
     name = f"warpfold_reduction_{variant.replace('-', '_')}_{parameters}"
     try:
-        ways = Ways(Flow(listings.function(arch, functions, name)), variant,
-                    Shape(parameters, VARIANTS, leaves=[(None, False)]))
+        ways = Ways(
+            Flow(listings.function(arch, functions, name)), variant, Shape(parameters, VARIANTS, leaves=[(None, False)])
+        )
     except SassError as error:
         raise SassError(f"{arch} {name}: {error}") from error
     return ways, listings.registers(arch, name)
@@ -77,8 +78,15 @@ def table(listings, parameters=tuple(PARAMETERS)):
 def as_text(data):
     """JSON with a number of parameters on a line."""
     text = json.dumps(data, indent=1)
-    return re.sub(r'("\d+": )(\{.*?\n    \})', lambda m: m[1] + json.dumps(json.loads(m[2]), separators=(",", ":")), text,
-                  flags=re.DOTALL) + "\n"
+    return (
+        re.sub(
+            r'("\d+": )(\{.*?\n    \})',
+            lambda m: m[1] + json.dumps(json.loads(m[2]), separators=(",", ":")),
+            text,
+            flags=re.DOTALL,
+        )
+        + "\n"
+    )
 
 
 def main(argv=None):

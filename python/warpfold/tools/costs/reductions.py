@@ -47,8 +47,13 @@ class Ways(Passes):
 
     def _to_meet(self, start):
         blocked = {self.inner, self.meet}
-        way = self.flow.walk(start, {self.meet}, lambda a, s: self._through(a, s, IS_ATOMIC, blocked)
-                             if any(self.flow.reaches(t, IS_ATOMIC, blocked) for t in s) else s[0])
+        way = self.flow.walk(
+            start,
+            {self.meet},
+            lambda a, s: self._through(a, s, IS_ATOMIC, blocked)
+            if any(self.flow.reaches(t, IS_ATOMIC, blocked) for t in s)
+            else s[0],
+        )
         self._check_atomics(start, way)
         return way
 
@@ -75,8 +80,11 @@ class Ways(Passes):
         trunk, to_loop, to_plain = self._to_branch(start, IS_SHUFFLE, "the serial loop")
         if not any(flow.code[a].opcode == "MATCH" for a in trunk):
             raise SassError("found no MATCH in front of the serial loop")
-        serial = [h for h in flow.loops if flow.loops[h] < flow.loops[self.inner]
-                  and any(IS_SHUFFLE(flow.code[a]) for a in flow.loops[h])]
+        serial = [
+            h
+            for h in flow.loops
+            if flow.loops[h] < flow.loops[self.inner] and any(IS_SHUFFLE(flow.code[a]) for a in flow.loops[h])
+        ]
         if len(serial) != 1:
             raise SassError(f"found {len(serial)} serial loops")
         header = serial[0]
@@ -132,11 +140,12 @@ class Ways(Passes):
         self._mixed(before, trunk, {a: "check" for a in own}, plain)
         trunk_way = before + trunk
         self._add("plain", Stretch(trunk_way, plain))
-        labels = {a: "turn" if a in turning else "setup" for a in way[:last + 1]}
+        labels = {a: "turn" if a in turning else "setup" for a in way[: last + 1]}
         self._labelled(trunk_way, way, labels, "leader")
 
     def _butterfly(self, before, start):
         """From `start` through the butterfly to the leader's branch, and the leader's way."""
+
         def parts_leader(address, successors):
             able = [s for s in successors if self.flow.reaches(s, IS_ATOMIC, {self.inner, self.meet})]
             return None if len(able) == 1 else self._through(address, successors, IS_ATOMIC, {self.inner, self.meet})
@@ -294,9 +303,11 @@ def variant_costs(instructions, variant, registers, shape, explain=None):
         else:
             result["reduce"][name] = cost
         if explain:
-            explain(f"  {name:14} {slots(cost):4} slots {cost['stall_cycles']:5} stall "
-                    + " ".join(f"{f}={cost[f]}" for f in FIELDS if f not in ("stall_cycles", "waits") and cost[f])
-                    + "".join(f" {kind}:{wanted - asked}" for kind, asked, wanted in cost["waits"])
-                    + (f" (waits of no known class: {unclassed})" if unclassed else ""))
+            explain(
+                f"  {name:14} {slots(cost):4} slots {cost['stall_cycles']:5} stall "
+                + " ".join(f"{f}={cost[f]}" for f in FIELDS if f not in ("stall_cycles", "waits") and cost[f])
+                + "".join(f" {kind}:{wanted - asked}" for kind, asked, wanted in cost["waits"])
+                + (f" (waits of no known class: {unclassed})" if unclassed else "")
+            )
             explain(f"  {'':14} {ranges(ways.addresses(name))}")
     return result

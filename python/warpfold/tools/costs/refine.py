@@ -22,7 +22,7 @@ FILLERS = {"NOP", "BRA"}  # behind the end of a kernel
 def contents(kernel, node):
     """What a node adds to a cost."""
     found = Counter()
-    for i in kernel.flow.code[node.first:node.last + 1]:
+    for i in kernel.flow.code[node.first : node.last + 1]:
         found["stall_cycles"] += stall_of(i)
         found["branches"] += is_branch(i)
         if counted(i):
@@ -37,18 +37,19 @@ class Refinement:
     def __init__(self, kernel, ways, passes, executed):
         behind = len(kernel.flow.code) - len(executed)
         # ncu leaves out what fills a kernel up.
-        if behind < 0 or any(i.opcode not in FILLERS for i in kernel.flow.code[len(executed):]):
-            raise SassError(f"the counts are of {len(executed)} instructions, and the kernel has "
-                            f"{len(kernel.flow.code)}")
+        if behind < 0 or any(i.opcode not in FILLERS for i in kernel.flow.code[len(executed) :]):
+            raise SassError(
+                f"the counts are of {len(executed)} instructions, and the kernel has " f"{len(kernel.flow.code)}"
+            )
         self.kernel = kernel
         self.ways = [tuple(way) for way in ways]
         self.passes = passes
         self.executed = executed + [0] * behind
-        self.gone = Counter()      # (marker, marker) -> passes
-        self.predicted = {}        # the same -> Counter of nodes in a pass
+        self.gone = Counter()  # (marker, marker) -> passes
+        self.predicted = {}  # the same -> Counter of nodes in a pass
         self._follow()
         self.more = {step: Counter() for step in self.gone}  # what a pass costs beside what was thought
-        self.unplaced = 0          # instructions that no step can have issued
+        self.unplaced = 0  # instructions that no step can have issued
         self._share_out()
 
     def _follow(self):
@@ -72,8 +73,10 @@ class Refinement:
             beyond = self.executed[node.first] - thought[number]
             if beyond == 0:
                 continue
-            weights = {step: self.gone[step] * (1 if beyond > 0 else self.predicted[step][number])
-                       for step in passing.get(number, ())}
+            weights = {
+                step: self.gone[step] * (1 if beyond > 0 else self.predicted[step][number])
+                for step in passing.get(number, ())
+            }
             total = sum(weights.values())
             if total == 0:
                 self.unplaced += beyond * (node.last + 1 - node.first)

@@ -112,8 +112,12 @@ def main(argv=None):
     command.set_defaults(run=dump)
     command = commands.add_parser("costs", help="costs of every architecture and variant")
     command.add_argument("--sass", required=True, help="folder that dump has filled")
-    command.add_argument("--workload", choices=sorted(WORKLOADS), default=GAUSSIANS,
-                         help="which kernels of warpfold_capture_workloads; those of 3DGS if not given")
+    command.add_argument(
+        "--workload",
+        choices=sorted(WORKLOADS),
+        default=GAUSSIANS,
+        help="which kernels of warpfold_capture_workloads; those of 3DGS if not given",
+    )
     command.add_argument("--json", help="write the costs there")
     command.add_argument("--explain", action="store_true", help="list the instructions of each path")
     command.set_defaults(run=costs)

@@ -63,8 +63,9 @@ APART_STRUCTS = APART + ("vector",)
 # By name; `paths` are in the order of Workload::paths(). 3DGS is that of warpfold_capture.
 GAUSSIANS = "backward"
 WORKLOADS = {
-    GAUSSIANS: Shape(9, ALL, levels=["batch"],
-                     leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
+    GAUSSIANS: Shape(
+        9, ALL, levels=["batch"], leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]
+    ),
     "block_reduced": Shape(1, APART, levels=["batch"], leaves=[("idle", False)], turns=["sum", "meet"]),
     "block_reduced_struct": Shape(9, APART_STRUCTS, levels=["batch"], leaves=[("idle", False)], turns=["sum", "meet"]),
     "camera_pose": Shape(12, ALL, exits=["outside"], leaves=[("unseen", False)]),
@@ -76,8 +77,9 @@ WORKLOADS = {
     "fit_ballot": Shape(9, ALL, leaves=[("skip", False)], turns=["cull", "paint"]),
     "fit_staged": Shape(9, ALL, leaves=[("skip", False)], turns=["group", "collect", "append", "sort", "paint"]),
     "four_pixels": Shape(9, ALL, levels=["batch"], leaves=[("skip_position", False), ("skip_alpha", False)]),
-    "gradient_struct": Shape(9, STRUCTS, levels=["batch"],
-                             leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]),
+    "gradient_struct": Shape(
+        9, STRUCTS, levels=["batch"], leaves=[("skip_position", False), ("skip_power", True), ("skip_alpha", False)]
+    ),
     "halved": Shape(1, APART, levels=["batch"], leaves=[("skip_alpha", False), (None, False)]),
     "halved_vector": Shape(4, APART_STRUCTS, levels=["batch"], leaves=[("skip_alpha", False), (None, False)]),
     "hash_grid": Shape(2, SCATTER, exits=["outside"]),

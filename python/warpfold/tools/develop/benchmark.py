@@ -49,10 +49,25 @@ def simulate(args, policy, unit, threads, clock_all=False):
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "r.json")
-        command = [args.warpfold, "sim", args.trace, "--gpu", args.gpu, "--policy", policy,
-                   "--unit", unit, "--threads", str(threads), "--json", path, *["--reference"] * clock_all]
-        with tempfile.TemporaryFile("w+") as errors, \
-                subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors) as process:
+        command = [
+            args.warpfold,
+            "sim",
+            args.trace,
+            "--gpu",
+            args.gpu,
+            "--policy",
+            policy,
+            "--unit",
+            unit,
+            "--threads",
+            str(threads),
+            "--json",
+            path,
+            *["--reference"] * clock_all,
+        ]
+        with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=errors
+        ) as process:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             if process.returncode != 0:
@@ -72,18 +87,26 @@ def main():
     parser.add_argument("--warpfold", default=os.path.join(root, "build/release/model/warpfold"))
     parser.add_argument("--gpu", default="rtx4090")
     parser.add_argument("--policies", default="baseline,arc-hw")
-    parser.add_argument("--threads", type=counts, default=sorted({1, os.cpu_count()}), metavar="N,...",
-                        help="host threads of a simulation; a row for each number (1 and all cores)")
+    parser.add_argument(
+        "--threads",
+        type=counts,
+        default=sorted({1, os.cpu_count()}),
+        metavar="N,...",
+        help="host threads of a simulation; a row for each number (1 and all cores)",
+    )
     parser.add_argument("-n", "--runs", type=count, default=5, help="counted runs, after one warm-up")
-    parser.add_argument("--reference", action="store_true",
-                        help="beside each row a run that clocks every block in every cycle")
+    parser.add_argument(
+        "--reference", action="store_true", help="beside each row a run that clocks every block in every cycle"
+    )
     parser.add_argument("--json", metavar="FILE", help="also write the rows to this file")
     args = parser.parse_args()
     for path in (args.trace, args.warpfold):
         if not os.path.exists(path):
             refuse(f"{path}: no such file")
-    print(f"{platform.machine()}, {os.cpu_count()} cores; {args.trace} on {args.gpu}, "
-          f"median of {args.runs} (min..max)")
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores; {args.trace} on {args.gpu}, "
+        f"median of {args.runs} (min..max)"
+    )
     row = "{:<10} {:<12} {:>7} {:>30} {:>26} {:>8} {:>5}"
     print(row.format("policy", "unit", "threads", "warp-atomics/s", "GPU cycles/s", "seconds", "MiB"))
     policies = args.policies.split(",")
@@ -112,30 +135,42 @@ def main():
                 print(row.format(policy, f"{unit}, all", 1, *figures([run])), flush=True)
                 rows.append(entry_of(policy, unit, 1, True, [run]))
     if args.json:
-        whole_file.write(args.json, json.dumps({"schema": "warpfold.speed/1", "trace": args.trace, "gpu": args.gpu,
-                                                "rows": rows}, indent=1))
+        whole_file.write(
+            args.json,
+            json.dumps({"schema": "warpfold.speed/1", "trace": args.trace, "gpu": args.gpu, "rows": rows}, indent=1),
+        )
 
 
 def entry_of(policy, unit, threads, clock_all, runs):
     """A row as numbers."""
     rates = [run["warp_atomics"] / run["wall_seconds"] for run in runs]
-    return {"policy": policy, "unit": unit, "threads": threads, "clock_all": clock_all, "runs": len(runs),
-            "warp_atomics_per_second": [round(f(rates)) for f in (statistics.median, min, max)],
-            "mebibytes": round(max(run["peak_memory_bytes"] for run in runs) / 2**20)}
+    return {
+        "policy": policy,
+        "unit": unit,
+        "threads": threads,
+        "clock_all": clock_all,
+        "runs": len(runs),
+        "warp_atomics_per_second": [round(f(rates)) for f in (statistics.median, min, max)],
+        "mebibytes": round(max(run["peak_memory_bytes"] for run in runs) / 2**20),
+    }
 
 
 def figures(runs):
     """What a row shows of runs: texts of atomics and cycles a second, seconds, mebibytes."""
+
     def spread(values):
         text = f"{statistics.median(values):,.0f}"
         return text if len(values) == 1 else f"{text} ({min(values) / 1e3:,.0f}k..{max(values) / 1e3:,.0f}k)"
 
-    return (spread([run["warp_atomics"] / run["wall_seconds"] for run in runs]),
-            spread([run["cycles"] / run["wall_seconds"] for run in runs]),
-            f"{statistics.median(run['wall_seconds'] for run in runs):.2f}",
-            f"{max(run['peak_memory_bytes'] for run in runs) / 2**20:.0f}")
+    return (
+        spread([run["warp_atomics"] / run["wall_seconds"] for run in runs]),
+        spread([run["cycles"] / run["wall_seconds"] for run in runs]),
+        f"{statistics.median(run['wall_seconds'] for run in runs):.2f}",
+        f"{max(run['peak_memory_bytes'] for run in runs) / 2**20:.0f}",
+    )
 
 
 if __name__ == "__main__":
     from ..base import guard
+
     guard.end("benchmark.py", main)

@@ -92,8 +92,7 @@ def main(folder, kinds, show_toggles):
 
     print(f"{'kind':10} {'module':24} {'lines':>9} {'branches':>9} {'toggles':>11}")
     for kind, module, hits, totals in rows:
-        cells = {what: f"{hits[what]}/{totals[what]}" if totals[what] else "-"
-                 for what in ("line", "branch", "toggle")}
+        cells = {what: f"{hits[what]}/{totals[what]}" if totals[what] else "-" for what in ("line", "branch", "toggle")}
         print(f"{kind:10} {module:24} {cells['line']:>9} {cells['branch']:>9} {cells['toggle']:>11}")
     for text in dict.fromkeys(holes):
         print(text)
@@ -112,4 +111,5 @@ if __name__ == "__main__":
     if len(names) < 2:
         sys.exit(__doc__)
     from ..base import guard
+
     guard.end("coverage_report.py", main, pathlib.Path(names[0]), names[1:], "--toggles" in sys.argv)

@@ -28,7 +28,7 @@ from ..base.places import ROOT
 TABLE = ROOT / "docs/yardstick.csv"
 GPUS = ("h200", "h100")
 COLUMNS = ["case", "group", "ctas", "threads", "reds", *GPUS]
-SMS, MAX_WARPS = 132, 64    # of both
+SMS, MAX_WARPS = 132, 64  # of both
 CASE = re.compile(r"red/(?P<family>[a-z_]+?)(?:_\d+)?(?P<form>_in_sectors|_consecutive|_lines)?/.*")
 FORM = {"_in_sectors": " words in sectors", "_consecutive": " words in a row", "_lines": " words in lines"}
 # Built with the capture programs, or without a CUDA compiler with the tests.
@@ -68,8 +68,12 @@ def measured(gpu):
 def reds():
     """{case: REDs of an SM}, of cases with all sub-cores."""
     program = os.environ.get("WARPFOLD_RED_TRACE") or next((path for path in BUILT if path.exists()), BUILT[0])
-    done = subprocess.run([program, "--sms", str(SMS), "--max-warps", str(MAX_WARPS), "--list"], capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run(
+        [program, "--sms", str(SMS), "--max-warps", str(MAX_WARPS), "--list"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode != 0:
         raise ValueError(f"{program}: {' '.join(done.stderr.split())}")
     return {name: int(count) for name, count, _ in map(str.split, done.stdout.splitlines())}
@@ -77,17 +81,24 @@ def reds():
 
 def write_table(path):
     cycles = {gpu: measured(gpu) for gpu in GPUS}
-    whole_file.write_csv(path, COLUMNS, [[name, group_of(name), *launch_of(name), count,
-                                          *(f"{cycles[gpu][name]:.3f}" for gpu in GPUS)]
-                                         for name, count in reds().items()
-                                         if not one_sm_by_choice(name) and all(name in cycles[gpu] for gpu in GPUS)])
+    whole_file.write_csv(
+        path,
+        COLUMNS,
+        [
+            [name, group_of(name), *launch_of(name), count, *(f"{cycles[gpu][name]:.3f}" for gpu in GPUS)]
+            for name, count in reds().items()
+            if not one_sm_by_choice(name) and all(name in cycles[gpu] for gpu in GPUS)
+        ],
+    )
 
 
 def read_table(path=TABLE):
     """{case: row}."""
     with open(path, encoding="utf-8", newline="") as file:
-        return {row["case"]: {**row, "reds": int(row["reds"]), **{gpu: float(row[gpu]) for gpu in GPUS}}
-                for row in csv.DictReader(file)}
+        return {
+            row["case"]: {**row, "reds": int(row["reds"]), **{gpu: float(row[gpu]) for gpu in GPUS}}
+            for row in csv.DictReader(file)
+        }
 
 
 def pairs_of(path):
@@ -133,8 +144,10 @@ def errors_of(results, table, gpu):
 def line_of(name, errors, width):
     worst = max(errors, key=lambda case: abs(errors[case]))
     values = list(errors.values())
-    return (f"{name:{width}}  {len(values):5}  {statistics.fmean(map(abs, values)):10.1%}  {statistics.fmean(values):+10.1%}  "
-            f"{errors[worst]:+8.1%}  {worst}")
+    return (
+        f"{name:{width}}  {len(values):5}  {statistics.fmean(map(abs, values)):10.1%}  {statistics.fmean(values):+10.1%}  "
+        f"{errors[worst]:+8.1%}  {worst}"
+    )
 
 
 def text_of(found, table, gpu, cases):
@@ -142,8 +155,10 @@ def text_of(found, table, gpu, cases):
     if cases:
         width = max(map(len, found))
         lines += [f"{'case':{width}}  {gpu:>9}  {'simulated':>9}  {'error':>8}"]
-        lines += [f"{name:{width}}  {table[name][gpu]:9.3f}  {cycles:9.3f}  {error:+8.1%}"
-                  for name, (cycles, error) in found.items()] + [""]
+        lines += [
+            f"{name:{width}}  {table[name][gpu]:9.3f}  {cycles:9.3f}  {error:+8.1%}"
+            for name, (cycles, error) in found.items()
+        ] + [""]
     groups = {}
     for name, (_, error) in found.items():
         groups.setdefault(table[name]["group"], {})[name] = error
@@ -154,8 +169,11 @@ def text_of(found, table, gpu, cases):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python3 python develop.yardstick", formatter_class=argparse.RawDescriptionHelpFormatter,
-                                     description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python3 python develop.yardstick",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__,
+    )
     parser.add_argument("results", nargs="?", metavar="RESULTS", help="cycles of cases, CSV or JSON")
     parser.add_argument("--gpu", choices=GPUS, default="h100", help="whose measurements [%(default)s]")
     parser.add_argument("--cases", action="store_true", help="print each case, too")
@@ -173,8 +191,11 @@ def main(argv=None):
         pattern = re.compile(args.match)
     except re.error as error:
         raise ValueError(f"--match {args.match}: is no regular expression ({error})") from error
-    found = {name: each for name, each in errors_of(read_results(args.results, table), table, args.gpu).items()
-             if pattern.search(name)}
+    found = {
+        name: each
+        for name, each in errors_of(read_results(args.results, table), table, args.gpu).items()
+        if pattern.search(name)
+    }
     if not found:
         raise ValueError(f"{args.results}: no case has '{args.match}' in its name")
     print(text_of(found, table, args.gpu, args.cases))

@@ -21,22 +21,46 @@ INCLUDE = Path("/usr/share/verilator/include")
 
 # Ports of arc_subcore: direction, bits. rf_data_i has 32 bits for each bank.
 PORTS = {
-    "clk_i": ("input", 1), "rst_ni": ("input", 1),
-    "req_valid_i": ("input", 1), "req_ready_o": ("output", 1), "req_mask_i": ("input", 32),
-    "req_addr_i": ("input", 48 * 32), "req_tag_i": ("input", 12),
-    "lsu_valid_o": ("output", 1), "lsu_room_i": ("input", 1), "lsu_addr_o": ("output", 48),
-    "lsu_mask_o": ("output", 32), "lsu_reduced_o": ("output", 1), "lsu_data_o": ("output", 32),
+    "clk_i": ("input", 1),
+    "rst_ni": ("input", 1),
+    "req_valid_i": ("input", 1),
+    "req_ready_o": ("output", 1),
+    "req_mask_i": ("input", 32),
+    "req_addr_i": ("input", 48 * 32),
+    "req_tag_i": ("input", 12),
+    "lsu_valid_o": ("output", 1),
+    "lsu_room_i": ("input", 1),
+    "lsu_addr_o": ("output", 48),
+    "lsu_mask_o": ("output", 32),
+    "lsu_reduced_o": ("output", 1),
+    "lsu_data_o": ("output", 32),
     "lsu_tag_o": ("output", 12),
-    "rf_valid_o": ("output", 1), "rf_ready_i": ("input", 1), "rf_mask_o": ("output", 32),
-    "rf_tag_o": ("output", 12), "rf_data_i": ("input", 32), "rf_bin_i": ("input", 5 * 32),
+    "rf_valid_o": ("output", 1),
+    "rf_ready_i": ("input", 1),
+    "rf_mask_o": ("output", 32),
+    "rf_tag_o": ("output", 12),
+    "rf_data_i": ("input", 32),
+    "rf_bin_i": ("input", 5 * 32),
     "busy_o": ("output", 1),
 }
 # Of requests of several words: their bits, and what stands at those that a unit of one word has.
-WORD_PORTS = {"req_words_i": ("input", 4), "lsu_word_o": ("output", 4), "lsu_last_o": ("output", 1),
-              "rf_word_o": ("output", 4)}
+WORD_PORTS = {
+    "req_words_i": ("input", 4),
+    "lsu_word_o": ("output", 4),
+    "lsu_last_o": ("output", 1),
+    "rf_word_o": ("output", 4),
+}
 WORD_PINS = {"req_words_i": "4'd0", "lsu_word_o": "", "lsu_last_o": "", "rf_word_o": ""}
-REGISTERED = ("req_valid_i", "lsu_room_i", "rf_ready_i", "req_mask_i", "req_addr_i", "req_tag_i", "rf_data_i",
-              "rf_bin_i")
+REGISTERED = (
+    "req_valid_i",
+    "lsu_room_i",
+    "rf_ready_i",
+    "req_mask_i",
+    "req_addr_i",
+    "req_tag_i",
+    "rf_data_i",
+    "rf_bin_i",
+)
 
 
 # The ports for words of a unit that takes one alone.
@@ -53,8 +77,17 @@ def port_bits(unit, port):
 def run(command, cwd=None, timeout=None):
     """(exit status, output) of a tool."""
     try:
-        done = subprocess.run(list(map(str, command)), cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              stdin=subprocess.DEVNULL, text=True, errors="replace", timeout=timeout, check=False)
+        done = subprocess.run(
+            list(map(str, command)),
+            cwd=cwd,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+            check=False,
+        )
     except FileNotFoundError:
         raise BadInput(f"'{command[0]}' not found; scripts/lib.sh lists the packages") from None
     except subprocess.TimeoutExpired:
@@ -73,8 +106,16 @@ def first_error(output):
 
 
 def verilator_options(unit):
-    return ["-sv", "-Wno-lint", "-Wno-style", "-Wno-fatal", "-DSYNTHESIS", "--reloop-limit", "64",
-            *(f"-I{path}" for path in unit.include)]
+    return [
+        "-sv",
+        "-Wno-lint",
+        "-Wno-style",
+        "-Wno-fatal",
+        "-DSYNTHESIS",
+        "--reloop-limit",
+        "64",
+        *(f"-I{path}" for path in unit.include),
+    ]
 
 
 def parameter_list(unit):
@@ -89,12 +130,25 @@ def parameter_values(unit):
 # Elaboration
 # ------------------------------------------------------------------------------------------------
 
+
 def port_names(unit, work):
     """Name -> direction of the top's ports, by Verilator; what it cannot read is bad input."""
     xml = work / "ports.xml"
-    status, output = run(["verilator", "--xml-only", *verilator_options(unit), "--top-module", unit.top,
-                          *(f"-G{key}={value}" for key, value in unit.parameters.items()),
-                          "--Mdir", work, "--xml-output", xml, *unit.files])
+    status, output = run(
+        [
+            "verilator",
+            "--xml-only",
+            *verilator_options(unit),
+            "--top-module",
+            unit.top,
+            *(f"-G{key}={value}" for key, value in unit.parameters.items()),
+            "--Mdir",
+            work,
+            "--xml-output",
+            xml,
+            *unit.files,
+        ]
+    )
     if status != 0:
         if re.search(r"top-module '?\w+'? was not found", output):
             raise BadInput(f"no module {unit.top} in {unit.folder}; name it with --top")
@@ -121,26 +175,52 @@ def check_ports(unit, names, work):
         if port in wanted and direction != wanted[port][0]:
             raise BadInput(f"{unit.top}: {port} is an {direction}, must be an {wanted[port][0]}")
     wrapper = write_wrapper(unit, names, work)
-    _, output = run(["verilator", "--lint-only", "-sv", "-Wno-fatal", "-Wall", "-DSYNTHESIS", "--reloop-limit", "64",
-                     *(f"-I{path}" for path in unit.include), "--top-module", "evaluated_stepped",
-                     *unit.files, wrapper])
-    found = re.search(r"evaluated_stepped\.sv:\d+:\d+: (?:Input|Output) port connection '(\w+)' expects (\d+) bits",
-                      output)
+    _, output = run(
+        [
+            "verilator",
+            "--lint-only",
+            "-sv",
+            "-Wno-fatal",
+            "-Wall",
+            "-DSYNTHESIS",
+            "--reloop-limit",
+            "64",
+            *(f"-I{path}" for path in unit.include),
+            "--top-module",
+            "evaluated_stepped",
+            *unit.files,
+            wrapper,
+        ]
+    )
+    found = re.search(
+        r"evaluated_stepped\.sv:\d+:\d+: (?:Input|Output) port connection '(\w+)' expects (\d+) bits", output
+    )
     if found:
-        raise BadInput(f"{unit.top}: {found.group(1)} has {found.group(2)} bits, must have "
-                       f"{port_bits(unit, found.group(1))}")
+        raise BadInput(
+            f"{unit.top}: {found.group(1)} has {found.group(2)} bits, must have " f"{port_bits(unit, found.group(1))}"
+        )
     return wrapper
 
 
 def write_wrapper(unit, names, work):
-    pins = [f"    .{port}({port.removesuffix('_i') + '_q' if port in REGISTERED else port})"
-            for port in PORTS if port in names]
+    pins = [
+        f"    .{port}({port.removesuffix('_i') + '_q' if port in REGISTERED else port})"
+        for port in PORTS
+        if port in names
+    ]
     word_pins = {port: "req_words_q" if port == "req_words_i" else port for port in WORD_PORTS}
-    pins += [f"    .{port}({pin})" for port, pin in (word_pins if unit.words > 1 else WORD_PINS).items() if port in names]
+    pins += [
+        f"    .{port}({pin})" for port, pin in (word_pins if unit.words > 1 else WORD_PINS).items() if port in names
+    ]
     words = ONE_WORD if unit.words == 1 else ""
     text = (HERE / "evaluated_stepped.sv.in").read_text(encoding="utf-8")
-    for key, value in (("DATA", str(32 * unit.banks)), ("TOP", unit.top), ("PARAMETERS", parameter_list(unit)), ("WORDS", words),
-                       ("PINS", ",\n".join(pins))):
+    for key, value in (
+        ("DATA", str(32 * unit.banks)),
+        ("TOP", unit.top),
+        ("PARAMETERS", parameter_list(unit)),
+        ("WORDS", words),
+        ("PINS", ",\n".join(pins)),
+    ):
         text = text.replace(f"@{key}@", value)
     path = work / "evaluated_stepped.sv"
     path.write_text(text, encoding="utf-8")
@@ -151,16 +231,30 @@ def elaborate_yosys(unit, work):
     chparam = " ".join(f"-chparam {key} {value}" for key, value in unit.parameters.items())
     script = work / "elaborate.ys"
     includes = " ".join(f"-I{path}" for path in unit.include)
-    script.write_text(f"read_verilog -sv {includes} {' '.join(map(str, unit.files))}\n"
-                      f"hierarchy -check -top {unit.top} {chparam}\nproc\ncheck\n", encoding="utf-8")
+    script.write_text(
+        f"read_verilog -sv {includes} {' '.join(map(str, unit.files))}\n"
+        f"hierarchy -check -top {unit.top} {chparam}\nproc\ncheck\n",
+        encoding="utf-8",
+    )
     return run(["yosys", "-q", "-e", "implicitly declared|Resizing cell port", "-s", script])
 
 
 def elaborate_icarus(unit, work):
     del work
-    return run(["iverilog", "-g2012", "-t", "null", "-s", unit.top,
-                *(f"-P{unit.top}.{key}={value}" for key, value in unit.parameters.items()), "-DSYNTHESIS",
-                *(f"-I{path}" for path in unit.include), *unit.files])
+    return run(
+        [
+            "iverilog",
+            "-g2012",
+            "-t",
+            "null",
+            "-s",
+            unit.top,
+            *(f"-P{unit.top}.{key}={value}" for key, value in unit.parameters.items()),
+            "-DSYNTHESIS",
+            *(f"-I{path}" for path in unit.include),
+            *unit.files,
+        ]
+    )
 
 
 def elaborate(unit, work, names):
@@ -212,22 +306,48 @@ WARPFOLD_UNIT_LIBRARY(kDeclaration,
 def entry_text(unit):
     yes = {True: "true", False: "false"}
     return ENTRY.format(
-        name=unit.name.replace("\\", "").replace('"', ""), operands=unit.operands, banks=unit.banks,
-        bins=yes[unit.exponent_bins], words=unit.words, cycles_to_rest=unit.cycles_to_rest, rest_period=unit.rest_period,
+        name=unit.name.replace("\\", "").replace('"', ""),
+        operands=unit.operands,
+        banks=unit.banks,
+        bins=yes[unit.exponent_bins],
+        words=unit.words,
+        cycles_to_rest=unit.cycles_to_rest,
+        rest_period=unit.rest_period,
         sum={"chain": "kChain", "any-order": "kAnyOrder", "one-rounding": "kOneRounding"}[unit.sum],
-        flush=yes[unit.subnormals == "flush"], window=unit.window, read_lanes=unit.read_lanes,
-        read_turn=unit.read_turn, zero=yes[unit.payload == "zero"])
+        flush=yes[unit.subnormals == "flush"],
+        window=unit.window,
+        read_lanes=unit.read_lanes,
+        read_turn=unit.read_turn,
+        zero=yes[unit.payload == "zero"],
+    )
 
 
 def headers():
-    return [*sorted((ROOT / "model/unit").glob("*.hpp")), ROOT / "model/types.hpp", Path(__file__).resolve(),
-            HERE / "evaluated_stepped.sv.in"]
+    return [
+        *sorted((ROOT / "model/unit").glob("*.hpp")),
+        ROOT / "model/types.hpp",
+        Path(__file__).resolve(),
+        HERE / "evaluated_stepped.sv.in",
+    ]
 
 
 def compile_all(sources, folder, jobs):
     """Objects of C++ sources."""
-    options = ["-std=c++20", "-O2", "-fPIC", "-w", "-ffp-contract=off", "-fvisibility=hidden", "-DVM_COVERAGE=0",
-               "-DVM_SC=0", "-DVM_TRACE=0", f"-I{ROOT}", f"-I{folder}", f"-I{INCLUDE}", f"-I{INCLUDE / 'vltstd'}"]
+    options = [
+        "-std=c++20",
+        "-O2",
+        "-fPIC",
+        "-w",
+        "-ffp-contract=off",
+        "-fvisibility=hidden",
+        "-DVM_COVERAGE=0",
+        "-DVM_SC=0",
+        "-DVM_TRACE=0",
+        f"-I{ROOT}",
+        f"-I{folder}",
+        f"-I{INCLUDE}",
+        f"-I{INCLUDE / 'vltstd'}",
+    ]
     if platform.machine() == "x86_64":
         options.append("-march=x86-64-v2")  # the oldest that the simulator is built for
     compiler = [os.environ.get("CXX", "g++")]
@@ -265,9 +385,26 @@ def shared_object(unit, wrapper, cache, jobs):
     if library.is_file():
         return library
     folder.mkdir(parents=True, exist_ok=True)
-    status, output = run(["verilator", "--cc", *verilator_options(unit), "-O3", "--x-assign", "fast",
-                          "--x-initial", "unique", "--top-module", "evaluated_stepped", "--prefix", "Vevaluated",
-                          "--Mdir", folder, *unit.files, wrapper])
+    status, output = run(
+        [
+            "verilator",
+            "--cc",
+            *verilator_options(unit),
+            "-O3",
+            "--x-assign",
+            "fast",
+            "--x-initial",
+            "unique",
+            "--top-module",
+            "evaluated_stepped",
+            "--prefix",
+            "Vevaluated",
+            "--Mdir",
+            folder,
+            *unit.files,
+            wrapper,
+        ]
+    )
     if status != 0:
         raise BadInput(f"Verilator: {first_error(output)}")
     (folder / "entry.cpp").write_text(entry_text(unit), encoding="utf-8")
@@ -277,8 +414,9 @@ def shared_object(unit, wrapper, cache, jobs):
     objects = [*compile_all([folder / "unit.cpp"], folder, jobs), *runtime(cache, jobs)]
     unfinished = folder / "unit.so.part"
     try:
-        status, output = run([os.environ.get("CXX", "g++"), "-shared", "-Wl,-Bsymbolic", "-o", unfinished, *objects,
-                              "-lpthread"])
+        status, output = run(
+            [os.environ.get("CXX", "g++"), "-shared", "-Wl,-Bsymbolic", "-o", unfinished, *objects, "-lpthread"]
+        )
         if status != 0:
             raise ToolFailed(f"cannot link {library}: {first_error(output)}")
         unfinished.replace(library)

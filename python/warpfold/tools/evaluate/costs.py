@@ -65,7 +65,8 @@ class Costs:
             synth.need_tools(transistors_only)
             if not transistors_only:
                 self.library, self.unit_ns, self.description = synth.prepare_liberty(
-                    argparse.Namespace(liberty=liberty), work)
+                    argparse.Namespace(liberty=liberty), work
+                )
         except synth.BadInput as error:
             raise BadInput(str(error)) from error
         self.hash = self.description["sha256"] if self.description else "none"
@@ -103,9 +104,11 @@ class Costs:
         result = {}
         for kind in (kind for kind in synth.KINDS if kind.name in names):
             result[kind.name] = {
-                which: figures(known[top.name], self.transistors_only) if top.name in known
+                which: figures(known[top.name], self.transistors_only)
+                if top.name in known
                 else self.figures(top, ROOT / "rtl", key)
-                for which, top in builtin_rows(kind).items()}
+                for which, top in builtin_rows(kind).items()
+            }
         return result
 
 

@@ -43,30 +43,57 @@ def declared_options(parser):
 
 
 def parse_arguments(argv):
-    parser = Parser(prog="scripts/evaluate_unit.sh", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
-                    description="Judges a unit with the ports of arc_subcore: elaboration, contract, proof, costs, gains.\n"
-                                "docs/evaluate.md explains the steps. Exit codes: 0 all right, 1 a check failed,\n"
-                                "2 bad input.")
-    parser.add_argument("--rtl", metavar="DIR", required=True, help="folder of the sources; its unit.toml declares the unit")
+    parser = Parser(
+        prog="scripts/evaluate_unit.sh",
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Judges a unit with the ports of arc_subcore: elaboration, contract, proof, costs, gains.\n"
+        "docs/evaluate.md explains the steps. Exit codes: 0 all right, 1 a check failed,\n"
+        "2 bad input.",
+    )
+    parser.add_argument(
+        "--rtl", metavar="DIR", required=True, help="folder of the sources; its unit.toml declares the unit"
+    )
     parser.add_argument("--unit", metavar="FILE", help="another file than unit.toml")
-    parser.add_argument("--file-list", metavar="FILE", help="sources in compile order, as rtl/arc.f; default: unit.toml's,\n"
-                                                            "else the one .f file, else all .sv and .v files")
+    parser.add_argument(
+        "--file-list",
+        metavar="FILE",
+        help="sources in compile order, as rtl/arc.f; default: unit.toml's,\n"
+        "else the one .f file, else all .sv and .v files",
+    )
     parser.add_argument("--top", metavar="NAME", help="top module; default: arc_subcore")
     parser.add_argument("--parameters", nargs="+", metavar="NAME=VALUE", help="parameters of the top")
-    parser.add_argument("--golden", metavar="FILE", help="lockstep with a golden unit: a shared object, or the name of a kind")
+    parser.add_argument(
+        "--golden", metavar="FILE", help="lockstep with a golden unit: a shared object, or the name of a kind"
+    )
     parser.add_argument("--liberty", action="append", metavar="FILE", help="as for scripts/synth.sh")
     parser.add_argument("--transistors-only", action="store_true", help="costs without area and path")
-    parser.add_argument("--traces", nargs="+", metavar="NAME", help="traces for the gains: files, or names in traces/data")
+    parser.add_argument(
+        "--traces", nargs="+", metavar="NAME", help="traces for the gains: files, or names in traces/data"
+    )
     effort = parser.add_mutually_exclusive_group()
-    effort.add_argument("--quick", action="store_true", help="a minute: fewer requests and cycles, transistors alone, one trace")
+    effort.add_argument(
+        "--quick", action="store_true", help="a minute: fewer requests and cycles, transistors alone, one trace"
+    )
     effort.add_argument("--full", action="store_true", help="hours: twenty times the requests, all traces")
     parser.add_argument("--prove", action="store_true", help="also try to prove the rules for every number of cycles")
     parser.add_argument("--layout", action="store_true", help="place and route with scripts/layout.sh")
     kinds = [kind.name for kind in costs.synth.KINDS if kind.adds == "f32"]  # as the units that are evaluated
-    parser.add_argument("--beside", nargs="+", metavar="KIND", default=kinds, choices=[*kinds, "none"],
-                        help="kinds in the table beside the unit; default: " + ", ".join(kinds))
-    parser.add_argument("--only", nargs="+", choices=STEPS, metavar="STEP", help="only these steps after the elaboration: "
-                        + ", ".join(STEPS))
+    parser.add_argument(
+        "--beside",
+        nargs="+",
+        metavar="KIND",
+        default=kinds,
+        choices=[*kinds, "none"],
+        help="kinds in the table beside the unit; default: " + ", ".join(kinds),
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=STEPS,
+        metavar="STEP",
+        help="only these steps after the elaboration: " + ", ".join(STEPS),
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the random requests; default: 1")
     parser.add_argument("--replay", metavar="FILE", help="only do what this file of a broken contract says")
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
@@ -105,6 +132,7 @@ def write_json(path, result):
 # Steps that the simulator does
 # ------------------------------------------------------------------------------------------------
 
+
 def warpfold(*arguments):
     """(exit status, last line of what it says)."""
     command = [gains.find_warpfold(), *map(str, arguments)]
@@ -138,26 +166,53 @@ def contract(arguments, library, effort, out):
     report, replay, wave = out / "contract.json", out / "failure.replay", out / "failure.fst"
     for path in (replay, wave):
         path.unlink(missing_ok=True)
-    status, line = warpfold("contract", RECORDED, "--unit-library", library, "--requests", effort["requests"],
-                            "--recorded", effort["recorded"], "--seed", arguments.seed, "--json", report,
-                            "--save-replay", replay, "--wave", wave)
+    status, line = warpfold(
+        "contract",
+        RECORDED,
+        "--unit-library",
+        library,
+        "--requests",
+        effort["requests"],
+        "--recorded",
+        effort["recorded"],
+        "--seed",
+        arguments.seed,
+        "--json",
+        report,
+        "--save-replay",
+        replay,
+        "--wave",
+        wave,
+    )
     parts = json.loads(report.read_text(encoding="utf-8"))
-    result = {"verdict": "kept" if status == 0 else "broken",
-              "requests": sum(part["requests"] for part in parts["parts"]),
-              "cycles": sum(part["cycles"] for part in parts["parts"]), "parts": parts["parts"]}
+    result = {
+        "verdict": "kept" if status == 0 else "broken",
+        "requests": sum(part["requests"] for part in parts["parts"]),
+        "cycles": sum(part["cycles"] for part in parts["parts"]),
+        "parts": parts["parts"],
+    }
     if status != 0:
-        result |= {"rule": parts["rule"], "message": parts["message"], "replay": str(replay), "wave": str(wave),
-                   "command": replay_command(arguments, replay), "line": line}
+        result |= {
+            "rule": parts["rule"],
+            "message": parts["message"],
+            "replay": str(replay),
+            "wave": str(wave),
+            "command": replay_command(arguments, replay),
+            "line": line,
+        }
     return result
 
 
 def lockstep(golden, library, effort, out):
-    which = ["--unit-kind", golden] if golden in [kind.name for kind in costs.synth.KINDS] else ["--golden-library", golden]
+    which = (
+        ["--unit-kind", golden] if golden in [kind.name for kind in costs.synth.KINDS] else ["--golden-library", golden]
+    )
     if which[0] == "--golden-library" and not Path(golden).is_file():
         raise BadInput(f"no golden unit {golden}")
     wave = out / "lockstep.fst"
-    status, line = warpfold("regress", RECORDED, "--unit-library", library, *which, "--wave", wave, "--max-events",
-                            effort["recorded"])
+    status, line = warpfold(
+        "regress", RECORDED, "--unit-library", library, *which, "--wave", wave, "--max-events", effort["recorded"]
+    )
     result = {"verdict": "equal" if status == 0 else "differs", "golden": golden}
     if status != 0:
         result |= {"message": line, "wave": str(wave)}
@@ -167,6 +222,7 @@ def lockstep(golden, library, effort, out):
 # ------------------------------------------------------------------------------------------------
 # Layout
 # ------------------------------------------------------------------------------------------------
+
 
 def kind_layouts():
     """Rows of scripts/layout.sh of the reduction units that are built in, as docs/numbers has them, by kind."""
@@ -179,21 +235,38 @@ def layout(unit, out):
     """The unit's reduction unit, or what it is without the coalescer, placed and routed."""
     folder, report = out / "layout", out / "layout.json"
     report.unlink(missing_ok=True)
-    command = [ROOT / "scripts/layout.sh", "--rtl", units.stage(unit, folder / "rtl"), "--top", unit.reduction or unit.top,
-               "--no-power", "--out", folder, "--json", report]
+    command = [
+        ROOT / "scripts/layout.sh",
+        "--rtl",
+        units.stage(unit, folder / "rtl"),
+        "--top",
+        unit.reduction or unit.top,
+        "--no-power",
+        "--out",
+        folder,
+        "--json",
+        report,
+    ]
     if not unit.reduction:
-        command += ["--parameters", *(f"{key}={value}" for key, value in unit.parameters.items())] if unit.parameters else []
+        command += (
+            ["--parameters", *(f"{key}={value}" for key, value in unit.parameters.items())] if unit.parameters else []
+        )
         command += ["--without", unit.coalescer] if unit.coalescer else []
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if not report.is_file():
         return {"verdict": "failed", "why": build.first_error(done.stdout)}
-    return {"verdict": "done" if done.returncode == 0 else "unclean", "folder": str(folder),
-            "unit": json.loads(report.read_text(encoding="utf-8"))["rows"][0], "kinds": kind_layouts()}
+    return {
+        "verdict": "done" if done.returncode == 0 else "unclean",
+        "folder": str(folder),
+        "unit": json.loads(report.read_text(encoding="utf-8"))["rows"][0],
+        "kinds": kind_layouts(),
+    }
 
 
 # ------------------------------------------------------------------------------------------------
 # All of it
 # ------------------------------------------------------------------------------------------------
+
 
 def wanted(arguments):
     steps = set(arguments.only or ("contract", "proof", "costs", "gains"))
@@ -226,13 +299,26 @@ def cost_figures(arguments, unit, names, result, out):
     power = {}
     if not transistors_only:
         measure = netlist_power.Power(figures, arguments.liberty)
-        power = {"power": {"trace": RECORDED.name, "cycles": netlist_power.CYCLES, "stall": netlist_power.STALL,
-                           "row": list(mine)[-1], "unit": measure.of_unit(unit, names, result["library"]),
-                           "kinds": measure.of_kinds(arguments.beside, list(mine)[-1])}}
+        power = {
+            "power": {
+                "trace": RECORDED.name,
+                "cycles": netlist_power.CYCLES,
+                "stall": netlist_power.STALL,
+                "row": list(mine)[-1],
+                "unit": measure.of_unit(unit, names, result["library"]),
+                "kinds": measure.of_kinds(arguments.beside, list(mine)[-1]),
+            }
+        }
     library = figures.description["library"] if figures.description else None
     divider = costs.divider(mine, kinds)
-    return {"verdict": "done", "library": library, "unit": mine,
-            "kinds": {name: kinds[name] for name in kinds if name in arguments.beside}, "divider": divider, **power}
+    return {
+        "verdict": "done",
+        "library": library,
+        "unit": mine,
+        "kinds": {name: kinds[name] for name in kinds if name in arguments.beside},
+        "divider": divider,
+        **power,
+    }
 
 
 def judge(arguments, unit, out):
@@ -257,31 +343,46 @@ def judge(arguments, unit, out):
         result["costs"] = cost_figures(arguments, unit, names_before, result, out)
     if "gains" in steps and right:
         names = arguments.traces or effort["traces"] or gains.every_trace()
-        result["gains"] = gains.gains(gains.find_warpfold(), gains.trace_paths(names), library,
-                                      result.get("costs", {}).get("divider"),
-                                      [name for name in arguments.beside if name != "none"])
+        result["gains"] = gains.gains(
+            gains.find_warpfold(),
+            gains.trace_paths(names),
+            library,
+            result.get("costs", {}).get("divider"),
+            [name for name in arguments.beside if name != "none"],
+        )
     if "layout" in steps and right:
         result["layout"] = layout(unit, out)
-    result["right"] = all(result.get(step, {}).get("verdict") not in ("broken", "differs", "failed", "unclean") for step in STEPS)
+    result["right"] = all(
+        result.get(step, {}).get("verdict") not in ("broken", "differs", "failed", "unclean") for step in STEPS
+    )
     return result
 
 
 def main(argv):
     from . import report
+
     arguments = parse_arguments(argv)
     arguments.given = argv
     unit = load_unit(arguments)
-    out = Path(arguments.out) if arguments.out else ROOT / "build/evaluate" / "".join(
-        letter if letter.isalnum() or letter in "-_" else "-" for letter in unit.name)
+    out = (
+        Path(arguments.out)
+        if arguments.out
+        else ROOT
+        / "build/evaluate"
+        / "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in unit.name)
+    )
     out = out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     if arguments.json and not Path(arguments.json).resolve().parent.is_dir():
         raise BadInput(f"cannot write {arguments.json}: no such folder")
     if arguments.replay:
         names = build.port_names(unit, out)
-        library = build.shared_object(unit, build.check_ports(unit, names, out), Path(arguments.cache), os.cpu_count() or 1)
-        status, line = warpfold("contract", "--unit-library", library, "--replay", arguments.replay, "--wave",
-                                out / "failure.fst")
+        library = build.shared_object(
+            unit, build.check_ports(unit, names, out), Path(arguments.cache), os.cpu_count() or 1
+        )
+        status, line = warpfold(
+            "contract", "--unit-library", library, "--replay", arguments.replay, "--wave", out / "failure.fst"
+        )
         print(line)
         return status
     result = judge(arguments, unit, out)
@@ -302,5 +403,7 @@ if __name__ == "__main__":
         print(f"evaluate_unit.sh: {' '.join(str(failed).split())}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
-        print("evaluate_unit.sh: interrupted; no result was written, what was built and measured is kept", file=sys.stderr)
+        print(
+            "evaluate_unit.sh: interrupted; no result was written, what was built and measured is kept", file=sys.stderr
+        )
         sys.exit(130)

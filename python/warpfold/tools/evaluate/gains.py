@@ -35,8 +35,13 @@ def every_trace():
 def simulate(warpfold, paths, policy, options):
     """Cycles by trace."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        done = subprocess.run([warpfold, "sim", *map(str, paths), "--gpu", "rtx4090", "--policy", policy, *options,
-                               "--json", file.name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [warpfold, "sim", *map(str, paths), "--gpu", "rtx4090", "--policy", policy, *options, "--json", file.name],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
         if done.returncode != 0:
             raise ToolFailed("simulation: " + (done.stderr.strip().splitlines() or ["no message"])[-1])
         runs = json.loads(Path(file.name).read_text(encoding="utf-8"))["runs"]

@@ -26,8 +26,15 @@ def find_stimulus():
 
 def driven_unit(unit, names, library):
     """A unit of somebody else, which answers itself while the requests are recorded."""
-    return power.Driven(unit.top, ", ".join(parameter_values(unit)), unit.banks, str(library), ports=frozenset(names),
-                        files=tuple(unit.files), include=tuple(unit.include))
+    return power.Driven(
+        unit.top,
+        ", ".join(parameter_values(unit)),
+        unit.banks,
+        str(library),
+        ports=frozenset(names),
+        files=tuple(unit.files),
+        include=tuple(unit.include),
+    )
 
 
 def reason_for_none(liberty):
@@ -50,8 +57,13 @@ class Power:
         self.whole = power.whole_libraries(liberty, figures.work)
         self.none = reason_for_none(self.whole)
         self.arguments = argparse.Namespace(
-            unit_stimulus=find_stimulus(), trace=str(power.TRACE), cycles=CYCLES, stall=STALL, rtl=str(ROOT / "rtl"),
-            output_pins=power.output_pins([figures.library]))
+            unit_stimulus=find_stimulus(),
+            trace=str(power.TRACE),
+            cycles=CYCLES,
+            stall=STALL,
+            rtl=str(ROOT / "rtl"),
+            output_pins=power.output_pins([figures.library]),
+        )
 
     def of(self, top, rtl, driven, key):
         """Of the netlist of a row; key: what its RTL is, as a hash."""
@@ -62,9 +74,16 @@ class Power:
             return json.loads(kept.read_text(encoding="utf-8"))
         try:
             row = self.costs.synthesized(top, rtl)
-            result = power.power_of(self.costs.work / f"{top.name}.{MAPPING}.v", top, driven, self.arguments,
-                                    self.costs.library, self.whole, (row[f"{MAPPING}_path_ns"], self.costs.unit_ns),
-                                    self.costs.work)
+            result = power.power_of(
+                self.costs.work / f"{top.name}.{MAPPING}.v",
+                top,
+                driven,
+                self.arguments,
+                self.costs.library,
+                self.whole,
+                (row[f"{MAPPING}_path_ns"], self.costs.unit_ns),
+                self.costs.work,
+            )
         except (power.ToolFailed, power.BadInput) as error:
             return {"none": " ".join(str(error).split())}
         whole_file.write(kept, json.dumps(result) + "\n")
@@ -79,5 +98,9 @@ class Power:
     def of_kinds(self, names, which):
         """By name; which: "whole", or "added" without the coalescer."""
         kinds = [] if self.none else [kind for kind in costs.synth.KINDS if kind.name in names]
-        return {kind.name: self.of(costs.builtin_rows(kind)[which], ROOT / "rtl", power.driven_kind(kind),
-                                   costs.builtin_key()) for kind in kinds}
+        return {
+            kind.name: self.of(
+                costs.builtin_rows(kind)[which], ROOT / "rtl", power.driven_kind(kind), costs.builtin_key()
+            )
+            for kind in kinds
+        }

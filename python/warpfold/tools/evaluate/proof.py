@@ -22,9 +22,11 @@ def write_unit(unit, names, work):
     pins = [f"    .{port}({port if port not in LEFT_OPEN else ''})" for port in PORTS if port in names]
     pins += [f"    .{port}({pin})" for port, pin in WORD_PINS.items() if port in names]
     path = work / "evaluated_unit.sv"
-    path.write_text("module evaluated_unit (\n" + ",\n".join(lines) + "\n);\n\n"
-                    f"  {unit.top} {parameter_list(unit)}u_unit (\n" + ",\n".join(pins) + "\n  );\n\nendmodule\n",
-                    encoding="utf-8")
+    path.write_text(
+        "module evaluated_unit (\n" + ",\n".join(lines) + "\n);\n\n"
+        f"  {unit.top} {parameter_list(unit)}u_unit (\n" + ",\n".join(pins) + "\n  );\n\nendmodule\n",
+        encoding="utf-8",
+    )
     return path
 
 
@@ -32,8 +34,13 @@ def gates(unit, names, work, tag_bits):
     """Yosys commands that leave the proof as AND gates and flops, for any lane and tags of so many bits."""
     top = write_unit(unit, names, work)
     include = " ".join(f"-I{path}" for path in unit.include)
-    values = {"Banks": unit.banks, "MostLanes": unit.read_lanes, "ReadTurn": unit.read_turn,
-              "ZeroPayload": int(unit.payload == "zero"), "TagBits": tag_bits}
+    values = {
+        "Banks": unit.banks,
+        "MostLanes": unit.read_lanes,
+        "ReadTurn": unit.read_turn,
+        "ZeroPayload": int(unit.payload == "zero"),
+        "TagBits": tag_bits,
+    }
     # Yosys 0.23 forgets -noassert no more: ours come first.
     return f"""read_verilog -sv -formal {HERE}/arc_contract_checker.sv {HERE}/evaluate_proof.sv
 read_verilog -sv -noassert -DSYNTHESIS {include} {' '.join(map(str, unit.files))} {top}
@@ -77,13 +84,17 @@ def build(unit, names, work):
 def build_lane(any_lane, lane):
     """The same, of the gates in a file, for one lane. They were made for any: to make them takes much longer."""
     model = any_lane.with_name("proof_lane.aig")
-    why = run_yosys(f"""read_ilang {any_lane}
+    why = run_yosys(
+        f"""read_ilang {any_lane}
 select -assert-count 1 t:$anyconst r:WIDTH=5 %i
 delete t:$anyconst r:WIDTH=5 %i
 connect -set any_lane 5'd{lane}
 opt_expr
 opt_clean
-""" + models(model), model.with_suffix(".ys"))
+"""
+        + models(model),
+        model.with_suffix(".ys"),
+    )
     return (None, why) if why else (model, "")
 
 
@@ -95,8 +106,10 @@ def abc():
 def decide(model, command, seconds):
     """Output of an ABC command on the model, seconds of a processor at most."""
     script = model.with_suffix(".abc")
-    script.write_text(f"read_aiger {model}\nfold\nstrash\nscorr\n{command}\n"
-                      f"write_cex -a {model.with_suffix('.aiw')}\n", encoding="utf-8")
+    script.write_text(
+        f"read_aiger {model}\nfold\nstrash\nscorr\n{command}\n" f"write_cex -a {model.with_suffix('.aiw')}\n",
+        encoding="utf-8",
+    )
     model.with_suffix(".aiw").unlink(missing_ok=True)
     _, output = run(["bash", "-c", f"ulimit -t {seconds + 10}; exec {abc()} -f {script}"])
     return output
@@ -108,13 +121,28 @@ def failure(model, output, trace):
     names = model.with_suffix(".aim")
     lines = names.read_text(encoding="utf-8").splitlines(keepends=True)
     names.write_text("".join(line for line in lines if not line.startswith("ninitff")), encoding="utf-8")
-    _, shown = run(["yosys-smtbmc", "--noprogress", "-s", "z3", "--aig-noheader", "--aig",
-                    f"{names}:{model.with_suffix('.aiw')}", "--dump-vcd", trace,
-                    model.with_suffix(".smt2")])
+    _, shown = run(
+        [
+            "yosys-smtbmc",
+            "--noprogress",
+            "-s",
+            "z3",
+            "--aig-noheader",
+            "--aig",
+            f"{names}:{model.with_suffix('.aiw')}",
+            "--dump-vcd",
+            trace,
+            model.with_suffix(".smt2"),
+        ]
+    )
     match = re.search(r"Assert failed in [^:]*: (?:\S*\.)?(\w+)\s", shown)
     cycle = re.search(r"asserted in frame (\d+)", output)
-    return {"verdict": "failed", "claim": match.group(1) if match else "an assertion",
-            "cycles": int(cycle.group(1)) if cycle else 0, "wave": str(trace)}
+    return {
+        "verdict": "failed",
+        "claim": match.group(1) if match else "an assertion",
+        "cycles": int(cycle.group(1)) if cycle else 0,
+        "wave": str(trace),
+    }
 
 
 def bounded(model, depth, seconds, trace):

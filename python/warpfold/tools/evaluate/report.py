@@ -54,8 +54,10 @@ def power_words(step):
     power = step["power"]["unit"]
     if "none" in power:
         return f"; no power: {power['none']}"
-    return (f"; {power['power_mw']['total']:.3g} mW at {power['clock_mhz']:.1f} MHz on {step['power']['trace']}, "
-            f"{power['pj_per_lane_reduced']:.3g} pJ per lane reduced")
+    return (
+        f"; {power['power_mw']['total']:.3g} mW at {power['clock_mhz']:.1f} MHz on {step['power']['trace']}, "
+        f"{power['pj_per_lane_reduced']:.3g} pJ per lane reduced"
+    )
 
 
 def power_cells(power):
@@ -76,14 +78,30 @@ def layout_line(step):
     if step["verdict"] == "failed":
         return f"FAILED: {step['why']}"
     row = step["unit"]
-    found = [text for count, text in ((len(row["drc"]), "violations of design rules"),
-                                      (len(row["lvs"]), "differences from the netlist")) if count]
-    return (f"{row['top']}, {row['die_um'][0]:.0f} x {row['die_um'][1]:.0f} um, "
-            + ("CHECKS FAILED: " + ", ".join(found) if found else "checks clean") + f": {step['folder']}")
+    found = [
+        text
+        for count, text in (
+            (len(row["drc"]), "violations of design rules"),
+            (len(row["lvs"]), "differences from the netlist"),
+        )
+        if count
+    ]
+    return (
+        f"{row['top']}, {row['die_um'][0]:.0f} x {row['die_um'][1]:.0f} um, "
+        + ("CHECKS FAILED: " + ", ".join(found) if found else "checks clean")
+        + f": {step['folder']}"
+    )
 
 
-LINES = (("elaborates", elaborates_line), ("contract", contract_line), ("lockstep", lockstep_line), ("proof", proof_line),
-         ("costs", costs_line), ("gains", gains_line), ("layout", layout_line))
+LINES = (
+    ("elaborates", elaborates_line),
+    ("contract", contract_line),
+    ("lockstep", lockstep_line),
+    ("proof", proof_line),
+    ("costs", costs_line),
+    ("gains", gains_line),
+    ("layout", layout_line),
+)
 
 
 def table(rows):
@@ -136,12 +154,24 @@ def beside_layouts(result):
     step = result.get("layout", {})
     if "unit" not in step:
         return []
-    rows = [["layout", "module", "die um2", "cells", "wires mm", "path ns", "with wires", "rules broken", "not as netlist"]]
+    rows = [
+        ["layout", "module", "die um2", "cells", "wires mm", "path ns", "with wires", "rules broken", "not as netlist"]
+    ]
     for name, row in ((result["unit"], step["unit"]), *step["kinds"].items()):
         worst = row["timing"]["worst"]
-        rows.append([name, row["top"], number(row["die_um2"]), number(row["cells"]), f"{row['wire_um'] / 1e3:.1f}",
-                     f"{worst['without_wires']['ns']:.2f}", f"{worst['with_wires']['ns']:.2f}", str(len(row["drc"])),
-                     str(len(row["lvs"]))])
+        rows.append(
+            [
+                name,
+                row["top"],
+                number(row["die_um2"]),
+                number(row["cells"]),
+                f"{row['wire_um'] / 1e3:.1f}",
+                f"{worst['without_wires']['ns']:.2f}",
+                f"{worst['with_wires']['ns']:.2f}",
+                str(len(row["drc"])),
+                str(len(row["lvs"])),
+            ]
+        )
     return ["", *table(rows)]
 
 

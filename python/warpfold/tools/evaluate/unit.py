@@ -92,12 +92,18 @@ def check_declared(declared, where):
     need(0 <= declared["read_turn"] <= 64, "read_turn: from 0 to 64")
     need(declared["window"] == 0 or 25 <= declared["window"] <= 300, "window: 0, or 25 to 300")
     need(declared["cycles_to_rest"] >= 1 and declared["rest_period"] >= 1, "cycles_to_rest, rest_period: from 1 on")
-    for name in (declared["top"], *filter(None, [declared["coalescer"], declared["reduction"]]), *declared["parameters"]):
+    for name in (
+        declared["top"],
+        *filter(None, [declared["coalescer"], declared["reduction"]]),
+        *declared["parameters"],
+    ):
         need(NAME.fullmatch(name), f"'{name}' is no name")
     for key, value in declared["parameters"].items():
         need(isinstance(value, (int, str)), f"parameter {key}: a number")
-        need(re.fullmatch(r"-?\d+|\d*'[shbdo]*[0-9a-fA-F_]+", str(int(value) if isinstance(value, bool) else value)),
-             f"parameter {key}={value}: a number")
+        need(
+            re.fullmatch(r"-?\d+|\d*'[shbdo]*[0-9a-fA-F_]+", str(int(value) if isinstance(value, bool) else value)),
+            f"parameter {key}={value}: a number",
+        )
 
 
 def read_file_list(path):
@@ -158,17 +164,25 @@ def load(rtl, declaration=None, file_list=None, options=None):
     for path in include:
         if not path.is_dir():
             raise BadInput(f"no folder {path}")
-    return Unit(folder, declared["name"] or declared["top"], declared,
-                [file.resolve() for file in files], list(dict.fromkeys(path.resolve() for path in include)),
-                {key: str(int(value) if isinstance(value, bool) else value)
-                 for key, value in declared["parameters"].items()})
+    return Unit(
+        folder,
+        declared["name"] or declared["top"],
+        declared,
+        [file.resolve() for file in files],
+        list(dict.fromkeys(path.resolve() for path in include)),
+        {key: str(int(value) if isinstance(value, bool) else value) for key, value in declared["parameters"].items()},
+    )
 
 
 def fingerprint(unit, *more):
     """Hash of all that a build is made of."""
     digest = hashlib.sha256()
-    headers = [path for folder in unit.include for path in sorted(folder.iterdir())
-               if path.suffix in SUFFIXES and path.is_file() and path not in unit.files]
+    headers = [
+        path
+        for folder in unit.include
+        for path in sorted(folder.iterdir())
+        if path.suffix in SUFFIXES and path.is_file() and path not in unit.files
+    ]
     for path in [*unit.files, *headers]:
         digest.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
     for path in map(Path, more):

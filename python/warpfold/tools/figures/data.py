@@ -9,8 +9,14 @@ GROUPS = ("3D", "NV", "PS")
 SOFTWARE = ("sw-b", "sw-s")
 PARTITION = re.compile(r"lab\.bytes=\d+")
 # Warp-cycle counters by the names that profilers give such stalls; what is not "issued" is a stall.
-STALLS = {"LSU": ["memory_queue"], "ARC unit": ["arc_unit"], "shuffle": ["shuffle"], "dependency": ["dependency"],
-          "barrier": ["barrier"], "not selected": ["not_selected"]}
+STALLS = {
+    "LSU": ["memory_queue"],
+    "ARC unit": ["arc_unit"],
+    "shuffle": ["shuffle"],
+    "dependency": ["dependency"],
+    "barrier": ["barrier"],
+    "not selected": ["not_selected"],
+}
 
 
 def group_of(workload):
@@ -56,9 +62,11 @@ class Runs:
 
     def traces(self):
         """In the order of the groups, others last; by label within a group."""
+
         def place(trace):
             group = group_of(self.workloads[trace])
             return (GROUPS.index(group) if group in GROUPS else len(GROUPS), self.workloads[trace], trace)
+
         return sorted(self.workloads, key=place)
 
     def of_paper(self):
@@ -116,8 +124,9 @@ def atomic_stalls(row):
 def stalls_per_instruction(row):
     """{kind: warp cycles for each instruction issued}."""
     instructions = row["activity.instructions"]
-    return {kind: sum(row[f"stalls.warp_cycles.{name}"] for name in names) / instructions
-            for kind, names in STALLS.items()}
+    return {
+        kind: sum(row[f"stalls.warp_cycles.{name}"] for name in names) / instructions for kind, names in STALLS.items()
+    }
 
 
 def energy(row):
@@ -159,9 +168,12 @@ def compare(paper, ours):
 
 def check_remarks(remarks, paper):
     """Lines on remarks that name nothing of the paper's."""
-    return [f"remarks.yaml: {figure}.{key}: paper.yaml has no such number"
-            for figure, entries in remarks.items() for key in entries
-            if key not in paper.get(figure, {}).get("numbers", {})]
+    return [
+        f"remarks.yaml: {figure}.{key}: paper.yaml has no such number"
+        for figure, entries in remarks.items()
+        for key in entries
+        if key not in paper.get(figure, {}).get("numbers", {})
+    ]
 
 
 def histogram(facts):
@@ -175,25 +187,38 @@ def histogram(facts):
 def utilization(timeline, kind):
     """[(cycle in the middle of an interval, busy share of the units of that kind)]."""
     interval, total = timeline["interval"], timeline["cycles"]
-    return [((index * interval + min((index + 1) * interval, total)) / 2, percent / 100)
-            for index, percent in enumerate(timeline["busy"].get(kind, []))]
+    return [
+        ((index * interval + min((index + 1) * interval, total)) / 2, percent / 100)
+        for index, percent in enumerate(timeline["busy"].get(kind, []))
+    ]
 
 
 def machine_numbers(runs, gpu, value):
     """ARC-HW, LAB-ideal and PHI over the baseline, as the paper's figures 18 to 21 have them."""
-    by_policy = {"arc-hw": runs.compare(gpu, value, "arc-hw"), "arc-hw-fused": runs.compare(gpu, value, "arc-hw", "fused"),
-                 "lab": runs.compare(gpu, value, "lab"), "lab-ideal": runs.compare(gpu, value, "lab-ideal"),
-                 "phi": runs.compare(gpu, value, "phi")}
-    ratios = {trace: ratio(by_policy["lab-ideal"][trace], of_lab) for trace, of_lab in by_policy["lab"].items()
-              if trace in by_policy["lab-ideal"]}
+    by_policy = {
+        "arc-hw": runs.compare(gpu, value, "arc-hw"),
+        "arc-hw-fused": runs.compare(gpu, value, "arc-hw", "fused"),
+        "lab": runs.compare(gpu, value, "lab"),
+        "lab-ideal": runs.compare(gpu, value, "lab-ideal"),
+        "phi": runs.compare(gpu, value, "phi"),
+    }
+    ratios = {
+        trace: ratio(by_policy["lab-ideal"][trace], of_lab)
+        for trace, of_lab in by_policy["lab"].items()
+        if trace in by_policy["lab-ideal"]
+    }
     summaries = {name: runs.summary(values) for name, values in by_policy.items()}
     return flatten_summary({**summaries, "lab-ideal_over_lab": runs.summary(ratios)})
 
 
 def stall_numbers(runs, gpus, policy):
     """Stall cycles for each instruction, and the share of them in front of the load-store unit."""
-    parts = [stalls_per_instruction(row) for gpu in gpus for trace in runs.of_paper()
-             if (row := runs.get(trace, gpu, policy)) is not None]
+    parts = [
+        stalls_per_instruction(row)
+        for gpu in gpus
+        for trace in runs.of_paper()
+        if (row := runs.get(trace, gpu, policy)) is not None
+    ]
     totals = [sum(entry.values()) for entry in parts]
     # Under arc-hw a warp that waits for the LSU's path stands in front of the unit.
     shares = [(entry["LSU"] + entry["ARC unit"]) / total if total else None for entry, total in zip(parts, totals)]
@@ -202,6 +227,7 @@ def stall_numbers(runs, gpus, policy):
 
 def paper_numbers(runs, gpus):
     """{figure: {key of paper.yaml: ours}}; None where a simulation is missing."""
+
     def over(value, policy, unit_kind="serial", base="baseline"):
         return {gpu: runs.summary(runs.compare(gpu, value, policy, unit_kind, base)) for gpu in gpus}
 
@@ -209,11 +235,18 @@ def paper_numbers(runs, gpus):
     cccl = runs.compare(first, cycles, "cccl")
     arc = runs.compare(first, cycles, "arc-sw")
     fused = {f"{gpu}-fused": entry for gpu, entry in over(cycles, "arc-hw", "fused", "arc-sw").items()}
-    return {"fig08": stall_numbers(runs, gpus, "baseline"), "fig24": stall_numbers(runs, gpus, "arc-sw"),
-            "fig19": machine_numbers(runs, first, cycles), "fig21": machine_numbers(runs, first, atomic_stalls),
-            "fig18": machine_numbers(runs, gpus[1], cycles), "fig20": machine_numbers(runs, gpus[1], atomic_stalls),
-            "fig22": flatten_summary(over(cycles, "arc-sw")),
-            "fig25": flatten_summary({**over(cycles, "arc-hw", "serial", "arc-sw"), **fused}),
-            "fig26": flatten_summary({"ratio": runs.summary({trace: ratio(arc[trace], cccl[trace])
-                                                             for trace in arc if trace in cccl})}),
-            "fig27": flatten_summary(over(energy, "arc-sw")), "fig28": flatten_summary(over(energy, "arc-hw"))}
+    return {
+        "fig08": stall_numbers(runs, gpus, "baseline"),
+        "fig24": stall_numbers(runs, gpus, "arc-sw"),
+        "fig19": machine_numbers(runs, first, cycles),
+        "fig21": machine_numbers(runs, first, atomic_stalls),
+        "fig18": machine_numbers(runs, gpus[1], cycles),
+        "fig20": machine_numbers(runs, gpus[1], atomic_stalls),
+        "fig22": flatten_summary(over(cycles, "arc-sw")),
+        "fig25": flatten_summary({**over(cycles, "arc-hw", "serial", "arc-sw"), **fused}),
+        "fig26": flatten_summary(
+            {"ratio": runs.summary({trace: ratio(arc[trace], cccl[trace]) for trace in arc if trace in cccl})}
+        ),
+        "fig27": flatten_summary(over(energy, "arc-sw")),
+        "fig28": flatten_summary(over(energy, "arc-hw")),
+    }

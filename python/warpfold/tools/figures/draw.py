@@ -14,15 +14,36 @@ from ..base import whole_file
 
 
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK, GREY = (
-    "#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#999999")
+    "#000000",
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#F0E442",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+    "#999999",
+)
 HATCHES = ["", "///", "", "...", "", "\\\\\\", "xx"]
 LINES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))]
 MARKERS = "osD^vP"
 
-plt.rcParams.update({
-    "font.size": 9, "axes.titlesize": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-    "axes.grid.axis": "y", "grid.color": "#dddddd", "axes.axisbelow": True, "figure.constrained_layout.use": True,
-    "hatch.linewidth": 0.5, "savefig.dpi": 130, "legend.frameon": False})
+plt.rcParams.update(
+    {
+        "font.size": 9,
+        "axes.titlesize": 10,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.grid.axis": "y",
+        "grid.color": "#dddddd",
+        "axes.axisbelow": True,
+        "figure.constrained_layout.use": True,
+        "hatch.linewidth": 0.5,
+        "savefig.dpi": 130,
+        "legend.frameon": False,
+    }
+)
 
 
 def save(figure, path):
@@ -43,9 +64,16 @@ def set_log_axis(axis, values):
     low, high = min([*values, 1.0]) / 1.15, max([*values, 1.0]) * 1.15
     axis.set_yscale("log")
     axis.set_ylim(low, high)
-    steps = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8) if high / low < 3 else (1, 1.5, 2, 3, 5, 7) if high / low < 12 else \
-        (1, 2, 5) if high / low < 200 else (1,)
-    ticks = [step * 10.0 ** decade for decade in range(-6, 9) for step in steps]
+    steps = (
+        (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+        if high / low < 3
+        else (1, 1.5, 2, 3, 5, 7)
+        if high / low < 12
+        else (1, 2, 5)
+        if high / low < 200
+        else (1,)
+    )
+    ticks = [step * 10.0**decade for decade in range(-6, 9) for step in steps]
     axis.yaxis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
     axis.yaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter(FuncFormatter(plain))
@@ -72,18 +100,50 @@ def grouped_bars(axis, labels, series, colors, unit, reference=1.0, log=True, ma
         top = axis.get_ylim()[1] if log else max(finite, default=1) * 1.1
         # From the line of the reference, up or down.
         base = reference if log and reference is not None else 0
-        axis.bar(places, [min(height, top) - base for height in heights], width, bottom=base, label=name, color=colors[index],
-                 edgecolor="black", linewidth=0.4, hatch=HATCHES[index % len(HATCHES)])
+        axis.bar(
+            places,
+            [min(height, top) - base for height in heights],
+            width,
+            bottom=base,
+            label=name,
+            color=colors[index],
+            edgecolor="black",
+            linewidth=0.4,
+            hatch=HATCHES[index % len(HATCHES)],
+        )
         for place, height in zip(places, heights):
             if not math.isfinite(height):
-                axis.annotate("none left ", (place, top), rotation=90, ha="center", va="top", fontsize=6,
-                              bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
+                axis.annotate(
+                    "none left ",
+                    (place, top),
+                    rotation=90,
+                    ha="center",
+                    va="top",
+                    fontsize=6,
+                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+                )
         if name in marks:
-            axis.plot([len(labels) - 1 + offset], [marks[name]], marker="D", color="white", markeredgecolor="black",
-                      markersize=5, linestyle="none", zorder=5)
+            axis.plot(
+                [len(labels) - 1 + offset],
+                [marks[name]],
+                marker="D",
+                color="white",
+                markeredgecolor="black",
+                markersize=5,
+                linestyle="none",
+                zorder=5,
+            )
     if marks:
-        axis.plot([], [], marker="D", color="white", markeredgecolor="black", markersize=5, linestyle="none",
-                  label="ARC states")
+        axis.plot(
+            [],
+            [],
+            marker="D",
+            color="white",
+            markeredgecolor="black",
+            markersize=5,
+            linestyle="none",
+            label="ARC states",
+        )
     if reference is not None:
         axis.axhline(reference, color="black", linewidth=0.8)
     axis.set_xticks(range(len(labels)), labels, rotation=35, ha="right", rotation_mode="anchor")
@@ -92,8 +152,17 @@ def grouped_bars(axis, labels, series, colors, unit, reference=1.0, log=True, ma
     axis.grid(False, axis="x")
     handles, names = axis.get_legend_handles_labels()
     order = sorted(range(len(names)), key=lambda index: names[index] not in series)
-    axis.legend([handles[index] for index in order], [names[index] for index in order], ncol=len(series) + 1, loc="lower left", bbox_to_anchor=(0, 1.0), fontsize=8, columnspacing=1.2,
-                handlelength=1.6, borderaxespad=0.2)
+    axis.legend(
+        [handles[index] for index in order],
+        [names[index] for index in order],
+        ncol=len(series) + 1,
+        loc="lower left",
+        bbox_to_anchor=(0, 1.0),
+        fontsize=8,
+        columnspacing=1.2,
+        handlelength=1.6,
+        borderaxespad=0.2,
+    )
 
 
 def separate_last(axis, count):
@@ -105,8 +174,17 @@ def stacked_bars(axis, labels, series, colors, unit):
     """`series`: {part: [value for each label]}."""
     base = [0.0] * len(labels)
     for index, (name, values) in enumerate(series.items()):
-        axis.bar(range(len(labels)), values, 0.7, bottom=base, label=name, color=colors[index], edgecolor="black",
-                 linewidth=0.4, hatch=HATCHES[index % len(HATCHES)])
+        axis.bar(
+            range(len(labels)),
+            values,
+            0.7,
+            bottom=base,
+            label=name,
+            color=colors[index],
+            edgecolor="black",
+            linewidth=0.4,
+            hatch=HATCHES[index % len(HATCHES)],
+        )
         base = [below + value for below, value in zip(base, values)]
     axis.set_xticks(range(len(labels)), labels, rotation=35, ha="right", rotation_mode="anchor")
     axis.set_xlim(-0.6, len(labels) - 0.4)
@@ -118,8 +196,9 @@ def small_multiples(count, columns, size=(2.5, 1.9), **options):
     """(figure, axes of so many panels); panels that are left over are not drawn."""
     columns = min(columns, count)
     rows = math.ceil(count / columns)
-    figure, axes = plt.subplots(rows, columns, figsize=(max(size[0] * columns, 5.5), size[1] * rows + 0.7),
-                                squeeze=False, **options)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(max(size[0] * columns, 5.5), size[1] * rows + 0.7), squeeze=False, **options
+    )
     flat = [axis for line in axes for axis in line]
     for axis in flat[count:]:
         axis.set_visible(False)

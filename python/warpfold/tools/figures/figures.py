@@ -26,8 +26,13 @@ HERE = Path(__file__).resolve().parent
 DONE, BAD_INPUT = 0, 2
 
 NAMES = {"rtx4090": "4090", "rtx3060": "3060"}
-HARDWARE = {"ARC-HW": ("arc-hw", "serial"), "ARC-HW fused": ("arc-hw", "fused"), "LAB": ("lab", "serial"),
-            "LAB-ideal": ("lab-ideal", "serial"), "PHI": ("phi", "serial")}
+HARDWARE = {
+    "ARC-HW": ("arc-hw", "serial"),
+    "ARC-HW fused": ("arc-hw", "fused"),
+    "LAB": ("lab", "serial"),
+    "LAB-ideal": ("lab-ideal", "serial"),
+    "PHI": ("phi", "serial"),
+}
 HARDWARE_COLORS = [draw.BLUE, draw.SKY, draw.ORANGE, draw.YELLOW, draw.PINK]
 STALL_COLORS = [draw.RED, draw.BLUE, draw.SKY, draw.GREEN, draw.YELLOW, draw.GREY]
 
@@ -37,8 +42,8 @@ class Inputs:
 
     def __init__(self, runs, folder, paper, histograms, timelines):
         self.runs, self.folder, self.paper = runs, folder, paper
-        self.histograms = histograms    # {label: events by active lanes}
-        self.timelines = timelines      # [(label, timeline)]
+        self.histograms = histograms  # {label: events by active lanes}
+        self.timelines = timelines  # [(label, timeline)]
         self.numbers = data.paper_numbers(runs, list(NAMES))
 
 
@@ -48,7 +53,7 @@ class Figure:
     def __init__(self, inputs, name, title, caption):
         self.inputs, self.name, self.title, self.caption = inputs, name, title, caption
         self.paper = inputs.paper.get(name, {})
-        self.numbers = inputs.numbers.get(name, {})    # ours, under the keys of paper.yaml
+        self.numbers = inputs.numbers.get(name, {})  # ours, under the keys of paper.yaml
 
     def write(self, figure, header, rows):
         draw.save(figure, self.inputs.folder / f"{self.name}.png")
@@ -66,8 +71,10 @@ def columns_with_mean(runs, series):
     """(labels, {name: values}) of {name: {trace: value}}, the mean of the paper's groups behind the traces."""
     traces = [trace for trace in runs.traces() if any(trace in values for values in series.values())]
     labels = [runs.label(trace) for trace in traces] + ["mean"]
-    out = {name: [values.get(trace) for trace in traces] + [runs.summary(values)["mean"]]
-           for name, values in series.items()}
+    out = {
+        name: [values.get(trace) for trace in traces] + [runs.summary(values)["mean"]]
+        for name, values in series.items()
+    }
     return labels, out
 
 
@@ -85,14 +92,23 @@ def hardware_figure(inputs, name, gpu, value, title, caption, unit, names):
     out = Figure(inputs, name, title, caption)
     series = {label: inputs.runs.compare(gpu, value, *HARDWARE[label]) for label in names}
     marks = {label: out.stated(f"{HARDWARE[label][0]}.mean") for label in names if label != "ARC-HW fused"}
-    bars(out, series, [HARDWARE_COLORS[list(HARDWARE).index(label)] for label in names], unit,
-         marks={label: value for label, value in marks.items() if value})
+    bars(
+        out,
+        series,
+        [HARDWARE_COLORS[list(HARDWARE).index(label)] for label in names],
+        unit,
+        marks={label: value for label, value in marks.items() if value},
+    )
     return out
 
 
 def fig07(inputs):
-    out = Figure(inputs, "fig07", "Figure 7: active lanes of an update",
-                 "How many lanes of a warp take part in one reduce call. Reduce calls, in a logarithmic scale.")
+    out = Figure(
+        inputs,
+        "fig07",
+        "Figure 7: active lanes of an update",
+        "How many lanes of a warp take part in one reduce call. Reduce calls, in a logarithmic scale.",
+    )
     labels = list(inputs.histograms)
     figure, panels = draw.small_multiples(len(labels), 4, sharex=True)
     for panel, label in zip(panels, labels):
@@ -105,8 +121,11 @@ def fig07(inputs):
         panel.tick_params(labelbottom=True)
     figure.supxlabel("active lanes", fontsize=9)
     figure.supylabel("reduce calls", fontsize=9)
-    out.write(figure, ["active lanes", *labels], [[lanes + 1, *(inputs.histograms[label][lanes] for label in labels)]
-                                                  for lanes in range(32)])
+    out.write(
+        figure,
+        ["active lanes", *labels],
+        [[lanes + 1, *(inputs.histograms[label][lanes] for label in labels)] for lanes in range(32)],
+    )
     return out
 
 
@@ -120,9 +139,13 @@ def stall_figure(inputs, name, policy, title, caption):
     table_rows = []
     for axis, gpu in zip([line[0] for line in axes], gpus):
         mine = [(trace, parts) for name_of_gpu, trace, parts in found if name_of_gpu == gpu]
-        draw.stacked_bars(axis, [runs.label(trace) for trace, _ in mine],
-                          {kind: [parts[kind] for _, parts in mine] for kind in data.STALLS}, STALL_COLORS,
-                          "stall cycles per instruction")
+        draw.stacked_bars(
+            axis,
+            [runs.label(trace) for trace, _ in mine],
+            {kind: [parts[kind] for _, parts in mine] for kind in data.STALLS},
+            STALL_COLORS,
+            "stall cycles per instruction",
+        )
         axis.set_title(NAMES[gpu])
         for trace, parts in mine:
             table_rows.append([gpu, runs.label(trace), *parts.values(), sum(parts.values())])
@@ -132,38 +155,77 @@ def stall_figure(inputs, name, policy, title, caption):
 
 
 def fig08(inputs):
-    return stall_figure(inputs, "fig08", "baseline", "Figure 8: stalls of the baseline",
-                        "Cycles that warps wait for each instruction that issues, by what they wait for.")
+    return stall_figure(
+        inputs,
+        "fig08",
+        "baseline",
+        "Figure 8: stalls of the baseline",
+        "Cycles that warps wait for each instruction that issues, by what they wait for.",
+    )
 
 
-HARDWARE_CAPTION = ("Speedup of the gradient kernel over the baseline, in hardware; LAB with the best of the partitions of "
-                    "the L1 that were run, for each workload.")
+HARDWARE_CAPTION = (
+    "Speedup of the gradient kernel over the baseline, in hardware; LAB with the best of the partitions of "
+    "the L1 that were run, for each workload."
+)
 
 
 def fig18(inputs):
-    return hardware_figure(inputs, "fig18", "rtx3060", data.cycles, "Figure 18: speedup on the 3060",
-                           HARDWARE_CAPTION, "speedup over baseline", list(HARDWARE))
+    return hardware_figure(
+        inputs,
+        "fig18",
+        "rtx3060",
+        data.cycles,
+        "Figure 18: speedup on the 3060",
+        HARDWARE_CAPTION,
+        "speedup over baseline",
+        list(HARDWARE),
+    )
 
 
 def fig19(inputs):
-    return hardware_figure(inputs, "fig19", "rtx4090", data.cycles, "Figure 19: speedup on the 4090",
-                           HARDWARE_CAPTION, "speedup over baseline", list(HARDWARE))
+    return hardware_figure(
+        inputs,
+        "fig19",
+        "rtx4090",
+        data.cycles,
+        "Figure 19: speedup on the 4090",
+        HARDWARE_CAPTION,
+        "speedup over baseline",
+        list(HARDWARE),
+    )
 
 
-STALL_CAPTION = ("Sub-core cycles without an issue because the memory path took no atomic: those of the baseline over "
-                 "those of the policy.")
+STALL_CAPTION = (
+    "Sub-core cycles without an issue because the memory path took no atomic: those of the baseline over "
+    "those of the policy."
+)
 
 
 def fig20(inputs):
-    return hardware_figure(inputs, "fig20", "rtx3060", data.atomic_stalls,
-                           "Figure 20: reduction of atomic stalls on the 3060", STALL_CAPTION,
-                           "atomic stalls, baseline over policy", ["ARC-HW", "ARC-HW fused", "LAB", "LAB-ideal"])
+    return hardware_figure(
+        inputs,
+        "fig20",
+        "rtx3060",
+        data.atomic_stalls,
+        "Figure 20: reduction of atomic stalls on the 3060",
+        STALL_CAPTION,
+        "atomic stalls, baseline over policy",
+        ["ARC-HW", "ARC-HW fused", "LAB", "LAB-ideal"],
+    )
 
 
 def fig21(inputs):
-    return hardware_figure(inputs, "fig21", "rtx4090", data.atomic_stalls,
-                           "Figure 21: reduction of atomic stalls on the 4090", STALL_CAPTION,
-                           "atomic stalls, baseline over policy", ["ARC-HW", "ARC-HW fused", "LAB", "LAB-ideal"])
+    return hardware_figure(
+        inputs,
+        "fig21",
+        "rtx4090",
+        data.atomic_stalls,
+        "Figure 21: reduction of atomic stalls on the 4090",
+        STALL_CAPTION,
+        "atomic stalls, baseline over policy",
+        ["ARC-HW", "ARC-HW fused", "LAB", "LAB-ideal"],
+    )
 
 
 def two_machines(inputs, name, title, caption, unit, value, policy, unit_kind="serial", over="baseline"):
@@ -171,24 +233,36 @@ def two_machines(inputs, name, title, caption, unit, value, policy, unit_kind="s
     out = Figure(inputs, name, title, caption)
     series = {NAMES[gpu]: inputs.runs.compare(gpu, value, policy, unit_kind, over) for gpu in NAMES}
     marks = {label: out.stated(f"{gpu}.mean") for gpu, label in NAMES.items()}
-    bars(out, series, [draw.BLUE, draw.ORANGE], unit,
-         marks={label: value for label, value in marks.items() if value})
+    bars(out, series, [draw.BLUE, draw.ORANGE], unit, marks={label: value for label, value in marks.items() if value})
     return out
 
 
 def fig22(inputs):
-    return two_machines(inputs, "fig22", "Figure 22: speedup of ARC-SW",
-                        "Gradient kernel, the best of SW-B and SW-S and of the thresholds that were run.",
-                        "speedup over baseline", data.cycles, "arc-sw")
+    return two_machines(
+        inputs,
+        "fig22",
+        "Figure 22: speedup of ARC-SW",
+        "Gradient kernel, the best of SW-B and SW-S and of the thresholds that were run.",
+        "speedup over baseline",
+        data.cycles,
+        "arc-sw",
+    )
 
 
 def fig23(inputs):
-    out = Figure(inputs, "fig23", "Figure 23: sensitivity to the balancing threshold",
-                 "Speedup over the baseline on the 4090 by balancing threshold X: lanes that must be active for a "
-                 "reduction in software.")
+    out = Figure(
+        inputs,
+        "fig23",
+        "Figure 23: sensitivity to the balancing threshold",
+        "Speedup over the baseline on the 4090 by balancing threshold X: lanes that must be active for a "
+        "reduction in software.",
+    )
     runs, gpu = inputs.runs, "rtx4090"
-    traces = [trace for trace in runs.traces()
-              if runs.get(trace, gpu, "baseline") and any(runs.over_thresholds(trace, gpu, p) for p in data.SOFTWARE)]
+    traces = [
+        trace
+        for trace in runs.traces()
+        if runs.get(trace, gpu, "baseline") and any(runs.over_thresholds(trace, gpu, p) for p in data.SOFTWARE)
+    ]
     figure, panels = draw.small_multiples(max(1, len(traces)), 4, sharex=True)
     table_rows = []
     for panel, trace in zip(panels, traces):
@@ -196,8 +270,15 @@ def fig23(inputs):
         for policy, color, marker, line in (("sw-b", draw.BLUE, "o", "-"), ("sw-s", draw.RED, "s", "--")):
             points = [(x, base / data.cycles(row)) for x, row in runs.over_thresholds(trace, gpu, policy)]
             table_rows += [[runs.label(trace), policy, x, speedup] for x, speedup in points]
-            panel.plot([x for x, _ in points], [y for _, y in points], line, color=color, marker=marker, markersize=3,
-                       label=policy.upper())
+            panel.plot(
+                [x for x, _ in points],
+                [y for _, y in points],
+                line,
+                color=color,
+                marker=marker,
+                markersize=3,
+                label=policy.upper(),
+            )
         panel.axhline(1, color="black", linewidth=0.8)
         panel.set_title(runs.label(trace))
         panel.set_xticks(range(0, 33, 8))
@@ -211,27 +292,45 @@ def fig23(inputs):
 
 
 def fig24(inputs):
-    return stall_figure(inputs, "fig24", "arc-sw", "Figure 24: stalls of ARC-SW",
-                        "As figure 8, for the better of SW-B and SW-S at its best threshold.")
+    return stall_figure(
+        inputs,
+        "fig24",
+        "arc-sw",
+        "Figure 24: stalls of ARC-SW",
+        "As figure 8, for the better of SW-B and SW-S at its best threshold.",
+    )
 
 
 def fig25(inputs):
-    out = Figure(inputs, "fig25", "Figure 25: ARC-HW over ARC-SW",
-                 "Speedup of ARC-HW over the best of ARC-SW, with the serial unit, which is the paper's, and with the "
-                 "fused one.")
+    out = Figure(
+        inputs,
+        "fig25",
+        "Figure 25: ARC-HW over ARC-SW",
+        "Speedup of ARC-HW over the best of ARC-SW, with the serial unit, which is the paper's, and with the "
+        "fused one.",
+    )
     series = {}
     for gpu, kind in ((gpu, kind) for gpu in NAMES for kind in ("serial", "fused")):
         name = NAMES[gpu] + (" fused" if kind == "fused" else "")
         series[name] = inputs.runs.compare(gpu, data.cycles, "arc-hw", kind, over="arc-sw")
-    bars(out, series, [draw.BLUE, draw.SKY, draw.ORANGE, draw.YELLOW], "speedup over ARC-SW",
-         marks={NAMES[gpu]: out.stated(f"{gpu}.mean") for gpu in NAMES})
+    bars(
+        out,
+        series,
+        [draw.BLUE, draw.SKY, draw.ORANGE, draw.YELLOW],
+        "speedup over ARC-SW",
+        marks={NAMES[gpu]: out.stated(f"{gpu}.mean") for gpu in NAMES},
+    )
     return out
 
 
 def fig26(inputs):
-    out = Figure(inputs, "fig26", "Figure 26: ARC-SW and CCCL on the 4090",
-                 "Speedup over the baseline of the best of ARC-SW and of a warp reduction by CCCL in every pass. 3D alone: "
-                 "CCCL's reduction takes lanes of one primitive, which those of NV and PS are not.")
+    out = Figure(
+        inputs,
+        "fig26",
+        "Figure 26: ARC-SW and CCCL on the 4090",
+        "Speedup over the baseline of the best of ARC-SW and of a warp reduction by CCCL in every pass. 3D alone: "
+        "CCCL's reduction takes lanes of one primitive, which those of NV and PS are not.",
+    )
     runs, gpu = inputs.runs, "rtx4090"
     cccl = runs.compare(gpu, data.cycles, "cccl")
     arc = {trace: value for trace, value in runs.compare(gpu, data.cycles, "arc-sw").items() if trace in cccl}
@@ -239,32 +338,62 @@ def fig26(inputs):
     return out
 
 
-ENERGY_CAPTION = ("Energy of a launch under the baseline over that under the policy, idle power included, by the "
-                  "energy model (docs/results-file.md).")
+ENERGY_CAPTION = (
+    "Energy of a launch under the baseline over that under the policy, idle power included, by the "
+    "energy model (docs/results-file.md)."
+)
 
 
 def fig27(inputs):
-    return two_machines(inputs, "fig27", "Figure 27: energy of ARC-SW", ENERGY_CAPTION, "energy, baseline over ARC-SW",
-                        data.energy, "arc-sw")
+    return two_machines(
+        inputs,
+        "fig27",
+        "Figure 27: energy of ARC-SW",
+        ENERGY_CAPTION,
+        "energy, baseline over ARC-SW",
+        data.energy,
+        "arc-sw",
+    )
 
 
 def fig28(inputs):
-    return two_machines(inputs, "fig28", "Figure 28: energy of ARC-HW", ENERGY_CAPTION, "energy, baseline over ARC-HW",
-                        data.energy, "arc-hw")
+    return two_machines(
+        inputs,
+        "fig28",
+        "Figure 28: energy of ARC-HW",
+        ENERGY_CAPTION,
+        "energy, baseline over ARC-HW",
+        data.energy,
+        "arc-hw",
+    )
 
 
 def utilization(inputs):
-    out = Figure(inputs, "utilization", "Utilization over time",
-                 "Share of a machine's units that are busy, in the course of a launch.")
+    out = Figure(
+        inputs,
+        "utilization",
+        "Utilization over time",
+        "Share of a machine's units that are busy, in the course of a launch.",
+    )
     figure, panels = draw.small_multiples(max(1, len(inputs.timelines)), 2, size=(4.4, 2.0), sharey=True)
-    kinds = {"issue": ("issue slots", draw.GREY), "lsu": ("LSU", draw.RED), "rop": ("ROP", draw.BLUE),
-             "arc_unit": ("reduction unit", draw.GREEN)}
+    kinds = {
+        "issue": ("issue slots", draw.GREY),
+        "lsu": ("LSU", draw.RED),
+        "rop": ("ROP", draw.BLUE),
+        "arc_unit": ("reduction unit", draw.GREEN),
+    }
     rows = []
     for panel, (label, timeline) in zip(panels, inputs.timelines):
         for index, (kind, (name, color)) in enumerate(kinds.items()):
             points = data.utilization(timeline, kind)
-            panel.plot([cycle / 1000 for cycle, _ in points], [100 * share for _, share in points],
-                       color=color, linestyle=draw.LINES[index], linewidth=1.2, label=name)
+            panel.plot(
+                [cycle / 1000 for cycle, _ in points],
+                [100 * share for _, share in points],
+                color=color,
+                linestyle=draw.LINES[index],
+                linewidth=1.2,
+                label=name,
+            )
             rows += [[label, kind, cycle, share] for cycle, share in points]
         panel.set_title(label)
         panel.set_ylim(0, 104)
@@ -307,24 +436,29 @@ def comparison_rows(figure, remarks):
 
 
 def page(figures, remarks, sources):
-    parts = ["<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Warpfold: figures</title>",
-             f"<style>{STYLE}</style></head><body>", "<h1>ARC's figures, from the shipped traces</h1>",
-             "<p>Simulated with the golden unit. White diamonds are means that the paper states. Means are arithmetic, "
-             f"over {html.escape(sources)}. Where a number is more than 15 % off the paper's, a sentence says what is "
-             "known of the reason.</p>"]
+    parts = [
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Warpfold: figures</title>',
+        f"<style>{STYLE}</style></head><body>",
+        "<h1>ARC's figures, from the shipped traces</h1>",
+        "<p>Simulated with the golden unit. White diamonds are means that the paper states. Means are arithmetic, "
+        f"over {html.escape(sources)}. Where a number is more than 15 % off the paper's, a sentence says what is "
+        "known of the reason.</p>",
+    ]
     for figure in figures:
-        parts.append(f"<figure id=\"{figure.name}\"><h2>{html.escape(figure.title)}</h2>")
-        parts.append(f"<a href=\"{figure.name}.csv\"><img src=\"{figure.name}.png\" alt=\"{html.escape(figure.title)}\"></a>")
-        parts.append(f"<figcaption>{html.escape(figure.caption)} <a href=\"{figure.name}.csv\">CSV</a></figcaption>")
+        parts.append(f'<figure id="{figure.name}"><h2>{html.escape(figure.title)}</h2>')
+        parts.append(f'<a href="{figure.name}.csv"><img src="{figure.name}.png" alt="{html.escape(figure.title)}"></a>')
+        parts.append(f'<figcaption>{html.escape(figure.caption)} <a href="{figure.name}.csv">CSV</a></figcaption>')
         if figure.paper.get("says"):
             parts.append(f"<p>The paper: {html.escape(figure.paper['says'])}</p>")
         rows = comparison_rows(figure, remarks)
         if rows:
             parts.append("<table><tr><th></th><th>ARC</th><th>here</th><th>difference</th><th></th></tr>")
             for what, paper, ours, difference, remark in rows:
-                mark = " class=\"differs\"" if remark else ""
-                parts.append(f"<tr><td>{html.escape(what)}</td><td class=\"n\">{paper}</td><td class=\"n\">{ours}</td>"
-                             f"<td{mark}>{difference}</td><td>{html.escape(remark)}</td></tr>")
+                mark = ' class="differs"' if remark else ""
+                parts.append(
+                    f'<tr><td>{html.escape(what)}</td><td class="n">{paper}</td><td class="n">{ours}</td>'
+                    f"<td{mark}>{difference}</td><td>{html.escape(remark)}</td></tr>"
+                )
             parts.append("</table>")
         parts.append("</figure>")
     return "\n".join(parts) + "\n</body></html>\n"
@@ -332,9 +466,12 @@ def page(figures, remarks, sources):
 
 # --- Where it all comes from ---------------------------------------------------------------------------
 
+
 def collect(numbers, folder):
     """Inputs from docs/numbers: the traces of ARC's groups on the paper's machines."""
-    rows = [row for row in numbers.rows if row["trace"] in numbers.paper_traces and row["gpu"] in NAMES and not row["thin"]]
+    rows = [
+        row for row in numbers.rows if row["trace"] in numbers.paper_traces and row["gpu"] in NAMES and not row["thin"]
+    ]
     runs = data.Runs(rows)
     histograms = {runs.label(trace): data.histogram(numbers.traces[trace]) for trace in runs.traces()}
     timelines = []
@@ -349,11 +486,21 @@ def draw_all(inputs, chosen, remarks):
     figures = [figure(inputs) for figure in chosen]
     sources = ", ".join(inputs.runs.label(trace) for trace in inputs.runs.of_paper())
     whole_file.write(inputs.folder / "index.html", page(figures, remarks, sources))
-    rows = [[figure.name, entry.key, entry.paper, entry.ours, entry.difference,
-             remarks.get(figure.name, {}).get(entry.key, "") if entry.differs else ""]
-            for figure in figures for entry in figure.comparisons()]
-    whole_file.write_csv(inputs.folder / "comparison.csv",
-                         ["figure", "number", "arc", "here", "difference", "remark"], rows)
+    rows = [
+        [
+            figure.name,
+            entry.key,
+            entry.paper,
+            entry.ours,
+            entry.difference,
+            remarks.get(figure.name, {}).get(entry.key, "") if entry.differs else "",
+        ]
+        for figure in figures
+        for entry in figure.comparisons()
+    ]
+    whole_file.write_csv(
+        inputs.folder / "comparison.csv", ["figure", "number", "arc", "here", "difference", "remark"], rows
+    )
     return figures
 
 
@@ -393,8 +540,9 @@ class Parser(argparse.ArgumentParser):
 
 def parse(arguments):
     parser = Parser(prog="scripts/figures.sh", description="Draw ARC's figures from the simulations of docs/numbers.")
-    parser.add_argument("--output", metavar="DIR", default=str(ROOT / "results/figures"),
-                        help="folder of the figures [results/figures]")
+    parser.add_argument(
+        "--output", metavar="DIR", default=str(ROOT / "results/figures"), help="folder of the figures [results/figures]"
+    )
     parser.add_argument("--numbers", metavar="DIR", default=str(store.FOLDER), help="other numbers than docs/numbers")
     parser.add_argument("--only", metavar="NAME,...", help="of " + ",".join(f.__name__ for f in FIGURES))
     options = parser.parse_args(arguments)

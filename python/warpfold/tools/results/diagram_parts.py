@@ -41,17 +41,23 @@ class Picture:
             f'role="img" aria-labelledby="t d">',
             f'<title id="t">{escape(title)}</title><desc id="d">{escape(description)}</desc>',
             f"<style>{STYLE}</style>",
-            "<defs>" + "".join(
+            "<defs>"
+            + "".join(
                 f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
                 f'orient="auto-start-reverse"><path d="M0 0L8 4L0 8Z" style="fill:var(--{colour})"/></marker>'
-                for name, colour in (("m", "line"), ("mu", "unit-edge"))) + "</defs>"]
+                for name, colour in (("m", "line"), ("mu", "unit-edge"))
+            )
+            + "</defs>",
+        ]
 
     def add(self, part):
         self.parts.append(part)
 
     def rect(self, x, y, width, height, kind="box", radius=5):
-        self.add(f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(width)}" '
-                 f'height="{number(height)}" rx="{radius}"/>')
+        self.add(
+            f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(width)}" '
+            f'height="{number(height)}" rx="{radius}"/>'
+        )
 
     def text(self, x, y, text, kind="", anchor="middle", turned=False):
         attributes = f' class="{kind}"' if kind else ""

@@ -16,6 +16,7 @@ from .diagram_parts import Picture
 
 # ---- the whole GPU ----------------------------------------------------------------------------------
 
+
 def draw_subcore(p, x, index):
     """A column of the SM: warps, issue, unit, memory queue."""
     p.text(x + 52, 124, f"sub-core {index}", "b")
@@ -50,9 +51,14 @@ def draw_l2_port(p, x):
 
 
 def draw_gpu():
-    p = Picture(860, 560, "The GPU model", "A dispatcher hands CTAs to SMs. Each SM has four sub-cores with an ARC unit "
-                "and a memory queue, a load-store unit, an injection port and, under some policies, an atomic buffer. A "
-                "crossbar leads to the ports of the L2, whose slices hold tags and ROPs, with DRAM behind them.")
+    p = Picture(
+        860,
+        560,
+        "The GPU model",
+        "A dispatcher hands CTAs to SMs. Each SM has four sub-cores with an ARC unit "
+        "and a memory queue, a load-store unit, an injection port and, under some policies, an atomic buffer. A "
+        "crossbar leads to the ports of the L2, whose slices hold tags and ROPs, with DRAM behind them.",
+    )
     p.box(16, 14, 464, 36, "dispatcher: CTAs in launch order, one a cycle")
     p.box(604, 14, 240, 36, "trace.wft, policy")
     p.arrow((604, 32), (480, 32))
@@ -87,12 +93,21 @@ def draw_gpu():
     p.text(716, 353, "...", "s")
     p.box(588, 434, 256, 50, "DRAM", "lines that miss, and write-backs")
     p.arrow((716, 434), (716, 398), both=True)
-    p.key(16, 530, [("unit", "what ARC adds", 140), ("queue", "queue with bounded room", 200),
-                    ("opt", "only under some policies", 200), ("c1", "resident warp", 110)])
+    p.key(
+        16,
+        530,
+        [
+            ("unit", "what ARC adds", 140),
+            ("queue", "queue with bounded room", 200),
+            ("opt", "only under some policies", 200),
+            ("c1", "resident warp", 110),
+        ],
+    )
     return p
 
 
 # ---- the unit ---------------------------------------------------------------------------------------
+
 
 def draw_unit_path(p):
     p.group(170, 16, 520, 268, "arc_subcore")
@@ -114,9 +129,14 @@ def draw_unit_path(p):
 
 
 def draw_unit():
-    p = Picture(860, 610, "The ARC unit of a sub-core", "A request goes to the coalescer, which groups its lanes by "
-                "address. The scheduler sends a transaction on as a RED when the LSU path is free and else to the "
-                "reduction unit. That reads lanes from the register file, adds them, and sends one sum.")
+    p = Picture(
+        860,
+        610,
+        "The ARC unit of a sub-core",
+        "A request goes to the coalescer, which groups its lanes by "
+        "address. The scheduler sends a transaction on as a RED when the LSU path is free and else to the "
+        "reduction unit. That reads lanes from the register file, adds them, and sends one sum.",
+    )
     draw_unit_path(p)
     p.box(16, 56, 120, 66, "issue stage", "holds the request")
     p.arrow((136, 80), (196, 80))
@@ -140,9 +160,13 @@ def draw_unit():
 def draw_kinds(p, top):
     """What the reduction unit is in each kind."""
     p.text(430, top + 8, "three kinds of reduction unit", "h")
-    for index, (name, note) in enumerate((("serial", "a lane a cycle, one addition a cycle"),
-                                          ("pipelined", "a lane a cycle, four sums go round"),
-                                          ("fused", "four lanes a cycle, rounded once"))):
+    for index, (name, note) in enumerate(
+        (
+            ("serial", "a lane a cycle, one addition a cycle"),
+            ("pipelined", "a lane a cycle, four sums go round"),
+            ("fused", "four lanes a cycle, rounded once"),
+        )
+    ):
         x = 16 + index * 280
         p.rect(x, top + 22, 268, 194, "group", 8)
         p.text(x + 134, top + 44, name, "b")
@@ -153,8 +177,9 @@ def draw_kinds(p, top):
     p.box(146, y, 76, 40, "add", "FP32")
     p.arrow((222, y + 20), (246, y + 20), (246, y + 74), (184, y + 74), (184, y + 40), kind="au")
     p.text(205, y + 92, "sum so far", "x")
-    for index, (name, note) in enumerate((("read", "a lane"), ("add", "compare"), ("align", "shift, add"),
-                                          ("last", "normalise"))):
+    for index, (name, note) in enumerate(
+        (("read", "a lane"), ("add", "compare"), ("align", "shift, add"), ("last", "normalise"))
+    ):
         x = 310 + index * 62
         p.rect(x, y, 54, 40, "box")
         p.text(x + 27, y + 25, name, "b")
@@ -167,8 +192,11 @@ def draw_kinds(p, top):
         p.rect(584, y - 14 + bank * 24, 50, 19, "box", 3)
         p.text(609, y - 0.5 + bank * 24, f"bank {bank}", "x")
         p.arrow((634, y - 4.5 + bank * 24), (650, y - 4.5 + bank * 24))
-    for x, width, lines in ((650, 60, ("align", "to the", "largest")), (724, 50, ("sum", "50 bits")),
-                            (788, 50, ("round", "once"))):
+    for x, width, lines in (
+        (650, 60, ("align", "to the", "largest")),
+        (724, 50, ("sum", "50 bits")),
+        (788, 50, ("round", "once")),
+    ):
         p.box(x, y - 14, width, 91, *lines)
     for x in (710, 774):
         p.arrow((x, y + 31), (x + 14, y + 31))
@@ -176,10 +204,16 @@ def draw_kinds(p, top):
 
 # ---- the project ------------------------------------------------------------------------------------
 
+
 def draw_flow():
-    p = Picture(860, 356, "The data path of the project", "A CUDA kernel is recorded as a trace. The GPU model replays it "
-                "under a policy on a machine and writes results. The unit in the model is the golden one in C++ or the "
-                "RTL, verilated. Yosys and OpenSTA measure the RTL.")
+    p = Picture(
+        860,
+        356,
+        "The data path of the project",
+        "A CUDA kernel is recorded as a trace. The GPU model replays it "
+        "under a policy on a machine and writes results. The unit in the model is the golden one in C++ or the "
+        "RTL, verilated. Yosys and OpenSTA measure the RTL.",
+    )
     p.box(16, 60, 136, 56, "CUDA kernel", "on a GPU")
     p.arrow((152, 88), (206, 88))
     p.text(179, 80, "record", "x")

@@ -6,9 +6,15 @@ from .diagram_parts import Picture
 
 # ---- dispatcher and CTAs ----------------------------------------------------------------------------
 
+
 def draw_dispatch():
-    p = Picture(860, 232, "A CTA on an SM", "The dispatcher gives the next CTA to the next SM with room. The CTA keeps its "
-                "place until its last warp has ended and its last RED has left the SM.")
+    p = Picture(
+        860,
+        232,
+        "A CTA on an SM",
+        "The dispatcher gives the next CTA to the next SM with room. The CTA keeps its "
+        "place until its last warp has ended and its last RED has left the SM.",
+    )
     p.box(16, 20, 150, 60, "dispatcher", "one CTA a cycle")
     for index, places in enumerate((5, 5, 4)):
         x = 260 + index * 196
@@ -28,8 +34,12 @@ def draw_dispatch():
     p.text(715, y + 4, "REDs reach ROPs", "x")
     p.arrow((100, y + 34), (800, y + 34))
     p.text(812, y + 38, "time", "x", anchor="start")
-    for x, name, anchor in ((100, "dispatched", "end"), (190, "after latency.cta_launch", "start"),
-                            (510, "last warp ends", "middle"), (660, "its place is free", "middle")):
+    for x, name, anchor in (
+        (100, "dispatched", "end"),
+        (190, "after latency.cta_launch", "start"),
+        (510, "last warp ends", "middle"),
+        (660, "its place is free", "middle"),
+    ):
         p.line((x, y + 14), (x, y + 40), kind="g")
         p.text(x + (4 if anchor == "end" else -4 if anchor == "start" else 0), y + 56, name, "x", anchor=anchor)
     return p
@@ -42,15 +52,22 @@ PATCHES = {"i": "c1", "r": "c3", "d": "c0", "q": "c5", "s": "c4", "b": "cell", "
 
 def issue_rows():
     """Warps by cycle: what each does, one issuing at a time."""
-    return (("warp 0", "iniddddddniniiqqrqqqqqrq"),
-            ("warp 1", "ninidddddddddd" + "iqqqrqqqqq"),
-            ("warp 2", "ssssssinissssssss" + "iqqrqqq"),
-            ("warp 3", "ddddddninini" + "bbbbbbbbbbbb"))
+    return (
+        ("warp 0", "iniddddddniniiqqrqqqqqrq"),
+        ("warp 1", "ninidddddddddd" + "iqqqrqqqqq"),
+        ("warp 2", "ssssssinissssssss" + "iqqrqqq"),
+        ("warp 3", "ddddddninini" + "bbbbbbbbbbbb"),
+    )
 
 
 def draw_issue():
-    p = Picture(860, 292, "Issue in a sub-core", "Four warps over 24 cycles. In each cycle one warp issues at most. A cycle "
-                "in which none issues is put down to one cause.")
+    p = Picture(
+        860,
+        292,
+        "Issue in a sub-core",
+        "Four warps over 24 cycles. In each cycle one warp issues at most. A cycle "
+        "in which none issues is put down to one cause.",
+    )
     rows = issue_rows()
     left, cell, top = 96, 30, 30
     for row, (name, states) in enumerate(rows):
@@ -68,21 +85,42 @@ def draw_issue():
         p.rect(left + cycle * cell + 1, y, cell - 2, 26, PATCHES[state], 3)
         p.text(left + cycle * cell + cell / 2, y + 42, str(cycle), "x")
     p.text(84, y + 42, "cycle", "x", anchor="end")
-    p.key(96, 276, [("c1", "issues", 84), ("c3", "issues a RED", 118), ("queue", "ready, not selected", 150),
-                    ("c5", "memory queue", 122), ("c4", "shuffle", 84), ("c0", "dependency", 108), ("cell", "barrier", 80)])
+    p.key(
+        96,
+        276,
+        [
+            ("c1", "issues", 84),
+            ("c3", "issues a RED", 118),
+            ("queue", "ready, not selected", 150),
+            ("c5", "memory queue", 122),
+            ("c4", "shuffle", 84),
+            ("c0", "dependency", 108),
+            ("cell", "barrier", 80),
+        ],
+    )
     return p
 
 
 # ---- memory queue -----------------------------------------------------------------------------------
 
+
 def draw_queue():
-    p = Picture(860, 262, "The memory queue and its sleepers", "Warps of a sub-core wait for room in the memory queue. Those "
-                "that find it full while the injection port is a quarter full fall asleep. Who goes next depends on how "
-                "long they have waited and on the age of their CTA.")
+    p = Picture(
+        860,
+        262,
+        "The memory queue and its sleepers",
+        "Warps of a sub-core wait for room in the memory queue. Those "
+        "that find it full while the injection port is a quarter full fall asleep. Who goes next depends on how "
+        "long they have waited and on the age of their CTA.",
+    )
     p.group(16, 14, 250, 232, "warps of a sub-core")
-    for row, (kind, name, note) in enumerate((("c3", "ahead", "waited through two ticks"),
-                                              ("c1", "in turn", "of the oldest CTA, 3 at a time"),
-                                              ("c0", "asleep", "until one of their CTA got in"))):
+    for row, (kind, name, note) in enumerate(
+        (
+            ("c3", "ahead", "waited through two ticks"),
+            ("c1", "in turn", "of the oldest CTA, 3 at a time"),
+            ("c0", "asleep", "until one of their CTA got in"),
+        )
+    ):
         y = 60 + row * 62
         p.rect(32, y, 16, 30, kind, 3)
         p.left(58, y + 12, name, "b")
@@ -108,6 +146,7 @@ def draw_queue():
 
 # ---- load-store unit --------------------------------------------------------------------------------
 
+
 def draw_packet_case(p, y, name, words, flits, note, cycles):
     """A RED: the words of a line that its lanes add to, the flits that leave, what they take."""
     p.left(16, y + 14, name, "b")
@@ -130,32 +169,62 @@ def draw_packet_case(p, y, name, words, flits, note, cycles):
 
 
 def draw_packets():
-    p = Picture(860, 262, "How a RED leaves the load-store unit", "Four REDs of 32 lanes, the words of a line that they add "
-                "to, and the flits that each becomes.")
-    for x, text, anchor in ((16, "RED of 32 lanes", "start"), (390, "line of 128 bytes, 4 sectors", "middle"),
-                            (540, "flits", "start"), (844, "flits in all", "end")):
+    p = Picture(
+        860,
+        262,
+        "How a RED leaves the load-store unit",
+        "Four REDs of 32 lanes, the words of a line that they add " "to, and the flits that each becomes.",
+    )
+    for x, text, anchor in (
+        (16, "RED of 32 lanes", "start"),
+        (390, "line of 128 bytes, 4 sectors", "middle"),
+        (540, "flits", "start"),
+        (844, "flits in all", "end"),
+    ):
         p.text(x, 22, text, "s", anchor=anchor)
     one = [index == 3 for index in range(32)]
     two = [index in (3, 4) for index in range(32)]
     four = [index % 8 == 2 for index in range(32)]
     lone = ("c3", "word", 40)
     head, sector = ("c4", "head", 40), ("c1", "sector", 46)
-    draw_packet_case(p, 36, "all lanes on one word", one, [lone, lone, lone, ("", "...", 0), lone],
-                     "a lone word for each lane", "32")
-    draw_packet_case(p, 92, "32 words in a row", [True] * 32, [head, sector, sector, sector, sector],
-                     "one packet, four sectors", "5")
-    draw_packet_case(p, 148, "16 lanes on each of 2 words", two, [head, sector, head, sector, ("", "...", 0)],
-                     "16 packets of one sector", "32")
-    draw_packet_case(p, 204, "8 lanes on a word of each sector", four, [head, sector, sector, sector, sector, ("", "...", 0)],
-                     "8 packets of four sectors", "40")
+    draw_packet_case(
+        p, 36, "all lanes on one word", one, [lone, lone, lone, ("", "...", 0), lone], "a lone word for each lane", "32"
+    )
+    draw_packet_case(
+        p, 92, "32 words in a row", [True] * 32, [head, sector, sector, sector, sector], "one packet, four sectors", "5"
+    )
+    draw_packet_case(
+        p,
+        148,
+        "16 lanes on each of 2 words",
+        two,
+        [head, sector, head, sector, ("", "...", 0)],
+        "16 packets of one sector",
+        "32",
+    )
+    draw_packet_case(
+        p,
+        204,
+        "8 lanes on a word of each sector",
+        four,
+        [head, sector, sector, sector, sector, ("", "...", 0)],
+        "8 packets of four sectors",
+        "40",
+    )
     return p
 
 
 # ---- atomic buffers ---------------------------------------------------------------------------------
 
+
 def draw_buffer():
-    p = Picture(860, 226, "An atomic buffer", "A transaction is looked up in the SRAM, then its lanes are added. Sums of a "
-                "line that must go wait in the victim queue for the injection port.")
+    p = Picture(
+        860,
+        226,
+        "An atomic buffer",
+        "A transaction is looked up in the SRAM, then its lanes are added. Sums of a "
+        "line that must go wait in the victim queue for the injection port.",
+    )
     p.box(16, 40, 84, 56, "LSU")
     p.arrow((100, 68), (124, 68))
     p.queue(124, 54, 92, 28, 4, 3)
@@ -181,10 +250,16 @@ def draw_buffer():
 
 # ---- interconnect -----------------------------------------------------------------------------------
 
+
 def draw_noc():
-    p = Picture(860, 268, "From injection ports to a port of the L2", "The heads of injection ports wait for a port of the L2. "
-                "Its inputs take turns, and so do the SMs of each input. One is let in when there is room for all its "
-                "flits.")
+    p = Picture(
+        860,
+        268,
+        "From injection ports to a port of the L2",
+        "The heads of injection ports wait for a port of the L2. "
+        "Its inputs take turns, and so do the SMs of each input. One is let in when there is room for all its "
+        "flits.",
+    )
     for index, label in enumerate(("SMs 0-35", "SMs 36-71", "SMs 72-107", "SMs 108-131")):
         y = 34 + index * 54
         p.left(16, y + 24, label, "b")
@@ -213,12 +288,25 @@ def draw_noc():
 
 # ---- L2 slice and ROPs ------------------------------------------------------------------------------
 
+
 def draw_slice():
-    p = Picture(860, 268, "Turns at a ROP", "Turns of four SMs at one ROP over 16 cycles. A turn takes line_cycles for each "
-                "sector. A turn on a sector that one before it added to begins sector_cycles after that one.")
+    p = Picture(
+        860,
+        268,
+        "Turns at a ROP",
+        "Turns of four SMs at one ROP over 16 cycles. A turn takes line_cycles for each "
+        "sector. A turn on a sector that one before it added to begins sector_cycles after that one.",
+    )
     left, scale = 130, 44
-    turns = ((0, 0.0, 1, "A"), (1, 1.18, 1, "B"), (2, 3.49, 1, "A"), (3, 4.67, 4, "C-F"), (0, 9.39, 1, "B"),
-             (1, 10.57, 1, "A"), (2, 14.06, 1, "A"))
+    turns = (
+        (0, 0.0, 1, "A"),
+        (1, 1.18, 1, "B"),
+        (2, 3.49, 1, "A"),
+        (3, 4.67, 4, "C-F"),
+        (0, 9.39, 1, "B"),
+        (1, 10.57, 1, "A"),
+        (2, 14.06, 1, "A"),
+    )
     for row in range(4):
         y = 26 + row * 40
         p.text(112, y + 18, f"SM {row}", "b", anchor="end")
@@ -247,12 +335,22 @@ def draw_slice():
 
 # ---- checks -----------------------------------------------------------------------------------------
 
+
 def draw_checks():
-    p = Picture(860, 262, "Where every lane value goes", "Each lane value of the trace goes one of four ways and is added at "
-                "a ROP once. The arrays at the end equal the sums taken from the trace.")
+    p = Picture(
+        860,
+        262,
+        "Where every lane value goes",
+        "Each lane value of the trace goes one of four ways and is added at "
+        "a ROP once. The arrays at the end equal the sums taken from the trace.",
+    )
     p.box(16, 92, 130, 64, "lane values", "of the trace", kind="queue")
-    ways = (("lanes_as_red", "lane by lane"), ("lanes_to_unit", "reduction unit"), ("lanes_to_buffer", "atomic buffer"),
-            ("lanes_in_software", "shuffles"))
+    ways = (
+        ("lanes_as_red", "lane by lane"),
+        ("lanes_to_unit", "reduction unit"),
+        ("lanes_to_buffer", "atomic buffer"),
+        ("lanes_in_software", "shuffles"),
+    )
     for index, (name, note) in enumerate(ways):
         y = 14 + index * 58
         kind = "unit" if index == 1 else "box"
@@ -274,14 +372,22 @@ def draw_checks():
 
 # ---- ahead and behind -------------------------------------------------------------------------------
 
+
 def draw_ahead():
-    p = Picture(860, 236, "SMs ahead of the L2 and behind it", "The GPU is in one cycle. An SM whose port has room may be "
-                "ahead of it, one whose port has plenty to send may be behind, others keep step.")
+    p = Picture(
+        860,
+        236,
+        "SMs ahead of the L2 and behind it",
+        "The GPU is in one cycle. An SM whose port has room may be "
+        "ahead of it, one whose port has plenty to send may be behind, others keep step.",
+    )
     now, scale = 400, 0.085
-    rows = (("SM 0", "keeps step", 0, "c1", "a CTA may come or end"),
-            ("SM 1", "ahead", 3300, "c2", "its port has room for all that it sends"),
-            ("SM 2", "behind", -1500, "c4", "its port has plenty to send, no CTA can end"),
-            ("L2, ports", "the GPU's cycle", 0, "c0", ""))
+    rows = (
+        ("SM 0", "keeps step", 0, "c1", "a CTA may come or end"),
+        ("SM 1", "ahead", 3300, "c2", "its port has room for all that it sends"),
+        ("SM 2", "behind", -1500, "c4", "its port has plenty to send, no CTA can end"),
+        ("L2, ports", "the GPU's cycle", 0, "c0", ""),
+    )
     for row, (name, state, offset, kind, why) in enumerate(rows):
         y = 34 + row * 42
         p.text(88, y + 17, name, "b", anchor="end")
@@ -303,9 +409,15 @@ def draw_ahead():
 
 # ---- host threads -----------------------------------------------------------------------------------
 
+
 def draw_threads():
-    p = Picture(860, 182, "Partitions and halves of a cycle", "Two host threads, each with a partition. All blocks tick, then "
-                "all channels change. No partition begins a half before all have ended the last one.")
+    p = Picture(
+        860,
+        182,
+        "Partitions and halves of a cycle",
+        "Two host threads, each with a partition. All blocks tick, then "
+        "all channels change. No partition begins a half before all have ended the last one.",
+    )
     lengths = (((150, 60), (120, 76)), ((110, 88), (150, 52)))
     for row in range(2):
         y = 40 + row * 58
@@ -326,6 +438,15 @@ def draw_threads():
     return p
 
 
-PICTURES = {"dispatch": draw_dispatch, "issue": draw_issue, "queue": draw_queue, "packets": draw_packets,
-            "buffer": draw_buffer, "noc": draw_noc, "slice": draw_slice, "checks": draw_checks, "ahead": draw_ahead,
-            "threads": draw_threads}
+PICTURES = {
+    "dispatch": draw_dispatch,
+    "issue": draw_issue,
+    "queue": draw_queue,
+    "packets": draw_packets,
+    "buffer": draw_buffer,
+    "noc": draw_noc,
+    "slice": draw_slice,
+    "checks": draw_checks,
+    "ahead": draw_ahead,
+    "threads": draw_threads,
+}

@@ -6,7 +6,7 @@ import math
 import statistics
 
 FORMS, TRAINING = "forms", "training"
-PIXEL = "pixel"    # the original: a thread a pixel
+PIXEL = "pixel"  # the original: a thread a pixel
 # Rows of the table `forms`: name, tiles, kernel, and the policies of which the fastest counts.
 FORM_ROWS = (
     ("plain REDs, the published list of tiles", "box", PIXEL, ("baseline",)),
@@ -32,25 +32,42 @@ FORM_ROWS = (
     ("warp sum of gsplat", "tight", "gsplat", ("beside",)),
     ("a warp a tile, best policy, beside LiteGS's", "tight", "tile_warp", ("beside",)),
     ("a warp a tile of LiteGS", "tight", "LiteGS", ("beside",)),
-    ("a warp a tile of LiteGS, tiles of 16 x 8", "16 x 8", "LiteGS", ("beside",)))
+    ("a warp a tile of LiteGS, tiles of 16 x 8", "16 x 8", "LiteGS", ("beside",)),
+)
 # Names of kernels in the table `training`.
 TRAINED = {
-    "baseline": "plain REDs", "sw-b:12": "ARC-SW, `sw-b:12`", "auto": "ARC-SW, tuned in training", "skip": "warp sum (`skip`)",
-    "shared_slot": "shared slot, struct", "halved": "recursive halving", "halved_fixed": "recursive halving, fixed point",
-    "halved_vector": "recursive halving, vector REDs", "block_reduced": "block reduction, a float a lane",
-    "tile_warp": "a warp a tile, `skip`", "tile_warp_halved": "a warp a tile, recursive halving", "per_splat": "per splat",
-    "per_splat_struct": "per splat, struct, vector REDs", "per_splat_bulk": "per splat, struct, bulk operations",
-    "per_splat_fixed": "per splat, struct, fixed point"}
+    "baseline": "plain REDs",
+    "sw-b:12": "ARC-SW, `sw-b:12`",
+    "auto": "ARC-SW, tuned in training",
+    "skip": "warp sum (`skip`)",
+    "shared_slot": "shared slot, struct",
+    "halved": "recursive halving",
+    "halved_fixed": "recursive halving, fixed point",
+    "halved_vector": "recursive halving, vector REDs",
+    "block_reduced": "block reduction, a float a lane",
+    "tile_warp": "a warp a tile, `skip`",
+    "tile_warp_halved": "a warp a tile, recursive halving",
+    "per_splat": "per splat",
+    "per_splat_struct": "per splat, struct, vector REDs",
+    "per_splat_bulk": "per splat, struct, bulk operations",
+    "per_splat_fixed": "per splat, struct, fixed point",
+}
 TRAINED_SCENES = ("lego", "ship")
 NOT_SOFTWARE = ("none", "ncu", "beside")
-NO_SCENE = "generated"    # rows of kernels that are not of 3D Gaussians
+NO_SCENE = "generated"  # rows of kernels that are not of 3D Gaussians
 
 
 def best(document, scene, tiles, kernel, prefixes):
     """Milliseconds of the fastest policy with one of the prefixes; None where none was timed."""
-    return min((ms for *where, policy, ms in document["rows"]
-                if where == [scene, tiles, kernel] and (policy.startswith(prefixes) and prefixes != ("",)
-                                                        or prefixes == ("",) and policy not in NOT_SOFTWARE)), default=None)
+    return min(
+        (
+            ms
+            for *where, policy, ms in document["rows"]
+            if where == [scene, tiles, kernel]
+            and (policy.startswith(prefixes) and prefixes != ("",) or prefixes == ("",) and policy not in NOT_SOFTWARE)
+        ),
+        default=None,
+    )
 
 
 def form_rows(document):
@@ -72,8 +89,15 @@ def trained(document):
 def training_rows(document):
     """Head and rows of the table `training`."""
     found = trained(document)
-    head = ["kernel", *(f"{scene}, {tiles}: {what}" for tiles in ("box", "tight") for scene in TRAINED_SCENES
-                        for what in ("s (in the kernel)", "PSNR, dB"))]
+    head = [
+        "kernel",
+        *(
+            f"{scene}, {tiles}: {what}"
+            for tiles in ("box", "tight")
+            for scene in TRAINED_SCENES
+            for what in ("s (in the kernel)", "PSNR, dB")
+        ),
+    ]
     rows = []
     for kernel, name in TRAINED.items():
         row = [name]

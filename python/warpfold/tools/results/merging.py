@@ -29,8 +29,10 @@ def at_ports():
 
 def in_sms():
     """(trace, kind, rows) under arc-merge."""
-    return [*((trace, "vector", rows) for trace, rows in itertools.product(MERGED, ROWS)),
-            *((trace, kind, BUILT_ROWS) for trace, kind in itertools.product(MERGED, MERGED_KINDS) if kind != "vector")]
+    return [
+        *((trace, "vector", rows) for trace, rows in itertools.product(MERGED, ROWS)),
+        *((trace, kind, BUILT_ROWS) for trace, kind in itertools.product(MERGED, MERGED_KINDS) if kind != "vector"),
+    ]
 
 
 def milliseconds(cycles):
@@ -55,7 +57,8 @@ class Merging:
 
     def value(self, words):
         """TRACE.fewer.LEVEL.OTHER, how many times as many additions LEVEL leaves as OTHER; TRACE.merged.KIND in ms under
-        arc-merge, TRACE.merged-gain.KIND over arc-hw; TRACE.port.KIND and TRACE.port-gain.KIND, the same under arc-merge-l2."""
+        arc-merge, TRACE.merged-gain.KIND over arc-hw; TRACE.port.KIND and TRACE.port-gain.KIND, the same under arc-merge-l2.
+        """
         trace, what, *rest = words
         if what == "merged":
             return f"{self.merged_ms(trace, rest[0], BUILT_ROWS):.3f}"
@@ -72,23 +75,53 @@ class Merging:
     def left_rows(self):
         """Head and rows of the table `sums-left`."""
         return ["kernel", "lanes", "warps", "CTAs", "SMs", "GPU"], [
-            [f"`{trace}`", *(f"{count:,}" for count in counts.values())] for trace, counts in self.left.items()]
+            [f"`{trace}`", *(f"{count:,}" for count in counts.values())] for trace, counts in self.left.items()
+        ]
 
     def merged_rows(self):
         """Head and rows of the table `merged`: milliseconds."""
-        head = ["kernel", "`arc-hw` vector", *(f"{rows * 32 // 1024} KiB" for rows in ROWS),
-                *(f"`arc-hw` {kind}" if policy else f"{kind}, {BUILT_ROWS * 32 // 1024} KiB"
-                  for kind in MERGED_KINDS[:-1] for policy in (True, False)), "no atomics"]
-        return head, [[f"`{trace}`", f"{self.today.ms(trace, GPU, 'arc-hw', 'vector'):.3f}",
-                       *(f"{self.merged_ms(trace, 'vector', rows):.3f}" for rows in ROWS),
-                       *(f"{self.today.ms(trace, GPU, 'arc-hw', kind) if policy else self.merged_ms(trace, kind, BUILT_ROWS):.3f}"
-                         for kind in MERGED_KINDS[:-1] for policy in (True, False)),
-                       f"{self.today.ms(trace, GPU, 'none'):.3f}"] for trace in MERGED]
+        head = [
+            "kernel",
+            "`arc-hw` vector",
+            *(f"{rows * 32 // 1024} KiB" for rows in ROWS),
+            *(
+                f"`arc-hw` {kind}" if policy else f"{kind}, {BUILT_ROWS * 32 // 1024} KiB"
+                for kind in MERGED_KINDS[:-1]
+                for policy in (True, False)
+            ),
+            "no atomics",
+        ]
+        return head, [
+            [
+                f"`{trace}`",
+                f"{self.today.ms(trace, GPU, 'arc-hw', 'vector'):.3f}",
+                *(f"{self.merged_ms(trace, 'vector', rows):.3f}" for rows in ROWS),
+                *(
+                    f"{self.today.ms(trace, GPU, 'arc-hw', kind) if policy else self.merged_ms(trace, kind, BUILT_ROWS):.3f}"
+                    for kind in MERGED_KINDS[:-1]
+                    for policy in (True, False)
+                ),
+                f"{self.today.ms(trace, GPU, 'none'):.3f}",
+            ]
+            for trace in MERGED
+        ]
 
     def rows(self):
         """Head and rows of the table `merging`: milliseconds."""
-        head = ["kernel", *(text for kind in PORT_KINDS for text in (f"`arc-hw` {kind}", f"{kind}, merged at ports")),
-                "no atomics"]
-        return head, [[f"`{trace}`", *(f"{ms:.3f}" for kind in PORT_KINDS for ms in
-                                       (self.today.ms(trace, GPU, "arc-hw", kind), self.port_ms(trace, kind))),
-                       f"{self.today.ms(trace, GPU, 'none'):.3f}"] for trace in PORT_KERNELS]
+        head = [
+            "kernel",
+            *(text for kind in PORT_KINDS for text in (f"`arc-hw` {kind}", f"{kind}, merged at ports")),
+            "no atomics",
+        ]
+        return head, [
+            [
+                f"`{trace}`",
+                *(
+                    f"{ms:.3f}"
+                    for kind in PORT_KINDS
+                    for ms in (self.today.ms(trace, GPU, "arc-hw", kind), self.port_ms(trace, kind))
+                ),
+                f"{self.today.ms(trace, GPU, 'none'):.3f}",
+            ]
+            for trace in PORT_KERNELS
+        ]

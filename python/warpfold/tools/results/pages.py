@@ -31,14 +31,14 @@ NOT_OURS = {".git", "build", "results", "out", "node_modules"}
 
 def documents(root=ROOT):
     """All Markdown pages of the repository."""
-    return sorted(path for path in root.rglob("*.md")
-                  if not NOT_OURS.intersection(path.relative_to(root).parts[:-1]))
+    return sorted(path for path in root.rglob("*.md") if not NOT_OURS.intersection(path.relative_to(root).parts[:-1]))
 
 
 def code_spans(text):
     spans = [match.span() for match in FENCE.finditer(text)]
-    return spans + [match.span() for match in INLINE.finditer(text)
-                    if not any(begin <= match.start() < end for begin, end in spans)]
+    return spans + [
+        match.span() for match in INLINE.finditer(text) if not any(begin <= match.start() < end for begin, end in spans)
+    ]
 
 
 class Filler:
@@ -53,8 +53,9 @@ class Filler:
         """Text, or None where results are missing; Unknown where there is no such key."""
         if (kind, key) not in self.known:
             try:
-                self.known[kind, key] = self.numbers.value(key) if kind == "n" else \
-                    "\n" + tables.table(key, self.numbers) + "\n"
+                self.known[kind, key] = (
+                    self.numbers.value(key) if kind == "n" else "\n" + tables.table(key, self.numbers) + "\n"
+                )
             except (values.Missing, values.Unknown) as error:
                 self.known[kind, key] = error
         return self.known[kind, key]
@@ -80,8 +81,10 @@ class Filler:
         filled = TAG.sub(one, text)
         for match in re.finditer(r"^<!--(?:n:|cite)", text, re.M):
             if not any(begin <= match.start() < end for begin, end in code):
-                self.problems.append(f"{name}:{text.count(chr(10), 0, match.start()) + 1}: a line that begins with a tag "
-                                     "ends the paragraph in Markdown; put a word in front")
+                self.problems.append(
+                    f"{name}:{text.count(chr(10), 0, match.start()) + 1}: a line that begins with a tag "
+                    "ends the paragraph in Markdown; put a word in front"
+                )
         left = TAG.sub("", text)
         spans = code_spans(left)
         for match in OPEN.finditer(left):
@@ -113,8 +116,11 @@ def typed_figures(name, text):
         text = pattern.sub(blank, text)
     text = re.sub(r"<!--.*?-->", blank, text, flags=re.S)
     text = re.sub(r"\]\([^)\s]*\)", "]", text)
-    return [f"{name}:{number}: '{match.group(0)}' is in no tag (or put it between <!--cite--> and <!--/cite-->)"
-            for number, line in enumerate(text.splitlines(), 1) for match in FIGURE.finditer(line)]
+    return [
+        f"{name}:{number}: '{match.group(0)}' is in no tag (or put it between <!--cite--> and <!--/cite-->)"
+        for number, line in enumerate(text.splitlines(), 1)
+        for match in FIGURE.finditer(line)
+    ]
 
 
 def check(numbers, root=ROOT):

@@ -18,30 +18,64 @@ from .values import KINDS, Missing
 
 BUDGET = 300 * 1024
 # The policies of pictures: name, policy, kind, colour, marker.
-HARDWARE = [("ARC-HW, fused unit", "arc-hw", "fused", "blue", "D"),
-            ("ARC-HW, paired unit", "arc-hw", "paired", "text", "h"),
-            ("ARC-HW, pipelined unit", "arc-hw", "pipelined", "green", "v"),
-            ("ARC-HW, serial unit", "arc-hw", "serial", "sky", "o"),
-            ("ARC-SW, best threshold", "arc-sw", "serial", "red", "s"),
-            ("LAB-ideal", "lab-ideal", "serial", "orange", "^"), ("LAB", "lab-best", "serial", "yellow", "<"),
-            ("PHI", "phi", "serial", "pink", "X"), ("CCCL in every pass", "cccl", "serial", "grey", "P")]
+HARDWARE = [
+    ("ARC-HW, fused unit", "arc-hw", "fused", "blue", "D"),
+    ("ARC-HW, paired unit", "arc-hw", "paired", "text", "h"),
+    ("ARC-HW, pipelined unit", "arc-hw", "pipelined", "green", "v"),
+    ("ARC-HW, serial unit", "arc-hw", "serial", "sky", "o"),
+    ("ARC-SW, best threshold", "arc-sw", "serial", "red", "s"),
+    ("LAB-ideal", "lab-ideal", "serial", "orange", "^"),
+    ("LAB", "lab-best", "serial", "yellow", "<"),
+    ("PHI", "phi", "serial", "pink", "X"),
+    ("CCCL in every pass", "cccl", "serial", "grey", "P"),
+]
 # Groups of the first picture: title, colour, rows of name, policy, kind, and what it costs.
-WAYS = [("Reduction unit in every sub-core (ARC-HW)", "blue",
-         [("fused", "arc-hw", "fused", "{fused} transistors"), ("paired", "arc-hw", "paired", "{paired} transistors"),
-          ("pipelined", "arc-hw", "pipelined", "{pipelined} transistors"),
-          ("serial, not greedy*", schedulers.GROUPS, "serial", "{groups} transistors"),
-          ("serial", "arc-hw", "serial", "{serial} transistors")]),
-        ("Buffers beside the L1", "orange",
-         [("LAB-ideal", "lab-ideal", "serial", "an SRAM per SM"), ("LAB", "lab-best", "serial", "part of the L1"),
-          ("PHI", "phi", "serial", "lines of the L1")]),
-        ("Software, by shuffles", "red",
-         [("ARC-SW", "arc-sw", "serial", "instructions"), ("CCCL**", "cccl", "serial", "instructions")]),
-        ("Plain atomics", "grey", [("baseline", "baseline", "serial", "")])]
-STALL_COLORS = {"issued": "blue", "memory_queue": "red", "arc_unit": "green", "shuffle": "sky", "dependency": "orange",
-                "barrier": "pink", "idle": "grid"}
-STALL_NAMES = {"issued": "an instruction issues", "memory_queue": "atomics wait for the memory path",
-               "arc_unit": "atomics wait for ARC's unit", "shuffle": "shuffles wait", "dependency": "a result is awaited",
-               "barrier": "at a barrier", "idle": "no warp is left"}
+WAYS = [
+    (
+        "Reduction unit in every sub-core (ARC-HW)",
+        "blue",
+        [
+            ("fused", "arc-hw", "fused", "{fused} transistors"),
+            ("paired", "arc-hw", "paired", "{paired} transistors"),
+            ("pipelined", "arc-hw", "pipelined", "{pipelined} transistors"),
+            ("serial, not greedy*", schedulers.GROUPS, "serial", "{groups} transistors"),
+            ("serial", "arc-hw", "serial", "{serial} transistors"),
+        ],
+    ),
+    (
+        "Buffers beside the L1",
+        "orange",
+        [
+            ("LAB-ideal", "lab-ideal", "serial", "an SRAM per SM"),
+            ("LAB", "lab-best", "serial", "part of the L1"),
+            ("PHI", "phi", "serial", "lines of the L1"),
+        ],
+    ),
+    (
+        "Software, by shuffles",
+        "red",
+        [("ARC-SW", "arc-sw", "serial", "instructions"), ("CCCL**", "cccl", "serial", "instructions")],
+    ),
+    ("Plain atomics", "grey", [("baseline", "baseline", "serial", "")]),
+]
+STALL_COLORS = {
+    "issued": "blue",
+    "memory_queue": "red",
+    "arc_unit": "green",
+    "shuffle": "sky",
+    "dependency": "orange",
+    "barrier": "pink",
+    "idle": "grid",
+}
+STALL_NAMES = {
+    "issued": "an instruction issues",
+    "memory_queue": "atomics wait for the memory path",
+    "arc_unit": "atomics wait for ARC's unit",
+    "shuffle": "shuffles wait",
+    "dependency": "a result is awaited",
+    "barrier": "at a barrier",
+    "idle": "no warp is left",
+}
 
 
 def plain(value, _=None):
@@ -68,12 +102,20 @@ def overview(n):
         for name, policy, kind, cost in rows:
             gain = statistics.fmean(
                 [scheduled.over(trace, "rtx4090", policy, "baseline") for trace in n.paper_traces]
-                if policy == schedulers.GROUPS else n.over(n.paper_traces, "rtx4090", policy, kind).values())
+                if policy == schedulers.GROUPS
+                else n.over(n.paper_traces, "rtx4090", policy, kind).values()
+            )
             most = max(most, gain)
             axis.barh(place, gain, 0.72, color=color(shade))
             axis.annotate(f"{gain:.1f}x", (gain, place), (6, 0), textcoords="offset points", va="center", weight="bold")
-            axis.annotate(cost.format(**transistors), (gain, place), (42, 0), textcoords="offset points", va="center",
-                          color=color("muted"))
+            axis.annotate(
+                cost.format(**transistors),
+                (gain, place),
+                (42, 0),
+                textcoords="offset points",
+                va="center",
+                color=color("muted"),
+            )
             ticks.append((place, name))
             place += 1
         place += 0.35
@@ -83,8 +125,10 @@ def overview(n):
     axis.tick_params(axis="y", length=0)
     axis.grid(False)
     axis.spines["left"].set_visible(False)
-    axis.set_xlabel("speedup over plain atomics, mean of 13 traces of gradient kernels, RTX 4090\n"
-                    "(* reduces groups of lanes while the memory path is congested; ** of 8 traces)")
+    axis.set_xlabel(
+        "speedup over plain atomics, mean of 13 traces of gradient kernels, RTX 4090\n"
+        "(* reduces groups of lanes while the memory path is congested; ** of 8 traces)"
+    )
     return figure, "Mean speedup of each way to reduce atomics on a simulated RTX 4090, and what each costs"
 
 
@@ -95,8 +139,17 @@ def policies_by_trace(n):
     order = sorted(traces, key=lambda trace: best[trace])
     for name, policy, kind, shade, marker in HARDWARE:
         gains = n.over(order, "rtx4090", policy, kind)
-        axis.scatter(list(gains.values()), [order.index(trace) for trace in gains], s=46, marker=marker,
-                     color=color(shade), edgecolors=color("paper"), linewidths=0.5, label=name, zorder=3)
+        axis.scatter(
+            list(gains.values()),
+            [order.index(trace) for trace in gains],
+            s=46,
+            marker=marker,
+            color=color(shade),
+            edgecolors=color("paper"),
+            linewidths=0.5,
+            label=name,
+            zorder=3,
+        )
     axis.set_xscale("log")
     log_axis(axis.xaxis, [0.2, 0.5, 1, 2, 3, 5, 10, 20])
     axis.axvline(1, color=color("muted"), linewidth=1)
@@ -108,8 +161,16 @@ def policies_by_trace(n):
     return figure, "Speedup of every policy for each of the 13 traces of ARC's groups on a simulated RTX 4090"
 
 
-THRESHOLD_TRACES = ("truck", "kitchen", "playbot", "3D-SH-7K", "lacadiere_hall", "spheres-small", "hexplane-rays",
-                    "web-stanford")
+THRESHOLD_TRACES = (
+    "truck",
+    "kitchen",
+    "playbot",
+    "3D-SH-7K",
+    "lacadiere_hall",
+    "spheres-small",
+    "hexplane-rays",
+    "web-stanford",
+)
 
 
 def thresholds(n):
@@ -121,16 +182,29 @@ def thresholds(n):
             raise Missing(trace)
         base = own["baseline"]
         for kind, shade, marker in (("sw-b", "blue", "o"), ("sw-s", "red", "s")):
-            found = sorted((int(policy.partition(":")[2]), p) for policy, p in own.items()
-                           if policy.startswith(kind + ":"))
+            found = sorted(
+                (int(policy.partition(":")[2]), p) for policy, p in own.items() if policy.startswith(kind + ":")
+            )
             if not found:
                 continue
             places = [x for x, _ in found]
-            panel.plot(places, [base["measured_ms"] / p["measured_ms"] for _, p in found], linestyle="none",
-                       marker=marker, markersize=4.5, color=color(shade), markerfacecolor="none",
-                       label=f"{kind.upper()} measured")
-            panel.plot(places, [base["modelled_ms"] / p["modelled_ms"] for _, p in found], color=color(shade), linewidth=1.5,
-                       label=f"{kind.upper()} modelled")
+            panel.plot(
+                places,
+                [base["measured_ms"] / p["measured_ms"] for _, p in found],
+                linestyle="none",
+                marker=marker,
+                markersize=4.5,
+                color=color(shade),
+                markerfacecolor="none",
+                label=f"{kind.upper()} measured",
+            )
+            panel.plot(
+                places,
+                [base["modelled_ms"] / p["modelled_ms"] for _, p in found],
+                color=color(shade),
+                linewidth=1.5,
+                label=f"{kind.upper()} modelled",
+            )
         panel.set_title(trace)
         panel.set_xticks(range(0, 33, 8))
         panel.set_ylim(0, 1.12 * panel.get_ylim()[1])
@@ -142,10 +216,24 @@ def thresholds(n):
     return figure, "Speedup by balancing threshold of eight traces on an H200: measured and modelled"
 
 
-FAMILY_COLORS = {"3D": ("blue", "o"), "PS": ("orange", "s"), "NV": ("green", "^"), "2D": ("pink", "v"), "HX": ("red", "D"),
-                 "DY": ("sky", "P"), "PR": ("grey", "X")}
-FAMILY_NAMES = {"3D": "3D Gaussians", "PS": "spheres", "NV": "cubemaps", "2D": "2D Gaussians", "HX": "HexPlane", "DY": "DynIBaR",
-                "PR": "PageRank"}
+FAMILY_COLORS = {
+    "3D": ("blue", "o"),
+    "PS": ("orange", "s"),
+    "NV": ("green", "^"),
+    "2D": ("pink", "v"),
+    "HX": ("red", "D"),
+    "DY": ("sky", "P"),
+    "PR": ("grey", "X"),
+}
+FAMILY_NAMES = {
+    "3D": "3D Gaussians",
+    "PS": "spheres",
+    "NV": "cubemaps",
+    "2D": "2D Gaussians",
+    "HX": "HexPlane",
+    "DY": "DynIBaR",
+    "PR": "PageRank",
+}
 
 
 def correlation(n):
@@ -154,23 +242,44 @@ def correlation(n):
         own = [p for p in n.correlation if p["workload"].partition("-")[0] == family]
         if own:
             error = statistics.fmean(abs(p["modelled_ms"] / p["measured_ms"] - 1) for p in own)
-            axis.scatter([p["measured_ms"] for p in own], [p["modelled_ms"] for p in own], s=18, marker=marker,
-                         color=color(shade), linewidths=0, alpha=0.75,
-                         label=f"{FAMILY_NAMES[family]}: {len(own)} points, {100 * error:.1f} %")
+            axis.scatter(
+                [p["measured_ms"] for p in own],
+                [p["modelled_ms"] for p in own],
+                s=18,
+                marker=marker,
+                color=color(shade),
+                linewidths=0,
+                alpha=0.75,
+                label=f"{FAMILY_NAMES[family]}: {len(own)} points, {100 * error:.1f} %",
+            )
     every = [p[k] for p in n.correlation for k in ("measured_ms", "modelled_ms")]
     low, high = min(every) / 1.4, max(every) * 1.4
     axis.plot([low, high], [low, high], color=color("text"), linewidth=1)
     for factor in (0.8, 1.25):
         axis.plot([low, high], [low * factor, high * factor], color=color("muted"), linewidth=0.7, linestyle="--")
-    axis.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), xlabel="measured on an H200, ms",
-             ylabel="modelled, ms")
+    axis.set(
+        xscale="log",
+        yscale="log",
+        xlim=(low, high),
+        ylim=(low, high),
+        xlabel="measured on an H200, ms",
+        ylabel="modelled, ms",
+    )
     ticks = [tick for tick in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if low <= tick <= high]
     log_axis(axis.xaxis, ticks)
     log_axis(axis.yaxis, ticks)
     axis.legend(loc="upper left", handletextpad=0.2, title="mean absolute error", alignment="left")
     summary = correlate.summary(n.correlation)
-    axis.text(0.98, 0.03, f"{summary['points']} points, {100 * summary['mean_absolute_error']:.1f} % mean absolute error\n"
-              f"dashed: a quarter off", transform=axis.transAxes, ha="right", fontsize=9.5, color=color("muted"))
+    axis.text(
+        0.98,
+        0.03,
+        f"{summary['points']} points, {100 * summary['mean_absolute_error']:.1f} % mean absolute error\n"
+        f"dashed: a quarter off",
+        transform=axis.transAxes,
+        ha="right",
+        fontsize=9.5,
+        color=color("muted"),
+    )
     return figure, "Modelled against measured kernel times on an H200, all traces, policies and thresholds"
 
 
@@ -190,11 +299,19 @@ def spread(places, gap):
 def pareto(n):
     """Cost against speed: of the gates, and of the GPU."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 4.6), width_ratios=(1.75, 1))
-    ours = [(f"{kind} unit", n.synthesis[values.ROW_OF_KIND[kind] + "_without_addr_match"]["transistors"],
-             float(n.unit_value(kind, "path_ns"))) for kind in KINDS]
+    ours = [
+        (
+            f"{kind} unit",
+            n.synthesis[values.ROW_OF_KIND[kind] + "_without_addr_match"]["transistors"],
+            float(n.unit_value(kind, "path_ns")),
+        )
+        for kind in KINDS
+    ]
     mine = [("our adder", "arc_fp32_adder"), ("our adder, 3 registers", "arc_fp32_adder_pipelined")]
-    ours += [(name, n.synthesis[top]["transistors"], min(n.asap7[top]["path_ns"], n.asap7[top]["fast_path_ns"]))
-             for name, top in mine]
+    ours += [
+        (name, n.synthesis[top]["transistors"], min(n.asap7[top]["path_ns"], n.asap7[top]["fast_path_ns"]))
+        for name, top in mine
+    ]
     theirs = [(d["design"], d["transistors"], d["asap7_path_ns"]) for d in n.others["designs"]]
     every = [(entry, True) for entry in ours] + [(entry, False) for entry in theirs]
     top = max(entry[2] for entry, _ in every) * 1.08
@@ -203,31 +320,65 @@ def pareto(n):
         name, count, path = entry
         shade = color("blue" if is_ours else "muted")
         left.plot(count / 1e3, path, "D" if is_ours else "o", color=shade, markersize=7 if is_ours else 5, zorder=4)
-        left.annotate(name, (count / 1e3, path), (51, height), va="center", color=shade, fontsize=9,
-                      weight="bold" if is_ours else "normal", annotation_clip=False,
-                      arrowprops={"arrowstyle": "-", "color": shade, "linewidth": 0.5, "shrinkA": 1, "shrinkB": 4})
+        left.annotate(
+            name,
+            (count / 1e3, path),
+            (51, height),
+            va="center",
+            color=shade,
+            fontsize=9,
+            weight="bold" if is_ours else "normal",
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": shade, "linewidth": 0.5, "shrinkA": 1, "shrinkB": 4},
+        )
     left.axhline(1 / 2.24, color=color("red"), linewidth=1, linestyle=":")
     left.text(0.5, 0.04, "dotted: one clock at 2.24 GHz", color=color("red"), fontsize=9)
-    left.set(xlim=(0, 80), ylim=(0, max(top, max(labels) * 1.03)), xlabel="thousand transistors",
-             ylabel="worst path, ns (ASAP7, no wires)", title="Units and FP32 adders")
+    left.set(
+        xlim=(0, 80),
+        ylim=(0, max(top, max(labels) * 1.03)),
+        xlabel="thousand transistors",
+        ylabel="worst path, ns (ASAP7, no wires)",
+        title="Units and FP32 adders",
+    )
     left.set_xticks([0, 10, 20, 30, 40])
     for kind in KINDS:
         gain = statistics.fmean(n.over(n.paper_traces, "rtx4090", "arc-hw", kind).values())
         count = n.synthesis[values.ROW_OF_KIND[kind] + "_without_addr_match"]["transistors"]
         right.plot(count / 1e3, gain, "D", color=color("blue"), markersize=7, zorder=4)
-        beside = (0, -17) if kind == "pipelined" else (0, 9)    # the paired kind is right above it
-        right.annotate(f"{kind}, {gain:.1f}x", (count / 1e3, gain), beside, textcoords="offset points", ha="center",
-                       color=color("blue"), weight="bold", fontsize=9)
+        beside = (0, -17) if kind == "pipelined" else (0, 9)  # the paired kind is right above it
+        right.annotate(
+            f"{kind}, {gain:.1f}x",
+            (count / 1e3, gain),
+            beside,
+            textcoords="offset points",
+            ha="center",
+            color=color("blue"),
+            weight="bold",
+            fontsize=9,
+        )
     found = schedulers.Schedulers(n)
     gain = statistics.fmean(found.over(trace, "rtx4090", schedulers.GROUPS, "baseline") for trace in n.paper_traces)
     count = n.synthesis["arc_subcore_groups_without_addr_match"]["transistors"]
     right.plot(count / 1e3, gain, "D", color=color("blue"), markersize=7, zorder=4)
-    right.annotate(f"serial, not\ngreedy, {gain:.1f}x", (count / 1e3, gain), (0, 9), textcoords="offset points",
-                   ha="center", color=color("blue"), weight="bold", fontsize=9)
+    right.annotate(
+        f"serial, not\ngreedy, {gain:.1f}x",
+        (count / 1e3, gain),
+        (0, 9),
+        textcoords="offset points",
+        ha="center",
+        color=color("blue"),
+        weight="bold",
+        fontsize=9,
+    )
     right.axvline(70, color=color("muted"), linewidth=1, linestyle="--")
     right.text(68.5, 0.25, "ARC: under 70", rotation=90, ha="right", color=color("muted"), fontsize=9)
-    right.set(xlim=(0, 76), ylim=(0, right.get_ylim()[1] * 1.15), xlabel="thousand transistors a sub-core",
-              ylabel="mean speedup, RTX 4090", title="What they buy")
+    right.set(
+        xlim=(0, 76),
+        ylim=(0, right.get_ylim()[1] * 1.15),
+        xlabel="thousand transistors a sub-core",
+        ylabel="mean speedup, RTX 4090",
+        title="What they buy",
+    )
     return figure, "Transistors against worst path for our units and the adders of others, and against speedup"
 
 
@@ -235,13 +386,15 @@ def stalls(n):
     """Where the sub-core cycles go."""
     rows = [(policy, policy, "serial") for policy in tables.POLICIES]
     at = [index for index, row in enumerate(rows) if row[1] == "arc-hw"][0]
-    rows[at:at + 1] = [(f"arc-hw {kind}", "arc-hw", kind) for kind in KINDS]
+    rows[at : at + 1] = [(f"arc-hw {kind}", "arc-hw", kind) for kind in KINDS]
     figure, axis = plt.subplots(figsize=(8.2, 4.6))
     for place, (_, policy, kind) in enumerate(rows):
         left = 0
         for part, shade in STALL_COLORS.items():
             share = 100 * n.metric("truck", "rtx4090", policy, kind, f"stall.{part}")
-            axis.barh(place, share, 0.78, left=left, color=color(shade), label=STALL_NAMES[part] if place == 0 else None)
+            axis.barh(
+                place, share, 0.78, left=left, color=color(shade), label=STALL_NAMES[part] if place == 0 else None
+            )
             left += share
         gain = n.metric("truck", "rtx4090", policy, kind, "speedup")
         axis.text(101.5, place, f"{gain:.2f}x", va="center")
@@ -256,8 +409,12 @@ def stalls(n):
     return figure, "Where the sub-core cycles of the truck frame go under each policy on a simulated RTX 4090"
 
 
-TIMELINE_KINDS = {"rop": ("L2's adders (ROPs)", "red"), "lsu": ("load-store units", "orange"),
-                  "issue": ("issue slots", "blue"), "arc_unit": ("reduction units", "green")}
+TIMELINE_KINDS = {
+    "rop": ("L2's adders (ROPs)", "red"),
+    "lsu": ("load-store units", "orange"),
+    "issue": ("issue slots", "blue"),
+    "arc_unit": ("reduction units", "green"),
+}
 
 
 def sm_timeline(n):
@@ -273,9 +430,14 @@ def sm_timeline(n):
             busy = entry["busy"].get(name)
             if busy and any(busy):
                 step = 3
-                busy = [statistics.fmean(busy[at:at + step]) for at in range(0, len(busy), step)]
-                panel.plot([(at + 0.5) * step * entry["interval"] / 1e3 for at in range(len(busy))], busy,
-                           color=color(shade), linewidth=1.6, label=TIMELINE_KINDS[name][0])
+                busy = [statistics.fmean(busy[at : at + step]) for at in range(0, len(busy), step)]
+                panel.plot(
+                    [(at + 0.5) * step * entry["interval"] / 1e3 for at in range(len(busy))],
+                    busy,
+                    color=color(shade),
+                    linewidth=1.6,
+                    label=TIMELINE_KINDS[name][0],
+                )
         end = entry["cycles"] / 1e3
         panel.axvline(end, color=color("muted"), linewidth=1, linestyle=":")
         panel.set_title(f"{title}: {entry['cycles']:,} cycles")
@@ -294,18 +456,31 @@ def sm_timeline(n):
 def mark_timeline(panel, entry, policy):
     """What there is to see, where it is."""
     busy, interval = entry["busy"], entry["interval"] / 1e3
-    look = {"color": color("muted"), "fontsize": 9.5,
-            "arrowprops": {"arrowstyle": "->", "color": color("muted"), "linewidth": 0.8}}
+    look = {
+        "color": color("muted"),
+        "fontsize": 9.5,
+        "arrowprops": {"arrowstyle": "->", "color": color("muted"), "linewidth": 0.8},
+    }
     if policy == "baseline":
         at = len(busy["rop"]) // 3
-        note = panel.annotate("the L2 adds lane by lane, and warps wait for it", (at * interval, busy["rop"][at]),
-                              (at * interval, min(busy["rop"][at] + 24, 90)), ha="center", **look)
+        note = panel.annotate(
+            "the L2 adds lane by lane, and warps wait for it",
+            (at * interval, busy["rop"][at]),
+            (at * interval, min(busy["rop"][at] + 24, 90)),
+            ha="center",
+            **look,
+        )
     else:
         most = max(busy["issue"])
         later = range(busy["issue"].index(most), len(busy["issue"]))
         at = next((index for index in later if busy["issue"][index] < most / 3), later[-1])
-        note = panel.annotate("all units are busy, until the CTAs run out",
-                              (at * interval, busy["issue"][at]), (entry["cycles"] / 1e3 + 60, 62), va="center", **look)
+        note = panel.annotate(
+            "all units are busy, until the CTAs run out",
+            (at * interval, busy["issue"][at]),
+            (entry["cycles"] / 1e3 + 60, 62),
+            va="center",
+            **look,
+        )
     note.set_in_layout(False)
 
 
@@ -329,9 +504,13 @@ def draw(n, folder):
             paths.append(path)
     if importlib.util.find_spec("diagrams"):
         from . import diagrams
+
         before = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.svg")}
-        paths += [path for path in map(Path, diagrams.draw_all(folder))
-                  if before.get(path.name) != path.read_text(encoding="utf-8")]
+        paths += [
+            path
+            for path in map(Path, diagrams.draw_all(folder))
+            if before.get(path.name) != path.read_text(encoding="utf-8")
+        ]
     return paths, absent
 
 

@@ -21,15 +21,19 @@ HERE = Path(__file__).resolve().parent
 
 SWEEP = HERE / "points.yaml"
 MEASURED_ON, MEASURED_CODE = "h200", "sm_90"
-LAUNCH_US = 5.0    # of a measured time that no cycle of the model stands for
+LAUNCH_US = 5.0  # of a measured time that no cycle of the model stands for
 # What identifies a row, and what it has of the results file.
 KEYS = ["trace", "gpu", "policy", "unit_kind", "set", "thin"]
 COUNTERS = ["cycles", "rop_ops", "noc_bytes", "activity.instructions"]
 COUNTERS += [f"energy_nj.{part}" for part in ("instructions", "unit", "noc", "rop", "idle", "total")]
-COUNTERS += [f"stalls.subcore_cycles.{part}" for part in
-             ("issued", "memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "idle")]
-COUNTERS += [f"stalls.warp_cycles.{part}" for part in
-             ("memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "not_selected")]
+COUNTERS += [
+    f"stalls.subcore_cycles.{part}"
+    for part in ("issued", "memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "idle")
+]
+COUNTERS += [
+    f"stalls.warp_cycles.{part}"
+    for part in ("memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "not_selected")
+]
 COUNTERS += [f"utilization.{part}" for part in ("arc_unit", "lsu", "buffer", "noc", "rop")]
 COUNTERS += [f"bounds.cycles.{part}" for part in ("issue", "arc_unit", "lsu", "buffer", "noc", "rop")]
 COUNTERS += ["sums_match", "conserved"]
@@ -47,12 +51,18 @@ def trace_facts(simulator):
         header, stats = info["header"], info["stats"]
         measured = correlate.measured_of(info, MEASURED_CODE)
         facts[Path(path).stem] = {
-            "workload": header["workload"], "xxh64": info["xxh64"], "ctas": stats["ctas"], "events": stats["events"],
-            "lane_atomics": stats["lane_atomics"], "mean_active_lanes": round(stats["mean_active_lanes"], 3),
-            "one_address_share": round(stats["one_address_share"], 4), "sample_every": header["sample_every"],
+            "workload": header["workload"],
+            "xxh64": info["xxh64"],
+            "ctas": stats["ctas"],
+            "events": stats["events"],
+            "lane_atomics": stats["lane_atomics"],
+            "mean_active_lanes": round(stats["mean_active_lanes"], 3),
+            "one_address_share": round(stats["one_address_share"], 4),
+            "sample_every": header["sample_every"],
             "thin": correlate.THIN_TO_ONE_IN if measured.large() else 0,
             "active_histogram": stats["active_histogram"],
-            "ms": {policy: round(ms, 5) for policy, ms in measured.times.items()}}
+            "ms": {policy: round(ms, 5) for policy, ms in measured.times.items()},
+        }
     return facts
 
 
@@ -70,8 +80,9 @@ def planned(facts, simulator):
     for trace, fact in facts.items():
         for policy in fact["ms"]:
             key = row_key(trace, MEASURED_ON, policy, thin=fact["thin"])
-            out.setdefault((key, 0), planning.Point(str(planning.DATA / f"{trace}.wft"), fact["workload"], MEASURED_ON,
-                                                    policy))
+            out.setdefault(
+                (key, 0), planning.Point(str(planning.DATA / f"{trace}.wft"), fact["workload"], MEASURED_ON, policy)
+            )
     return out
 
 
@@ -81,8 +92,13 @@ def thinned(trace, every, simulator, folder):
     if not target.exists():
         folder.mkdir(parents=True, exist_ok=True)
         scratch = folder / f".{os.getpid()}.wft"
-        done = subprocess.run([simulator, "trace", "sample", trace, str(scratch), "--every", str(every)],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [simulator, "trace", "sample", trace, str(scratch), "--every", str(every)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
         if done.returncode != 0:
             raise store.BadInput(" ".join(done.stderr.split()))
         os.replace(scratch, target)
@@ -92,7 +108,7 @@ def thinned(trace, every, simulator, folder):
 class Study(sweeping.Sweep):
     """A sweep whose points are given, and named by how the simulator behaves instead of by its bytes."""
 
-    def __init__(self, wanted, behaviour, facts, simulator):    # pylint: disable=super-init-not-called
+    def __init__(self, wanted, behaviour, facts, simulator):  # pylint: disable=super-init-not-called
         self.simulator = str(Path(simulator).resolve())
         self.cache = Path(os.environ.get("WARPFOLD_POINTS") or ROOT / "results/points").resolve()
         self.folder = self.cache.parent / "documents"
@@ -138,13 +154,22 @@ def to_row(key, result):
 def to_timeline(key, timeline):
     """Shares of busy units in percent."""
     interval, cycles = timeline["interval"], timeline["cycles"]
-    out = {"trace": key[0], "gpu": key[1], "policy": key[2], "unit_kind": key[3], "cycles": cycles, "interval": interval,
-           "busy": {}}
+    out = {
+        "trace": key[0],
+        "gpu": key[1],
+        "policy": key[2],
+        "unit_kind": key[3],
+        "cycles": cycles,
+        "interval": interval,
+        "busy": {},
+    }
     for kind in TIMELINE_KINDS:
         units = timeline["units"].get(kind)
         if units:
             spans = [min(interval, cycles - index * interval) for index in range(len(timeline["busy"][kind]))]
-            out["busy"][kind] = [round(100 * busy / (units * span)) for busy, span in zip(timeline["busy"][kind], spans)]
+            out["busy"][kind] = [
+                round(100 * busy / (units * span)) for busy, span in zip(timeline["busy"][kind], spans)
+            ]
     return out
 
 
@@ -153,9 +178,15 @@ class Rows:
 
     def __init__(self, document):
         self.behaviour = document["behaviour"] if document else None
-        self.by_key = {tuple(row[:len(KEYS)]): row for row in document["rows"]} if document else {}
-        self.timelines = {row_key(entry["trace"], entry["gpu"], entry["policy"], entry["unit_kind"]): entry
-                          for entry in document["timelines"]} if document else {}
+        self.by_key = {tuple(row[: len(KEYS)]): row for row in document["rows"]} if document else {}
+        self.timelines = (
+            {
+                row_key(entry["trace"], entry["gpu"], entry["policy"], entry["unit_kind"]): entry
+                for entry in document["timelines"]
+            }
+            if document
+            else {}
+        )
         self.traces = document["traces"] if document else {}
         self.without_result = 0
 
@@ -170,8 +201,11 @@ class Rows:
         self.traces = {trace: fact["xxh64"] for trace, fact in facts.items()}
 
     def missing(self, wanted):
-        return {(key, timeline): point for (key, timeline), point in wanted.items()
-                if key not in (self.timelines if timeline else self.by_key)}
+        return {
+            (key, timeline): point
+            for (key, timeline), point in wanted.items()
+            if key not in (self.timelines if timeline else self.by_key)
+        }
 
     def add(self, finished):
         for (key, timeline), result in finished.items():
@@ -185,10 +219,14 @@ class Rows:
         self.by_key = {key: row for key, row in self.by_key.items() if (key, 0) in wanted}
 
     def data(self):
-        return {"behaviour": self.behaviour, "traces": self.traces, "missing": self.without_result,
-                "columns": KEYS + COUNTERS,
-                "rows": [self.by_key[key] for key in sorted(self.by_key)],
-                "timelines": [self.timelines[key] for key in sorted(self.timelines)]}
+        return {
+            "behaviour": self.behaviour,
+            "traces": self.traces,
+            "missing": self.without_result,
+            "columns": KEYS + COUNTERS,
+            "rows": [self.by_key[key] for key in sorted(self.by_key)],
+            "timelines": [self.timelines[key] for key in sorted(self.timelines)],
+        }
 
 
 def update(behaviour, simulator, cores, folder=store.FOLDER, simulate=True):
@@ -197,7 +235,7 @@ def update(behaviour, simulator, cores, folder=store.FOLDER, simulate=True):
     wanted = planned(facts, simulator)
     try:
         old = store.read("simulations", folder)
-    except store.BadInput:    # changed by hand: all anew, what is in the cache excepted
+    except store.BadInput:  # changed by hand: all anew, what is in the cache excepted
         old = None
     rows = Rows(old)
     rows.keep(behaviour, facts)

@@ -33,7 +33,12 @@ POINTS = [
     ("hexplane-sorted", 16, "rtx4090", "baseline,arc-hw"),
 ]
 # arc-hw of these runs with every kind of unit.
-KINDS_ON = {("truck", "rtx4090"), ("spheres-small", "rtx3060"), ("web-stanford", "h200"), ("hexplane-sorted", "rtx4090")}
+KINDS_ON = {
+    ("truck", "rtx4090"),
+    ("spheres-small", "rtx3060"),
+    ("web-stanford", "h200"),
+    ("hexplane-sorted", "rtx4090"),
+}
 KINDS = ("serial", "pipelined", "fused")
 TOPS = ("arc_scheduler", "arc_lane_picker", "arc_fp32_adder_pipelined", "arc_bin_max", "arc_reduction_serial")
 
@@ -44,8 +49,9 @@ class ProbeError(Exception):
 
 def run(command):
     try:
-        done = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                              check=False)
+        done = subprocess.run(
+            [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
+        )
     except OSError as error:
         raise ProbeError(f"{command[0]}: {error.strerror}") from error
     if done.returncode != 0:
@@ -54,8 +60,28 @@ def run(command):
 
 def simulate(simulator, trace, machine, policies, kind, folder, settings=()):
     out = folder / f"{trace.stem}-{Path(machine).stem}-{kind}-{len(policies)}.json"
-    run([simulator, "sim", trace, "--gpu", machine, "--policy", policies, "--unit", "golden", "--unit-kind", kind,
-         "--jobs", 1, "--threads", 1, "--json", out, *settings])
+    run(
+        [
+            simulator,
+            "sim",
+            trace,
+            "--gpu",
+            machine,
+            "--policy",
+            policies,
+            "--unit",
+            "golden",
+            "--unit-kind",
+            kind,
+            "--jobs",
+            1,
+            "--threads",
+            1,
+            "--json",
+            out,
+            *settings,
+        ]
+    )
     return json.loads(out.read_text(encoding="utf-8"))["runs"]
 
 
@@ -79,14 +105,29 @@ def cycles(simulator, cores=1, machine_file=None, points=None):
             traces[trace, every] = DATA / f"{trace}.wft"
             if every:
                 traces[trace, every] = folder / f"{trace}-{every}.wft"
-                run([simulator, "trace", "sample", DATA / f"{trace}.wft", folder / f"{trace}-{every}.wft", "--every", every])
+                run(
+                    [
+                        simulator,
+                        "trace",
+                        "sample",
+                        DATA / f"{trace}.wft",
+                        folder / f"{trace}-{every}.wft",
+                        "--every",
+                        every,
+                    ]
+                )
 
         def one(job):
             trace, every, machine, policies, kind = job
             runs = simulate(simulator, traces[trace, every], files(machine), policies, kind, folder)
-            return [(f"{trace}{f'/{every}' if every else ''} {machine} {entry['policy']}"
-                     + (f" {kind}" if entry["policy"] == "arc-hw" else ""),
-                     [entry["cycles"], entry["rop_ops"], round(entry["energy_nj"]["total"] / 1000)]) for entry in runs]
+            return [
+                (
+                    f"{trace}{f'/{every}' if every else ''} {machine} {entry['policy']}"
+                    + (f" {kind}" if entry["policy"] == "arc-hw" else ""),
+                    [entry["cycles"], entry["rop_ops"], round(entry["energy_nj"]["total"] / 1000)],
+                )
+                for entry in runs
+            ]
 
         with ThreadPoolExecutor(cores) as pool:
             return dict(pair for pairs in pool.map(one, jobs(points)) for pair in pairs)
@@ -100,8 +141,11 @@ def machine_values(folder=ROOT / "model/gpus"):
             content = tomllib.load(file)
         flat = {}
         for section, value in content.items():
-            flat.update({f"{section}.{key}": item for key, item in value.items()} if isinstance(value, dict)
-                        else {section: value})
+            flat.update(
+                {f"{section}.{key}": item for key, item in value.items()}
+                if isinstance(value, dict)
+                else {section: value}
+            )
         out[name] = {key: flat[key] for key in sorted(flat) if key != "name"}
     return out
 
@@ -118,8 +162,11 @@ def transistors():
                 return None
             raise
         result = json.loads(out.read_text(encoding="utf-8"))
-    return {"yosys": result["tools"]["yosys"], "abc": result["tools"].get("abc", ""),
-            "tops": {row["top"]: row["transistors"] for row in result["rows"]}}
+    return {
+        "yosys": result["tools"]["yosys"],
+        "abc": result["tools"].get("abc", ""),
+        "tops": {row["top"]: row["transistors"] for row in result["rows"]},
+    }
 
 
 def take(simulator, cores=1):
@@ -138,15 +185,20 @@ def differences(kept, now):
     out = []
     for machine, values in now["machines"].items():
         before = kept["machines"].get(machine, {})
-        out += [f"{machine} {key} is {values.get(key)}, was {before.get(key)}" for key in sorted({*values, *before})
-                if values.get(key) != before.get(key)]
+        out += [
+            f"{machine} {key} is {values.get(key)}, was {before.get(key)}"
+            for key in sorted({*values, *before})
+            if values.get(key) != before.get(key)
+        ]
     names = ("cycles", "ROP operations", "microjoules")
     for point in dict.fromkeys([*kept["cycles"], *now["cycles"]]):
         old, new = kept["cycles"].get(point), now["cycles"].get(point)
         if old is None or new is None:
             out.append(f"{point} is {'new' if old is None else 'gone'}")
         elif old != new:
-            out.append(f"{point}: " + ", ".join(f"{y:,} {name}, was {x:,}" for name, x, y in zip(names, old, new) if x != y))
+            out.append(
+                f"{point}: " + ", ".join(f"{y:,} {name}, was {x:,}" for name, x, y in zip(names, old, new) if x != y)
+            )
     return out
 
 
@@ -158,8 +210,11 @@ def transistor_differences(kept, now):
         return ["transistors were never counted"], None
     if any(kept[tool] != now[tool] for tool in ("yosys", "abc")):
         return [], f"{now['yosys']} {now['abc']} in place of {kept['yosys']} {kept['abc']}"
-    return [f"{top}: {count:,} transistors, was {kept['tops'].get(top)}" for top, count in now["tops"].items()
-            if count != kept["tops"].get(top)], None
+    return [
+        f"{top}: {count:,} transistors, was {kept['tops'].get(top)}"
+        for top, count in now["tops"].items()
+        if count != kept["tops"].get(top)
+    ], None
 
 
 def simulator_path():

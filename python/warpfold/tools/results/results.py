@@ -36,18 +36,28 @@ class Parser(argparse.ArgumentParser):
 
 
 def parse(arguments):
-    parser = Parser(prog=COMMAND, description="Make the numbers, tables and pictures of the documents.",
-                    epilog="Without an option: probe, simulate and synthesize what is missing, render. What was stopped "
-                           "goes on where it was. Exit code: 0 done, 1 something differs or is missing, 2 bad input.")
+    parser = Parser(
+        prog=COMMAND,
+        description="Make the numbers, tables and pictures of the documents.",
+        epilog="Without an option: probe, simulate and synthesize what is missing, render. What was stopped "
+        "goes on where it was. Exit code: 0 done, 1 something differs or is missing, 2 bad input.",
+    )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--render", action="store_true", help="fill the pages and draw the pictures, compute nothing")
     what.add_argument("--check", action="store_true", help="say what differs; changes nothing")
     what.add_argument("--probe", action="store_true", help="say whether the numbers are stale; changes nothing")
     what.add_argument("--keys", action="store_true", help="print the keys that pages use, with their values")
     what.add_argument("--seal", metavar="NAME", help="accept docs/numbers/NAME.json, measured elsewhere, as it stands")
-    parser.add_argument("--cores", type=int, metavar="N", default=os.cpu_count(), help="simulations at once [%(default)s]")
-    parser.add_argument("--root", metavar="DIR", type=Path, default=store.ROOT,
-                        help="with --render and --check: another folder with pages and docs/numbers")
+    parser.add_argument(
+        "--cores", type=int, metavar="N", default=os.cpu_count(), help="simulations at once [%(default)s]"
+    )
+    parser.add_argument(
+        "--root",
+        metavar="DIR",
+        type=Path,
+        default=store.ROOT,
+        help="with --render and --check: another folder with pages and docs/numbers",
+    )
     parser.add_argument("--speed", action="store_true", help="also measure the speed of the simulator again")
     parser.add_argument("--layout", action="store_true", help="also lay out the reduction units again")
     options = parser.parse_args(arguments)
@@ -117,8 +127,10 @@ def probe(cores):
         more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
         say([f"results are stale: {lines[0]}{more}; {ADVICE}"])
         return DIFFERS
-    print(f"results are fresh: {len(now['cycles'])} runs, {len(now['transistors']['tops']) if now['transistors'] else 0} "
-          "modules and all machine parameters are as they were")
+    print(
+        f"results are fresh: {len(now['cycles'])} runs, {len(now['transistors']['tops']) if now['transistors'] else 0} "
+        "modules and all machine parameters are as they were"
+    )
     return DONE
 
 
@@ -203,7 +215,7 @@ def make_all(options):
         command, data = sources.on_h100(simulator)
         store.write("h100", store.source(command), {"behaviour": behaviour, **data})
     failed = points.update(behaviour, simulator, options.cores)
-    if options.speed or outdated("speed"):    # last, when nothing else is at work
+    if options.speed or outdated("speed"):  # last, when nothing else is at work
         print("speed", flush=True)
         command, data = sources.speed(simulator)
         store.write("speed", store.source(command), data)
@@ -212,8 +224,12 @@ def make_all(options):
 
 def keys():
     numbers = values.Numbers()
-    found = {match.group(2) for path in pages.documents() for match in
-             pages.TAG.finditer(path.read_text(encoding="utf-8")) if match.group(1) == "n"}
+    found = {
+        match.group(2)
+        for path in pages.documents()
+        for match in pages.TAG.finditer(path.read_text(encoding="utf-8"))
+        if match.group(1) == "n"
+    }
     for key in sorted(found):
         try:
             print(key, numbers.value(key))

@@ -32,8 +32,11 @@ class Schedulers:
 
     def over(self, trace, gpu, scheduler, other):
         """How often as fast a scheduler is as `other`: baseline, greedy or arc-sw."""
-        cycles = {"baseline": lambda: self.n.run(trace, gpu, "baseline")["cycles"],
-                  "greedy": lambda: self.cycles(trace, gpu, GREEDY), "arc-sw": lambda: self.software(trace, gpu)}[other]()
+        cycles = {
+            "baseline": lambda: self.n.run(trace, gpu, "baseline")["cycles"],
+            "greedy": lambda: self.cycles(trace, gpu, GREEDY),
+            "arc-sw": lambda: self.software(trace, gpu),
+        }[other]()
         return None if cycles is None else cycles / self.cycles(trace, gpu, scheduler)
 
     def over_software(self, trace, gpu):
@@ -51,7 +54,7 @@ class Schedulers:
         issue, sums = (run[f"bounds.cycles.{part}"] for part in ("issue", "rop"))
         unit = run["utilization.arc_unit"] * run["cycles"]
         plain = self.n.run(trace, "rtx4090", "baseline")["bounds.cycles.rop"]
-        share = min(1, plain / (unit + plain - sums))    # of the groups, to the units
+        share = min(1, plain / (unit + plain - sums))  # of the groups, to the units
         split = max(share * unit, plain - share * (plain - sums))
         return {"issue": issue, "unit": unit, "plain": plain, "sums": sums, "split": split, "all": max(issue, split)}
 
@@ -63,8 +66,11 @@ class Schedulers:
             found = [self.over(trace, gpu, scheduler, other) for trace in self.n.paper_traces]
             return values.two(statistics.fmean(found))
         if words[0] == "bound":
-            return values.two(statistics.fmean(self.software(trace, "rtx4090") / self.bounds(trace)["all"]
-                                               for trace in self.n.paper_traces))
+            return values.two(
+                statistics.fmean(
+                    self.software(trace, "rtx4090") / self.bounds(trace)["all"] for trace in self.n.paper_traces
+                )
+            )
         if words[0] == "trace":
             trace, gpu, other = words[1:]
             return values.two(self.over(trace, gpu, GROUPS, other))
@@ -77,14 +83,19 @@ def by_trace(n, markdown):
 
     def cells(trace, gpu):
         software = found.over_software(trace, gpu)
-        return [values.two(found.over(trace, gpu, GREEDY, "baseline")), values.two(found.over(trace, gpu, GROUPS, "baseline")),
-                values.two(software) if software else "-"]
+        return [
+            values.two(found.over(trace, gpu, GREEDY, "baseline")),
+            values.two(found.over(trace, gpu, GROUPS, "baseline")),
+            values.two(software) if software else "-",
+        ]
 
     rows = [[trace] + [cell for gpu in GPUS for cell in cells(trace, gpu)] for trace in sorted(n.traces)]
     means = ["**mean of the 13**"]
     for gpu in GPUS:
-        means += [f"**{values.two(statistics.fmean(found.over(t, gpu, s, 'baseline') for t in n.paper_traces))}**"
-                  for s in (GREEDY, GROUPS)]
+        means += [
+            f"**{values.two(statistics.fmean(found.over(t, gpu, s, 'baseline') for t in n.paper_traces))}**"
+            for s in (GREEDY, GROUPS)
+        ]
         software = [found.over_software(t, gpu) for t in n.paper_traces]
         means.append(f"**{values.two(statistics.fmean(software))}**" if all(software) else "-")
     head = ["trace"] + [f"{name} {gpu}" for gpu in GPUS for name in ("greedy", "groups", "ARC-SW")]
@@ -96,11 +107,30 @@ def bounds(n, markdown):
     found, rows = Schedulers(n), []
     for trace in n.paper_traces:
         bound, software = found.bounds(trace), found.software(trace, "rtx4090")
-        rows.append([trace, *(values.whole(bound[part]) for part in ("unit", "plain", "sums", "split", "issue")),
-                     values.whole(found.cycles(trace, "rtx4090", GREEDY)), values.whole(found.cycles(trace, "rtx4090", GROUPS)),
-                     values.whole(software), values.percent(bound["all"] / found.cycles(trace, "rtx4090", GROUPS), 0),
-                     values.two(software / bound["all"]),
-                     values.two(found.over(trace, "rtx4090", GROUPS, "arc-sw"))])
-    head = ["trace", "units", "ROPs, nothing reduced", "ROPs, all groups reduced", "best split", "issue", "greedy", "groups",
-            "ARC-SW", "groups: bound of its cycles", "bound over ARC-SW", "groups over ARC-SW"]
+        rows.append(
+            [
+                trace,
+                *(values.whole(bound[part]) for part in ("unit", "plain", "sums", "split", "issue")),
+                values.whole(found.cycles(trace, "rtx4090", GREEDY)),
+                values.whole(found.cycles(trace, "rtx4090", GROUPS)),
+                values.whole(software),
+                values.percent(bound["all"] / found.cycles(trace, "rtx4090", GROUPS), 0),
+                values.two(software / bound["all"]),
+                values.two(found.over(trace, "rtx4090", GROUPS, "arc-sw")),
+            ]
+        )
+    head = [
+        "trace",
+        "units",
+        "ROPs, nothing reduced",
+        "ROPs, all groups reduced",
+        "best split",
+        "issue",
+        "greedy",
+        "groups",
+        "ARC-SW",
+        "groups: bound of its cycles",
+        "bound over ARC-SW",
+        "groups over ARC-SW",
+    ]
     return markdown(head, rows)

@@ -20,19 +20,28 @@ from .values import LAID_OUT
 
 ROOT = store.ROOT
 BUILD = ROOT / "build/release"
-ACCURACY = re.compile(r"^(\S+): (\d+) transactions, (\d+) of one lane;.*\n"
-                      r"fused is nearer to the exact sum (\d+) times, as near (\d+), farther (\d+)\n"
-                      r"serial +inexact \d+, mean error ([0-9.]+) ulp, largest ([0-9.]+) ulp\n"
-                      r"fused +inexact \d+, mean error ([0-9.]+) ulp, largest ([0-9.]+) ulp\n"
-                      r"paired +inexact \d+, mean error ([0-9.]+) ulp, largest ([0-9.]+) ulp$", re.M)
+ACCURACY = re.compile(
+    r"^(\S+): (\d+) transactions, (\d+) of one lane;.*\n"
+    r"fused is nearer to the exact sum (\d+) times, as near (\d+), farther (\d+)\n"
+    r"serial +inexact \d+, mean error ([0-9.]+) ulp, largest ([0-9.]+) ulp\n"
+    r"fused +inexact \d+, mean error ([0-9.]+) ulp, largest ([0-9.]+) ulp\n"
+    r"paired +inexact \d+, mean error ([0-9.]+) ulp, largest ([0-9.]+) ulp$",
+    re.M,
+)
 
 
 def run(command, environment=None):
     """Standard output of a command."""
     words = [str(word) for word in command]
     try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
-                              env={**os.environ, **(environment or {})})
+        done = subprocess.run(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={**os.environ, **(environment or {})},
+        )
     except OSError as error:
         raise store.BadInput(f"{words[0]}: {error.strerror}") from error
     if done.returncode != 0:
@@ -52,8 +61,11 @@ def synthesis():
     """All rows of scripts/synth.sh with Debian's library."""
     result = json_of([*tool("synth.synth")])
     rows = [{key: value for key, value in row.items() if key not in ("paths", "fast_paths")} for row in result["rows"]]
-    return "scripts/synth.sh --json FILE", {"tools": result["tools"], "library": result["liberty"]["library"],
-                                            "rows": rows}
+    return "scripts/synth.sh --json FILE", {
+        "tools": result["tools"],
+        "library": result["liberty"]["library"],
+        "rows": rows,
+    }
 
 
 def layouts():
@@ -72,9 +84,11 @@ def layouts():
 def layout_document(chip, device):
     """What is kept of the results of scripts/layout.sh and scripts/fpga.sh."""
     return "scripts/layout.sh --top NAME --json FILE; scripts/fpga.sh --top NAME --json FILE", {
-        "tools": {**device[0]["tools"], **chip[0]["tools"]}, "library": chip[0]["library"],
+        "tools": {**device[0]["tools"], **chip[0]["tools"]},
+        "library": chip[0]["library"],
         "rows": [row for result in chip for row in result["rows"]],
-        "fpga": [row for result in device for row in result["rows"]]}
+        "fpga": [row for result in device for row in result["rows"]],
+    }
 
 
 def accuracy():
@@ -85,10 +99,16 @@ def accuracy():
         name, *rest = match.groups()
         transactions, lone, nearer, as_near, farther = map(int, rest[:5])
         serial_mean, serial_max, fused_mean, fused_max, paired_mean, paired_max = map(float, rest[5:])
-        traces[Path(name).stem] = {"transactions": transactions, "one_lane": lone, "nearer": nearer, "as_near": as_near,
-                                   "farther": farther, "serial": {"mean_ulp": serial_mean, "max_ulp": serial_max},
-                                   "fused": {"mean_ulp": fused_mean, "max_ulp": fused_max},
-                                   "paired": {"mean_ulp": paired_mean, "max_ulp": paired_max}}
+        traces[Path(name).stem] = {
+            "transactions": transactions,
+            "one_lane": lone,
+            "nearer": nearer,
+            "as_near": as_near,
+            "farther": farther,
+            "serial": {"mean_ulp": serial_mean, "max_ulp": serial_max},
+            "fused": {"mean_ulp": fused_mean, "max_ulp": fused_max},
+            "paired": {"mean_ulp": paired_mean, "max_ulp": paired_max},
+        }
     if not traces:
         raise store.BadInput("accuracy_test printed no figures")
     return "build/release/tb/shipped/accuracy_test", {"traces": traces}
@@ -98,18 +118,28 @@ def replay(simulator):
     """The RED microbenchmarks in the model beside what an H200 took."""
     command = [*tool("calibrate.replay_microbench"), "--match", replay_microbench.RED_RATES]
     rows = json_of(command, environment={"WARPFOLD": simulator})
-    return f"scripts/replay_microbench.py --match '{replay_microbench.RED_RATES}' --json FILE", {"gpu": "h200", "cases": [
-        [row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows]}
+    return f"scripts/replay_microbench.py --match '{replay_microbench.RED_RATES}' --json FILE", {
+        "gpu": "h200",
+        "cases": [[row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows],
+    }
 
 
 def vector_replay(simulator):
     """The microbenchmarks of vector REDs in the model beside what an H100 took."""
     measurements = "model/gpus/h100-microbench.json"
-    command = [*tool("calibrate.replay_microbench"), ROOT / measurements, "--gpu", "h100",
-               "--match", replay_microbench.VECTOR_RATES]
+    command = [
+        *tool("calibrate.replay_microbench"),
+        ROOT / measurements,
+        "--gpu",
+        "h100",
+        "--match",
+        replay_microbench.VECTOR_RATES,
+    ]
     rows = json_of(command, environment={"WARPFOLD": simulator})
-    return f"scripts/replay_microbench.py {measurements} --gpu h100 --match '{replay_microbench.VECTOR_RATES}' --json FILE", {
-        "gpu": "h100", "cases": [[row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows]}
+    return (
+        f"scripts/replay_microbench.py {measurements} --gpu h100 --match '{replay_microbench.VECTOR_RATES}' --json FILE",
+        {"gpu": "h100", "cases": [[row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows]},
+    )
 
 
 # Traces with the times of the variant on an H100.
@@ -120,12 +150,16 @@ def slots(simulator):
     """Sums in a slot of shared memory in the model beside what an H100 took, in milliseconds."""
     traces = [kernels.path_of(trace) for trace in SLOT_TRACES]
     with tempfile.TemporaryDirectory() as folder:
-        run([*tool("correlate"), "--gpu", "h100", "--policy", "shared-slot", "--out", folder,
-             *traces], {"WARPFOLD": str(simulator)})
+        run(
+            [*tool("correlate"), "--gpu", "h100", "--policy", "shared-slot", "--out", folder, *traces],
+            {"WARPFOLD": str(simulator)},
+        )
         found = json.loads((Path(folder) / "correlation.json").read_text(encoding="utf-8"))["points"]
     names = " ".join(str(path.relative_to(ROOT)) for path in traces)
-    return f"scripts/correlate.sh --gpu h100 --policy shared-slot --out DIR {names}", {"gpu": "h100", "cases": [
-        [point["trace"], round(point["measured_ms"], 5), round(point["modelled_ms"], 5)] for point in found]}
+    return f"scripts/correlate.sh --gpu h100 --policy shared-slot --out DIR {names}", {
+        "gpu": "h100",
+        "cases": [[point["trace"], round(point["measured_ms"], 5), round(point["modelled_ms"], 5)] for point in found],
+    }
 
 
 def on_h100(simulator):
@@ -134,32 +168,54 @@ def on_h100(simulator):
     facts = {}
     for path, info in zip(traces, json.loads(run([simulator, "trace", "info", "--json", *traces]))["traces"]):
         stats = info["stats"]
-        facts[path.stem] = {"workload": info["header"]["workload"], "events": stats["events"],
-                            "mean_active_lanes": round(stats["mean_active_lanes"], 3),
-                            "one_address_share": round(stats["one_address_share"], 4),
-                            "sample_every": info["header"]["sample_every"],
-                            "ms": {time["policy"]: round(time["median_ms"], 5) for time in info["header"]["times"]}}
+        facts[path.stem] = {
+            "workload": info["header"]["workload"],
+            "events": stats["events"],
+            "mean_active_lanes": round(stats["mean_active_lanes"], 3),
+            "one_address_share": round(stats["one_address_share"], 4),
+            "sample_every": info["header"]["sample_every"],
+            "ms": {time["policy"]: round(time["median_ms"], 5) for time in info["header"]["times"]},
+        }
     with tempfile.TemporaryDirectory() as folder:
-        run([*tool("correlate"), "--gpu", "h100", "--out", folder, *traces],
-            {"WARPFOLD": str(simulator)})
+        run([*tool("correlate"), "--gpu", "h100", "--out", folder, *traces], {"WARPFOLD": str(simulator)})
         found = json.loads((Path(folder) / "correlation.json").read_text(encoding="utf-8"))["points"]
     return "scripts/correlate.sh --gpu h100 --out DIR traces/h100/*.wft", {
-        "traces": facts, "points": [[point["trace"], point["policy"], round(point["modelled_ms"], 5)] for point in found]}
+        "traces": facts,
+        "points": [[point["trace"], point["policy"], round(point["modelled_ms"], 5)] for point in found],
+    }
 
 
 def times_of(simulator, trace):
     """(GPU, {policy: median ms}) as measured."""
     info = json.loads(run([simulator, "trace", "info", "--json", kernels.path_of(trace)]))["traces"][0]
     header = info["header"]
-    return header["gpu"], {time["policy"]: time["median_ms"] for time in header["times"]
-                           if time.get("gpu", header["gpu"]) == header["gpu"]}
+    return header["gpu"], {
+        time["policy"]: time["median_ms"] for time in header["times"] if time.get("gpu", header["gpu"]) == header["gpu"]
+    }
 
 
 def cycles_of(simulator, trace, gpu, policy, kind, settings=()):
     """Cycles of a run, all of whose checks hold. `settings`: parameters of the machine, KEY=VALUE."""
-    found = json_of([simulator, "sim", kernels.path_of(trace), "--gpu", gpu, "--policy", policy, "--unit", "golden",
-                     "--unit-kind", kind, "--jobs", "1", "--threads", "1",
-                     *(word for setting in settings for word in ("--set", setting))])["runs"][0]
+    found = json_of(
+        [
+            simulator,
+            "sim",
+            kernels.path_of(trace),
+            "--gpu",
+            gpu,
+            "--policy",
+            policy,
+            "--unit",
+            "golden",
+            "--unit-kind",
+            kind,
+            "--jobs",
+            "1",
+            "--threads",
+            "1",
+            *(word for setting in settings for word in ("--set", setting)),
+        ]
+    )["runs"][0]
     if not (found["sums_match"] and found["conserved"]):
         raise store.BadInput(f"{trace} {gpu} {policy} {kind}: a check failed")
     return found["cycles"]
@@ -170,13 +226,18 @@ def today(simulator, cores):
     points = kernels.plan()
     with ThreadPoolExecutor(cores) as pool:
         cycles = list(pool.map(lambda point: cycles_of(simulator, *point), points))
-    measured = {trace: dict(zip(("gpu", "ms"), times_of(simulator, trace)))
-                for trace in {*kernels.KERNELS, *kernels.FLOOR_TRACES}}
+    measured = {
+        trace: dict(zip(("gpu", "ms"), times_of(simulator, trace)))
+        for trace in {*kernels.KERNELS, *kernels.FLOOR_TRACES}
+    }
     return "scripts/results.sh", {
-        "measured": {trace: {"gpu": found["gpu"], "ms": {policy: round(ms, 5) for policy, ms in found["ms"].items()}}
-                     for trace, found in sorted(measured.items())},
+        "measured": {
+            trace: {"gpu": found["gpu"], "ms": {policy: round(ms, 5) for policy, ms in found["ms"].items()}}
+            for trace, found in sorted(measured.items())
+        },
         "columns": ["trace", "gpu", "policy", "unit_kind", "cycles"],
-        "rows": [[*point, count] for point, count in zip(points, cycles)]}
+        "rows": [[*point, count] for point, count in zip(points, cycles)],
+    }
 
 
 def merged(simulator, cores):
@@ -184,18 +245,35 @@ def merged(simulator, cores):
     merge."""
     at_ports, in_sms = merging.at_ports(), merging.in_sms()
     with ThreadPoolExecutor(cores) as pool:
-        port_cycles = list(pool.map(lambda run: cycles_of(simulator, run[0], merging.GPU, "arc-merge-l2", run[1]), at_ports))
-        merged_cycles = list(pool.map(lambda run: cycles_of(simulator, run[0], merging.GPU, "arc-merge", run[1],
-                                                            [f"arc.merge_rows={run[2]}"]), in_sms))
-    counted = run([sys.executable, "-B", ROOT / "examples/python/merging.py", merging.SMS,
-                   *map(kernels.path_of, kernels.KERNELS)], {"PYTHONPATH": str(Path(simulator).resolve().parents[1] / "python")})
+        port_cycles = list(
+            pool.map(lambda run: cycles_of(simulator, run[0], merging.GPU, "arc-merge-l2", run[1]), at_ports)
+        )
+        merged_cycles = list(
+            pool.map(
+                lambda run: cycles_of(
+                    simulator, run[0], merging.GPU, "arc-merge", run[1], [f"arc.merge_rows={run[2]}"]
+                ),
+                in_sms,
+            )
+        )
+    counted = run(
+        [
+            sys.executable,
+            "-B",
+            ROOT / "examples/python/merging.py",
+            merging.SMS,
+            *map(kernels.path_of, kernels.KERNELS),
+        ],
+        {"PYTHONPATH": str(Path(simulator).resolve().parents[1] / "python")},
+    )
     return "scripts/results.sh", {
         "port_columns": ["trace", "unit_kind", "cycles"],
         "at_ports": [[*one, count] for one, count in zip(at_ports, port_cycles)],
         "merged_columns": ["trace", "unit_kind", "rows", "cycles"],
         "merged": [[*one, count] for one, count in zip(in_sms, merged_cycles)],
         "left_by": ["trace", *merging.LEVELS],
-        "left": [[trace, *map(int, counts)] for trace, *counts in map(str.split, counted.splitlines()[1:])]}
+        "left": [[trace, *map(int, counts)] for trace, *counts in map(str.split, counted.splitlines()[1:])],
+    }
 
 
 def speed(simulator):

@@ -27,7 +27,7 @@ def digest(document):
 
 
 def processor():
-    """"AMD EPYC 7763, 2 cores"."""
+    """ "AMD EPYC 7763, 2 cores"."""
     name = platform.machine()
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
@@ -40,13 +40,19 @@ def processor():
 
 
 def commit():
-    done = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run(
+        ["git", "-C", str(ROOT), "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False
+    )
     return done.stdout.strip() or "unknown"
 
 
 def source(command):
-    return {"commit": commit(), "host": processor(), "command": command, "date": time.strftime("%Y-%m-%d", time.gmtime())}
+    return {
+        "commit": commit(),
+        "host": processor(),
+        "command": command,
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+    }
 
 
 def text_of(value, depth=0):

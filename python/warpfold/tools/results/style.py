@@ -36,20 +36,42 @@ def color(name):
     return COLORS[name][0]
 
 
-plt.rcParams.update({
-    "svg.fonttype": "none", "svg.hashsalt": "warpfold", "font.size": 10, "axes.titlesize": 10.5,
-    "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False,
-    "axes.grid": True, "axes.axisbelow": True, "figure.constrained_layout.use": True, "legend.frameon": False,
-    "legend.fontsize": 9.5, "savefig.transparent": True, "grid.color": color("grid"), "grid.linewidth": 0.7,
-    "text.color": color("text"), "axes.labelcolor": color("text"), "axes.edgecolor": color("muted"),
-    "xtick.color": color("muted"), "ytick.color": color("muted"), "xtick.labelcolor": color("text"),
-    "ytick.labelcolor": color("text"), "path.simplify_threshold": 0.5})
+plt.rcParams.update(
+    {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "warpfold",
+        "font.size": 10,
+        "axes.titlesize": 10.5,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "figure.constrained_layout.use": True,
+        "legend.frameon": False,
+        "legend.fontsize": 9.5,
+        "savefig.transparent": True,
+        "grid.color": color("grid"),
+        "grid.linewidth": 0.7,
+        "text.color": color("text"),
+        "axes.labelcolor": color("text"),
+        "axes.edgecolor": color("muted"),
+        "xtick.color": color("muted"),
+        "ytick.color": color("muted"),
+        "xtick.labelcolor": color("text"),
+        "ytick.labelcolor": color("text"),
+        "path.simplify_threshold": 0.5,
+    }
+)
 
 
 def sheet(more):
     """The style element, light first."""
+
     def rules(index):
         return "".join(f"--{name}:{entry[index]};" for name, entry in COLORS.items())
+
     return f"<style>:root{{{rules(1)}}}@media(prefers-color-scheme:dark){{:root{{{rules(2)}}}}}{more}</style>"
 
 
@@ -60,12 +82,17 @@ def with_classes(text):
         counts[style] = counts.get(style, 0) + 1
     often = [style for style, count in counts.items() if count > 2]
     names = {style: f"s{index}" for index, style in enumerate(often)}
-    text = re.sub(r' style="([^"]*)"', lambda match: f' class="{names[match.group(1)]}"' if match.group(1) in names
-                  else match.group(0), text)
+    text = re.sub(
+        r' style="([^"]*)"',
+        lambda match: f' class="{names[match.group(1)]}"' if match.group(1) in names else match.group(0),
+        text,
+    )
     rules = "".join(f".{name}{{{style.replace('; ', ';').replace(': ', ':')}}}" for style, name in names.items())
     used = dict.fromkeys(re.findall(r'(?:href="#|url\(#)(\w+)', text))
     short = {name: f"i{index}" for index, name in enumerate(used)}
-    text = re.sub(r' id="(\w+)"', lambda match: f' id="{short[match.group(1)]}"' if match.group(1) in short else "", text)
+    text = re.sub(
+        r' id="(\w+)"', lambda match: f' id="{short[match.group(1)]}"' if match.group(1) in short else "", text
+    )
     text = re.sub(r'(href="#|url\(#)(\w+)', lambda match: match.group(1) + short[match.group(2)], text)
     for _ in range(6):
         text = re.sub(r"<g>\s*(<(?:use|path|text)\b(?:[^<>]*/>|[^<>]*>[^<>]*</text>))\s*</g>", r"\1", text)
@@ -86,13 +113,21 @@ def to_text(figure, title):
     text = re.sub(r"font: (\S+ )?([0-9.]+)px [^;\"]*", rf"font: \g<1>\2px {FONT}", text)
     # Two digits behind the point, no needless room.
     text = re.sub(r"(\d\.\d\d)\d+", r"\1", text)
-    text = re.sub(r' d="([^"]*)"', lambda match: ' d="' + re.sub(r"(?<=[A-Z]) | (?=[A-Zz])", "",
-                                                               " ".join(match.group(1).split())) + '"', text)
+    text = re.sub(
+        r' d="([^"]*)"',
+        lambda match: ' d="' + re.sub(r"(?<=[A-Z]) | (?=[A-Zz])", "", " ".join(match.group(1).split())) + '"',
+        text,
+    )
     text = re.sub(r"\n +(?=<)", "\n", text)
     text, rules = with_classes(text)
     words = title.replace("&", "&amp;").replace("<", "&lt;")
     head = re.compile(r"(<svg\b[^>]*?)>", re.S)
-    text = head.sub(lambda match: f'{match.group(1)} role="img" aria-label="{words}">\n<title>{words}</title>{sheet(rules)}', text,
-                    count=1)
-    return text.replace('<?xml version="1.0" encoding="utf-8" standalone="no"?>',
-                        f'<?xml version="1.0" encoding="utf-8"?>\n<!-- matplotlib {VERSION} -->')
+    text = head.sub(
+        lambda match: f'{match.group(1)} role="img" aria-label="{words}">\n<title>{words}</title>{sheet(rules)}',
+        text,
+        count=1,
+    )
+    return text.replace(
+        '<?xml version="1.0" encoding="utf-8" standalone="no"?>',
+        f'<?xml version="1.0" encoding="utf-8"?>\n<!-- matplotlib {VERSION} -->',
+    )

@@ -16,11 +16,16 @@ from .values import GPUS, KINDS, ON_ARC_TRACES, PAPER_GPUS, Missing, Unknown
 POLICIES = ["baseline", "sw-s:16", "sw-b:16", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"]
 STALLS = ["issued", "memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "idle"]
 UNITS = ["arc_unit", "lsu", "buffer", "noc", "rop"]
-MEANS = [("ARC-HW, serial unit", "arc-hw", "serial"), ("ARC-HW, pipelined unit", "arc-hw", "pipelined"),
-         ("ARC-HW, paired unit", "arc-hw", "paired"), ("ARC-HW, fused unit", "arc-hw", "fused"),
-         ("ARC-SW, best threshold", "arc-sw", "serial"),
-         ("LAB-ideal", "lab-ideal", "serial"), ("LAB, best partition of the L1", "lab-best", "serial"),
-         ("PHI", "phi", "serial")]
+MEANS = [
+    ("ARC-HW, serial unit", "arc-hw", "serial"),
+    ("ARC-HW, pipelined unit", "arc-hw", "pipelined"),
+    ("ARC-HW, paired unit", "arc-hw", "paired"),
+    ("ARC-HW, fused unit", "arc-hw", "fused"),
+    ("ARC-SW, best threshold", "arc-sw", "serial"),
+    ("LAB-ideal", "lab-ideal", "serial"),
+    ("LAB, best partition of the L1", "lab-best", "serial"),
+    ("PHI", "phi", "serial"),
+]
 PLACEHOLDER = re.compile(r"\{([^{}\s]+)\}")
 
 
@@ -50,10 +55,16 @@ def truck(n):
 
 
 def truck_stalls(n):
-    rows = [[f"`{policy}`"] + [n.value(f"truck.rtx4090.{policy}.stall.{part}") for part in STALLS]
-            + [n.value(f"truck.rtx4090.{policy}.busy.{unit}") for unit in UNITS] for policy in POLICIES]
-    return markdown(["policy", *(part.replace("_", " ") for part in STALLS), *(f"{unit.replace('_', ' ')} busy"
-                                                                               for unit in UNITS)], rows)
+    rows = [
+        [f"`{policy}`"]
+        + [n.value(f"truck.rtx4090.{policy}.stall.{part}") for part in STALLS]
+        + [n.value(f"truck.rtx4090.{policy}.busy.{unit}") for unit in UNITS]
+        for policy in POLICIES
+    ]
+    return markdown(
+        ["policy", *(part.replace("_", " ") for part in STALLS), *(f"{unit.replace('_', ' ')} busy" for unit in UNITS)],
+        rows,
+    )
 
 
 def kinds(n):
@@ -63,40 +74,73 @@ def kinds(n):
     def each(name, pattern):
         return row(name, *(pattern.format(kind) for kind in KINDS))
 
-    rows = [each("lanes a cycle", "unit.{}.lanes"), each("transistors that ARC adds to a sub-core", "unit.{}.transistors"),
-            each("128 x 4 units, of an RTX 4090's transistors", "unit.{}.share"),
-            each("the same with the coalescer", "unit.{}.share_with_coalescer"),
-            each("worst path, ns, ASAP7 RVT TT", "unit.{}.path_ns"),
-            ["sum", "chain of adds in lane order", "the same bits", "one rounding, in lane order", "one rounding, any lane order"],
-            row("largest error on recorded values, ulp", "accuracy.serial.max_ulp", "accuracy.serial.max_ulp",
-                "accuracy.paired.max_ulp", "accuracy.fused.max_ulp")]
+    rows = [
+        each("lanes a cycle", "unit.{}.lanes"),
+        each("transistors that ARC adds to a sub-core", "unit.{}.transistors"),
+        each("128 x 4 units, of an RTX 4090's transistors", "unit.{}.share"),
+        each("the same with the coalescer", "unit.{}.share_with_coalescer"),
+        each("worst path, ns, ASAP7 RVT TT", "unit.{}.path_ns"),
+        [
+            "sum",
+            "chain of adds in lane order",
+            "the same bits",
+            "one rounding, in lane order",
+            "one rounding, any lane order",
+        ],
+        row(
+            "largest error on recorded values, ulp",
+            "accuracy.serial.max_ulp",
+            "accuracy.serial.max_ulp",
+            "accuracy.paired.max_ulp",
+            "accuracy.fused.max_ulp",
+        ),
+    ]
     for gpu in GPUS:
-        rows.append([f"speedup, truck, {gpu}"]
-                    + [n.value(f"truck.{gpu}.arc-hw.{kind}.speedup") if gpu in ON_ARC_TRACES.get(kind, GPUS) else "-"
-                       for kind in KINDS])
+        rows.append(
+            [f"speedup, truck, {gpu}"]
+            + [
+                n.value(f"truck.{gpu}.arc-hw.{kind}.speedup") if gpu in ON_ARC_TRACES.get(kind, GPUS) else "-"
+                for kind in KINDS
+            ]
+        )
     rows.append(each("speedup, mean of ARC's 13 traces, rtx4090", "mean13.rtx4090.arc-hw.{}.speedup"))
     for gpu in GPUS:
-        rows.append([f"speedup, geometric mean of {len(n.traces)} traces, {gpu}"]
-                    + ["-" if kind in ON_ARC_TRACES else n.value(f"geomean.{gpu}.arc-hw.{kind}.speedup") for kind in KINDS])
+        rows.append(
+            [f"speedup, geometric mean of {len(n.traces)} traces, {gpu}"]
+            + ["-" if kind in ON_ARC_TRACES else n.value(f"geomean.{gpu}.arc-hw.{kind}.speedup") for kind in KINDS]
+        )
     return markdown(["", *KINDS], rows)
 
 
 def kinds_by_trace(n):
     columns = [(kind, gpu) for kind in KINDS for gpu in ON_ARC_TRACES.get(kind, GPUS)]
-    cells = {trace: [n.metric(trace, gpu, "arc-hw", kind, "speedup")
-                     if kind not in ON_ARC_TRACES or trace in n.paper_traces else None for kind, gpu in columns]
-             for trace in sorted(n.traces)}
+    cells = {
+        trace: [
+            n.metric(trace, gpu, "arc-hw", kind, "speedup")
+            if kind not in ON_ARC_TRACES or trace in n.paper_traces
+            else None
+            for kind, gpu in columns
+        ]
+        for trace in sorted(n.traces)
+    }
     rows = [[trace] + ["-" if cell is None else values.two(cell) for cell in row] for trace, row in cells.items()]
-    means = ["-" if None in column else values.two(math.exp(statistics.fmean(map(math.log, column))))
-             for column in zip(*cells.values())]
-    return markdown(["trace"] + [f"{kind} {gpu}" for kind, gpu in columns],
-                    rows + [["**geometric mean**"] + [f"**{mean}**" for mean in means]])
+    means = [
+        "-" if None in column else values.two(math.exp(statistics.fmean(map(math.log, column))))
+        for column in zip(*cells.values())
+    ]
+    return markdown(
+        ["trace"] + [f"{kind} {gpu}" for kind, gpu in columns],
+        rows + [["**geometric mean**"] + [f"**{mean}**" for mean in means]],
+    )
 
 
 # Where the paper states a mean over its workloads: figures of its rtx4090 and its rtx3060.
-ARC_MEANS = {("arc-hw", "serial"): ("fig19.arc-hw", "fig18.arc-hw"),
-             ("lab-ideal", "serial"): ("fig19.lab-ideal", "fig18.lab-ideal"),
-             ("phi", "serial"): ("fig19.phi", "fig18.phi"), ("arc-sw", "serial"): ("fig22.rtx4090", "fig22.rtx3060")}
+ARC_MEANS = {
+    ("arc-hw", "serial"): ("fig19.arc-hw", "fig18.arc-hw"),
+    ("lab-ideal", "serial"): ("fig19.lab-ideal", "fig18.lab-ideal"),
+    ("phi", "serial"): ("fig19.phi", "fig18.phi"),
+    ("arc-sw", "serial"): ("fig22.rtx4090", "fig22.rtx3060"),
+}
 
 
 def mean_and_most(n, policy, kind):
@@ -129,8 +173,16 @@ def headline(n):
     rows = []
 
     def add(name, added, found, stated):
-        rows.append([name, added, values.two(statistics.fmean(found)), values.two(statistics.geometric_mean(found)),
-                     values.two(max(found)), stated])
+        rows.append(
+            [
+                name,
+                added,
+                values.two(statistics.fmean(found)),
+                values.two(statistics.geometric_mean(found)),
+                values.two(max(found)),
+                stated,
+            ]
+        )
 
     for name, policy, kind in MEANS:
         found = list(n.over(n.paper_traces, "rtx4090", policy, kind).values())
@@ -139,10 +191,15 @@ def headline(n):
         add(name, added, found, stated + (", on a real GPU" if stated and policy == "arc-sw" else ""))
         if (policy, kind) == ("arc-hw", "serial"):
             groups = schedulers.Schedulers(n)
-            add(f"{name}, groups reduced when congested", f"{n.value('synth.arc_subcore_groups_without_addr_match.transistors')} transistors",
-                [groups.over(trace, "rtx4090", schedulers.GROUPS, "baseline") for trace in n.paper_traces], "")
-    return markdown(["", "added to a sub-core", "mean", "geometric mean", "largest", "the paper: mean (largest)"], rows,
-                    2)
+            add(
+                f"{name}, groups reduced when congested",
+                f"{n.value('synth.arc_subcore_groups_without_addr_match.transistors')} transistors",
+                [groups.over(trace, "rtx4090", schedulers.GROUPS, "baseline") for trace in n.paper_traces],
+                "",
+            )
+    return markdown(
+        ["", "added to a sub-core", "mean", "geometric mean", "largest", "the paper: mean (largest)"], rows, 2
+    )
 
 
 def remark(n, text):
@@ -156,10 +213,20 @@ def paper(n):
     for figure, ours in sorted(n.of_paper.items()):
         for entry in data.compare(n.paper.get(figure, {}), ours):
             reason = remark(n, remarks.get(figure, {}).get(entry.key, "not explained")) if entry.differs else ""
-            rows.append([figure.removeprefix("fig").lstrip("0"), entry.what, f"{entry.paper:.2f}", f"{entry.ours:.2f}",
-                         f"{100 * entry.difference:+.0f} %", reason])
-    return "\n".join(["| figure | what | ARC | here | | reason, if over 15 % off |", "|---|---|---:|---:|---:|---|"]
-                     + ["| " + " | ".join(row) + " |" for row in rows])
+            rows.append(
+                [
+                    figure.removeprefix("fig").lstrip("0"),
+                    entry.what,
+                    f"{entry.paper:.2f}",
+                    f"{entry.ours:.2f}",
+                    f"{100 * entry.difference:+.0f} %",
+                    reason,
+                ]
+            )
+    return "\n".join(
+        ["| figure | what | ARC | here | | reason, if over 15 % off |", "|---|---|---:|---:|---:|---|"]
+        + ["| " + " | ".join(row) + " |" for row in rows]
+    )
 
 
 def lab_partition(n):
@@ -184,27 +251,59 @@ def even_l2(n):
     even = {row["full_policy"]: row for row in n.rows if row["trace"] == "truck" and "l2.rop_cycles" in row["set"]}
     if len(even) < 5:
         raise Missing("truck rtx4090 with another L2")
-    rows = [[f"`{policy}`", n.value(f"truck.rtx4090.{policy}.speedup"),
-             values.two(even["baseline"]["cycles"] / even[policy]["cycles"])]
-            for policy in ("arc-hw", "sw-b:8", "lab-ideal", "lab")]
+    rows = [
+        [
+            f"`{policy}`",
+            n.value(f"truck.rtx4090.{policy}.speedup"),
+            values.two(even["baseline"]["cycles"] / even[policy]["cycles"]),
+        ]
+        for policy in ("arc-hw", "sw-b:8", "lab-ideal", "lab")
+    ]
     return markdown(["truck on the rtx4090, speedup", "with its L2", "with one operation a cycle and slice"], rows)
 
 
 def policies_by_trace(n):
-    columns = [("sw", "arc-sw", "serial"), ("serial", "arc-hw", "serial"), ("fused", "arc-hw", "fused"),
-               ("LAB", "lab-best", "serial"), ("LAB-ideal", "lab-ideal", "serial"), ("PHI", "phi", "serial")]
-    head = ["trace"] + [f"{'ARC-SW' if name == 'sw' else 'ARC-HW ' + name if name in KINDS else name} {gpu[3:]}"
-                        for gpu in PAPER_GPUS for name, *_ in columns]
-    rows = [[trace] + [values.two(n.metric(trace, gpu, policy, kind, "speedup")) for gpu in PAPER_GPUS
-                       for _, policy, kind in columns] for trace in n.paper_traces]
+    columns = [
+        ("sw", "arc-sw", "serial"),
+        ("serial", "arc-hw", "serial"),
+        ("fused", "arc-hw", "fused"),
+        ("LAB", "lab-best", "serial"),
+        ("LAB-ideal", "lab-ideal", "serial"),
+        ("PHI", "phi", "serial"),
+    ]
+    head = ["trace"] + [
+        f"{'ARC-SW' if name == 'sw' else 'ARC-HW ' + name if name in KINDS else name} {gpu[3:]}"
+        for gpu in PAPER_GPUS
+        for name, *_ in columns
+    ]
+    rows = [
+        [trace]
+        + [
+            values.two(n.metric(trace, gpu, policy, kind, "speedup"))
+            for gpu in PAPER_GPUS
+            for _, policy, kind in columns
+        ]
+        for trace in n.paper_traces
+    ]
     return markdown(head, rows)
 
 
 def energy_by_trace(n):
-    columns = [("ARC-SW", "arc-sw", "serial"), ("ARC-HW serial", "arc-hw", "serial"), ("ARC-HW fused", "arc-hw", "fused")]
+    columns = [
+        ("ARC-SW", "arc-sw", "serial"),
+        ("ARC-HW serial", "arc-hw", "serial"),
+        ("ARC-HW fused", "arc-hw", "fused"),
+    ]
     head = ["trace"] + [f"{name} {gpu[3:]}" for gpu in PAPER_GPUS for name, *_ in columns]
-    rows = [[trace] + [values.two(n.metric(trace, gpu, policy, kind, "energy_gain")) for gpu in PAPER_GPUS
-                       for _, policy, kind in columns] for trace in n.paper_traces]
+    rows = [
+        [trace]
+        + [
+            values.two(n.metric(trace, gpu, policy, kind, "energy_gain"))
+            for gpu in PAPER_GPUS
+            for _, policy, kind in columns
+        ]
+        for trace in n.paper_traces
+    ]
     return markdown(head, rows)
 
 
@@ -214,16 +313,24 @@ def speed(n):
         how = "every block clocked, " if row["clock_all"] else ""
         middle, least, most = (values.whole(float(f"{rate:.3g}")) for rate in row["warp_atomics_per_second"])
         threads = "1 thread" if row["threads"] == 1 else f"{row['threads']} threads"
-        rows.append([f"`{row['policy']}`, {how}{threads}", row["unit"], middle, "" if least == most else f"{least} to {most}"])
+        rows.append(
+            [f"`{row['policy']}`, {how}{threads}", row["unit"], middle, "" if least == most else f"{least} to {most}"]
+        )
     return markdown(["truck on rtx4090", "unit", "warp-atomics a second", "range"], rows, 2)
 
 
 def error_row(name, found):
     summary = correlate.summary(found)
     worst = summary["worst"]
-    return [name, str(summary["points"]), values.percent(summary["mean_absolute_error"]),
-            f"{100 * summary['mean_error']:+.1f} %", f"{100 * worst['error']:+.1f} % ({worst['trace']} {worst['policy']})",
-            f"{summary['pearson']:.4f}", f"{summary['rank_correlation']:.4f}"]
+    return [
+        name,
+        str(summary["points"]),
+        values.percent(summary["mean_absolute_error"]),
+        f"{100 * summary['mean_error']:+.1f} %",
+        f"{100 * worst['error']:+.1f} % ({worst['trace']} {worst['policy']})",
+        f"{summary['pearson']:.4f}",
+        f"{summary['rank_correlation']:.4f}",
+    ]
 
 
 ERROR_HEAD = ["traces", "points", "mean absolute error", "mean error", "worst", "Pearson", "ranks"]
@@ -248,19 +355,38 @@ def correlation_by_trace(n):
     for trace in dict.fromkeys(p["trace"] for p in n.correlation):
         own = [p for p in n.correlation if p["trace"] == trace]
         errors = {p["policy"]: p["modelled_ms"] / p["measured_ms"] - 1 for p in own}
-        of = {kind: [e for policy, e in errors.items() if policy.partition(":")[0] == kind] for kind in correlate.POLICIES}
+        of = {
+            kind: [e for policy, e in errors.items() if policy.partition(":")[0] == kind] for kind in correlate.POLICIES
+        }
         pick = picks.get(trace)
-        rows.append([trace + ("\\*" if n.traces[trace]["thin"] else ""), str(len(own)),
-                     *(ranged(of[kind]) for kind in ("baseline", "sw-b", "sw-s", "skip", "cccl")),
-                     values.percent(statistics.fmean(map(abs, errors.values()))),
-                     f"{values.percent(pick['cost'])} ({pick['pick']})" if pick else "-"])
-    head = ["trace", "points", "baseline", "sw-b", "sw-s", "skip", "cccl", "mean absolute", "the model's threshold costs"]
+        rows.append(
+            [
+                trace + ("\\*" if n.traces[trace]["thin"] else ""),
+                str(len(own)),
+                *(ranged(of[kind]) for kind in ("baseline", "sw-b", "sw-s", "skip", "cccl")),
+                values.percent(statistics.fmean(map(abs, errors.values()))),
+                f"{values.percent(pick['cost'])} ({pick['pick']})" if pick else "-",
+            ]
+        )
+    head = [
+        "trace",
+        "points",
+        "baseline",
+        "sw-b",
+        "sw-s",
+        "skip",
+        "cccl",
+        "mean absolute",
+        "the model's threshold costs",
+    ]
     return markdown(head, rows)
 
 
 def thresholds(n):
-    rows = [[pick["trace"], f"`{pick['best']}`", f"`{pick['pick']}`", values.percent(pick["cost"])]
-            for pick in correlate.picks(n.correlation)]
+    rows = [
+        [pick["trace"], f"`{pick['best']}`", f"`{pick['pick']}`", values.percent(pick["cost"])]
+        for pick in correlate.picks(n.correlation)
+    ]
     return markdown(["trace", "best, measured", "the model's", "costs"], rows, 3)
 
 
@@ -268,28 +394,58 @@ def truck_h200(n):
     rows = []
     for policy in ("baseline", "sw-s:16", "sw-b:16", "skip", "cccl"):
         ms = n.measured("truck", policy)
-        rows.append([f"`{policy}`", f"{ms:.3f}", f"{ms * n.metric('truck', 'h200', policy, 'serial', 'ratio'):.3f}",
-                     n.value(f"truck.h200.{policy}.ratio")])
+        rows.append(
+            [
+                f"`{policy}`",
+                f"{ms:.3f}",
+                f"{ms * n.metric('truck', 'h200', policy, 'serial', 'ratio'):.3f}",
+                n.value(f"truck.h200.{policy}.ratio"),
+            ]
+        )
     return markdown(["truck", "measured ms", "modelled ms", "ratio"], rows)
 
 
 def synthesis(n):
-    rows = [[f"`{top}`", values.whole(row["transistors"]), values.whole(row["flops"]),
-             values.percent(row["transistors"] / 70_000), values.whole(row["area"]), f"{row['path_ns']:.2f}",
-             values.whole(row["fast_area"]), f"{row['fast_path_ns']:.2f}"] for top, row in n.synthesis.items()]
-    return markdown(["module", "transistors", "flops", "of ARC's 70,000", "area", "path, ns", "fast: area", "path, ns"], rows)
+    rows = [
+        [
+            f"`{top}`",
+            values.whole(row["transistors"]),
+            values.whole(row["flops"]),
+            values.percent(row["transistors"] / 70_000),
+            values.whole(row["area"]),
+            f"{row['path_ns']:.2f}",
+            values.whole(row["fast_area"]),
+            f"{row['fast_path_ns']:.2f}",
+        ]
+        for top, row in n.synthesis.items()
+    ]
+    return markdown(
+        ["module", "transistors", "flops", "of ARC's 70,000", "area", "path, ns", "fast: area", "path, ns"], rows
+    )
 
 
 def synthesis_asap7(n):
-    rows = [[f"`{top}`", f"{row['area']:,.4g}", f"{row['path_ns']:.3f}", f"{row['fast_area']:,.4g}",
-             f"{row['fast_path_ns']:.3f}"] for top, row in n.asap7.items()]
+    rows = [
+        [
+            f"`{top}`",
+            f"{row['area']:,.4g}",
+            f"{row['path_ns']:.3f}",
+            f"{row['fast_area']:,.4g}",
+            f"{row['fast_path_ns']:.3f}",
+        ]
+        for top, row in n.asap7.items()
+    ]
     return markdown(["module", "area", "path, ns", "fast: area", "path, ns"], rows)
 
 
 def transistors(n):
-    rows = [[name] + [f"{n.value(f'unit.{kind}.{count}')}, {n.value(f'unit.{kind}.{share}')}" for kind in values.LANES]
-            for name, count, share in (("what ARC adds", "transistors", "share"),
-                                       ("with the coalescer", "with_coalescer", "share_with_coalescer"))]
+    rows = [
+        [name] + [f"{n.value(f'unit.{kind}.{count}')}, {n.value(f'unit.{kind}.{share}')}" for kind in values.LANES]
+        for name, count, share in (
+            ("what ARC adds", "transistors", "share"),
+            ("with the coalescer", "with_coalescer", "share_with_coalescer"),
+        )
+    ]
     return markdown(["a sub-core, and 128 x 4 of them in an RTX 4090", *values.LANES], rows)
 
 
@@ -299,67 +455,124 @@ def layout(n):
             row = row[key]
         return f"{row:,.0f}" if row >= 100 else f"{row:.3g}"
 
-    lines = [("die, um", lambda row: f"{row['die_um'][0]:.0f} x {row['die_um'][1]:.0f}"),
-             ("die, um2", lambda row: values.whole(row["die_um2"])),
-             ("of it cells", lambda row: f"{100 * row['filled']:.0f} %"),
-             ("cells", lambda row: values.whole(row["cells"])),
-             ("wires, mm", lambda row: f"{row['wire_um'] / 1e3:,.0f}"),
-             ("vias", lambda row: values.whole(row["vias"])),
-             ("capacitance of wires, pF", lambda row: f"{row['capacitance_pf']:.1f}"),
-             ("nets with it in one place", lambda row: str(row["nets_without_tree_of_resistances"])),
-             ("clock buffers, levels", lambda row: f"{sum(row['clock']['buffers'])}, {len(row['clock']['buffers'])}"),
-             ("clock at the flops, ns", lambda row: f"{row['clock']['latest_ns']:.2f}, skew {row['clock']['skew_ns']:.2f}"),
-             ("hold met by, ns", lambda row: f"{row['clock']['hold_slack_ns']:.2f}"),
-             *((f"register to register, {words}, ns", lambda row, key=key: f"{row['timing']['reg_to_reg'][key]['ns']:.2f}")
-               for key, words in (("without_wires", "without wires"), ("with_wires", "with wires"),
-                                  ("with_tree", "with wires and clock tree"))),
-             ("worst of all paths with wires, ns", lambda row: f"{row['timing']['worst']['with_wires']['ns']:.2f}"),
-             ("clock for the power, MHz", lambda row: f"{row['power']['clock_mhz']:.1f}"),
-             ("power without wires, mW", lambda row: power(row, "power", "without_wires", "power_mw", "total")),
-             ("power with wires, mW", lambda row: power(row, "power", "power_mw", "total")),
-             ("of it the clock tree, mW", lambda row: power(row, "power", "power_mw", "clock_tree")),
-             ("pJ per lane reduced", lambda row: power(row, "power", "pj_per_lane_reduced")),
-             ("violations of design rules", lambda row: str(len(row["drc"]))),
-             ("differences from the netlist", lambda row: str(len(row["lvs"]))),
-             ("vias added, pads grown", lambda row: f"{row['repairs']['vias_added']}, {row['repairs']['pads_grown']}"),
-             ("GDS, start of its SHA-256", lambda row: f"`{row['gds_sha256'][:12]}`")]
+    lines = [
+        ("die, um", lambda row: f"{row['die_um'][0]:.0f} x {row['die_um'][1]:.0f}"),
+        ("die, um2", lambda row: values.whole(row["die_um2"])),
+        ("of it cells", lambda row: f"{100 * row['filled']:.0f} %"),
+        ("cells", lambda row: values.whole(row["cells"])),
+        ("wires, mm", lambda row: f"{row['wire_um'] / 1e3:,.0f}"),
+        ("vias", lambda row: values.whole(row["vias"])),
+        ("capacitance of wires, pF", lambda row: f"{row['capacitance_pf']:.1f}"),
+        ("nets with it in one place", lambda row: str(row["nets_without_tree_of_resistances"])),
+        ("clock buffers, levels", lambda row: f"{sum(row['clock']['buffers'])}, {len(row['clock']['buffers'])}"),
+        ("clock at the flops, ns", lambda row: f"{row['clock']['latest_ns']:.2f}, skew {row['clock']['skew_ns']:.2f}"),
+        ("hold met by, ns", lambda row: f"{row['clock']['hold_slack_ns']:.2f}"),
+        *(
+            (f"register to register, {words}, ns", lambda row, key=key: f"{row['timing']['reg_to_reg'][key]['ns']:.2f}")
+            for key, words in (
+                ("without_wires", "without wires"),
+                ("with_wires", "with wires"),
+                ("with_tree", "with wires and clock tree"),
+            )
+        ),
+        ("worst of all paths with wires, ns", lambda row: f"{row['timing']['worst']['with_wires']['ns']:.2f}"),
+        ("clock for the power, MHz", lambda row: f"{row['power']['clock_mhz']:.1f}"),
+        ("power without wires, mW", lambda row: power(row, "power", "without_wires", "power_mw", "total")),
+        ("power with wires, mW", lambda row: power(row, "power", "power_mw", "total")),
+        ("of it the clock tree, mW", lambda row: power(row, "power", "power_mw", "clock_tree")),
+        ("pJ per lane reduced", lambda row: power(row, "power", "pj_per_lane_reduced")),
+        ("violations of design rules", lambda row: str(len(row["drc"]))),
+        ("differences from the netlist", lambda row: str(len(row["lvs"]))),
+        ("vias added, pads grown", lambda row: f"{row['repairs']['vias_added']}, {row['repairs']['pads_grown']}"),
+        ("GDS, start of its SHA-256", lambda row: f"`{row['gds_sha256'][:12]}`"),
+    ]
     return markdown(["", *n.layouts], [[name, *(show(row) for row in n.layouts.values())] for name, show in lines])
 
 
 def fpga(n):
-    rows = [[f"`{row['top']}`" + (f", {row['address_bits']} address bits" if "address_bits" in row else ""),
-             values.whole(row["logic_cells"]), values.whole(row["flops_at_ports"]),
-             values.percent(row["logic_cells"] / row["logic_cells_of_device"]), f"{row['mhz']:.1f}",
-             f"{row['mhz_by_icetime']:.1f}"] for row in n.need("layout")["fpga"]]
-    return markdown(["module", "logic cells", "of them flops at the ports", "of the device", "MHz (nextpnr)",
-                     "MHz (icetime)"], rows)
+    rows = [
+        [
+            f"`{row['top']}`" + (f", {row['address_bits']} address bits" if "address_bits" in row else ""),
+            values.whole(row["logic_cells"]),
+            values.whole(row["flops_at_ports"]),
+            values.percent(row["logic_cells"] / row["logic_cells_of_device"]),
+            f"{row['mhz']:.1f}",
+            f"{row['mhz_by_icetime']:.1f}",
+        ]
+        for row in n.need("layout")["fpga"]
+    ]
+    return markdown(
+        ["module", "logic cells", "of them flops at the ports", "of the device", "MHz (nextpnr)", "MHz (icetime)"], rows
+    )
 
 
 def adders(n):
-    ours = [("arc_fp32_adder", "combinational", 0), ("arc_fp32_adder_gradual", "combinational", 0),
-            ("arc_fp32_adder_pipelined", "1", 3)]
-    rows = [[f"**`{top}`**", rate, str(stages), f"**{values.whole(n.synthesis[top]['transistors'])}**",
-             f"{min(n.asap7[top]['path_ns'], n.asap7[top]['fast_path_ns']):.2f}"] for top, rate, stages in ours]
+    ours = [
+        ("arc_fp32_adder", "combinational", 0),
+        ("arc_fp32_adder_gradual", "combinational", 0),
+        ("arc_fp32_adder_pipelined", "1", 3),
+    ]
+    rows = [
+        [
+            f"**`{top}`**",
+            rate,
+            str(stages),
+            f"**{values.whole(n.synthesis[top]['transistors'])}**",
+            f"{min(n.asap7[top]['path_ns'], n.asap7[top]['fast_path_ns']):.2f}",
+        ]
+        for top, rate, stages in ours
+    ]
     for other in n.others["designs"]:
-        rows.append([other["design"], str(other["results_per_cycle"] or "combinational"), str(other["pipeline_registers"]),
-                     values.whole(other["transistors"]), f"{other['asap7_path_ns']:.2f}"])
+        rows.append(
+            [
+                other["design"],
+                str(other["results_per_cycle"] or "combinational"),
+                str(other["pipeline_registers"]),
+                values.whole(other["transistors"]),
+                f"{other['asap7_path_ns']:.2f}",
+            ]
+        )
     return markdown(["design", "results a cycle", "pipeline registers", "transistors", "ASAP7 path, ns"], rows)
 
 
 def accuracy(n):
-    rows = [[trace, values.whole(entry["transactions"]), values.whole(entry["nearer"]), values.whole(entry["as_near"]),
-             values.whole(entry["farther"]), *(f"{entry[kind]['mean_ulp']:.2f}, {entry[kind]['max_ulp']:,.1f}"
-                                               for kind in ("serial", "fused"))]
-            for trace, entry in n.need("accuracy")["traces"].items()]
-    return markdown(["trace", "transactions", "fused is nearer", "as near", "farther", "serial, ulp: mean, largest",
-                     "fused, ulp: mean, largest"], rows)
+    rows = [
+        [
+            trace,
+            values.whole(entry["transactions"]),
+            values.whole(entry["nearer"]),
+            values.whole(entry["as_near"]),
+            values.whole(entry["farther"]),
+            *(f"{entry[kind]['mean_ulp']:.2f}, {entry[kind]['max_ulp']:,.1f}" for kind in ("serial", "fused")),
+        ]
+        for trace, entry in n.need("accuracy")["traces"].items()
+    ]
+    return markdown(
+        [
+            "trace",
+            "transactions",
+            "fused is nearer",
+            "as near",
+            "farther",
+            "serial, ulp: mean, largest",
+            "fused, ulp: mean, largest",
+        ],
+        rows,
+    )
 
 
 # Of the cases of all 32 lanes; the whole GPU.
-REPLAYED = {"same/lanes=32": "one address a warp", "consecutive/lanes=32": "a line", "sectors/lanes=32": "a sector each",
-            "lines/lanes=32": "a line each", "random/lanes=32": "anywhere", "distinct_2_consecutive/lanes=32":
-            "16 lanes on each of 2 words", "gaussian/lanes=32": "parameters of a Gaussian", "hot_address/lanes=32":
-            "one address of all warps", "hot_line/lanes=32": "one line of all warps"}
+REPLAYED = {
+    "same/lanes=32": "one address a warp",
+    "consecutive/lanes=32": "a line",
+    "sectors/lanes=32": "a sector each",
+    "lines/lanes=32": "a line each",
+    "random/lanes=32": "anywhere",
+    "distinct_2_consecutive/lanes=32": "16 lanes on each of 2 words",
+    "gaussian/lanes=32": "parameters of a Gaussian",
+    "hot_address/lanes=32": "one address of all warps",
+    "hot_line/lanes=32": "one line of all warps",
+}
 
 
 def replay(n):
@@ -368,14 +581,28 @@ def replay(n):
     for part, what in REPLAYED.items():
         for name, (measured_cycles, modelled) in cases.items():
             if f"/{part}/" in name and name.endswith("/gpu" if "hot" not in part else name[-1]):
-                rows.append([f"`{name}`", what, f"{measured_cycles:,.4g}", f"{modelled:,.4g}",
-                             f"{100 * (modelled / measured_cycles - 1):+.1f} %"])
+                rows.append(
+                    [
+                        f"`{name}`",
+                        what,
+                        f"{measured_cycles:,.4g}",
+                        f"{modelled:,.4g}",
+                        f"{100 * (modelled / measured_cycles - 1):+.1f} %",
+                    ]
+                )
     return markdown(["case", "lanes on", "measured, cycles a RED", "modelled", "error"], rows, 2)
 
 
 # Patterns of the group `vector`, all 32 lanes of all warps.
-VECTORS = {"same": "all at one place", "packed": "beside each other", "sectors": "a sector each", "lines": "a line each",
-           "random": "any line each", "struct_48": "a struct of 48 bytes each", "struct_64": "a struct of 64 bytes each"}
+VECTORS = {
+    "same": "all at one place",
+    "packed": "beside each other",
+    "sectors": "a sector each",
+    "lines": "a line each",
+    "random": "any line each",
+    "struct_48": "a struct of 48 bytes each",
+    "struct_64": "a struct of 64 bytes each",
+}
 
 
 def vectors(n):
@@ -397,31 +624,62 @@ def vector_replay(n):
     def error(name):
         return "-" if name not in cases else f"{100 * (cases[name][1] / cases[name][0] - 1):+.1f} %"
 
-    rows = [[f"`{name.removeprefix('vector/').removesuffix('/warps=32/gpu')}`", f"{took:,.4g}", f"{modelled:,.4g}", error(name),
-             error(name.removesuffix("/gpu") + "/sm")] for name, (took, modelled) in cases.items() if not name.endswith("/sm")]
+    rows = [
+        [
+            f"`{name.removeprefix('vector/').removesuffix('/warps=32/gpu')}`",
+            f"{took:,.4g}",
+            f"{modelled:,.4g}",
+            error(name),
+            error(name.removesuffix("/gpu") + "/sm"),
+        ]
+        for name, (took, modelled) in cases.items()
+        if not name.endswith("/sm")
+    ]
     return markdown(["case", "measured, cycles", "modelled", "error", "error, one SM"], rows, 1)
 
 
 def slots(n):
     """Each trace's sums in slots of shared memory: what it holds, milliseconds and the error."""
     facts = {**n.traces, **n.need("h100")["traces"]}
-    rows = [[trace, f"{facts[trace]['mean_active_lanes']:.1f}", values.percent(facts[trace]["one_address_share"]),
-             f"{measured:.4f}", f"{modelled:.4f}", f"{100 * (modelled / measured - 1):+.1f} %"]
-            for trace, measured, modelled in n.need("slots")["cases"]]
-    return markdown(["trace", "lanes of an event", "events on one primitive", "measured ms", "modelled ms", "error"], rows)
+    rows = [
+        [
+            trace,
+            f"{facts[trace]['mean_active_lanes']:.1f}",
+            values.percent(facts[trace]["one_address_share"]),
+            f"{measured:.4f}",
+            f"{modelled:.4f}",
+            f"{100 * (modelled / measured - 1):+.1f} %",
+        ]
+        for trace, measured, modelled in n.need("slots")["cases"]
+    ]
+    return markdown(
+        ["trace", "lanes of an event", "events on one primitive", "measured ms", "modelled ms", "error"], rows
+    )
 
 
 # Ways to add nine words of a struct; the last two for each of 32 lanes.
-STRUCTS = {"nine REDs of one lane": "/words=9/scalar/lanes=1", "`v4`, `v4` and a RED of one lane": "/words=9/v4/lanes=1",
-           "a RED of nine lanes": "_by_lanes/words=1/scalar/lanes=9", "a `v4` of three lanes": "_by_lanes/words=4/v4/lanes=3",
-           "nine REDs of 32 lanes, a struct each": "/words=9/scalar/lanes=32",
-           "`v4`, `v4` and a RED of 32 lanes, a struct each": "/words=9/v4/lanes=32"}
+STRUCTS = {
+    "nine REDs of one lane": "/words=9/scalar/lanes=1",
+    "`v4`, `v4` and a RED of one lane": "/words=9/v4/lanes=1",
+    "a RED of nine lanes": "_by_lanes/words=1/scalar/lanes=9",
+    "a `v4` of three lanes": "_by_lanes/words=4/v4/lanes=3",
+    "nine REDs of 32 lanes, a struct each": "/words=9/scalar/lanes=32",
+    "`v4`, `v4` and a RED of 32 lanes, a struct each": "/words=9/v4/lanes=32",
+}
 
 
 def vector_structs(n):
     sizes = (36, 48, 64)
-    rows = [[how, *(optional(lambda case=f"vector/struct_{size}{case}/warps=32/gpu": n.value(f"microbench.{case}"))
-                    for size in sizes)] for how, case in STRUCTS.items()]
+    rows = [
+        [
+            how,
+            *(
+                optional(lambda case=f"vector/struct_{size}{case}/warps=32/gpu": n.value(f"microbench.{case}"))
+                for size in sizes
+            ),
+        ]
+        for how, case in STRUCTS.items()
+    ]
     return markdown(["how", *(f"{size} bytes" for size in sizes)], rows)
 
 
@@ -440,16 +698,24 @@ TRACE_HEAD = ["trace", "workload", "events", "lanes", "one address", "baseline, 
 def trace_cells(trace, facts, others):
     """What a trace holds and how fast its kernels are, those of `others` beside the first."""
     ms = facts["ms"]
-    return [trace + ("\\*" if facts["sample_every"] > 1 else ""), facts["workload"], values.whole(facts["events"]),
-            f"{facts['mean_active_lanes']:.2f}", values.percent(facts["one_address_share"]), f"{ms['baseline']:.3f}",
-            best_of(ms, "sw-b"), best_of(ms, "sw-s"),
-            *(f"{ms['baseline'] / ms[policy]:.2f}" if policy in ms else "-" for policy in others)]
+    return [
+        trace + ("\\*" if facts["sample_every"] > 1 else ""),
+        facts["workload"],
+        values.whole(facts["events"]),
+        f"{facts['mean_active_lanes']:.2f}",
+        values.percent(facts["one_address_share"]),
+        f"{ms['baseline']:.3f}",
+        best_of(ms, "sw-b"),
+        best_of(ms, "sw-s"),
+        *(f"{ms['baseline'] / ms[policy]:.2f}" if policy in ms else "-" for policy in others),
+    ]
 
 
 def measured(n):
     others = ["skip", "cccl"]
-    return markdown(TRACE_HEAD + others, [trace_cells(trace, facts, others) for trace, facts in n.traces.items()
-                                          if facts["ms"]], 2)
+    return markdown(
+        TRACE_HEAD + others, [trace_cells(trace, facts, others) for trace, facts in n.traces.items() if facts["ms"]], 2
+    )
 
 
 def on_h100(n):
@@ -458,16 +724,21 @@ def on_h100(n):
     others = ["skip", "cccl", "none"]
     for trace, facts in document["traces"].items():
         errors = [modelled / facts["ms"][policy] - 1 for name, policy, modelled in document["points"] if name == trace]
-        rows.append([*trace_cells(trace, facts, others), values.percent(statistics.fmean(map(abs, errors))), ranged(errors)])
+        rows.append(
+            [*trace_cells(trace, facts, others), values.percent(statistics.fmean(map(abs, errors))), ranged(errors)]
+        )
     return markdown([*TRACE_HEAD, *others, "model: mean error", "from, to"], rows, 2)
 
 
 def plain_rows(name):
     """A table from a file that has columns and rows of its own."""
+
     def table_of(n):
         document = n.need(name)
-        return markdown(document["columns"], [[str(cell) for cell in row] for row in document["rows"]],
-                        len(document["columns"]))
+        return markdown(
+            document["columns"], [[str(cell) for cell in row] for row in document["rows"]], len(document["columns"])
+        )
+
     return table_of
 
 
@@ -484,9 +755,11 @@ def calibration(n):
 
 def of_today(rows_of, *arguments):
     """A table of today.json."""
+
     def table_of(n):
         head, rows = rows_of(today.Today(n.need(today.NAME)), *arguments)
         return markdown(head, rows)
+
     return table_of
 
 
@@ -501,31 +774,68 @@ def on_gpu(name, rows_of):
 
 
 def sources(n):
-    rows = [[f"[{name}](numbers/{name})", where.get("commit", ""), where.get("host", ""), where.get("date", ""),
-             "`" + where.get("command", "").replace("|", "\\|") + "`"] for name, where in values.source_lines(n.folder)]
+    rows = [
+        [
+            f"[{name}](numbers/{name})",
+            where.get("commit", ""),
+            where.get("host", ""),
+            where.get("date", ""),
+            "`" + where.get("command", "").replace("|", "\\|") + "`",
+        ]
+        for name, where in values.source_lines(n.folder)
+    ]
     return markdown(["file", "commit", "made on", "date", "command"], rows, 5)
 
 
-TABLES = {"truck": truck, "truck-stalls": truck_stalls, "kinds": kinds, "kinds-by-trace": kinds_by_trace, "means": means,
-          "paper-machine": lambda n: paper_machine.table(n, markdown),
-          "headline": headline, "paper": paper, "even-l2": even_l2, "lab-partition": lab_partition,
-          "policies-by-trace": policies_by_trace,
-          "energy-by-trace": energy_by_trace, "speed": speed, "correlation": correlation,
-          "correlation-by-trace": correlation_by_trace, "thresholds": thresholds, "truck-h200": truck_h200,
-          "synthesis": synthesis, "synthesis-asap7": synthesis_asap7, "transistors": transistors, "adders": adders,
-          "layout": layout, "fpga": fpga,
-          "accuracy": accuracy, "replay": replay, "vectors": vectors, "vector-replay": vector_replay, "slots": slots,
-          "on-h100": on_h100,
-          "vector-structs": vector_structs, "measured": measured, "calibration": calibration,
-          "held-out": plain_rows("held_out"), "times-h100": plain_rows("h100_times"), "energy-fit": plain_rows("energy_fit"), "power": plain_rows("power"),
-          "schedulers": lambda n: schedulers.by_trace(n, markdown), "scheduler-bounds": lambda n: schedulers.bounds(n, markdown),
-          "floor": of_today(today.floor_rows), "gains-3d": of_today(today.gain_rows),
-          "merging": of_merging(merging.Merging.rows), "sums-left": of_merging(merging.Merging.left_rows),
-          "merged": of_merging(merging.Merging.merged_rows),
-          "forms": on_gpu(gpu_kernels.FORMS, gpu_kernels.form_rows),
-          "training": on_gpu(gpu_kernels.TRAINING, gpu_kernels.training_rows),
-          **{f"today-{gpu}": of_today(today.kernel_rows, gpu) for gpu in today.MACHINES},
-          "sources": sources}
+TABLES = {
+    "truck": truck,
+    "truck-stalls": truck_stalls,
+    "kinds": kinds,
+    "kinds-by-trace": kinds_by_trace,
+    "means": means,
+    "paper-machine": lambda n: paper_machine.table(n, markdown),
+    "headline": headline,
+    "paper": paper,
+    "even-l2": even_l2,
+    "lab-partition": lab_partition,
+    "policies-by-trace": policies_by_trace,
+    "energy-by-trace": energy_by_trace,
+    "speed": speed,
+    "correlation": correlation,
+    "correlation-by-trace": correlation_by_trace,
+    "thresholds": thresholds,
+    "truck-h200": truck_h200,
+    "synthesis": synthesis,
+    "synthesis-asap7": synthesis_asap7,
+    "transistors": transistors,
+    "adders": adders,
+    "layout": layout,
+    "fpga": fpga,
+    "accuracy": accuracy,
+    "replay": replay,
+    "vectors": vectors,
+    "vector-replay": vector_replay,
+    "slots": slots,
+    "on-h100": on_h100,
+    "vector-structs": vector_structs,
+    "measured": measured,
+    "calibration": calibration,
+    "held-out": plain_rows("held_out"),
+    "times-h100": plain_rows("h100_times"),
+    "energy-fit": plain_rows("energy_fit"),
+    "power": plain_rows("power"),
+    "schedulers": lambda n: schedulers.by_trace(n, markdown),
+    "scheduler-bounds": lambda n: schedulers.bounds(n, markdown),
+    "floor": of_today(today.floor_rows),
+    "gains-3d": of_today(today.gain_rows),
+    "merging": of_merging(merging.Merging.rows),
+    "sums-left": of_merging(merging.Merging.left_rows),
+    "merged": of_merging(merging.Merging.merged_rows),
+    "forms": on_gpu(gpu_kernels.FORMS, gpu_kernels.form_rows),
+    "training": on_gpu(gpu_kernels.TRAINING, gpu_kernels.training_rows),
+    **{f"today-{gpu}": of_today(today.kernel_rows, gpu) for gpu in today.MACHINES},
+    "sources": sources,
+}
 
 
 def table(name, numbers):

@@ -13,20 +13,35 @@ NAME = "today"
 KINDS = ("serial", "pipelined", "paired", "fused", "vector")
 # One RED a thread, measured on an H200 with and without its atomics.
 FLOOR_ON, FLOOR_GHZ = "h200", 1.98
-FLOOR_TRACES = ("truck", "kitchen", "playbot", "lacadiere_wall", "lacadiere_hall", "3D-TA", "3D-LE-1K", "3D-LE-7K",
-                "3D-SH-1K", "3D-SH-7K")
+FLOOR_TRACES = (
+    "truck",
+    "kitchen",
+    "playbot",
+    "lacadiere_wall",
+    "lacadiere_hall",
+    "3D-TA",
+    "3D-LE-1K",
+    "3D-LE-7K",
+    "3D-SH-1K",
+    "3D-SH-7K",
+)
 # Measured on an H100. truck itself is on the list of tiles that the published rasterizer makes.
 MACHINES = {"h100": 1.98, "rtx4090": 2.24}
 KERNELS = {
-    "truck": "one RED a thread, the published list of tiles", "truck-tight": "the same, tight list",
+    "truck": "one RED a thread, the published list of tiles",
+    "truck-tight": "the same, tight list",
     "truck-halved": "recursive halving, a RED of nine lanes, tight list",
     "truck-block-reduced": "block reduction, a RED of floats of several structs, tight list",
     "truck-tile-warp": "a warp a tile, gradients in a struct, tight list",
     "truck-tile-warp-halved": "a warp a tile, recursive halving, tight list",
-    "truck-per-splat": "per splat, tight list", "camera-pose": "gradient of camera poses",
-    "camera-pose-halved": "the same, recursive halving, a RED of twelve lanes", "embedding-rows":
-    "embedding, a thread a token", "embedding": "embedding, a warp a token", "hash-grid": "hash grid, two features a level"}
-SCENES = 7    # of them, in front
+    "truck-per-splat": "per splat, tight list",
+    "camera-pose": "gradient of camera poses",
+    "camera-pose-halved": "the same, recursive halving, a RED of twelve lanes",
+    "embedding-rows": "embedding, a thread a token",
+    "embedding": "embedding, a warp a token",
+    "hash-grid": "hash grid, two features a level",
+}
+SCENES = 7  # of them, in front
 # What LAB takes of shared memory leaves no room for a CTA.
 NO_ROOM = {("truck-block-reduced", "rtx4090", "lab")}
 HARDWARE = (*(("arc-hw", kind) for kind in KINDS), ("arc-merge", "vector"), ("lab", "serial"), ("lab-ideal", "serial"))
@@ -44,8 +59,11 @@ def path_of(trace):
 
 def plan():
     floor = [(trace, FLOOR_ON, *policy) for trace in FLOOR_TRACES for policy in POLICIES]
-    return floor + [(trace, gpu, *policy) for trace, gpu, policy in itertools.product(KERNELS, MACHINES, POLICIES)
-                    if (trace, gpu, policy[0]) not in NO_ROOM]
+    return floor + [
+        (trace, gpu, *policy)
+        for trace, gpu, policy in itertools.product(KERNELS, MACHINES, POLICIES)
+        if (trace, gpu, policy[0]) not in NO_ROOM
+    ]
 
 
 class Today:
@@ -84,8 +102,11 @@ class Today:
     def shares(self, trace):
         """Speed of arc-hw by (kind, floor): modelled over the measured or the modelled floor."""
         floors = {"measured": self.measured_ms(trace, "none"), "modelled": self.ms(trace, FLOOR_ON, "none")}
-        return {(kind, name): floor / self.ms(trace, FLOOR_ON, "arc-hw", kind)
-                for kind in ("fused", "vector") for name, floor in floors.items()}
+        return {
+            (kind, name): floor / self.ms(trace, FLOOR_ON, "arc-hw", kind)
+            for kind in ("fused", "vector")
+            for name, floor in floors.items()
+        }
 
 
 def geometric_mean(found):
@@ -98,16 +119,40 @@ def floor_rows(today):
     for trace in FLOOR_TRACES:
         shares = today.shares(trace)
         all_shares.append(shares)
-        rows.append([trace, f"{today.measured_ms(trace, 'none'):.3f}", f"{today.ms(trace, FLOOR_ON, 'none'):.3f}",
-                     *(f"{shares[kind, name]:.2f}" for name in ("measured", "modelled") for kind in ("fused", "vector"))])
-    rows.append(["geometric mean", "", "", *(f"{geometric_mean([shares[kind, name] for shares in all_shares]):.2f}"
-                                              for name in ("measured", "modelled") for kind in ("fused", "vector"))])
-    return ["trace", "measured floor, ms", "modelled floor, ms", "fused / measured floor", "vector / measured floor",
-            "fused / modelled floor", "vector / modelled floor"], rows
+        rows.append(
+            [
+                trace,
+                f"{today.measured_ms(trace, 'none'):.3f}",
+                f"{today.ms(trace, FLOOR_ON, 'none'):.3f}",
+                *(f"{shares[kind, name]:.2f}" for name in ("measured", "modelled") for kind in ("fused", "vector")),
+            ]
+        )
+    rows.append(
+        [
+            "geometric mean",
+            "",
+            "",
+            *(
+                f"{geometric_mean([shares[kind, name] for shares in all_shares]):.2f}"
+                for name in ("measured", "modelled")
+                for kind in ("fused", "vector")
+            ),
+        ]
+    )
+    return [
+        "trace",
+        "measured floor, ms",
+        "modelled floor, ms",
+        "fused / measured floor",
+        "vector / measured floor",
+        "fused / modelled floor",
+        "vector / modelled floor",
+    ], rows
 
 
 def gain_rows(today):
     """Head and rows of the table `gains-3d`: speed over plain REDs, geometric means over the ten traces of the floor."""
+
     def gain(ms):
         return f"{geometric_mean([ms(trace)[0] / ms(trace)[1] for trace in FLOOR_TRACES]):.2f}"
 
@@ -119,15 +164,24 @@ def gain_rows(today):
 
     software = gain(lambda trace: measured(trace, today.best_software(trace)[0]))
     floor = gain(lambda trace: measured(trace, today.measured_ms(trace, "none")))
-    return (["", "best software", *HARDWARE_NAMES, "no atomics"],
-            [["measured", software, *["-"] * len(HARDWARE), floor],
-             ["modelled", "-", *(modelled(policy) for policy in POLICIES[1:])]])
+    return (
+        ["", "best software", *HARDWARE_NAMES, "no atomics"],
+        [
+            ["measured", software, *["-"] * len(HARDWARE), floor],
+            ["modelled", "-", *(modelled(policy) for policy in POLICIES[1:])],
+        ],
+    )
 
 
 def kernel_rows(today, gpu):
     """Head and rows of the tables `today-GPU`: milliseconds; what was measured, only of the GPU that it was measured on."""
-    head = ["kernel", *(["measured: plain", "best software"] if gpu == "h100" else []), "plain RED",
-            *HARDWARE_NAMES, "no atomics"]
+    head = [
+        "kernel",
+        *(["measured: plain", "best software"] if gpu == "h100" else []),
+        "plain RED",
+        *HARDWARE_NAMES,
+        "no atomics",
+    ]
     rows = []
     for trace, name in KERNELS.items():
         row = [f"`{trace}`: {name}"]
@@ -135,7 +189,11 @@ def kernel_rows(today, gpu):
             ours = today.measured[trace]["gpu"].startswith("NVIDIA H100")
             ms, policy = today.best_software(trace)
             row += [f"{today.measured_ms(trace, 'baseline'):.3f}", f"{ms:.3f} `{policy}`"] if ours else ["-", "-"]
-        rows.append(row + ["-" if (trace, gpu, policy[0]) in NO_ROOM else f"{today.ms(trace, gpu, *policy):.3f}"
-                           for policy in POLICIES])
+        rows.append(
+            row
+            + [
+                "-" if (trace, gpu, policy[0]) in NO_ROOM else f"{today.ms(trace, gpu, *policy):.3f}"
+                for policy in POLICIES
+            ]
+        )
     return head, rows
-

@@ -66,15 +66,24 @@ class Numbers:
         self.traces = self.need("traces")["traces"]
         columns = self.sims["columns"] if self.sims else []
         self.rows = [dict(zip(columns, row)) for row in (self.sims or {}).get("rows", []) if len(row) == len(columns)]
-        self.left_out = [dict(zip(columns, row)) for row in (self.sims or {}).get("rows", []) if len(row) < len(columns)]
+        self.left_out = [
+            dict(zip(columns, row)) for row in (self.sims or {}).get("rows", []) if len(row) < len(columns)
+        ]
         for row in self.rows:
             kind, _, threshold = row["policy"].partition(":")
-            row.update(full_policy=row["policy"], policy=kind, threshold=int(threshold) if threshold else "",
-                       workload=self.traces[row["trace"]]["workload"])
+            row.update(
+                full_policy=row["policy"],
+                policy=kind,
+                threshold=int(threshold) if threshold else "",
+                workload=self.traces[row["trace"]]["workload"],
+            )
         self.runs = data.Runs([row for row in self.rows if not row["thin"]])
         self.paper_traces = [Path(path).stem for path, _ in planning.select_traces(ARC_TRACES, HERE)]
-        self.by_key = {(row["trace"], row["gpu"], row["full_policy"], row["unit_kind"], row["thin"]): row
-                       for row in self.rows if not row["set"]}
+        self.by_key = {
+            (row["trace"], row["gpu"], row["full_policy"], row["unit_kind"], row["thin"]): row
+            for row in self.rows
+            if not row["set"]
+        }
 
     def need(self, name):
         document = store.read(name, self.folder)
@@ -109,14 +118,23 @@ class Numbers:
         if name == "measured_ms":
             return self.measured(trace, row["full_policy"])
         if name == "ratio":
-            return (row["cycles"] / (H200_GHZ * 1e6) + points.LAUNCH_US / 1e3) / self.measured(trace, row["full_policy"])
+            return (row["cycles"] / (H200_GHZ * 1e6) + points.LAUNCH_US / 1e3) / self.measured(
+                trace, row["full_policy"]
+            )
         head, _, part = name.partition(".")
         if head == "stall":
-            total = sum(row[f"stalls.subcore_cycles.{each}"] for each in
-                        ("issued", "memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "idle"))
+            total = sum(
+                row[f"stalls.subcore_cycles.{each}"]
+                for each in ("issued", "memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "idle")
+            )
             return row[f"stalls.subcore_cycles.{part}"] / total
-        where = {"busy": f"utilization.{part}", "bound": f"bounds.cycles.{part}", "noc_mb": "noc_bytes",
-                 "energy_mj": "energy_nj.total", "instructions": "activity.instructions"}.get(head, name)
+        where = {
+            "busy": f"utilization.{part}",
+            "bound": f"bounds.cycles.{part}",
+            "noc_mb": "noc_bytes",
+            "energy_mj": "energy_nj.total",
+            "instructions": "activity.instructions",
+        }.get(head, name)
         if where not in row:
             raise Unknown(name)
         return row[where] / {"noc_mb": 1e6, "energy_mj": 1e6}.get(head, 1)
@@ -132,8 +150,9 @@ class Numbers:
 
     def over(self, traces, gpu, policy, kind="serial", name="speedup"):
         """{trace: number}; all of them have to be there, but those whose trace has no code."""
-        return {trace: self.metric(trace, gpu, policy, kind, name) for trace in traces
-                if self.has_code(trace, gpu, policy)}
+        return {
+            trace: self.metric(trace, gpu, policy, kind, name) for trace in traces if self.has_code(trace, gpu, policy)
+        }
 
     def measured(self, trace, policy):
         if trace not in self.traces:
@@ -156,8 +175,16 @@ class Numbers:
                 row = self.by_key.get((trace, points.MEASURED_ON, policy, "serial", facts["thin"]))
                 if row is None:
                     raise Missing(f"{trace} {points.MEASURED_ON} {policy}")
-                out.append({"trace": trace, "workload": facts["workload"], "policy": policy, "cycles": row["cycles"],
-                            "modelled_ms": row["cycles"] / (H200_GHZ * 1e6) + points.LAUNCH_US / 1e3, "measured_ms": ms})
+                out.append(
+                    {
+                        "trace": trace,
+                        "workload": facts["workload"],
+                        "policy": policy,
+                        "cycles": row["cycles"],
+                        "modelled_ms": row["cycles"] / (H200_GHZ * 1e6) + points.LAUNCH_US / 1e3,
+                        "measured_ms": ms,
+                    }
+                )
         return out
 
     def correlated(self, group):
@@ -165,9 +192,15 @@ class Numbers:
         if group == "all":
             return self.correlation
         is_3d = group.upper() == "3D"
-        found = [p for p in self.correlation
-                 if (p["workload"].startswith("3D") == is_3d if group in ("3d", "other")
-                     else p["workload"].partition("-")[0].lower() == group)]
+        found = [
+            p
+            for p in self.correlation
+            if (
+                p["workload"].startswith("3D") == is_3d
+                if group in ("3d", "other")
+                else p["workload"].partition("-")[0].lower() == group
+            )
+        ]
         if not found:
             raise Unknown(group)
         return found
@@ -178,10 +211,16 @@ class Numbers:
             worst = max(chosen, key=lambda pick: pick["cost"])
             return {"most": percent(worst["cost"]), "traces": str(len(chosen)), "trace": worst["trace"]}[words[1]]
         found = correlate.summary(self.correlated(words[0]))
-        return {"points": str(found["points"]), "mean": percent(found["mean_absolute_error"]),
-                "bias": f"{100 * found['mean_error']:+.1f} %", "worst": percent(abs(found["worst"]["error"])),
-                "worst_trace": found["worst"]["trace"], "worst_policy": found["worst"]["policy"],
-                "pearson": f"{found['pearson']:.4f}", "ranks": f"{found['rank_correlation']:.4f}"}[words[1]]
+        return {
+            "points": str(found["points"]),
+            "mean": percent(found["mean_absolute_error"]),
+            "bias": f"{100 * found['mean_error']:+.1f} %",
+            "worst": percent(abs(found["worst"]["error"])),
+            "worst_trace": found["worst"]["trace"],
+            "worst_policy": found["worst"]["policy"],
+            "pearson": f"{found['pearson']:.4f}",
+            "ranks": f"{found['rank_correlation']:.4f}",
+        }[words[1]]
 
     # ---- what is no simulation of a trace -----------------------------------------------------------
 
@@ -204,14 +243,18 @@ class Numbers:
         transistors = self.synthesis[added]["transistors"]
         if name == "share_with_coalescer":
             return percent(self.synthesis[whole_row]["transistors"] * GPU_UNITS / GPU_TRANSISTORS, 4)
-        return {"transistors": whole(transistors), "lanes": str(LANES[kind]),
-                "with_coalescer": whole(self.synthesis[whole_row]["transistors"]),
-                "coalescer": whole(self.synthesis[whole_row]["transistors"] - transistors),
-                "flops": whole(self.synthesis[added]["flops"]), "of_arc": percent(transistors / 70_000),
-                "millions": f"{transistors * GPU_UNITS / 1e6:.1f}",
-                "share": percent(transistors * GPU_UNITS / GPU_TRANSISTORS, 4),
-                "path_ns": two(min(self.asap7[added]["path_ns"], self.asap7[added]["fast_path_ns"])),
-                "osu018_path_ns": two(min(self.synthesis[added]["path_ns"], self.synthesis[added]["fast_path_ns"]))}[name]
+        return {
+            "transistors": whole(transistors),
+            "lanes": str(LANES[kind]),
+            "with_coalescer": whole(self.synthesis[whole_row]["transistors"]),
+            "coalescer": whole(self.synthesis[whole_row]["transistors"] - transistors),
+            "flops": whole(self.synthesis[added]["flops"]),
+            "of_arc": percent(transistors / 70_000),
+            "millions": f"{transistors * GPU_UNITS / 1e6:.1f}",
+            "share": percent(transistors * GPU_UNITS / GPU_TRANSISTORS, 4),
+            "path_ns": two(min(self.asap7[added]["path_ns"], self.asap7[added]["fast_path_ns"])),
+            "osu018_path_ns": two(min(self.synthesis[added]["path_ns"], self.synthesis[added]["fast_path_ns"])),
+        }[name]
 
     @cached_property
     def layouts(self):
@@ -221,9 +264,14 @@ class Numbers:
     def layout_value(self, kind, name):
         def of(row):
             paths = {key: path["ns"] for key, path in row["timing"]["reg_to_reg"].items()}
-            return {"wires": paths["with_wires"] / paths["without_wires"] - 1,
-                    "tree": paths["with_tree"] / paths["without_wires"] - 1, "filled": row["filled"],
-                    "longest": paths["with_tree"], "skew": row["clock"]["skew_ns"]}[name]
+            return {
+                "wires": paths["with_wires"] / paths["without_wires"] - 1,
+                "tree": paths["with_tree"] / paths["without_wires"] - 1,
+                "filled": row["filled"],
+                "longest": paths["with_tree"],
+                "skew": row["clock"]["skew_ns"],
+            }[name]
+
         show = two if name in ("longest", "skew") else lambda value: f"{100 * value:.0f} %"
         if kind != "all":
             return show(of(self.layouts[kind]))
@@ -245,22 +293,38 @@ class Numbers:
     def replay_value(self, document, name):
         errors = {case: modelled / measured - 1 for case, measured, modelled in self.need(document)["cases"]}
         worst = max(errors, key=lambda case: abs(errors[case]))
-        return {"cases": str(len(errors)), "within5": str(sum(abs(error) <= 0.05 for error in errors.values())),
-                "mean": percent(statistics.fmean(map(abs, errors.values()))), "worst": percent(abs(errors[worst])),
-                "worst_case": worst}[name]
+        return {
+            "cases": str(len(errors)),
+            "within5": str(sum(abs(error) <= 0.05 for error in errors.values())),
+            "mean": percent(statistics.fmean(map(abs, errors.values()))),
+            "worst": percent(abs(errors[worst])),
+            "worst_case": worst,
+        }[name]
 
     def energy_value(self, name):
         """Of the model's energy against the measured one: the largest error, cccl apart; the largest excess of cccl."""
         document = self.need("energy_fit")
         rows = {row[0]: dict(zip(document["columns"][1:], row[1:])) for row in document["rows"]}
-        errors = {}    # {(scene, policy): error}
+        errors = {}  # {(scene, policy): error}
         for scene in dict.fromkeys(label.partition(",")[0] for label in rows):
             measured, model = rows[f"{scene}, measured"], rows[f"{scene}, model"]
-            errors.update({(scene, policy): float(model[policy]) / float(measured[policy]) - 1
-                           for policy in measured if measured[policy] != "-"})
-        return {"worst": percent(max(abs(error) for (scene, policy), error in errors.items()
-                                     if policy != "cccl" and scene in FITTED_SCENES)),
-                "cccl": percent(max(error for (_, policy), error in errors.items() if policy == "cccl"), 0)}[name]
+            errors.update(
+                {
+                    (scene, policy): float(model[policy]) / float(measured[policy]) - 1
+                    for policy in measured
+                    if measured[policy] != "-"
+                }
+            )
+        return {
+            "worst": percent(
+                max(
+                    abs(error)
+                    for (scene, policy), error in errors.items()
+                    if policy != "cccl" and scene in FITTED_SCENES
+                )
+            ),
+            "cccl": percent(max(error for (_, policy), error in errors.items() if policy == "cccl"), 0),
+        }[name]
 
     def speed_value(self, words):
         document = self.need("speed")
@@ -270,7 +334,11 @@ class Numbers:
             return whole(max(row["mebibytes"] for row in document["rows"]))
         policy, unit, threads = words[:3]
         for row in document["rows"]:
-            if (row["policy"], row["unit"], "all" if row["clock_all"] else str(row["threads"])) == (policy, unit, threads):
+            if (row["policy"], row["unit"], "all" if row["clock_all"] else str(row["threads"])) == (
+                policy,
+                unit,
+                threads,
+            ):
                 index = {"least": 1, "most": 2}.get(words[3], 0) if len(words) > 3 else 0
                 return whole(float(f"{row['warp_atomics_per_second'][index]:.3g}"))
         raise Unknown(".".join(words))
@@ -297,8 +365,15 @@ class Numbers:
         """Our numbers under the paper's keys, when every simulation is there."""
         for gpu in PAPER_GPUS:
             for trace in self.paper_traces:
-                for policy, kind in (("baseline", "serial"), ("arc-hw", "serial"), ("arc-hw", "fused"), ("lab-best", "serial"),
-                                     ("lab-ideal", "serial"), ("phi", "serial"), ("arc-sw", "serial")):
+                for policy, kind in (
+                    ("baseline", "serial"),
+                    ("arc-hw", "serial"),
+                    ("arc-hw", "fused"),
+                    ("lab-best", "serial"),
+                    ("lab-ideal", "serial"),
+                    ("phi", "serial"),
+                    ("arc-sw", "serial"),
+                ):
                     self.run(trace, gpu, policy, kind)
         wanted = set(self.paper_traces)
         rows = [row for row in self.rows if row["trace"] in wanted and row["gpu"] in PAPER_GPUS and not row["thin"]]
@@ -312,15 +387,23 @@ class Numbers:
         kind = words[3] if len(words) > 4 else "serial"
         traces = sorted(self.traces) if words[0] == "geomean" else self.paper_traces
         values = list(self.over(traces, gpu, policy, kind, name).values())
-        how = {"mean13": statistics.fmean, "max13": max, "min13": min,
-               "geomean": lambda found: math.exp(statistics.fmean(map(math.log, found)))}[words[0]]
+        how = {
+            "mean13": statistics.fmean,
+            "max13": max,
+            "min13": min,
+            "geomean": lambda found: math.exp(statistics.fmean(map(math.log, found))),
+        }[words[0]]
         return self.shown(name, how(values))
 
     def trace_value(self, trace, name):
         facts = self.traces[trace]
-        return {"events": whole(facts["events"]), "lane_atomics": whole(facts["lane_atomics"]),
-                "ctas": whole(facts["ctas"]), "lanes": two(facts["mean_active_lanes"]),
-                "one_address": percent(facts["one_address_share"])}[name]
+        return {
+            "events": whole(facts["events"]),
+            "lane_atomics": whole(facts["lane_atomics"]),
+            "ctas": whole(facts["ctas"]),
+            "lanes": two(facts["mean_active_lanes"]),
+            "one_address": percent(facts["one_address_share"]),
+        }[name]
 
     def measured_value(self, words):
         if words[0] in ("mean13", "max13"):
@@ -342,8 +425,13 @@ class Numbers:
             if words[0].startswith("fig"):
                 ours = self.of_paper[words[0]][".".join(rest)]
                 return f"{ours:.{1 if abs(ours) >= 20 else 2}f}"
-            simple = {"correlation": self.correlation_value, "accuracy": self.accuracy_value, "speed": self.speed_value,
-                      "measured": self.measured_value, "microbench": self.microbench_value}
+            simple = {
+                "correlation": self.correlation_value,
+                "accuracy": self.accuracy_value,
+                "speed": self.speed_value,
+                "measured": self.measured_value,
+                "microbench": self.microbench_value,
+            }
             if words[0] in simple:
                 return simple[words[0]](rest)
             if words[0] == "unit":
@@ -357,9 +445,11 @@ class Numbers:
                 return value_of(self.need(words[0]), rest)
             if words[0] == "scheduler":
                 from . import schedulers  # which imports this one
+
                 return schedulers.Schedulers(self).value(rest)
             if words[0] == "papersim":
                 from . import paper_machine  # which imports this one
+
                 return paper_machine.PaperMachine(self).value(rest)
             if words[0] == "layout":
                 return self.layout_value(*rest)
@@ -383,7 +473,7 @@ class Numbers:
                 return {"simulations": whole(len(self.rows)), "right": whole(right)}[rest[0]]
             if words[0] in self.traces and len(words) >= 4 and words[1] in GPUS:
                 kind = words[3] if words[3] in KINDS else "serial"
-                name = ".".join(words[4 if words[3] in KINDS else 3:])
+                name = ".".join(words[4 if words[3] in KINDS else 3 :])
                 return self.shown(name, self.metric(words[0], words[1], words[2], kind, name))
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise Unknown(f"{key} ({type(error).__name__})") from error
@@ -392,5 +482,7 @@ class Numbers:
 
 def source_lines(folder=store.FOLDER):
     """(file, source) of all files."""
-    return [(path.name, json.loads(path.read_text(encoding="utf-8")).get("source", {}))
-            for path in sorted(folder.glob("*.json"))]
+    return [
+        (path.name, json.loads(path.read_text(encoding="utf-8")).get("source", {}))
+        for path in sorted(folder.glob("*.json"))
+    ]

@@ -35,9 +35,10 @@ class PlanError(Exception):
 @dataclass(frozen=True)
 class Point:
     """One simulation."""
-    trace: str      # path
-    workload: str   # label of the manifest, empty for a trace of one's own
-    machine: str    # name or path
+
+    trace: str  # path
+    workload: str  # label of the manifest, empty for a trace of one's own
+    machine: str  # name or path
     policy: str
     unit: str = "golden"
     unit_kind: str = "serial"
@@ -61,15 +62,15 @@ class Loader(yaml.SafeLoader):
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
-                    raise yaml.constructor.ConstructorError(None, None, f"key '{key.value}' given twice",
-                                                            key.start_mark)
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"key '{key.value}' given twice", key.start_mark
+                    )
                 seen.add(key.value)
         return super().construct_mapping(node, deep)
 
     def construct_number(self, node):
         if re.fullmatch(r"[-+]?0[0-9_]+", node.value):
-            raise yaml.constructor.ConstructorError(None, None, f"number {node.value} begins with a 0",
-                                                    node.start_mark)
+            raise yaml.constructor.ConstructorError(None, None, f"number {node.value} begins with a 0", node.start_mark)
         if ":" in node.value:
             raise yaml.constructor.ConstructorError(None, None, f"{node.value} is no number", node.start_mark)
         return self.construct_yaml_int(node)
@@ -133,8 +134,9 @@ def find_traces(pattern, folder):
 
 def select_traces(patterns, folder):
     """(path, workload) of all that the entries of `traces` name, each once, less those that a ! names."""
-    found = dict.fromkeys(trace for pattern in patterns if not pattern.startswith("!")
-                          for trace in find_traces(pattern, folder))
+    found = dict.fromkeys(
+        trace for pattern in patterns if not pattern.startswith("!") for trace in find_traces(pattern, folder)
+    )
     left_out = {trace for pattern in patterns if pattern.startswith("!") for trace in find_traces(pattern[1:], folder)}
     chosen = [trace for trace in found if trace not in left_out]
     if not chosen:
@@ -143,8 +145,17 @@ def select_traces(patterns, folder):
 
 
 # Kinds of rules, as `warpfold rules` lists them, and a parameter: what a machine may leave out.
-OPTIONAL = ["rules.admission", "rules.scheduler", "rules.l2_order", "rules.slice_map", "rules.red_wait", "rules.packets",
-            "latency.shared_cas", "lsu.red_word", "lsu.shared_cas"]
+OPTIONAL = [
+    "rules.admission",
+    "rules.scheduler",
+    "rules.l2_order",
+    "rules.slice_map",
+    "rules.red_wait",
+    "rules.packets",
+    "latency.shared_cas",
+    "lsu.red_word",
+    "lsu.shared_cas",
+]
 
 
 def list_policies(simulator):
@@ -197,8 +208,9 @@ def find_machine(name, folder):
     if not name.endswith(".toml"):
         known = sorted(file.stem for file in BUILTIN_MACHINES.glob("*.toml"))
         if name not in known:
-            raise PlanError(f"machines: unknown machine '{name}': known are {', '.join(known)}, or a file that ends in "
-                            ".toml")
+            raise PlanError(
+                f"machines: unknown machine '{name}': known are {', '.join(known)}, or a file that ends in " ".toml"
+            )
         return name
     path = (folder / name).resolve()
     if not path.is_file():
@@ -233,8 +245,16 @@ class Digests:
 
 def point_id(point, simulator, digests):
     machine = digests.of(point.machine) if point.machine.endswith(".toml") else point.machine
-    what = [digests.of(simulator), digests.of(point.trace), machine, point.policy, point.unit,
-            point.unit_kind, point.set, point.timeline]
+    what = [
+        digests.of(simulator),
+        digests.of(point.trace),
+        machine,
+        point.policy,
+        point.unit,
+        point.unit_kind,
+        point.set,
+        point.timeline,
+    ]
     tail = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
     words = [Path(point.trace).stem, Path(point.machine).stem, point.policy]
     return re.sub(r"[^A-Za-z0-9_.-]", "-", "_".join(words)) + "_" + tail
@@ -252,11 +272,13 @@ def expand(document, folder, simulator, policies):
         check_parameters(keys)
         values = [[(key, value) for value in sweep["set"][key]] for key in keys]
         for (trace, workload), machine, settings, policy in itertools.product(
-                traces, machines, itertools.product(*values), named):
+            traces, machines, itertools.product(*values), named
+        ):
             # Only arc-hw has a reduction unit.
             for kind in sweep["unit_kinds"] if policy == "arc-hw" else ["serial"]:
-                point = Point(trace, workload, machine, policy, sweep["unit"], kind, tuple(settings),
-                              sweep.get("timeline", 0))
+                point = Point(
+                    trace, workload, machine, policy, sweep["unit"], kind, tuple(settings), sweep.get("timeline", 0)
+                )
                 name = point_id(point, simulator, digests)
                 points[name] = Point(**{**asdict(point), "set": point.set, "id": name})
                 if len(points) > MAX_POINTS:

@@ -27,10 +27,24 @@ def simulate(simulator, point, folder):
     """(result, error): one of them is None."""
     command = [simulator, "sim", *point.arguments(), "--jobs", "1", "--json", str(folder / "run.json")]
     if point.timeline:
-        command += ["--timeline", str(folder / "timeline.json"), "--timeline-interval", str(point.timeline),
-                    "--timeline-sm", "none", "--timeline-l2", "none"]
-    done = guard.run_beside(int(os.environ.get(planning.SWEEP_PROCESS, "0")), command, stdout=subprocess.DEVNULL,
-                            stderr=subprocess.PIPE, text=True, errors="replace")
+        command += [
+            "--timeline",
+            str(folder / "timeline.json"),
+            "--timeline-interval",
+            str(point.timeline),
+            "--timeline-sm",
+            "none",
+            "--timeline-l2",
+            "none",
+        ]
+    done = guard.run_beside(
+        int(os.environ.get(planning.SWEEP_PROCESS, "0")),
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    )
     complaint = " ".join(done.stderr.split()).removeprefix("warpfold: ")
     if done.returncode == 2 and "the trace has no " in complaint and NO_CODE in complaint:
         return {"left_out": complaint}, None

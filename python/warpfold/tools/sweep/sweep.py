@@ -45,17 +45,30 @@ def positive(text):
 
 
 def parse(arguments):
-    parser = Parser(prog="scripts/sweep.sh", description="Simulate what a sweep file asks for; one table.",
-                    epilog="Example: scripts/sweep.sh --cores 2 examples/sweep/thresholds.yaml. "
-                           "Exit code: 0 done, 1 a point failed, 2 bad usage or bad input.")
+    parser = Parser(
+        prog="scripts/sweep.sh",
+        description="Simulate what a sweep file asks for; one table.",
+        epilog="Example: scripts/sweep.sh --cores 2 examples/sweep/thresholds.yaml. "
+        "Exit code: 0 done, 1 a point failed, 2 bad usage or bad input.",
+    )
     parser.add_argument("file", metavar="FILE.yaml", help="sweep file; see python/warpfold/tools/sweep/README.md")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--cores", type=positive, metavar="N", default=os.cpu_count(),
-                       help="simulations at once on this machine [%(default)s]")
-    where.add_argument("--slurm", action="store_true", help="a job for each simulation on a Slurm cluster; "
-                       "sbatch takes partition and account from SBATCH_PARTITION and SBATCH_ACCOUNT")
-    parser.add_argument("--jobs", type=positive, metavar="N", default=100,
-                        help="with --slurm: jobs in the queue at once [%(default)s]")
+    where.add_argument(
+        "--cores",
+        type=positive,
+        metavar="N",
+        default=os.cpu_count(),
+        help="simulations at once on this machine [%(default)s]",
+    )
+    where.add_argument(
+        "--slurm",
+        action="store_true",
+        help="a job for each simulation on a Slurm cluster; "
+        "sbatch takes partition and account from SBATCH_PARTITION and SBATCH_ACCOUNT",
+    )
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", default=100, help="with --slurm: jobs in the queue at once [%(default)s]"
+    )
     parser.add_argument("--output", metavar="DIR", help="folder of the table [results/sweep/NAME OF THE FILE]")
     parser.add_argument("--dry-run", action="store_true", help="list the points and simulate none")
     return parser.parse_args(arguments)
@@ -67,8 +80,9 @@ class Sweep:
     def __init__(self, file, output=None, simulator=None):
         file = Path(file)
         document = planning.load(file)
-        self.simulator = str(Path(simulator or os.environ.get("WARPFOLD") or
-                                  ROOT / "build/release/model/warpfold").resolve())
+        self.simulator = str(
+            Path(simulator or os.environ.get("WARPFOLD") or ROOT / "build/release/model/warpfold").resolve()
+        )
         if not Path(self.simulator).is_file():
             raise planning.PlanError(f"no {self.simulator}; build first, or set WARPFOLD to the command")
         policies = planning.list_policies(self.simulator)
@@ -87,8 +101,14 @@ class Sweep:
     def write(self):
         self.errors.mkdir(parents=True, exist_ok=True)
         self.cache.mkdir(parents=True, exist_ok=True)
-        plan = {"simulator": self.simulator, "cache": str(self.cache), "errors": str(self.errors),
-                "memory_mb": self.memory_mb, "run": tool("sweep.point"), "points": [asdict(point) for point in self.points]}
+        plan = {
+            "simulator": self.simulator,
+            "cache": str(self.cache),
+            "errors": str(self.errors),
+            "memory_mb": self.memory_mb,
+            "run": tool("sweep.point"),
+            "points": [asdict(point) for point in self.points],
+        }
         self.plan.write_text(json.dumps(plan, indent=1), encoding="utf-8")
 
     def result_file(self, point):
@@ -111,15 +131,30 @@ class Sweep:
         file = self.errors / f"{point.id}.txt"
         reason = file.read_text(encoding="utf-8").strip() if file.exists() else f"was not run; see {self.log}"
         # The line of the simulator begins with most of this.
-        return f"{Path(point.trace).stem} {Path(point.machine).stem} {point.policy} " + \
-            (f"{table.settings(point)} " if point.set else "") + f"({point.unit_kind}): {reason}"
+        return (
+            f"{Path(point.trace).stem} {Path(point.machine).stem} {point.policy} "
+            + (f"{table.settings(point)} " if point.set else "")
+            + f"({point.unit_kind}): {reason}"
+        )
 
 
 def snakemake_command(sweep, options):
-    command = ["snakemake", "--snakefile", str(HERE / "Snakefile"), "--directory", str(sweep.folder), "--config",
-               f"plan={sweep.plan}", "--keep-going", "--rerun-incomplete", "--rerun-triggers", "mtime",
-               # The sweep's folder has a lock that ends with its process.
-               "--nolock", "--nocolor"]
+    command = [
+        "snakemake",
+        "--snakefile",
+        str(HERE / "Snakefile"),
+        "--directory",
+        str(sweep.folder),
+        "--config",
+        f"plan={sweep.plan}",
+        "--keep-going",
+        "--rerun-incomplete",
+        "--rerun-triggers",
+        "mtime",
+        # The sweep's folder has a lock that ends with its process.
+        "--nolock",
+        "--nocolor",
+    ]
     if options.slurm:
         return [*command, "--profile", str(HERE / "slurm"), "--jobs", str(options.jobs)]
     return [*command, "--cores", str(options.cores)]
@@ -133,12 +168,17 @@ def run_workflow(sweep, options, lock):
     with open(sweep.log, "w", encoding="utf-8") as log:
         try:
             # A session of its own: a Ctrl-C reaches it once, from here.
-            child = subprocess.Popen(snakemake_command(sweep, options), stdin=subprocess.DEVNULL, stdout=log,
-                                     stderr=subprocess.STDOUT, start_new_session=True, pass_fds=[lock.fileno()],
-                                     # Jobs elsewhere go on without it; those of this machine do not (point.py).
-                                     preexec_fn=None if options.slurm else guard.die_with_parent,
-                                     env=os.environ if options.slurm else
-                                     {**os.environ, planning.SWEEP_PROCESS: str(os.getpid())})
+            child = subprocess.Popen(
+                snakemake_command(sweep, options),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=[lock.fileno()],
+                # Jobs elsewhere go on without it; those of this machine do not (point.py).
+                preexec_fn=None if options.slurm else guard.die_with_parent,
+                env=os.environ if options.slurm else {**os.environ, planning.SWEEP_PROCESS: str(os.getpid())},
+            )
         except FileNotFoundError:
             raise planning.PlanError("no snakemake; it is in Debian's package snakemake") from None
 

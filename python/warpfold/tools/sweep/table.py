@@ -9,8 +9,7 @@ from ..base import whole_file
 
 
 # In front, in this order; the other columns are the keys of the results file, joined by dots.
-FIRST = ["trace", "workload", "gpu", "policy", "threshold", "unit", "unit_kind", "set", "timeline", "cycles",
-         "speedup"]
+FIRST = ["trace", "workload", "gpu", "policy", "threshold", "unit", "unit_kind", "set", "timeline", "cycles", "speedup"]
 
 
 def flatten(value, prefix=""):
@@ -30,8 +29,11 @@ def settings(point):
 
 def baselines(results):
     """Cycles of the baseline for each trace, machine and setting."""
-    return {(point.trace, point.machine, point.set): result["run"]["cycles"]
-            for point, result in results if point.policy == "baseline"}
+    return {
+        (point.trace, point.machine, point.set): result["run"]["cycles"]
+        for point, result in results
+        if point.policy == "baseline"
+    }
 
 
 def rows(results):

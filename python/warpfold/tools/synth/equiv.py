@@ -34,21 +34,22 @@ endmodule
 # Graphs
 # ------------------------------------------------------------------------------------------------
 
+
 class Graph:
     """ASCII AIGER file of Yosys with its map of names; a literal is 2 * variable + inverted."""
 
     def __init__(self, aag, names, exposed=()):
         lines = Path(aag).read_text(encoding="ascii").splitlines()
         self.top, inputs, latches, outputs, ands = (int(n) for n in lines[0].split()[1:6])
-        body = [[int(n) for n in line.split()] for line in lines[1:1 + inputs + latches + outputs + ands]]
+        body = [[int(n) for n in line.split()] for line in lines[1 : 1 + inputs + latches + outputs + ands]]
         self.inputs = [row[0] for row in body[:inputs]]
         body = body[inputs:]
         self.next = {row[0]: row[1] for row in body[:latches]}
-        self.outputs = [row[0] for row in body[latches:latches + outputs]]
+        self.outputs = [row[0] for row in body[latches : latches + outputs]]
         # Yosys leaves constants in place, which would hide a register behind its reset.
         self.ands, folded = {}, {}
         fold = lambda literal: folded.get(literal & ~1, literal & ~1) ^ (literal & 1)  # noqa: E731
-        for node, left, right in body[latches + outputs:]:
+        for node, left, right in body[latches + outputs :]:
             left, right = fold(left), fold(right)
             if 0 in (left, right) or left == right ^ 1:
                 folded[node] = 0
@@ -86,8 +87,7 @@ class Graph:
         value[self.input_names.get("rst_ni[0]", 0)] = 1
         value[0] = 0
         for node, sides in self.ands.items():
-            left, right = (None if value.get(side & ~1) is None else value[side & ~1] ^ (side & 1)
-                           for side in sides)
+            left, right = (None if value.get(side & ~1) is None else value[side & ~1] ^ (side & 1) for side in sides)
             if 0 in (left, right):
                 value[node] = 0
             elif left == 1 or left == right:
@@ -97,8 +97,7 @@ class Graph:
         return value
 
     def register_names(self):
-        return [name for name in sorted(self.wires)
-                if not name.startswith("$") and self.register(name) is not None]
+        return [name for name in sorted(self.wires) if not name.startswith("$") and self.register(name) is not None]
 
     def write(self, path, inputs, outputs):
         """Binary AIGER without latches: these literals as inputs, inverted ones too, and as outputs."""
@@ -177,8 +176,10 @@ def registers(rtl, netlist):
 
 def prove(rtl, netlist, folder, name):
     """'' when equal, else what differs in one line."""
-    for what, mine, theirs in (("inputs", rtl.input_names, netlist.input_names),
-                               ("outputs", rtl.output_names, netlist.output_names)):
+    for what, mine, theirs in (
+        ("inputs", rtl.input_names, netlist.input_names),
+        ("outputs", rtl.output_names, netlist.output_names),
+    ):
         if odd := sorted(set(mine) ^ set(theirs)):
             return f"{what} on one side only: {' '.join(odd[:5])}"
     pairs = registers(rtl, netlist)
@@ -198,8 +199,14 @@ def prove(rtl, netlist, folder, name):
         outputs += [graph.next[value & ~1] ^ (value & 1) for value in values]
         files.append(folder / f"{name}.{side}.cut.aig")
         graph.write(files[-1], inputs, outputs)
-    done = subprocess.run([synth.abc_program(), "-c", f"cec {files[0]} {files[1]}"], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, check=False)
+    done = subprocess.run(
+        [synth.abc_program(), "-c", f"cec {files[0]} {files[1]}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        check=False,
+    )
     (folder / f"{name}.cec.log").write_text(done.stdout, encoding="utf-8")
     if "Networks are equivalent" in done.stdout:
         return ""
@@ -214,6 +221,7 @@ def prove(rtl, netlist, folder, name):
 # ------------------------------------------------------------------------------------------------
 # One row
 # ------------------------------------------------------------------------------------------------
+
 
 def plant(netlist, output):
     """Changes the type of the gate in the middle of the netlist; its line."""
@@ -247,18 +255,25 @@ def prove_row(top, rtl_folder, library, unit_ns, folder, bugs):
             seconds = time.monotonic() - started
             verdict = ("SURVIVED", "refuted")[bool(difference)] if bug else ("proved", "FAILED")[bool(difference)]
             good &= verdict in ("proved", "refuted")
-            detail = f"{len(rtl.output_names)} outputs, {len(rtl.next)} registers" if verdict == "proved" else \
-                "; ".join(part for part in (f"changed gate {changed}" if bug else "", difference) if part)
+            detail = (
+                f"{len(rtl.output_names)} outputs, {len(rtl.next)} registers"
+                if verdict == "proved"
+                else "; ".join(part for part in (f"changed gate {changed}" if bug else "", difference) if part)
+            )
             print(f"{top.name:32} {form:6} {verdict:9} {detail}, {seconds:.0f} s", flush=True)
     return good
 
 
 def main(argv):
     known = {top.name: top for top in synth.TOPS}
-    parser = synth.Parser(prog="scripts/prove_netlist.sh", allow_abbrev=False,
-                          description="Proves that mapped netlists are equivalent to the RTL.")
-    parser.add_argument("row", nargs="*", metavar="ROW", help="rows of scripts/synth.sh; default: "
-                        "the whole unit in each kind")
+    parser = synth.Parser(
+        prog="scripts/prove_netlist.sh",
+        allow_abbrev=False,
+        description="Proves that mapped netlists are equivalent to the RTL.",
+    )
+    parser.add_argument(
+        "row", nargs="*", metavar="ROW", help="rows of scripts/synth.sh; default: " "the whole unit in each kind"
+    )
     parser.add_argument("--liberty", action="append", metavar="FILE", help="as for scripts/synth.sh")
     parser.add_argument("--gates-only", action="store_true", help="only the netlist of simple gates")
     parser.add_argument("--no-bugs", action="store_true", help="without the planted bugs")

@@ -18,7 +18,12 @@ from .synth import BadInput, ToolFailed
 SCHEMA = "warpfold.fpga/1"
 DEFAULT_TOP = "arc_reduction_serial"
 DEVICE, PACKAGE, CELLS = "hx8k", "ct256", 7680
-TOOLS = [("yosys", "yosys"), ("nextpnr-ice40", "nextpnr-ice40"), ("icepack", "fpga-icestorm"), ("icetime", "fpga-icestorm")]
+TOOLS = [
+    ("yosys", "yosys"),
+    ("nextpnr-ice40", "nextpnr-ice40"),
+    ("icepack", "fpga-icestorm"),
+    ("icetime", "fpga-icestorm"),
+]
 
 
 def wrapper(ports):
@@ -33,7 +38,9 @@ def wrapper(ports):
             pins.append(f".{name}({vector}[{low} +: {width}])")
             low += width
     wide_in, wide_out = (max(1, sum(width for _, width in group)) for group in (inputs, outputs))
-    return wide_in + wide_out, f"""\
+    return (
+        wide_in + wide_out,
+        f"""\
 module fpga_top (input clk_i, input rst_ni, input shift_i, input take_i, output shift_o);
   reg [{wide_in - 1}:0] in_q;
   reg [{wide_out - 1}:0] out_q;
@@ -45,15 +52,32 @@ module fpga_top (input clk_i, input rst_ni, input shift_i, input take_i, output 
   assign shift_o = out_q[{wide_out - 1}];
   unit u_unit ({', '.join(pins)});
 endmodule
-"""
+""",
+    )
 
 
 def read_ports(top, rtl, folder):
     """[(name, width, direction)] of the module as it is synthesized; leaves it in unit.il."""
     file = folder / "unit.json"
-    synth.run([*synth.YOSYS, "-p", "; ".join([
-        *synth.load_commands(top, rtl), "proc", "delete t:$assert t:$assume t:$cover", "flatten", "rename -top unit",
-        f"write_json {file}", f"write_rtlil {folder / 'unit.il'}"])], folder / "unit.log", top.name)
+    synth.run(
+        [
+            *synth.YOSYS,
+            "-p",
+            "; ".join(
+                [
+                    *synth.load_commands(top, rtl),
+                    "proc",
+                    "delete t:$assert t:$assume t:$cover",
+                    "flatten",
+                    "rename -top unit",
+                    f"write_json {file}",
+                    f"write_rtlil {folder / 'unit.il'}",
+                ]
+            ),
+        ],
+        folder / "unit.log",
+        top.name,
+    )
     ports = json.loads(file.read_text(encoding="utf-8"))["modules"]["unit"]["ports"]
     return [(name, len(port["bits"]), port["direction"]) for name, port in ports.items()]
 
@@ -62,11 +86,33 @@ def run_tools(top, rtl, seed, folder):
     """A row of the result."""
     flops, text = wrapper(read_ports(top, rtl, folder))
     (folder / "fpga_top.v").write_text(text, encoding="ascii")
-    synth.run([*synth.YOSYS, "-p", f"read_rtlil {folder / 'unit.il'}; read_verilog {folder / 'fpga_top.v'}; "
-               f"synth_ice40 -top fpga_top -json {folder / 'mapped.json'}"], folder / "yosys.log", top.name)
+    synth.run(
+        [
+            *synth.YOSYS,
+            "-p",
+            f"read_rtlil {folder / 'unit.il'}; read_verilog {folder / 'fpga_top.v'}; "
+            f"synth_ice40 -top fpga_top -json {folder / 'mapped.json'}",
+        ],
+        folder / "yosys.log",
+        top.name,
+    )
     log = folder / "nextpnr.log"
-    synth.run(["nextpnr-ice40", f"--{DEVICE}", "--package", PACKAGE, "--seed", str(seed), "--json",
-               str(folder / "mapped.json"), "--asc", str(folder / "routed.asc")], log, top.name)
+    synth.run(
+        [
+            "nextpnr-ice40",
+            f"--{DEVICE}",
+            "--package",
+            PACKAGE,
+            "--seed",
+            str(seed),
+            "--json",
+            str(folder / "mapped.json"),
+            "--asc",
+            str(folder / "routed.asc"),
+        ],
+        log,
+        top.name,
+    )
     said = log.read_text(encoding="utf-8")
     cells = re.search(r"ICESTORM_LC:\s+(\d+)/", said)
     clocks = re.findall(r"Max frequency for clock\s+'[^']*': ([\d.]+) MHz", said)
@@ -74,12 +120,21 @@ def run_tools(top, rtl, seed, folder):
         raise ToolFailed(f"{top.name}: nextpnr-ice40 said nothing of cells or clock")
     synth.run(["icepack", str(folder / "routed.asc"), str(folder / "routed.bin")], folder / "icepack.log", top.name)
     synth.run(["icetime", "-d", DEVICE, "-t", str(folder / "routed.asc")], folder / "icetime.log", top.name)
-    second = re.search(r"Total path delay: [\d.]+ ns \(([\d.]+) MHz\)",
-                       (folder / "icetime.log").read_text(encoding="utf-8"))
-    return {"top": top.name, "device": DEVICE, "package": PACKAGE, "seed": seed, "logic_cells": int(cells.group(1)),
-            "logic_cells_of_device": CELLS, "flops_at_ports": flops, "mhz": float(clocks[-1]),
-            "mhz_by_icetime": float(second.group(1)) if second else None,
-            "bitstream_sha256": hashlib.sha256((folder / "routed.bin").read_bytes()).hexdigest()}
+    second = re.search(
+        r"Total path delay: [\d.]+ ns \(([\d.]+) MHz\)", (folder / "icetime.log").read_text(encoding="utf-8")
+    )
+    return {
+        "top": top.name,
+        "device": DEVICE,
+        "package": PACKAGE,
+        "seed": seed,
+        "logic_cells": int(cells.group(1)),
+        "logic_cells_of_device": CELLS,
+        "flops_at_ports": flops,
+        "mhz": float(clocks[-1]),
+        "mhz_by_icetime": float(second.group(1)) if second else None,
+        "bitstream_sha256": hashlib.sha256((folder / "routed.bin").read_bytes()).hexdigest(),
+    }
 
 
 def with_address_bits(rtl, bits, folder):
@@ -96,17 +151,26 @@ def with_address_bits(rtl, bits, folder):
 
 
 def print_row(row):
-    print(f"{row['top']}, iCE40 {row['device'].upper()}-{row['package'].upper()}: {row['logic_cells']:,} of "
-          f"{row['logic_cells_of_device']:,} logic cells ({row['flops_at_ports']:,} flops at the ports among them), "
-          f"{row['mhz']:.1f} MHz after routing" +
-          (f" (icetime: {row['mhz_by_icetime']:.1f} MHz)" if row["mhz_by_icetime"] else ""))
+    print(
+        f"{row['top']}, iCE40 {row['device'].upper()}-{row['package'].upper()}: {row['logic_cells']:,} of "
+        f"{row['logic_cells_of_device']:,} logic cells ({row['flops_at_ports']:,} flops at the ports among them), "
+        f"{row['mhz']:.1f} MHz after routing"
+        + (f" (icetime: {row['mhz_by_icetime']:.1f} MHz)" if row["mhz_by_icetime"] else "")
+    )
 
 
 def parse_arguments(argv):
-    parser = synth.Parser(prog="scripts/fpga.sh", allow_abbrev=False,
-                          description="Cells and clock of a module in an iCE40 HX8K after routing.")
-    parser.add_argument("--top", metavar="NAME", default=DEFAULT_TOP,
-                        help=f"a row of scripts/synth.sh or a module; default: {DEFAULT_TOP}")
+    parser = synth.Parser(
+        prog="scripts/fpga.sh",
+        allow_abbrev=False,
+        description="Cells and clock of a module in an iCE40 HX8K after routing.",
+    )
+    parser.add_argument(
+        "--top",
+        metavar="NAME",
+        default=DEFAULT_TOP,
+        help=f"a row of scripts/synth.sh or a module; default: {DEFAULT_TOP}",
+    )
     parser.add_argument("--rtl", metavar="DIR", default=str(synth.ROOT / "rtl"), help="RTL folder; default: rtl/")
     parser.add_argument("--file-list", metavar="F", help="the RTL's files in order; default: arc.f in the RTL folder")
     parser.add_argument("--address-bits", type=int, metavar="N", help="narrower addresses; default: as in the RTL")
@@ -143,8 +207,14 @@ def main(argv):
         finally:
             if arguments.out:
                 shutil.copytree(work, arguments.out, dirs_exist_ok=True)
-    result = {"schema": SCHEMA, "tools": {**synth.tool_versions(False), "nextpnr-ice40": synth.first_line(
-        ["nextpnr-ice40", "--version"], r"Version [^\s)]+")}, "rows": [row]}
+    result = {
+        "schema": SCHEMA,
+        "tools": {
+            **synth.tool_versions(False),
+            "nextpnr-ice40": synth.first_line(["nextpnr-ice40", "--version"], r"Version [^\s)]+"),
+        },
+        "rows": [row],
+    }
     print_row(row)
     if arguments.json:
         synth.write_json(arguments.json, result)

@@ -123,8 +123,11 @@ def parse(text, path):
         elif token == "\n":
             # Some writers leave the semicolon out; a line ends a statement once its brackets are closed.
             statement = "".join(pending)
-            if statement.count("(") <= statement.count(")") and re.search(r"[\w\")]\s*$", statement) \
-                    and ":" in re.sub(r'"[^"]*"', "", statement):
+            if (
+                statement.count("(") <= statement.count(")")
+                and re.search(r"[\w\")]\s*$", statement)
+                and ":" in re.sub(r'"[^"]*"', "", statement)
+            ):
                 end_statement()
         elif not token.startswith(("/*", "//", "\\")):
             pending.append(token)
@@ -171,8 +174,14 @@ def reason_to_drop(cell):
         return "dont_use"
     if cell.all("latch", "latch_bank", "statetable"):
         return "latch"
-    for attribute in ("clock_gating_integrated_cell", "is_isolation_cell", "is_level_shifter",
-                      "retention_cell", "always_on", "switch_cell_type"):
+    for attribute in (
+        "clock_gating_integrated_cell",
+        "is_isolation_cell",
+        "is_level_shifter",
+        "retention_cell",
+        "always_on",
+        "switch_cell_type",
+    ):
         if cell.attribute(attribute) not in (None, "false"):
             return attribute
     if cell.all("ff_bank"):
@@ -268,8 +277,9 @@ def read(path):
         if data[:2] == b"\x1f\x8b":
             data = gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
-        raise LibertyError(f"cannot read Liberty file {path}: "
-                           f"{getattr(error, 'strerror', None) or error}") from error
+        raise LibertyError(
+            f"cannot read Liberty file {path}: " f"{getattr(error, 'strerror', None) or error}"
+        ) from error
     return parse(data.decode("latin-1"), path)
 
 

@@ -23,8 +23,15 @@ from .synth import BadInput, ToolFailed
 SCHEMA = "warpfold.power/1"
 TRACE = synth.ROOT / "traces" / "data" / "truck-values.wft"
 # Widths of the fields of a line of unit_stimulus, from the lowest bit; those of the register file follow.
-FIELDS = [("req_valid_i", 1), ("req_mask_i", 32), ("req_addr_i", 32 * 48), ("req_tag_i", 12),
-          ("req_words_i", 4), ("lsu_room_i", 1), ("rf_ready_i", 1)]
+FIELDS = [
+    ("req_valid_i", 1),
+    ("req_mask_i", 32),
+    ("req_addr_i", 32 * 48),
+    ("req_tag_i", 12),
+    ("req_words_i", 4),
+    ("lsu_room_i", 1),
+    ("rf_ready_i", 1),
+]
 RESET_CYCLES = 2
 
 
@@ -45,8 +52,13 @@ class Driven:
 def driven_kind(kind):
     """The kinds that are built in."""
     scheduler = "" if kind.scheduler is None else f", .Scheduler({kind.scheduler})"
-    return Driven("arc_subcore", f".UnitKind({kind.number}){scheduler}", kind.lanes_per_cycle, kind.name,
-                  "" if kind.scheduler is None else "reduce-groups")
+    return Driven(
+        "arc_subcore",
+        f".UnitKind({kind.number}){scheduler}",
+        kind.lanes_per_cycle,
+        kind.name,
+        "" if kind.scheduler is None else "reduce-groups",
+    )
 
 
 def read_netlist(path):
@@ -57,8 +69,10 @@ def read_netlist(path):
         ports[kind][name.lstrip("\\")] = int(high or 0) + 1
     cells = {}
     for instance, body in re.findall(r"^  \w+ (\S+) \((.*?)\);$", text, re.MULTILINE | re.DOTALL):
-        cells[instance] = {pin: re.sub(r"\s+", "", net).removeprefix("\\")
-                           for pin, net in re.findall(r"\.(\w+)\((.*?)\)(?:,|$)", body.strip(), re.MULTILINE)}
+        cells[instance] = {
+            pin: re.sub(r"\s+", "", net).removeprefix("\\")
+            for pin, net in re.findall(r"\.(\w+)\((.*?)\)(?:,|$)", body.strip(), re.MULTILINE)
+        }
     return ports["input"], ports["output"], cells
 
 
@@ -68,9 +82,15 @@ def testbench(inputs, outputs, driven, cycles, scope=""):
     inside = f"u_rtl.{scope}." if scope else "u_rtl."
     fields = [*FIELDS, ("rf_data_i", 32 * driven.banks), ("rf_bin_i", 32 * 5)]
     width = sum(bits for _, bits in fields)
-    lines = ["`timescale 1ns/1ns", "module bench;", f"  reg [{width - 1}:0] line [0:{cycles - 1}];",
-             f"  reg [{width - 1}:0] now = 0;", "  reg clk_i = 0, rst_ni = 1;", "  integer cycle, i;",
-             "  integer reduced = 0, results = 0, plain = 0, differs = 0;"]
+    lines = [
+        "`timescale 1ns/1ns",
+        "module bench;",
+        f"  reg [{width - 1}:0] line [0:{cycles - 1}];",
+        f"  reg [{width - 1}:0] now = 0;",
+        "  reg clk_i = 0, rst_ni = 1;",
+        "  integer cycle, i;",
+        "  integer reduced = 0, results = 0, plain = 0, differs = 0;",
+    ]
     low, connections = 0, [".clk_i(clk_i)", ".rst_ni(rst_ni)"]
     for name, bits in fields:
         lines.append(f"  wire [{bits - 1}:0] {name} = now[{low} +: {bits}];")
@@ -87,21 +107,32 @@ def testbench(inputs, outputs, driven, cycles, scope=""):
         # A flop without reset starts unknown, in gates longer than in the RTL.
         checks.append(f"      if (|(out{index} ^ {inside}{name}) === 1'b1) differs = differs + 1;")
     parameters = f"#({driven.parameters}) " if driven.parameters else ""
-    lines += [f"  {driven.module} {parameters}u_rtl ({', '.join(connections)});",
-              f"  netlist u_netlist ({', '.join(pins)});",
-              "  initial begin", '    $readmemh("stimulus.hex", line);',
-              "    #5 rst_ni = 0;",
-              f"    repeat ({RESET_CYCLES}) begin #5 clk_i = 1; #5 clk_i = 0; end",
-              "    rst_ni = 1;", '    $dumpfile("toggles.vcd");', "    $dumpvars;",
-              f"    for (cycle = 0; cycle < {cycles}; cycle = cycle + 1) begin", "      now = line[cycle];", "      #4;",
-              *checks,
-              "      if (u_rtl.rf_valid_o && rf_ready_i)",
-              "        for (i = 0; i < 32; i = i + 1) reduced = reduced + u_rtl.rf_mask_o[i];",
-              "      if (u_rtl.lsu_valid_o && lsu_room_i && u_rtl.lsu_reduced_o) results = results + 1;",
-              "      if (u_rtl.lsu_valid_o && lsu_room_i && !u_rtl.lsu_reduced_o)",
-              "        for (i = 0; i < 32; i = i + 1) plain = plain + u_rtl.lsu_mask_o[i];",
-              "      #1 clk_i = 1; #5 clk_i = 0;", "    end",
-              '    $display("@ %0d %0d %0d %0d", reduced, results, plain, differs);', "    $finish;", "  end", "endmodule"]
+    lines += [
+        f"  {driven.module} {parameters}u_rtl ({', '.join(connections)});",
+        f"  netlist u_netlist ({', '.join(pins)});",
+        "  initial begin",
+        '    $readmemh("stimulus.hex", line);',
+        "    #5 rst_ni = 0;",
+        f"    repeat ({RESET_CYCLES}) begin #5 clk_i = 1; #5 clk_i = 0; end",
+        "    rst_ni = 1;",
+        '    $dumpfile("toggles.vcd");',
+        "    $dumpvars;",
+        f"    for (cycle = 0; cycle < {cycles}; cycle = cycle + 1) begin",
+        "      now = line[cycle];",
+        "      #4;",
+        *checks,
+        "      if (u_rtl.rf_valid_o && rf_ready_i)",
+        "        for (i = 0; i < 32; i = i + 1) reduced = reduced + u_rtl.rf_mask_o[i];",
+        "      if (u_rtl.lsu_valid_o && lsu_room_i && u_rtl.lsu_reduced_o) results = results + 1;",
+        "      if (u_rtl.lsu_valid_o && lsu_room_i && !u_rtl.lsu_reduced_o)",
+        "        for (i = 0; i < 32; i = i + 1) plain = plain + u_rtl.lsu_mask_o[i];",
+        "      #1 clk_i = 1; #5 clk_i = 0;",
+        "    end",
+        '    $display("@ %0d %0d %0d %0d", reduced, results, plain, differs);',
+        "    $finish;",
+        "  end",
+        "endmodule",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -155,8 +186,14 @@ def count_toggles(vcd):
 def cell_power(netlist, top, paths, period, folder, spef=""):
     """Cell -> (internal, switching at one toggle a cycle, internal without toggles, leakage), in watts; with the wires
     of a SPEF file, if any."""
-    env = dict(os.environ, SYNTH_LIBERTY=" ".join(map(str, paths)), SYNTH_NETLIST=str(netlist),
-               SYNTH_TOP=top.module, SYNTH_PERIOD=repr(period), SYNTH_SPEF=str(spef))
+    env = dict(
+        os.environ,
+        SYNTH_LIBERTY=" ".join(map(str, paths)),
+        SYNTH_NETLIST=str(netlist),
+        SYNTH_TOP=top.module,
+        SYNTH_PERIOD=repr(period),
+        SYNTH_SPEF=str(spef),
+    )
     log = folder / f"{top.name}.power.log"
     synth.run(["sta", "-no_splash", "-exit", str(synth.SYNTH / "power.tcl")], log, top.name, env)
     text = log.read_text(encoding="utf-8")
@@ -164,8 +201,14 @@ def cell_power(netlist, top, paths, period, folder, spef=""):
         error = next((line for line in text.splitlines() if "Error:" in line), "no report")
         raise ToolFailed(f"{top.name}: sta failed: {error}")
     sections = re.split(r"^@ \S+\n", text, flags=re.MULTILINE)[1:3]
-    busy, still = ({name: [float(number) for number in rest] for name, *rest in
-                    (line.split() for line in section.splitlines()) if len(rest) == 4} for section in sections)
+    busy, still = (
+        {
+            name: [float(number) for number in rest]
+            for name, *rest in (line.split() for line in section.splitlines())
+            if len(rest) == 4
+        }
+        for section in sections
+    )
     return {name: (busy[name][0], busy[name][1], still[name][0], busy[name][2]) for name in busy}
 
 
@@ -175,13 +218,31 @@ def simulate(netlist, top, driven, arguments, library, work, scope=""):
     work.mkdir(exist_ok=True)
     # Every net keeps its name, and each cell becomes its function. Vectors go: Verilator
     # 5.006, when it traces, simulated those of the fused unit's netlist wrongly.
-    synth.run([*synth.YOSYS, "-p", f"read_liberty {library}; read_verilog {netlist}; hierarchy -top {top.module}; "
-               f"flatten; splitnets; rename {top.module} netlist; write_verilog -noattr {work / 'netlist.v'}"],
-              work / "yosys.log", top.name)
+    synth.run(
+        [
+            *synth.YOSYS,
+            "-p",
+            f"read_liberty {library}; read_verilog {netlist}; hierarchy -top {top.module}; "
+            f"flatten; splitnets; rename {top.module} netlist; write_verilog -noattr {work / 'netlist.v'}",
+        ],
+        work / "yosys.log",
+        top.name,
+    )
     with open(work / "stimulus.hex", "w", encoding="ascii") as file:
-        done = subprocess.run([arguments.unit_stimulus, arguments.trace, driven.recorder, str(arguments.cycles),
-                               str(arguments.stall), *filter(None, [driven.scheduler])], stdout=file,
-                              stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [
+                arguments.unit_stimulus,
+                arguments.trace,
+                driven.recorder,
+                str(arguments.cycles),
+                str(arguments.stall),
+                *filter(None, [driven.scheduler]),
+            ],
+            stdout=file,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
     if done.returncode != 0:
         raise BadInput(done.stderr.strip() or "unit_stimulus failed")
     (work / "bench.v").write_text(testbench(inputs, outputs, driven, arguments.cycles, scope), encoding="ascii")
@@ -189,12 +250,43 @@ def simulate(netlist, top, driven, arguments, library, work, scope=""):
     files, include = (driven.files, driven.include) if driven.files else (synth.rtl_files(rtl), [rtl])
     # Optimising code that runs for a few thousand cycles would take longer than to run it. What Verilator's makefile
     # says of that comes after -CFLAGS.
-    synth.run(["verilator", "--binary", "--trace", "--trace-underscore", "-Wno-lint", "-Wno-fatal", "-O1",
-               "--reloop-limit", "64", "-MAKEFLAGS", "OPT_FAST= OPT_GLOBAL=", "-DSYNTHESIS",
-               *(f"-I{folder}" for folder in include), "--top-module", "bench", "--Mdir", str(work / "obj"), "-j", "2",
-               *map(str, files), str(work / "netlist.v"), str(work / "bench.v")], work / "verilator.log", top.name)
-    done = subprocess.run([str(work / "obj" / "Vbench")], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          stdin=subprocess.DEVNULL, text=True, check=False)
+    synth.run(
+        [
+            "verilator",
+            "--binary",
+            "--trace",
+            "--trace-underscore",
+            "-Wno-lint",
+            "-Wno-fatal",
+            "-O1",
+            "--reloop-limit",
+            "64",
+            "-MAKEFLAGS",
+            "OPT_FAST= OPT_GLOBAL=",
+            "-DSYNTHESIS",
+            *(f"-I{folder}" for folder in include),
+            "--top-module",
+            "bench",
+            "--Mdir",
+            str(work / "obj"),
+            "-j",
+            "2",
+            *map(str, files),
+            str(work / "netlist.v"),
+            str(work / "bench.v"),
+        ],
+        work / "verilator.log",
+        top.name,
+    )
+    done = subprocess.run(
+        [str(work / "obj" / "Vbench")],
+        cwd=work,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        check=False,
+    )
     counts = re.search(r"^@ (\d+) (\d+) (\d+) (\d+)$", done.stdout, re.MULTILINE)
     if not counts:
         raise ToolFailed(f"{top.name}: the simulation failed: {done.stdout.strip()[-200:]}")
@@ -228,18 +320,25 @@ def result_row(parts, counts, period_ns, arguments):
     """What the JSON says of a power and of what it was measured on."""
     reduced, results, plain = counts
     total = sum(parts.values())
-    return {"clock_mhz": round(1e3 / period_ns, 3), "cycles": arguments.cycles, "lanes_reduced": reduced,
-            "results": results, "lanes_plain": plain,
-            "power_mw": {**{name: round(watts * 1e3, 6) for name, watts in parts.items()},
-                         "total": round(total * 1e3, 6)},
-            "pj_per_lane_reduced": round(total * period_ns * 1e-9 * arguments.cycles / reduced * 1e12, 4)}
+    return {
+        "clock_mhz": round(1e3 / period_ns, 3),
+        "cycles": arguments.cycles,
+        "lanes_reduced": reduced,
+        "results": results,
+        "lanes_plain": plain,
+        "power_mw": {**{name: round(watts * 1e3, 6) for name, watts in parts.items()}, "total": round(total * 1e3, 6)},
+        "pj_per_lane_reduced": round(total * period_ns * 1e-9 * arguments.cycles / reduced * 1e12, 4),
+    }
 
 
 def measure(top, mapping, row, arguments, library, paths, unit_ns, folder):
     """One row of the result."""
     netlist = folder / f"{top.name}.{mapping}.v"
-    period_ns = 1e3 / arguments.clock_mhz if arguments.clock_mhz else \
-        row["path_ns" if mapping == "small" else f"{mapping}_path_ns"]
+    period_ns = (
+        1e3 / arguments.clock_mhz
+        if arguments.clock_mhz
+        else row["path_ns" if mapping == "small" else f"{mapping}_path_ns"]
+    )
     measured = power_of(netlist, top, driven_kind(top.kind), arguments, library, paths, (period_ns, unit_ns), folder)
     return {"top": top.name, "kind": top.kind.name, "mapping": mapping, **measured}
 
@@ -252,8 +351,12 @@ def power_of(netlist, top, driven, arguments, library, paths, clock, folder):
     parts, rate = add_up(netlist, top, toggles, powers, arguments)
     measured = result_row(parts, counts, period_ns, arguments)
     first = ("clock_mhz", "cycles", "lanes_reduced", "results", "lanes_plain")
-    return {**{name: measured[name] for name in first}, "toggles_per_cell_and_cycle": round(rate, 4),
-            "power_mw": measured["power_mw"], "pj_per_lane_reduced": measured["pj_per_lane_reduced"]}
+    return {
+        **{name: measured[name] for name in first},
+        "toggles_per_cell_and_cycle": round(rate, 4),
+        "power_mw": measured["power_mw"],
+        "pj_per_lane_reduced": measured["pj_per_lane_reduced"],
+    }
 
 
 def output_pins(paths):
@@ -284,17 +387,38 @@ def need_simulator():
 
 
 def print_result(result):
-    print(f"{result['trace']}, memory queue full in {result['stall']:.0%} of the cycles; {result['library']}\n"
-          .replace("%", " %"))
-    header = ("top", "mapping", "MHz", "lanes", "toggles", "internal", "switching", "clock", "leakage", "total mW",
-              "pJ per lane")
+    print(
+        f"{result['trace']}, memory queue full in {result['stall']:.0%} of the cycles; {result['library']}\n".replace(
+            "%", " %"
+        )
+    )
+    header = (
+        "top",
+        "mapping",
+        "MHz",
+        "lanes",
+        "toggles",
+        "internal",
+        "switching",
+        "clock",
+        "leakage",
+        "total mW",
+        "pJ per lane",
+    )
     lines = [header]
     for row in result["rows"]:
         power = row["power_mw"]
-        lines.append((row["top"], row["mapping"], f"{row['clock_mhz']:.1f}", f"{row['lanes_reduced']:,}",
-                      f"{row['toggles_per_cell_and_cycle']:.3f}",
-                      *(f"{power[key]:.3g}" for key in ("internal", "switching", "clock_in_flops", "leakage", "total")),
-                      f"{row['pj_per_lane_reduced']:.3g}"))
+        lines.append(
+            (
+                row["top"],
+                row["mapping"],
+                f"{row['clock_mhz']:.1f}",
+                f"{row['lanes_reduced']:,}",
+                f"{row['toggles_per_cell_and_cycle']:.3f}",
+                *(f"{power[key]:.3g}" for key in ("internal", "switching", "clock_in_flops", "leakage", "total")),
+                f"{row['pj_per_lane_reduced']:.3g}",
+            )
+        )
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     for line in lines:
         print("  ".join([line[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(line[1:], widths[1:])]))
@@ -302,13 +426,20 @@ def print_result(result):
 
 def main(argv):
     known = {top.name: top for top in synth.TOPS if top.kind}
-    parser = synth.Parser(prog="scripts/power.sh", allow_abbrev=False,
-                          description="Power of the mapped netlists on the requests of a trace.")
+    parser = synth.Parser(
+        prog="scripts/power.sh",
+        allow_abbrev=False,
+        description="Power of the mapped netlists on the requests of a trace.",
+    )
     parser.add_argument("--top", action="append", metavar="NAME", help="only this row: " + ", ".join(known))
     parser.add_argument("--liberty", action="append", metavar="FILE", help="as for scripts/synth.sh")
-    parser.add_argument("--trace", metavar="FILE", default=str(TRACE), help="trace; default: the shipped one with values")
+    parser.add_argument(
+        "--trace", metavar="FILE", default=str(TRACE), help="trace; default: the shipped one with values"
+    )
     parser.add_argument("--cycles", type=int, default=4000, help="cycles of it; default: 4000")
-    parser.add_argument("--stall", type=float, default=0.5, help="share of cycles with a full memory queue; default: 0.5")
+    parser.add_argument(
+        "--stall", type=float, default=0.5, help="share of cycles with a full memory queue; default: 0.5"
+    )
     parser.add_argument("--clock-mhz", type=float, help="clock; default: as fast as the worst path allows")
     parser.add_argument("--rtl", metavar="DIR", default=str(synth.ROOT / "rtl"))
     parser.add_argument("--work", metavar="DIR", help="keep netlists and reports there")
@@ -342,8 +473,15 @@ def main(argv):
             row = synth.synthesize(top, rtl, library, unit_ns, folder, False)
             for mapping in ("small", "fast"):
                 rows.append(measure(top, mapping, row, arguments, library, paths, unit_ns, folder))
-    result = {"schema": SCHEMA, "tools": synth.tool_versions(True), "library": description["library"],
-              "liberty": description, "trace": os.path.basename(arguments.trace), "stall": arguments.stall, "rows": rows}
+    result = {
+        "schema": SCHEMA,
+        "tools": synth.tool_versions(True),
+        "library": description["library"],
+        "liberty": description,
+        "trace": os.path.basename(arguments.trace),
+        "stall": arguments.stall,
+        "rows": rows,
+    }
     print_result(result)
     if arguments.json:
         synth.write_json(arguments.json, result)

@@ -90,8 +90,10 @@ def kind_rows(kind):
     parameters = [("UnitKind", kind.number)] if kind.number else []
     parameters += [] if kind.scheduler is None else [("Scheduler", kind.scheduler)]
     chparam = " -chparam ".join(f"{name} {value}" for name, value in parameters)
-    return [Top(f"arc_subcore{suffix}_without_addr_match", "arc_subcore", chparam, "arc_addr_match", kind),
-            Top(f"arc_subcore{suffix}", "arc_subcore", chparam, "", kind)]
+    return [
+        Top(f"arc_subcore{suffix}_without_addr_match", "arc_subcore", chparam, "arc_addr_match", kind),
+        Top(f"arc_subcore{suffix}", "arc_subcore", chparam, "", kind),
+    ]
 
 
 TOPS = [
@@ -126,9 +128,9 @@ FAST_BUFFER_AND_SIZE = "buffer -c -N 8;topo;upsize;dnsize;upsize;dnsize"
 MAPPINGS = {
     "small": "strash;&get -n;&fraig -x;&put;scorr;dc2;strash;&get -n;&dch -f;&nf;&put;" + BUFFER_AND_SIZE,
     "fast": "strash;if -g -K 6;strash;dch -f;map -B 0.9;unmap;strash;if -g -K 6;strash;dch -f;map -B 0.9;topo;"
-            + FAST_BUFFER_AND_SIZE,
+    + FAST_BUFFER_AND_SIZE,
     "fast_too": "strash;dch -f;map -B 0.9;unmap;strash;if -g -K 6;strash;dch -f;map -B 0.9;topo;"
-                + FAST_BUFFER_AND_SIZE,
+    + FAST_BUFFER_AND_SIZE,
 }
 
 
@@ -144,19 +146,22 @@ class ToolFailed(Exception):
 # Tools
 # ------------------------------------------------------------------------------------------------
 
+
 def run(command, log, name, env=None, cwd=None):
     """Runs a tool with its output in the file `log`; the last lines of that are the error's text."""
     with open(log, "w", encoding="utf-8") as file:
-        status = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                env=env, cwd=cwd, check=False).returncode
+        status = subprocess.run(
+            command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=env, cwd=cwd, check=False
+        ).returncode
     if status != 0:
         tail = " | ".join(Path(log).read_text(encoding="utf-8").strip().splitlines()[-3:])
         raise ToolFailed(f"{name}: {command[0]} failed: {tail}")
 
 
 def first_line(command, pattern):
-    output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            stdin=subprocess.DEVNULL, text=True, check=False).stdout
+    output = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, check=False
+    ).stdout
     match = re.search(pattern, output)
     return match.group(0) if match else "unknown"
 
@@ -165,7 +170,9 @@ def abc_program():
     """ABC by the name that it has here."""
     name = next((name for name in ("berkeley-abc", "yosys-abc") if shutil.which(name)), None)
     if not name:
-        raise BadInput("'berkeley-abc' not found; it is in Debian's package berkeley-abc, or yosys-abc where there is none")
+        raise BadInput(
+            "'berkeley-abc' not found; it is in Debian's package berkeley-abc, or yosys-abc where there is none"
+        )
     return name
 
 
@@ -192,8 +199,10 @@ def rtl_files(rtl):
 def include_options(rtl):
     """The folder itself, and those that its arc.f names: +incdir+FOLDER."""
     lines = (rtl / "arc.f").read_text(encoding="utf-8").splitlines()
-    return " ".join(f"-I{folder}" for folder in
-                    (rtl, *(line.removeprefix("+incdir+").strip() for line in lines if line.startswith("+incdir+"))))
+    return " ".join(
+        f"-I{folder}"
+        for folder in (rtl, *(line.removeprefix("+incdir+").strip() for line in lines if line.startswith("+incdir+")))
+    )
 
 
 def rtl_view(rtl, file_list, folder):
@@ -239,8 +248,12 @@ def load_commands(top, rtl):
         # The submodule goes, and the wires at its ports become ports of the module around it: what
         # remains is synthesized as it is, with nothing known about those signals.
         # Its clock and reset are no outputs.
-        commands += ["proc", f"blackbox {top.left_out}", f"expose -evert t:{top.left_out}",
-                     "delete -output w:*.clk_i w:*.rst_ni"]
+        commands += [
+            "proc",
+            f"blackbox {top.left_out}",
+            f"expose -evert t:{top.left_out}",
+            "delete -output w:*.clk_i w:*.rst_ni",
+        ]
     return commands
 
 
@@ -276,6 +289,7 @@ def check_path(path):
 # One row
 # ------------------------------------------------------------------------------------------------
 
+
 def count_transistors(text, name):
     """(transistors, flops) of the output of transistors.ys, whose last statistics count."""
     text = text.rpartition("Printing statistics.")[2]
@@ -286,8 +300,11 @@ def count_transistors(text, name):
     cells = {cell: int(count) for cell, count in re.findall(r"^\s+(\S+)\s+(\d+)$", text, re.MULTILINE)}
     flops = {cell: count for cell, count in cells.items() if re.fullmatch(r"\$_S?DFF\w*_", cell)}
     uncounted = {cell: count for cell, count in flops.items() if cell not in COUNTED_FLOPS}
-    odd = [cell for cell in cells if cell not in flops
-           and not re.fullmatch(r"\$_(NOT|N?AND|N?OR|XN?OR|N?MUX|AOI[34]|OAI[34])_", cell)]
+    odd = [
+        cell
+        for cell in cells
+        if cell not in flops and not re.fullmatch(r"\$_(NOT|N?AND|N?OR|XN?OR|N?MUX|AOI[34]|OAI[34])_", cell)
+    ]
     if odd:
         raise ToolFailed(f"{name}: cells that have no transistor count: {' '.join(sorted(odd))}")
     if bool(uncounted) != bool(estimates[0][1]):
@@ -303,8 +320,10 @@ def register_nets(netlist):
     anonymous = re.compile(r"_\d+_")
     text = Path(netlist).read_text(encoding="utf-8")
     for instance, body in re.findall(r"^  \w+ (\S+) \((.*?)\);$", text, re.MULTILINE | re.DOTALL):
-        pins = [(pin, re.sub(r"\s+", "", net).removeprefix("\\"))
-                for pin, net in re.findall(r"\.(\w+)\((.*?)\)(?:,|$)", body.strip(), re.MULTILINE)]
+        pins = [
+            (pin, re.sub(r"\s+", "", net).removeprefix("\\"))
+            for pin, net in re.findall(r"\.(\w+)\((.*?)\)(?:,|$)", body.strip(), re.MULTILINE)
+        ]
         if len(pins) == 2:  # an inverter behind an inverting flop
             for near, far in (pins, pins[::-1]):
                 if not anonymous.fullmatch(far[1]):
@@ -312,12 +331,12 @@ def register_nets(netlist):
         for pin, net in pins:
             if pin in ("Q", "QN"):
                 nets[instance] = net
-    return {instance: behind.get(net, net) if anonymous.fullmatch(net) else net
-            for instance, net in nets.items()}
+    return {instance: behind.get(net, net) if anonymous.fullmatch(net) else net for instance, net in nets.items()}
 
 
 def split_assigns(netlist):
     """OpenSTA takes no concatenation on the left: one assignment for each bit instead."""
+
     def bits(text):
         constant = re.fullmatch(r"\d+'b([01xz]+)", text)
         if constant:
@@ -341,7 +360,9 @@ def split_assigns(netlist):
         return "\n".join(f"  assign {to} = {value};" for to, value in zip(left, right))
 
     text = Path(netlist).read_text(encoding="utf-8")
-    Path(netlist).write_text(re.sub(r"^  assign (\{ .* \}) = (.*);$", split, text, flags=re.MULTILINE), encoding="utf-8")
+    Path(netlist).write_text(
+        re.sub(r"^  assign (\{ .* \}) = (.*);$", split, text, flags=re.MULTILINE), encoding="utf-8"
+    )
 
 
 def parse_path(report, period, unit_ns, nets):
@@ -357,8 +378,13 @@ def parse_path(report, period, unit_ns, nets):
 
 def time_netlist(top, netlist, library, unit_ns, folder, mapping):
     period = 100.0 if unit_ns == 1.0 else 10_000.0
-    env = dict(os.environ, SYNTH_LIBERTY=str(library), SYNTH_NETLIST=str(netlist), SYNTH_TOP=top.module,
-               SYNTH_PERIOD=str(period))
+    env = dict(
+        os.environ,
+        SYNTH_LIBERTY=str(library),
+        SYNTH_NETLIST=str(netlist),
+        SYNTH_TOP=top.module,
+        SYNTH_PERIOD=str(period),
+    )
     log = folder / f"{top.name}.{mapping}.sta.log"
     run(["sta", "-no_splash", "-exit", str(SYNTH / "timing.tcl")], log, top.name, env)
     text = log.read_text(encoding="utf-8")
@@ -368,8 +394,7 @@ def time_netlist(top, netlist, library, unit_ns, folder, mapping):
         raise ToolFailed(f"{top.name}: sta failed: {error}")
     nets = register_nets(netlist)
     sections = re.findall(r"^@ (\w+)\n(.*?)(?=^@ )", text, re.MULTILINE | re.DOTALL)
-    return {name: path for name, body in sections
-            if (path := parse_path(body, period, unit_ns, nets)) is not None}
+    return {name: path for name, body in sections if (path := parse_path(body, period, unit_ns, nets)) is not None}
 
 
 def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
@@ -385,8 +410,13 @@ def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
     if for_simulation:
         commands.append(f"write_verilog -noattr {folder / f'{top.name}.gates.v'}")
     if library:
-        commands += ["design -load loaded", "synth -flatten", f"dfflibmap -liberty {library}", "opt",
-                     "design -save flops_mapped"]
+        commands += [
+            "design -load loaded",
+            "synth -flatten",
+            f"dfflibmap -liberty {library}",
+            "opt",
+            "design -save flops_mapped",
+        ]
         constraints = library.with_suffix(".constr")
         for mapping, script in MAPPINGS.items():
             constr = f" -constr {constraints}" if mapping != "small" and constraints.exists() else ""
@@ -452,6 +482,7 @@ def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
 # Result
 # ------------------------------------------------------------------------------------------------
 
+
 def percent(share):
     return f"{100 * share:.4f}".rstrip("0").rstrip(".") + " %"
 
@@ -468,8 +499,12 @@ def table(rows):
         line = [row["top"], f"{row['transistors']:,}", f"{row['flops']:,}", share]
         if timed:
             digits = 0 if row["area"] >= 1000 else 2
-            line += [f"{row['area']:,.{digits}f}", f"{row['path_ns']:.3f}",
-                     f"{row['fast_area']:,.{digits}f}", f"{row['fast_path_ns']:.3f}"]
+            line += [
+                f"{row['area']:,.{digits}f}",
+                f"{row['path_ns']:.3f}",
+                f"{row['fast_area']:,.{digits}f}",
+                f"{row['fast_path_ns']:.3f}",
+            ]
         lines.append(line)
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     text = []
@@ -488,8 +523,10 @@ def coalescer_lines(rows):
         names = [top.name for top in kind_rows(kind)]
         if all(name in transistors for name in names):
             without, whole = (transistors[name] for name in names)
-            lines.append(f"{kind.name}: the coalescer (arc_addr_match), which every GPU has, is {whole - without:,} "
-                         f"of the {whole:,} transistors of {names[1]}; {without:,} are what ARC adds.")
+            lines.append(
+                f"{kind.name}: the coalescer (arc_addr_match), which every GPU has, is {whole - without:,} "
+                f"of the {whole:,} transistors of {names[1]}; {without:,} are what ARC adds."
+            )
     return lines
 
 
@@ -498,14 +535,16 @@ def comparison(rows):
     entries = []
     for row in rows:
         if row["top"] in COMPARED:
-            entries.append({
-                "top": row["top"],
-                "transistors": row["transistors"],
-                "units": PAPER_UNITS,
-                "share_of_gpu": row["transistors"] * PAPER_UNITS / PAPER_GPU_TRANSISTORS,
-                "paper_transistors_below": PAPER_TRANSISTORS,
-                "paper_share_of_gpu": PAPER_SHARE,
-            })
+            entries.append(
+                {
+                    "top": row["top"],
+                    "transistors": row["transistors"],
+                    "units": PAPER_UNITS,
+                    "share_of_gpu": row["transistors"] * PAPER_UNITS / PAPER_GPU_TRANSISTORS,
+                    "paper_transistors_below": PAPER_TRANSISTORS,
+                    "paper_share_of_gpu": PAPER_SHARE,
+                }
+            )
     return entries
 
 
@@ -517,9 +556,11 @@ def print_result(result):
     if lines := coalescer_lines(result["rows"]):
         print("\n" + "\n".join(lines))
     for entry in result["paper"]:
-        print(f"\n{entry['top']}: 128 x 4 units are {entry['transistors'] * PAPER_UNITS / 1e6:.1f} M transistors, "
-              f"{percent(round(entry['share_of_gpu'], 6))} of the 76 billion of an RTX 4090."
-              f"\n  ARC (ASPLOS '25, 5.4) reports under 70,000 transistors per FPU, {percent(PAPER_SHARE)}.")
+        print(
+            f"\n{entry['top']}: 128 x 4 units are {entry['transistors'] * PAPER_UNITS / 1e6:.1f} M transistors, "
+            f"{percent(round(entry['share_of_gpu'], 6))} of the 76 billion of an RTX 4090."
+            f"\n  ARC (ASPLOS '25, 5.4) reports under 70,000 transistors per FPU, {percent(PAPER_SHARE)}."
+        )
 
 
 def write_json(path, result):
@@ -542,6 +583,7 @@ def check_writable(path):
 # Baseline
 # ------------------------------------------------------------------------------------------------
 
+
 def provenance(result):
     """What the figures depend on besides the RTL."""
     liberty_hash = result["liberty"]["sha256"] if result["liberty"] else None
@@ -560,8 +602,11 @@ def check(result, baseline_path):
         raise BadInput(f"{baseline_path} is not a {SCHEMA} file") from error
 
     now = provenance(result)
-    stale = [f"{key} was {recorded.get(key)}, is {value}" for key, value in now.items()
-             if value is not None and recorded.get(key) != value]
+    stale = [
+        f"{key} was {recorded.get(key)}, is {value}"
+        for key, value in now.items()
+        if value is not None and recorded.get(key) != value
+    ]
     differences = []
     for row in result["rows"]:
         if row["top"] not in accepted:
@@ -595,31 +640,45 @@ def check(result, baseline_path):
 # Command line
 # ------------------------------------------------------------------------------------------------
 
+
 class Parser(argparse.ArgumentParser):
     def error(self, message):
         raise BadInput(f"{message} (see --help)")
 
 
 def parse_arguments(argv):
-    parser = Parser(prog="scripts/synth.sh", allow_abbrev=False,
-                    description="Transistors, area and worst path of the RTL by Yosys and OpenSTA.")
-    parser.add_argument("--top", action="append", metavar="NAME",
-                        help="only this row; may be repeated. One of: " + ", ".join(t.name for t in TOPS))
-    parser.add_argument("--liberty", action="append", metavar="FILE",
-                        help="Liberty file, plain or .gz; repeat for a library in several files. "
-                             "Default: Debian's osu018")
+    parser = Parser(
+        prog="scripts/synth.sh",
+        allow_abbrev=False,
+        description="Transistors, area and worst path of the RTL by Yosys and OpenSTA.",
+    )
+    parser.add_argument(
+        "--top",
+        action="append",
+        metavar="NAME",
+        help="only this row; may be repeated. One of: " + ", ".join(t.name for t in TOPS),
+    )
+    parser.add_argument(
+        "--liberty",
+        action="append",
+        metavar="FILE",
+        help="Liberty file, plain or .gz; repeat for a library in several files. " "Default: Debian's osu018",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
     parser.add_argument("--work", metavar="DIR", help="keep netlists, reports and logs there")
     parser.add_argument("--transistors-only", action="store_true", help="no Liberty file, area and path")
     parser.add_argument("--jobs", type=int, metavar="N", help="rows at a time; default: all cores")
-    parser.add_argument("--rtl", metavar="DIR", default=str(ROOT / "rtl"),
-                        help="RTL folder with its arc.f; default: rtl/")
+    parser.add_argument(
+        "--rtl", metavar="DIR", default=str(ROOT / "rtl"), help="RTL folder with its arc.f; default: rtl/"
+    )
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("--check", action="store_true",
-                       help="fail when a figure differs from the accepted ones by more than 2 %%")
+    group.add_argument(
+        "--check", action="store_true", help="fail when a figure differs from the accepted ones by more than 2 %%"
+    )
     group.add_argument("--record", action="store_true", help="accept the figures of this run")
-    parser.add_argument("--baseline", metavar="FILE", default=str(BASELINE),
-                        help="accepted figures; default: synth/baseline.json")
+    parser.add_argument(
+        "--baseline", metavar="FILE", default=str(BASELINE), help="accepted figures; default: synth/baseline.json"
+    )
     arguments = parser.parse_args(argv)
 
     known = {top.name: top for top in TOPS}
@@ -667,24 +726,31 @@ def prepare_liberty(arguments, folder):
     merged.write_text(text, encoding="latin-1")
     if driver := liberty.small_buffer(library):
         merged.with_suffix(".constr").write_text(f"set_driving_cell {driver}\n", encoding="latin-1")
-    files = [{"path": path, "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest()}
-             for path in paths]
-    return merged, unit_ns, {
-        "library": library.args.strip('"'),
-        "sha256": hashlib.sha256("".join(file["sha256"] for file in files).encode()).hexdigest(),
-        "files": files,
-        "cells": len(library.all("cell")),
-        "cells_dropped": sum(len(names) for names in dropped.values()),
-        "time_unit": library.attribute("time_unit"),
-    }
+    files = [{"path": path, "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest()} for path in paths]
+    return (
+        merged,
+        unit_ns,
+        {
+            "library": library.args.strip('"'),
+            "sha256": hashlib.sha256("".join(file["sha256"] for file in files).encode()).hexdigest(),
+            "files": files,
+            "cells": len(library.all("cell")),
+            "cells_dropped": sum(len(names) for names in dropped.values()),
+            "time_unit": library.attribute("time_unit"),
+        },
+    )
 
 
 def synthesize_all(arguments, library, unit_ns, folder):
     """Rows in table order. The largest starts first, so that no core is left with it at the end."""
     rows = {}
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        futures = {pool.submit(synthesize, top, Path(arguments.rtl).absolute(), library, unit_ns, folder,
-                               bool(arguments.work)): top for top in reversed(arguments.tops)}
+        futures = {
+            pool.submit(
+                synthesize, top, Path(arguments.rtl).absolute(), library, unit_ns, folder, bool(arguments.work)
+            ): top
+            for top in reversed(arguments.tops)
+        }
         try:
             for future in concurrent.futures.as_completed(futures):
                 rows[futures[future].name] = future.result()
@@ -741,13 +807,29 @@ def exit_with(main_function, name):
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, RecursionError,
-            MemoryError) as error:
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        EOFError,
+        RecursionError,
+        MemoryError,
+    ) as error:
         if os.environ.get("WARPFOLD_TRACEBACK"):
             raise
         said = " ".join(str(error).split())
-        print(f"{name}: " + (said if isinstance(error, (OSError, ValueError)) else
-                             f"input is not as expected: {type(error).__name__} {said}"), file=sys.stderr)
+        print(
+            f"{name}: "
+            + (
+                said
+                if isinstance(error, (OSError, ValueError))
+                else f"input is not as expected: {type(error).__name__} {said}"
+            ),
+            file=sys.stderr,
+        )
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -24,7 +24,9 @@ HEDGES = ("in place of", "of its own", "of their own", "the model before", "olde
 # The notebook is about what was; the changelog's form is another's.
 HISTORY = ("docs/notebook.md", "CHANGELOG.md")
 USERS = ("README.md", "traces/README.md", "synth/README.md")
-TYPED = re.compile(r"^(?:\$ |(?:warpfold\w*|testfloat_gen|cmake|ctest|export|scripts/\S+\.(?:sh|py)|synth/\S+\.py|nvcc)(?: |$))")
+TYPED = re.compile(
+    r"^(?:\$ |(?:warpfold\w*|testfloat_gen|cmake|ctest|export|scripts/\S+\.(?:sh|py)|synth/\S+\.py|nvcc)(?: |$))"
+)
 
 
 def is_for_users(name):
@@ -96,9 +98,18 @@ def main():
     root = Path(sys.argv[1]).resolve() if len(sys.argv) == 2 else ROOT
     try:
         pages = {path.resolve(): Page(path, root) for path in page_paths(root)}
-        broken = [(page.name, *fault) for page in pages.values()
-                  for fault in [*length(page), *paragraphs(page), *hedges(page), *links(page, pages),
-                                *examples(page), *commands(page)]]
+        broken = [
+            (page.name, *fault)
+            for page in pages.values()
+            for fault in [
+                *length(page),
+                *paragraphs(page),
+                *hedges(page),
+                *links(page, pages),
+                *examples(page),
+                *commands(page),
+            ]
+        ]
     except (BadPage, OSError, UnicodeDecodeError) as error:
         print(f"form.py: {error}", file=sys.stderr)
         return 1

@@ -21,18 +21,18 @@ class BadPage(Exception):
 
 @dataclass
 class Command:
-    text: str                # as typed, without "$ "
-    output: list             # the lines below it, patterns among them
-    first: int               # index of the first output line in the page
-    last: int                # index behind the last one
+    text: str  # as typed, without "$ "
+    output: list  # the lines below it, patterns among them
+    first: int  # index of the first output line in the page
+    last: int  # index behind the last one
 
 
 @dataclass
 class Block:
-    line: int                # of the opening fence, from 1
+    line: int  # of the opening fence, from 1
     language: str
     lines: list
-    marks: dict = field(default_factory=dict)   # of the comment in front of it: "test" and "file"
+    marks: dict = field(default_factory=dict)  # of the comment in front of it: "test" and "file"
 
     @property
     def words(self):
@@ -73,8 +73,9 @@ def check_mark(kind, text, line):
     rest = re.sub(r"\bexit \d+", "", text).split()
     wrong = [word for word in rest if word not in WORDS]
     if wrong:
-        raise BadPage(f"line {line}: '{wrong[0]}' is no mark of a test; "
-                      f"there are: {', '.join(sorted(WORDS))}, exit N")
+        raise BadPage(
+            f"line {line}: '{wrong[0]}' is no mark of a test; " f"there are: {', '.join(sorted(WORDS))}, exit N"
+        )
 
 
 class Page:
@@ -82,7 +83,7 @@ class Page:
         self.path, self.root = Path(path), root
         self.name = self.path.resolve().relative_to(root.resolve()).as_posix()
         self.lines = self.path.read_text(encoding="utf-8").splitlines()
-        self.blocks, self.prose = [], []   # prose: (line number from 1, text), blocks left out
+        self.blocks, self.prose = [], []  # prose: (line number from 1, text), blocks left out
         self.read()
 
     def read(self):
@@ -193,14 +194,21 @@ class Page:
 
 def page_paths(root=ROOT):
     """All pages of the repository: those that Git tracks or would."""
-    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "*.md"],
-                            capture_output=True, text=True, check=False)
+    listed = subprocess.run(
+        ["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "*.md"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if listed.returncode == 0:
         names = listed.stdout.splitlines()
-    else:                     # an unpacked archive
+    else:  # an unpacked archive
         skip = {"build", "out", "results"}
-        names = [path.relative_to(root).as_posix() for path in root.rglob("*.md")
-                 if path.relative_to(root).parts[0] not in skip]
+        names = [
+            path.relative_to(root).as_posix()
+            for path in root.rglob("*.md")
+            if path.relative_to(root).parts[0] not in skip
+        ]
     return sorted(root / name for name in set(names) if (root / name).is_file())
 
 

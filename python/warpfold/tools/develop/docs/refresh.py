@@ -20,7 +20,7 @@ def chunk(shown, lines):
     tail = shown[::-1].index(GAP)
     if head + tail > len(lines):
         return lines
-    return [*lines[:head], GAP, *lines[len(lines) - tail:]]
+    return [*lines[:head], GAP, *lines[len(lines) - tail :]]
 
 
 def refreshed(shown, lines, matches):
@@ -28,11 +28,12 @@ def refreshed(shown, lines, matches):
     if GAP not in shown:
         return lines
     new = []
-    steps = difflib.SequenceMatcher(None, [shape(line) if line != GAP else None for line in shown],
-                                    [shape(line) for line in lines], autojunk=False).get_opcodes()
+    steps = difflib.SequenceMatcher(
+        None, [shape(line) if line != GAP else None for line in shown], [shape(line) for line in lines], autojunk=False
+    ).get_opcodes()
     for kind, a0, a1, b0, b1 in steps:
         if kind == "insert":
-            beside_gap = GAP in shown[max(a0 - 1, 0):a0 + 1]
+            beside_gap = GAP in shown[max(a0 - 1, 0) : a0 + 1]
             new += [] if beside_gap else lines[b0:b1]
         elif kind == "delete":
             new += [line for line in shown[a0:a1] if line == GAP]

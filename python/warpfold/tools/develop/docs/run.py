@@ -56,8 +56,9 @@ def matches(pattern, lines):
 
 
 def difference(command, lines):
-    return "\n".join(difflib.unified_diff(clean("\n".join(command.output)), lines, "the page", "the command",
-                                          lineterm=""))
+    return "\n".join(
+        difflib.unified_diff(clean("\n".join(command.output)), lines, "the page", "the command", lineterm="")
+    )
 
 
 class Runner:
@@ -74,8 +75,9 @@ class Runner:
 
     def page(self, page):
         """Complaints about one page; with --update its file is written anew where an output differs."""
-        complaints = [f"line {number}: {fault}" for number, code in page.inline_code()
-                      for fault in self.usage.faults(code)]
+        complaints = [
+            f"line {number}: {fault}" for number, code in page.inline_code() for fault in self.usage.faults(code)
+        ]
         changes = []
         with Scratch(ROOT, self.args.build) as scratch:
             for block in page.blocks:
@@ -85,7 +87,7 @@ class Runner:
                     complaints += self.block(block, scratch, changes)
         if changes and self.args.update:
             for command, lines in reversed(changes):
-                page.lines[command.first:command.last] = refreshed(clean("\n".join(command.output)), lines, matches)
+                page.lines[command.first : command.last] = refreshed(clean("\n".join(command.output)), lines, matches)
             page.path.write_text("\n".join(page.lines) + "\n", encoding="utf-8")
             complaints = [complaint for complaint in complaints if DIFFERS not in complaint]
             print(f"{page.name}: {len(changes)} outputs brought up to date")
@@ -119,19 +121,33 @@ class Runner:
 
 def arguments():
     parser = argparse.ArgumentParser(
-        prog="docs.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        prog="docs.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="pages [all of the repository]")
-    parser.add_argument("--update", action="store_true", help="write what the commands print into the pages; what they leave out stays left out")
+    parser.add_argument(
+        "--update",
+        action="store_true",
+        help="write what the commands print into the pages; what they leave out stays left out",
+    )
     parser.add_argument("--nightly", action="store_true", help="also run blocks that take minutes")
     parser.add_argument("--gpu", action="store_true", help="also run blocks that need a GPU")
     parser.add_argument("--verbose", action="store_true", help="print each command with its time")
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds for a command [300; at night 4 hours]")
-    parser.add_argument("--warpfold", type=Path, help="the program [build/release/model/warpfold]",
-                        default=Path(os.environ.get("WARPFOLD") or ROOT / "build/release/model/warpfold"))
-    parser.add_argument("--changed", type=Path, metavar="WARPFOLD",
-                        help="the program with the diffs of the page in it; also run blocks that need it")
-    parser.add_argument("--build", type=Path, help="build folder that the commands see [build/release]",
-                        default=ROOT / "build/release")
+    parser.add_argument(
+        "--warpfold",
+        type=Path,
+        help="the program [build/release/model/warpfold]",
+        default=Path(os.environ.get("WARPFOLD") or ROOT / "build/release/model/warpfold"),
+    )
+    parser.add_argument(
+        "--changed",
+        type=Path,
+        metavar="WARPFOLD",
+        help="the program with the diffs of the page in it; also run blocks that need it",
+    )
+    parser.add_argument(
+        "--build", type=Path, help="build folder that the commands see [build/release]", default=ROOT / "build/release"
+    )
     args = parser.parse_args()
     for option in ("warpfold", "changed"):
         program = getattr(args, option)

@@ -16,12 +16,19 @@ NOT_TAKEN = ("build", "out", "results", ".git")
 
 
 def tracked_files(root):
-    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
-                            capture_output=True, text=True, check=False)
+    listed = subprocess.run(
+        ["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if listed.returncode == 0:
         return [name for name in listed.stdout.split("\0") if name]
-    return [path.relative_to(root).as_posix() for path in root.rglob("*")
-            if path.is_file() and path.relative_to(root).parts[0] not in NOT_TAKEN]
+    return [
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*")
+        if path.is_file() and path.relative_to(root).parts[0] not in NOT_TAKEN
+    ]
 
 
 def copy_programs(build, target, sources):
@@ -78,7 +85,10 @@ class Scratch:
             **{name: os.environ[name] for name in TAKEN if name in os.environ},
             "PATH": f"{tools}:{os.environ.get('PATH', '/usr/bin:/bin')}",
             "WARPFOLD_POINTS": str(self.folder / "results/points"),
-            "COLUMNS": "100", "LC_ALL": "C.UTF-8", "TERM": "dumb", "PYTHONDONTWRITEBYTECODE": "1",
+            "COLUMNS": "100",
+            "LC_ALL": "C.UTF-8",
+            "TERM": "dumb",
+            "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUNBUFFERED": "1",
         }
 
@@ -89,7 +99,7 @@ class Scratch:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def write(self, name, text):
-        target = (self.folder / name)
+        target = self.folder / name
         if self.folder.resolve() not in target.resolve().parents and not target.is_symlink():
             raise ValueError(f"{name} lies outside the repository")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -102,8 +112,15 @@ class Scratch:
         (self.tools / "warpfold").unlink(missing_ok=True)
         (self.tools / "warpfold").symlink_to(warpfold)
         environment = {**self.environment, "WARPFOLD": str(warpfold)}
-        with subprocess.Popen(["bash", "-c", command], cwd=self.folder, env=environment, start_new_session=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        with subprocess.Popen(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=environment,
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        ) as process:
             try:
                 output, _ = process.communicate(timeout=timeout)
                 code, note = process.returncode, ""

@@ -14,8 +14,14 @@ OPTION = re.compile(r"^--[a-z][a-z0-9-]*")
 
 def output_of(*command, environment=None):
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60,
-                              env={**os.environ, "COLUMNS": "100", "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})})
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env={**os.environ, "COLUMNS": "100", "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})},
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout + done.stderr
@@ -38,12 +44,18 @@ class Usage:
         """What a script says of itself: its head, and what --help prints where it has that."""
         path = self.root / name
         text = path.read_text(encoding="utf-8", errors="replace")
-        head = "\n".join(text.splitlines()[:60]) if path.suffix == ".py" else \
-            "\n".join(re.match(r"(?:#.*\n)*", text)[0].splitlines())
+        head = (
+            "\n".join(text.splitlines()[:60])
+            if path.suffix == ".py"
+            else "\n".join(re.match(r"(?:#.*\n)*", text)[0].splitlines())
+        )
         if re.search(r"^\s*(?:\(cd \S+ && )?cmake --", text, re.M) and "-h | --help" not in text:
             return head + self.tool_help(text)
-        has_help = path.suffix == ".py" or re.search(r"-h \| --help|--help +all options", text) or \
-            re.search(r"^exec (?:\"\$\{tools\[@\]\}\"|python3 -B)", text, re.M)
+        has_help = (
+            path.suffix == ".py"
+            or re.search(r"-h \| --help|--help +all options", text)
+            or re.search(r"^exec (?:\"\$\{tools\[@\]\}\"|python3 -B)", text, re.M)
+        )
         if not has_help or not os.access(path, os.X_OK):
             return head
         # What it is named in spares a script from building one.
@@ -82,14 +94,18 @@ class Usage:
             taken.append(words[0])
             words = words[1:]
         text = self.warpfold_help(*taken)
-        return [f"`warpfold {' '.join(taken)}` has no option {option}"
-                for option in self.options(words) if not re.search(rf"{option}(?![\w-])", text)]
+        return [
+            f"`warpfold {' '.join(taken)}` has no option {option}"
+            for option in self.options(words)
+            if not re.search(rf"{option}(?![\w-])", text)
+        ]
 
     def script_faults(self, words):
         name = words[0].rstrip("/:")
         if "*" in name:
-            names = fnmatch.filter((path.relative_to(self.root).as_posix()
-                                    for path in (self.root / "scripts").rglob("*")), name)
+            names = fnmatch.filter(
+                (path.relative_to(self.root).as_posix() for path in (self.root / "scripts").rglob("*")), name
+            )
             return [] if names else [f"nothing is called {name}"]
         if not (self.root / name).exists():
             return [f"there is no {name}"]
@@ -97,8 +113,7 @@ class Usage:
         if not wanted or not (self.root / name).is_file():
             return []
         text = self.script_help(name)
-        return [f"{name} has no option {option}"
-                for option in wanted if not re.search(rf"{option}(?![\w-])", text)]
+        return [f"{name} has no option {option}" for option in wanted if not re.search(rf"{option}(?![\w-])", text)]
 
     @staticmethod
     def options(words):

@@ -63,7 +63,9 @@ def assign(netlist, levels, places):
         free = [buffer.name for buffer in level]
         for group in cut(below, places, len(level)):
             middle = centre(group, places)
-            near = min(free, key=lambda name: (abs(places[name][0] - middle[0]) + abs(places[name][1] - middle[1]), name))
+            near = min(
+                free, key=lambda name: (abs(places[name][0] - middle[0]) + abs(places[name][1] - middle[1]), name)
+            )
             free.remove(near)
             for name in group:
                 cells[name].pins[pin] = cells[near].pins["Y"]

@@ -18,16 +18,32 @@ def compare(netlist, extracted, folder, log):
     top = netlist.top
     write_spice(netlist, pins_of_cells(extracted), folder / "netlist.spice")
     # netgen names both sides after their files' paths in its result.
-    tool(["netgen-lvs", "-batch", "lvs", f"{extracted.resolve()} {top}", f"netlist.spice {top}",
-          f"{TECH}/osu018_setup.tcl", "comp.out", "-json", "-blackbox"], log, top, folder, ["comp.out", "comp.json"])
+    tool(
+        [
+            "netgen-lvs",
+            "-batch",
+            "lvs",
+            f"{extracted.resolve()} {top}",
+            f"netlist.spice {top}",
+            f"{TECH}/osu018_setup.tcl",
+            "comp.out",
+            "-json",
+            "-blackbox",
+        ],
+        log,
+        top,
+        folder,
+        ["comp.out", "comp.json"],
+    )
     text = log.read_text(encoding="latin-1")
     result = re.findall(r"^Result: (.*)$", text, re.MULTILINE)
     if not result:
         raise synth.ToolFailed(f"{top}: netgen gave no result: {' | '.join(text.strip().splitlines()[-3:])}")
     report = (folder / "comp.out").read_text(encoding="latin-1")
     # Of ports that are swapped netgen says so, and that the circuits match.
-    ports = re.findall(r"^(\S.*?) *\|(\S.*?) *\*\*Mismatch\*\*\s*$", report[report.rfind("Subcircuit pins:"):],
-                       re.MULTILINE)
+    ports = re.findall(
+        r"^(\S.*?) *\|(\S.*?) *\*\*Mismatch\*\*\s*$", report[report.rfind("Subcircuit pins:") :], re.MULTILINE
+    )
     if result[-1].strip() == MATCH and not ports:
         return []
     lines = differences(json.loads((folder / "comp.json").read_text(encoding="latin-1")))

@@ -18,10 +18,21 @@ from .unit_power import unit_power
 SCHEMA = "warpfold.layout/1"
 HERE = Path(__file__).resolve().parent
 DEFAULT_TOP = "arc_reduction_serial"
-TOOLS = [("yosys", "yosys"), ("sta", "opensta"), ("graywolf", "graywolf"), ("qrouter", "qrouter"), ("magic", "magic"),
-         ("netgen-lvs", "netgen-lvs"), ("klayout", "klayout"), ("tclsh", "tcl")]
-FILES = [(place.LEF, "qflow-tech-osu018"), (synth.DEFAULT_LIBERTY, "qflow-tech-osu018"),
-         (f"{place.SCRIPTS}/place2def.tcl", "qflow")]
+TOOLS = [
+    ("yosys", "yosys"),
+    ("sta", "opensta"),
+    ("graywolf", "graywolf"),
+    ("qrouter", "qrouter"),
+    ("magic", "magic"),
+    ("netgen-lvs", "netgen-lvs"),
+    ("klayout", "klayout"),
+    ("tclsh", "tcl"),
+]
+FILES = [
+    (place.LEF, "qflow-tech-osu018"),
+    (synth.DEFAULT_LIBERTY, "qflow-tech-osu018"),
+    (f"{place.SCRIPTS}/place2def.tcl", "qflow"),
+]
 # Comparisons of a layout with its netlist, between which missing vias are added.
 ATTEMPTS = 3
 PICTURE_WIDTH = 800
@@ -30,6 +41,7 @@ PICTURE_WIDTH = 800
 # ------------------------------------------------------------------------------------------------
 # Steps
 # ------------------------------------------------------------------------------------------------
+
 
 def place_with_tree(netlist, folder, logs):
     """Places, adds a clock tree and places again; (DEF file, levels of the tree)."""
@@ -63,8 +75,14 @@ def route_and_check(netlist, folder, logs):
 def time_layout(netlist, files, library, unit_ns, log):
     """Worst paths without wires, with them, and with the clock's delays."""
     period = 100.0 if unit_ns == 1.0 else 10_000.0
-    env = dict(os.environ, SYNTH_LIBERTY=str(library), SYNTH_NETLIST=str(files["verilog"]), SYNTH_TOP=netlist.top,
-               SYNTH_PERIOD=str(period), SYNTH_SPEF=str(files["spef"]))
+    env = dict(
+        os.environ,
+        SYNTH_LIBERTY=str(library),
+        SYNTH_NETLIST=str(files["verilog"]),
+        SYNTH_TOP=netlist.top,
+        SYNTH_PERIOD=str(period),
+        SYNTH_SPEF=str(files["spef"]),
+    )
     synth.run(["sta", "-no_splash", "-exit", str(synth.SYNTH / "layout/timing.tcl")], log, netlist.top, env)
     text = log.read_text(encoding="utf-8")
     if "Error:" in text or "@ done" not in text:
@@ -74,8 +92,11 @@ def time_layout(netlist, files, library, unit_ns, log):
     paths = {name: synth.parse_path(body, period, unit_ns, netlist.registers) for name, body in sections.items()}
     result = {"worst": {"without_wires": paths["ideal"], "with_wires": paths["wires"]}}
     if paths.get("ideal_reg_to_reg"):
-        result["reg_to_reg"] = {"without_wires": paths["ideal_reg_to_reg"], "with_wires": paths["wires_reg_to_reg"],
-                                "with_tree": paths["tree_reg_to_reg"]}
+        result["reg_to_reg"] = {
+            "without_wires": paths["ideal_reg_to_reg"],
+            "with_wires": paths["wires_reg_to_reg"],
+            "with_tree": paths["tree_reg_to_reg"],
+        }
     return result, clock_delays(sections.get("skew", ""), sections.get("hold", ""), unit_ns)
 
 
@@ -91,8 +112,24 @@ def clock_delays(report, hold, unit_ns):
 
 
 def draw(netlist, gds, picture, log):
-    place.tool(["klayout", "-z", "-rd", f"gds={gds}", "-rd", f"out={picture}", "-rd", f"width={PICTURE_WIDTH}", "-r",
-                str(HERE / "picture.py")], log, netlist.top, picture.parent, [picture.name])
+    place.tool(
+        [
+            "klayout",
+            "-z",
+            "-rd",
+            f"gds={gds}",
+            "-rd",
+            f"out={picture}",
+            "-rd",
+            f"width={PICTURE_WIDTH}",
+            "-r",
+            str(HERE / "picture.py"),
+        ],
+        log,
+        netlist.top,
+        picture.parent,
+        [picture.name],
+    )
 
 
 def lay_out(top, arguments, library, unit_ns, folder):
@@ -106,8 +143,13 @@ def lay_out(top, arguments, library, unit_ns, folder):
         raise BadInput(f"{top.name} has no cells")
     _, levels = place_with_tree(netlist, folder / "route", logs)
     definition, resistances, repairs, violations, differences = route_and_check(netlist, folder, logs)
-    files = {"verilog": folder / f"{top.name}.layout.v", "spef": folder / f"{top.name}.spef",
-             "def": folder / f"{top.name}.def", "gds": folder / f"{top.name}.gds", "picture": folder / f"{top.name}.png"}
+    files = {
+        "verilog": folder / f"{top.name}.layout.v",
+        "spef": folder / f"{top.name}.spef",
+        "def": folder / f"{top.name}.def",
+        "gds": folder / f"{top.name}.gds",
+        "picture": folder / f"{top.name}.png",
+    }
     netlists.write_verilog(netlist, files["verilog"])
     shutil.copyfile(definition, files["def"])
     shutil.copyfile(folder / "masks" / f"{netlist.top}.gds", files["gds"])
@@ -122,17 +164,29 @@ def lay_out(top, arguments, library, unit_ns, folder):
     cell_area = sum(areas[cell.type] for cell in netlist.cells)
     routes = route.routes(definition)
     by_layer = route.length_by_layer(routes)
-    row = {"top": top.name, "mapping": arguments.mapping, "transistors": synthesis["transistors"],
-           "cells": len(netlist.cells), "flops": synthesis["flops"], "nets": len(netlist.pins_of()),
-           "die_um": [round(width, 2), round(height, 2)], "die_um2": round(width * height), "cells_um2": round(cell_area),
-           "filled": round(cell_area / (width * height), 4), "wire_um": round(sum(by_layer.values())),
-           "wire_um_by_layer": {layer: round(length) for layer, length in by_layer.items()},
-           "vias": sum(len(wire.vias) for net, wire in routes.items() if net not in ("vdd", "gnd")),
-           "capacitance_pf": round(sum(capacitance.get(net, 0.0) for net in netlist.pins_of()) / 1e3, 3),
-           "nets_without_tree_of_resistances": len(spef.lumped),
-           "clock": {"buffers": [len(level) for level in levels], **delays}, "timing": timing, "repairs": repairs,
-           "drc": [{"rule": rule, "x_um": x, "y_um": y} for rule, x, y in violations], "lvs": differences,
-           "gds_sha256": hashlib.sha256(files["gds"].read_bytes()).hexdigest()}
+    row = {
+        "top": top.name,
+        "mapping": arguments.mapping,
+        "transistors": synthesis["transistors"],
+        "cells": len(netlist.cells),
+        "flops": synthesis["flops"],
+        "nets": len(netlist.pins_of()),
+        "die_um": [round(width, 2), round(height, 2)],
+        "die_um2": round(width * height),
+        "cells_um2": round(cell_area),
+        "filled": round(cell_area / (width * height), 4),
+        "wire_um": round(sum(by_layer.values())),
+        "wire_um_by_layer": {layer: round(length) for layer, length in by_layer.items()},
+        "vias": sum(len(wire.vias) for net, wire in routes.items() if net not in ("vdd", "gnd")),
+        "capacitance_pf": round(sum(capacitance.get(net, 0.0) for net in netlist.pins_of()) / 1e3, 3),
+        "nets_without_tree_of_resistances": len(spef.lumped),
+        "clock": {"buffers": [len(level) for level in levels], **delays},
+        "timing": timing,
+        "repairs": repairs,
+        "drc": [{"rule": rule, "x_um": x, "y_um": y} for rule, x, y in violations],
+        "lvs": differences,
+        "gds_sha256": hashlib.sha256(files["gds"].read_bytes()).hexdigest(),
+    }
     period = max(timing["worst"]["with_wires"]["ns"], timing.get("reg_to_reg", {}).get("with_tree", {}).get("ns", 0.0))
     row["power"] = unit_power(top, netlist, files, period, arguments, library, folder)
     return row
@@ -142,23 +196,36 @@ def lay_out(top, arguments, library, unit_ns, folder):
 # Command line
 # ------------------------------------------------------------------------------------------------
 
+
 def parse_arguments(argv):
-    parser = synth.Parser(prog="scripts/layout.sh", allow_abbrev=False,
-                          description="Places and routes a module with Debian's osu018 cells, checks, times and draws it.")
-    parser.add_argument("--top", metavar="NAME", default=DEFAULT_TOP,
-                        help=f"a row of scripts/synth.sh or a module; default: {DEFAULT_TOP}")
+    parser = synth.Parser(
+        prog="scripts/layout.sh",
+        allow_abbrev=False,
+        description="Places and routes a module with Debian's osu018 cells, checks, times and draws it.",
+    )
+    parser.add_argument(
+        "--top",
+        metavar="NAME",
+        default=DEFAULT_TOP,
+        help=f"a row of scripts/synth.sh or a module; default: {DEFAULT_TOP}",
+    )
     parser.add_argument("--rtl", metavar="DIR", default=str(synth.ROOT / "rtl"), help="RTL folder; default: rtl/")
     parser.add_argument("--file-list", metavar="F", help="the RTL's files in order; default: arc.f in the RTL folder")
     parser.add_argument("--parameters", nargs="+", metavar="NAME=VALUE", help="parameters of the module")
     parser.add_argument("--without", metavar="MODULE", help="leave this module out: its ports become ports of the top")
-    parser.add_argument("--mapping", choices=("small", "fast"), default="small",
-                        help="mapping of scripts/synth.sh; default: small")
-    parser.add_argument("--out", metavar="DIR", help="GDS, picture, DEF, SPEF, netlist and logs; default: out/layout/NAME")
+    parser.add_argument(
+        "--mapping", choices=("small", "fast"), default="small", help="mapping of scripts/synth.sh; default: small"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="GDS, picture, DEF, SPEF, netlist and logs; default: out/layout/NAME"
+    )
     parser.add_argument("--json", metavar="F", help="write the result as JSON")
     parser.add_argument("--no-power", action="store_true", help="leave out the power")
     parser.add_argument("--trace", metavar="FILE", help="recorded requests for the power; default: as scripts/power.sh")
     parser.add_argument("--cycles", type=int, default=4000, help="cycles of it; default: 4000")
-    parser.add_argument("--stall", type=float, default=0.5, help="share of cycles with a full memory queue; default: 0.5")
+    parser.add_argument(
+        "--stall", type=float, default=0.5, help="share of cycles with a full memory queue; default: 0.5"
+    )
     parser.add_argument("--unit-stimulus", metavar="FILE", help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
     if arguments.cycles < 1 or not 0 <= arguments.stall < 1:
@@ -180,8 +247,9 @@ def chosen_top(arguments):
     if arguments.without and not re.fullmatch(r"\w+", arguments.without):
         raise BadInput(f"--without: '{arguments.without}' is no module")
     parameters = " -chparam ".join(text.replace("=", " ", 1) for text in arguments.parameters or [])
-    return dataclasses.replace(top, chparam=parameters or top.chparam, left_out=arguments.without or top.left_out,
-                               foreign=arguments.foreign)
+    return dataclasses.replace(
+        top, chparam=parameters or top.chparam, left_out=arguments.without or top.left_out, foreign=arguments.foreign
+    )
 
 
 def need_tools():
@@ -214,8 +282,13 @@ def main(argv):
             row = lay_out(top, arguments, library, unit_ns, work)
         finally:
             show.keep(work, out)
-    result = {"schema": SCHEMA, "tools": show.versions(), "library": description["library"], "liberty": description,
-              "rows": [row]}
+    result = {
+        "schema": SCHEMA,
+        "tools": show.versions(),
+        "library": description["library"],
+        "liberty": description,
+        "rows": [row],
+    }
     show.print_result(result, out)
     if arguments.json:
         synth.write_json(arguments.json, result)

@@ -74,16 +74,23 @@ def run(netlist, definition, folder, log):
     for old in folder.glob("*.ext"):
         old.unlink()
     (folder / "run.tcl").write_text(SCRIPT.format(top=top, lef=LEF, definition=definition), encoding="ascii")
-    tool(["magic", "-dnull", "-noconsole", "-rcfile", f"{TECH}/osu018.magicrc", "run.tcl"], log, top, folder,
-         [f"{top}.gds", f"{top}.spice", f"{top}.caps.spice"])
+    tool(
+        ["magic", "-dnull", "-noconsole", "-rcfile", f"{TECH}/osu018.magicrc", "run.tcl"],
+        log,
+        top,
+        folder,
+        [f"{top}.gds", f"{top}.spice", f"{top}.caps.spice"],
+    )
     text = log.read_text(encoding="latin-1")
     units = re.search(r"^@ units ([\d.]+)", text, re.MULTILINE)
     patched = re.search(r"^@ patched (\d+)", text, re.MULTILINE)
     if not units or not patched or "@ done" not in text:
         raise synth.ToolFailed(f"{top}: magic failed: {' | '.join(text.strip().splitlines()[-3:])}")
     scale = float(units.group(1))
-    violations = [(rule, round(int(x) * scale, 2), round(int(y) * scale, 2)) for rule, x, y in
-                  re.findall(r"^@ violation \{(.*)\} (-?\d+) (-?\d+) ", text, re.MULTILINE)]
+    violations = [
+        (rule, round(int(x) * scale, 2), round(int(y) * scale, 2))
+        for rule, x, y in re.findall(r"^@ violation \{(.*)\} (-?\d+) (-?\d+) ", text, re.MULTILINE)
+    ]
     without_dates(folder / f"{top}.gds")
     return int(patched.group(1)), violations
 
@@ -98,7 +105,7 @@ def without_dates(path):
         if length < 4:
             break
         if kind in (0x0102, 0x0502):  # BGNLIB, BGNSTR
-            data[position + 4:position + 28] = date
+            data[position + 4 : position + 28] = date
         position += length
     path.write_bytes(data)
 

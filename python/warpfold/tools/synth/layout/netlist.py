@@ -60,8 +60,16 @@ def verilog_name(net):
 def read(top, verilog, library, folder):
     """The netlist of mapped Verilog. A port that shares its net with another, or is a constant, gets a buffer."""
     output = folder / "netlist.json"
-    synth.run([*synth.YOSYS, "-p", f"read_liberty -lib {library}; read_verilog {verilog}; hierarchy -top {top}; "
-               f"insbuf -buf BUFX2 A Y; opt_clean -purge; write_json {output}"], folder / "netlist.log", top)
+    synth.run(
+        [
+            *synth.YOSYS,
+            "-p",
+            f"read_liberty -lib {library}; read_verilog {verilog}; hierarchy -top {top}; "
+            f"insbuf -buf BUFX2 A Y; opt_clean -purge; write_json {output}",
+        ],
+        folder / "netlist.log",
+        top,
+    )
     module = json.loads(output.read_text(encoding="utf-8"))["modules"][top]
     nets = dict(SUPPLIES)
     result = Netlist(top, [])
@@ -93,10 +101,14 @@ def read(top, verilog, library, folder):
 
 
 def write_blif(netlist, path):
-    lines = [f".model {netlist.top}", ".inputs " + " ".join(netlist.port_bits("input")),
-             ".outputs " + " ".join(netlist.port_bits("output"))]
-    lines += [f".gate {cell.type} " + " ".join(f"{pin}={net}" for pin, net in cell.pins.items())
-              for cell in netlist.cells]
+    lines = [
+        f".model {netlist.top}",
+        ".inputs " + " ".join(netlist.port_bits("input")),
+        ".outputs " + " ".join(netlist.port_bits("output")),
+    ]
+    lines += [
+        f".gate {cell.type} " + " ".join(f"{pin}={net}" for pin, net in cell.pins.items()) for cell in netlist.cells
+    ]
     path.write_text("\n".join([*lines, ".end", ""]), encoding="ascii")
 
 
@@ -123,6 +135,9 @@ def write_spice(netlist, pins, path):
     for cell in netlist.cells:
         nets = {"vdd": "vdd", "gnd": "gnd", **cell.pins}
         # A pin without a net is a net of its own.
-        lines.append(f"X{cell.name} " + " ".join(nets.get(pin, f"{cell.name}/{pin}") for pin in pins[cell.type])
-                     + f" {cell.type}")
+        lines.append(
+            f"X{cell.name} "
+            + " ".join(nets.get(pin, f"{cell.name}/{pin}") for pin in pins[cell.type])
+            + f" {cell.type}"
+        )
     path.write_text("\n".join([*lines, ".ends", ""]), encoding="ascii")

@@ -19,8 +19,13 @@ STRIPES = ["-stripe", "2.0", "50.0", "PG"]
 
 def quiet_environment(folder):
     """The tools look into HOME for settings and try to open windows on a DISPLAY."""
-    return {**{key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")},
-            "HOME": str(folder), "QT_QPA_PLATFORM": "offscreen", "LC_ALL": "C", "TZ": "UTC"}
+    return {
+        **{key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")},
+        "HOME": str(folder),
+        "QT_QPA_PLATFORM": "offscreen",
+        "LC_ALL": "C",
+        "TZ": "UTC",
+    }
 
 
 def tool(command, log, name, folder, makes=()):
@@ -47,12 +52,22 @@ def place(netlist, folder, logs):
     (folder / f"{top}.cfg").write_text(f"read_lef {LEF}\n", encoding="ascii")
     (folder / f"{top}.obs").unlink(missing_ok=True)  # place2def.tcl adds to it
     tool(["qrouter", "-nog", "-i", f"{top}.info", "-c", f"{top}.cfg"], logs / "info.log", top, folder, [f"{top}.info"])
-    tool(["tclsh", f"{SCRIPTS}/blif2cel.tcl", "--blif", f"{top}.blif", "--lef", LEF, "--cel", f"{top}.cel"],
-         logs / "blif2cel.log", top, folder, [f"{top}.cel"])
+    tool(
+        ["tclsh", f"{SCRIPTS}/blif2cel.tcl", "--blif", f"{top}.blif", "--lef", LEF, "--cel", f"{top}.cel"],
+        logs / "blif2cel.log",
+        top,
+        folder,
+        [f"{top}.cel"],
+    )
     tool(["graywolf", "-n", top], logs / "graywolf.log", top, folder, [f"{top}.pin", f"{top}.pl1", f"{top}.pl2"])
     tool(["tclsh", f"{SCRIPTS}/place2def.tcl", top, "FILL"], logs / "place2def.log", top, folder, [f"{top}.def"])
-    tool(["tclsh", f"{SCRIPTS}/addspacers.tcl", *STRIPES, top, LEF, "FILL"], logs / "addspacers.log", top, folder,
-         [f"{top}_filled.def", f"{top}.obsx"])
+    tool(
+        ["tclsh", f"{SCRIPTS}/addspacers.tcl", *STRIPES, top, LEF, "FILL"],
+        logs / "addspacers.log",
+        top,
+        folder,
+        [f"{top}_filled.def", f"{top}.obsx"],
+    )
     (folder / f"{top}_filled.def").replace(folder / f"{top}.def")
     (folder / f"{top}.obsx").replace(folder / f"{top}.obs")
     if len({y for _, y in component_places(folder / f"{top}.def").values()}) < 2:  # arrangepins.tcl stops there
@@ -65,15 +80,20 @@ def place(netlist, folder, logs):
 def component_places(def_file):
     """Instance -> (x, y) of its corner, um."""
     text = def_file.read_text(encoding="ascii")
-    return {name: (float(x) / UNITS, float(y) / UNITS) for name, x, y in
-            re.findall(r"^- (\S+) \S+ \+ PLACED \( (-?\d+) (-?\d+) \)", text, re.MULTILINE)}
+    return {
+        name: (float(x) / UNITS, float(y) / UNITS)
+        for name, x, y in re.findall(r"^- (\S+) \S+ \+ PLACED \( (-?\d+) (-?\d+) \)", text, re.MULTILINE)
+    }
 
 
 def die(def_file):
     """(width, height) in um."""
-    low_x, low_y, high_x, high_y = (int(number) for number in re.search(
-        r"^DIEAREA \( (-?\d+) (-?\d+) \) \( (-?\d+) (-?\d+) \)", def_file.read_text(encoding="ascii"),
-        re.MULTILINE).groups())
+    low_x, low_y, high_x, high_y = (
+        int(number)
+        for number in re.search(
+            r"^DIEAREA \( (-?\d+) (-?\d+) \) \( (-?\d+) (-?\d+) \)", def_file.read_text(encoding="ascii"), re.MULTILINE
+        ).groups()
+    )
     return (high_x - low_x) / UNITS, (high_y - low_y) / UNITS
 
 
@@ -86,7 +106,7 @@ def rewire(netlist, def_file):
             nets.setdefault(net, []).append(f"  ( {cell.name} {pin} ) ")
     text = def_file.read_text(encoding="ascii")
     before, rest = re.split(r"^NETS \d+ *;?\n", text, maxsplit=1, flags=re.MULTILINE)
-    after = rest[rest.index("END NETS"):]
+    after = rest[rest.index("END NETS") :]
     body = "".join(f"- {net}\n" + "\n".join(pins) + " ;\n" for net, pins in nets.items())
     def_file.write_text(f"{before}NETS {len(nets)} ;\n{body}{after}", encoding="ascii")
 
@@ -95,5 +115,9 @@ def cell_areas():
     """Type of cell -> um2, from the abstracts."""
     with open(LEF, encoding="latin-1") as file:
         text = file.read()
-    return {name: float(width) * float(height) for name, width, height in
-            re.findall(r"^MACRO (\S+)\n(?:(?!^MACRO).*\n)*?\s+SIZE\s+([\d.]+)\s+BY\s+([\d.]+)", text, re.MULTILINE)}
+    return {
+        name: float(width) * float(height)
+        for name, width, height in re.findall(
+            r"^MACRO (\S+)\n(?:(?!^MACRO).*\n)*?\s+SIZE\s+([\d.]+)\s+BY\s+([\d.]+)", text, re.MULTILINE
+        )
+    }

@@ -17,7 +17,9 @@ HALF_WIDTH = 20  # of a via's pad, DEF units
 
 def touch(one, other):
     """Whether two pieces (layer, x0, y0, x1, y1) of one net meet."""
-    return one[0] == other[0] and one[1] <= other[3] and other[1] <= one[3] and one[2] <= other[4] and other[2] <= one[4]
+    return (
+        one[0] == other[0] and one[1] <= other[3] and other[1] <= one[3] and one[2] <= other[4] and other[2] <= one[4]
+    )
 
 
 def parts(wires):
@@ -60,11 +62,15 @@ def pin_shapes():
     with open(LEF, encoding="latin-1") as file:
         text = file.read()
     for cell, body in re.findall(r"^MACRO (\S+)\n(.*?)^END \1", text, re.MULTILINE | re.DOTALL):
-        sizes[cell] = tuple(round(float(size) * UNITS) for size in re.search(r"SIZE\s+(\S+)\s+BY\s+(\S+)", body).groups())
+        sizes[cell] = tuple(
+            round(float(size) * UNITS) for size in re.search(r"SIZE\s+(\S+)\s+BY\s+(\S+)", body).groups()
+        )
         for pin, ports in re.findall(r"^  PIN (\S+)\n(.*?)^  END \1", body, re.MULTILINE | re.DOTALL):
             metal1 = "".join(re.findall(r"LAYER metal1 ;\n((?:\s+RECT.*\n)+)", ports))
-            shapes[cell, pin] = [tuple(round(float(number) * UNITS) for number in rectangle) for rectangle in
-                                 re.findall(r"RECT\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*;", metal1)]
+            shapes[cell, pin] = [
+                tuple(round(float(number) * UNITS) for number in rectangle)
+                for rectangle in re.findall(r"RECT\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*;", metal1)
+            ]
     return shapes, sizes
 
 
@@ -80,12 +86,16 @@ def placed(rectangle, size, corner, orientation):
 
 def via_to_pin(wires, rectangles):
     """(0, x, y) where metal2 of a net ends over a pin that its metal1 does not touch, or None."""
-    def over(x0, y0, x1, y1, margin):
-        return any(x0 <= right + margin and left - margin <= x1 and y0 <= top + margin and bottom - margin <= y1
-                   for left, bottom, right, top in rectangles)
 
-    if any(layer == 0 and over(*ends, HALF_WIDTH) for layer, *ends in wires.wires) or \
-            any(layer == 0 and over(x, y, x, y, HALF_WIDTH) for layer, x, y in wires.vias):
+    def over(x0, y0, x1, y1, margin):
+        return any(
+            x0 <= right + margin and left - margin <= x1 and y0 <= top + margin and bottom - margin <= y1
+            for left, bottom, right, top in rectangles
+        )
+
+    if any(layer == 0 and over(*ends, HALF_WIDTH) for layer, *ends in wires.wires) or any(
+        layer == 0 and over(x, y, x, y, HALF_WIDTH) for layer, x, y in wires.vias
+    ):
         return None
     points = [point for layer, x0, y0, x1, y1 in wires.wires if layer == 1 for point in ((x0, y0), (x1, y1))]
     points += [(x, y) for layer, x, y in wires.vias if layer == 1]
@@ -102,8 +112,9 @@ def missing_vias(netlist, net, wires, text, shapes, sizes):
     for cell, pin in netlist.pins_of()[net]:
         at = re.search(rf"^- {re.escape(cell)} \S+ \+ PLACED \( (-?\d+) (-?\d+) \) (\w+)", text, re.MULTILINE)
         corner = int(at.group(1)), int(at.group(2))
-        rectangles = [placed(rectangle, sizes[kinds[cell]], corner, at.group(3))
-                      for rectangle in shapes[kinds[cell], pin]]
+        rectangles = [
+            placed(rectangle, sizes[kinds[cell]], corner, at.group(3)) for rectangle in shapes[kinds[cell], pin]
+        ]
         if (via := via_to_pin(wires, rectangles)) is not None:
             wires.vias.append(via)
             found.append(via)
@@ -119,8 +130,9 @@ def add_missing_vias(netlist, def_file, nets):
     for net in sorted(nets & set(all_routes)):
         for layer, x, y in missing_vias(netlist, net, all_routes[net], text, shapes, sizes):
             piece = f"{LAYERS[layer]} ( {x} {y} ) {VIA_NAMES[layer]} \n  NEW "
-            text, done = re.subn(rf"(^- {re.escape(net)}\n(?:  \(.*\n)*\+ ROUTED )", rf"\g<1>{piece}", text, count=1,
-                                 flags=re.MULTILINE)
+            text, done = re.subn(
+                rf"(^- {re.escape(net)}\n(?:  \(.*\n)*\+ ROUTED )", rf"\g<1>{piece}", text, count=1, flags=re.MULTILINE
+            )
             added += done
     if added:
         def_file.write_text(text, encoding="ascii")

@@ -24,12 +24,27 @@ class Route:
 def route(netlist, folder, logs):
     """Routes the DEF file in the folder; (routed DEF file, file of resistances and capacitances)."""
     top = netlist.top
-    script = ["verbose 1", f"read_lef {LEF}", f"layers {len(LAYERS)}", "via stack 1", "vdd vdd", "gnd gnd",
-              (folder / f"{top}.obs").read_text(encoding="ascii"), f"read_def {top}.def",
-              f"qrouter::standard_route {top}_route.def false", "quit", ""]
+    script = [
+        "verbose 1",
+        f"read_lef {LEF}",
+        f"layers {len(LAYERS)}",
+        "via stack 1",
+        "vdd vdd",
+        "gnd gnd",
+        (folder / f"{top}.obs").read_text(encoding="ascii"),
+        f"read_def {top}.def",
+        f"qrouter::standard_route {top}_route.def false",
+        "quit",
+        "",
+    ]
     (folder / f"{top}.cfg").write_text("\n".join(script), encoding="ascii")
-    tool(["qrouter", "-nog", "-s", f"{top}.cfg"], logs / "qrouter.log", top, folder,
-         [f"{top}_route.def", f"{top}_route.rc"])
+    tool(
+        ["qrouter", "-nog", "-s", f"{top}.cfg"],
+        logs / "qrouter.log",
+        top,
+        folder,
+        [f"{top}_route.def", f"{top}_route.rc"],
+    )
     failed = re.findall(r"Final: (.*)", (logs / "qrouter.log").read_text(encoding="latin-1"))
     if not failed or "No failed" not in failed[-1]:
         raise synth.ToolFailed(f"{top}: qrouter left nets without a route: {failed[-1] if failed else 'no result'}")
@@ -47,8 +62,7 @@ def parse_path(tokens, layer, result):
             position += 1
             continue
         close = tokens.index(")", position)
-        new_x, new_y = (old if text == "*" else int(text) for text, old in
-                        zip(tokens[position + 1:close], (x, y)))
+        new_x, new_y = (old if text == "*" else int(text) for text, old in zip(tokens[position + 1 : close], (x, y)))
         if x is not None:
             result.wires.append((layer, min(x, new_x), min(y, new_y), max(x, new_x), max(y, new_y)))
         x, y, position = new_x, new_y, close + 1

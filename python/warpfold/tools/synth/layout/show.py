@@ -15,8 +15,11 @@ def versions():
     """Tools that name their version, and the packages of those that do not."""
     found = synth.tool_versions(True)
     for package in PACKAGES:
-        found[package] = synth.first_line(["dpkg-query", "-W", "-f", "${Version}", package], r"\S+") \
-            if shutil.which("dpkg-query") else "unknown"
+        found[package] = (
+            synth.first_line(["dpkg-query", "-W", "-f", "${Version}", package], r"\S+")
+            if shutil.which("dpkg-query")
+            else "unknown"
+        )
     return found
 
 
@@ -42,8 +45,10 @@ def path_lines(timing):
             continue
         paths = timing[name]
         before = paths["without_wires"]["ns"]
-        lines += [(f"{words}, without wires", f"{before:.2f} ns"),
-                  (f"{words}, with wires", change(before, paths["with_wires"]["ns"]))]
+        lines += [
+            (f"{words}, without wires", f"{before:.2f} ns"),
+            (f"{words}, with wires", change(before, paths["with_wires"]["ns"])),
+        ]
         if "with_tree" in paths:
             lines.append((f"{words}, with wires and clock tree", change(before, paths["with_tree"]["ns"])))
     return lines
@@ -64,17 +69,23 @@ def power_lines(power):
     if "none" in power:
         return [("power", f"none: {power['none']}")]
     watts, without = power["power_mw"], power["without_wires"]
-    return [(f"power at {power['clock_mhz']:.1f} MHz, without wires", f"{without['power_mw']['total']:.3g} mW, "
-             f"{without['pj_per_lane_reduced']:.3g} pJ per lane reduced"),
-            ("power, with wires", f"{watts['total']:.3g} mW, {power['pj_per_lane_reduced']:.3g} pJ per lane reduced"),
-            ("of it the clock tree", f"{watts['clock_tree']:.3g} mW")]
+    return [
+        (
+            f"power at {power['clock_mhz']:.1f} MHz, without wires",
+            f"{without['power_mw']['total']:.3g} mW, " f"{without['pj_per_lane_reduced']:.3g} pJ per lane reduced",
+        ),
+        ("power, with wires", f"{watts['total']:.3g} mW, {power['pj_per_lane_reduced']:.3g} pJ per lane reduced"),
+        ("of it the clock tree", f"{watts['clock_tree']:.3g} mW"),
+    ]
 
 
 def check_lines(row):
     rules = row["drc"]
     lines = [("design rules (magic)", "clean" if not rules else f"{len(rules)} violations")]
     lines += [("", f"{entry['rule']} at {entry['x_um']}, {entry['y_um']} um") for entry in rules]
-    lines.append(("layout against netlist (netgen)", "the same" if not row["lvs"] else f"{len(row['lvs'])} differences"))
+    lines.append(
+        ("layout against netlist (netgen)", "the same" if not row["lvs"] else f"{len(row['lvs'])} differences")
+    )
     lines += [("", text) for text in row["lvs"]]
     repairs = row["repairs"]
     lines.append(("repairs", f"{repairs['vias_added']} missing vias added, {repairs['pads_grown']} lone pads grown"))
@@ -84,12 +95,17 @@ def check_lines(row):
 def print_result(result, out):
     row = result["rows"][0]
     width, height = row["die_um"]
-    lines = [("top, mapping", f"{row['top']}, {row['mapping']}"),
-             ("die", f"{width:.1f} x {height:.1f} um, {row['die_um2']:,} um2, {row['filled']:.0%} cells".replace("%", " %")),
-             ("cells, flops, transistors", f"{row['cells']:,}, {row['flops']:,}, {row['transistors']:,}"),
-             ("wires", f"{row['wire_um'] / 1e3:,.1f} mm, {row['vias']:,} vias, {row['capacitance_pf']:.1f} pF"),
-             *clock_lines(row["clock"]), *path_lines(row["timing"]), *power_lines(row["power"]), *check_lines(row),
-             ("GDS, SHA-256", row["gds_sha256"])]
+    lines = [
+        ("top, mapping", f"{row['top']}, {row['mapping']}"),
+        ("die", f"{width:.1f} x {height:.1f} um, {row['die_um2']:,} um2, {row['filled']:.0%} cells".replace("%", " %")),
+        ("cells, flops, transistors", f"{row['cells']:,}, {row['flops']:,}, {row['transistors']:,}"),
+        ("wires", f"{row['wire_um'] / 1e3:,.1f} mm, {row['vias']:,} vias, {row['capacitance_pf']:.1f} pF"),
+        *clock_lines(row["clock"]),
+        *path_lines(row["timing"]),
+        *power_lines(row["power"]),
+        *check_lines(row),
+        ("GDS, SHA-256", row["gds_sha256"]),
+    ]
     left = max(len(name) for name, _ in lines)
     for name, text in lines:
         print(f"{name.ljust(left)}  {text}")

@@ -39,8 +39,9 @@ def unit_power(top, netlist, files, period_ns, arguments, library, folder):
     driven = synth.Top(top.name, top.module, kind=kind)
     arguments.trace = arguments.trace or str(power.TRACE)
     arguments.output_pins = power.output_pins([library])
-    toggles, counts = power.simulate(files["verilog"], driven, power.driven_kind(kind), arguments, library,
-                                      folder / "power", scope)
+    toggles, counts = power.simulate(
+        files["verilog"], driven, power.driven_kind(kind), arguments, library, folder / "power", scope
+    )
     whole = [Path(synth.DEFAULT_LIBERTY)]  # the merged library has no power tables
     parts, shares = {}, {"with_wires": files["spef"], "without_wires": ""}
     for name, spef in shares.items():

@@ -74,12 +74,31 @@ class Spef:
         self.lumped = []
 
     def write(self, path):
-        lines = ['*SPEF "IEEE 1481-1998"', f'*DESIGN "{self.netlist.top}"', '*DATE ""', '*VENDOR ""', '*PROGRAM ""',
-                 '*VERSION ""', '*DESIGN_FLOW ""', "*DIVIDER /", "*DELIMITER :", "*BUS_DELIMITER [ ]", "*T_UNIT 1 NS",
-                 "*C_UNIT 1 FF", "*R_UNIT 1 OHM", "*L_UNIT 1 HENRY", ""]
-        ports = {bit: way for name, width, way in self.netlist.ports
-                 for bit in ([name] if width == 1 else [f"{name}<{index}>" for index in range(width)])}
-        outputs = {(cell.name, pin) for cell in self.netlist.cells for pin in cell.pins if pin in ("Y", "Q", "YC", "YS")}
+        lines = [
+            '*SPEF "IEEE 1481-1998"',
+            f'*DESIGN "{self.netlist.top}"',
+            '*DATE ""',
+            '*VENDOR ""',
+            '*PROGRAM ""',
+            '*VERSION ""',
+            '*DESIGN_FLOW ""',
+            "*DIVIDER /",
+            "*DELIMITER :",
+            "*BUS_DELIMITER [ ]",
+            "*T_UNIT 1 NS",
+            "*C_UNIT 1 FF",
+            "*R_UNIT 1 OHM",
+            "*L_UNIT 1 HENRY",
+            "",
+        ]
+        ports = {
+            bit: way
+            for name, width, way in self.netlist.ports
+            for bit in ([name] if width == 1 else [f"{name}<{index}>" for index in range(width)])
+        }
+        outputs = {
+            (cell.name, pin) for cell in self.netlist.cells for pin in cell.pins if pin in ("Y", "Q", "YC", "YS")
+        }
         for net, pins in sorted(self.netlist.pins_of().items()):
             connections = [f"*P {verilog_name(net)} {'I' if ports[net] == 'input' else 'O'}"] if net in ports else []
             connections += [f"*I {cell}:{pin} {'O' if (cell, pin) in outputs else 'I'}" for cell, pin in pins]
@@ -118,6 +137,14 @@ class Spef:
         sums = {}
         for node, value in caps:
             sums[node] = sums.get(node, 0.0) + value
-        return [f"*D_NET {name} {farad:.6g}", "*CONN", *connections, "*CAP",
-                *(f"{index + 1} {node} {value:.6g}" for index, (node, value) in enumerate(sums.items())), "*RES",
-                *(f"{index + 1} {line}" for index, line in enumerate(resistors)), "*END", ""]
+        return [
+            f"*D_NET {name} {farad:.6g}",
+            "*CONN",
+            *connections,
+            "*CAP",
+            *(f"{index + 1} {node} {value:.6g}" for index, (node, value) in enumerate(sums.items())),
+            "*RES",
+            *(f"{index + 1} {line}" for index, line in enumerate(resistors)),
+            "*END",
+            "",
+        ]
