@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far long work is: a line on the terminal with the time that is left, nothing in a pipe.
 
-    with Progress(len(cases), "cases") as progress:
-        for case in cases:
-            ...
-            progress.step()
+with Progress(len(cases), "cases") as progress:
+    for case in cases:
+        ...
+        progress.step()
 """
 
 import shutil

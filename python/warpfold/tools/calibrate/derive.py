@@ -77,9 +77,11 @@ def taken_over(parameter, base, base_name, why):
         parameter,
         base.values[parameter],
         "undetermined" if why else "base",
-        f"estimate, as {base_name}, undetermined: {why}"
-        if why
-        else f"as {base_name}: {base.comments.get(parameter, '')}".rstrip(": "),
+        (
+            f"estimate, as {base_name}, undetermined: {why}"
+            if why
+            else f"as {base_name}: {base.comments.get(parameter, '')}".rstrip(": ")
+        ),
     )
 
 

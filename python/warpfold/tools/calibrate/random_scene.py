@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a scene of random Gaussians, and a view of it, for those who have none at hand: the same on every machine.
 
-    random_scene.py FOLDER    writes random.splat and cameras.json there (view "random")
+random_scene.py FOLDER    writes random.splat and cameras.json there (view "random")
 """
 
 import json

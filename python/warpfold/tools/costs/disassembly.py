@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 from .files import read_text
-from .instructions import SassError, parse_sass
+from .instructions import Instruction, SassError, parse_sass
 
 
 ARCH = re.compile(r"^\s*(?:code for |\.target\s+)(sm_\d+a?)", re.MULTILINE)
@@ -22,17 +22,17 @@ REFERENCE = re.compile(r"(?:32@(?:lo|hi)\(\([^()]*\+ (\.L_x_\d+)@srel\)\)|`\(([^
 class Kernel:
     """Instructions of one function, its architecture, and the targets of jump tables by the address of the jump."""
 
-    def __init__(self, arch, instructions, tables):
+    def __init__(self, arch: str, instructions: list[Instruction], tables: dict[int, list[int]]) -> None:
         self.arch = arch
         self.instructions = instructions
         self.tables = tables
 
 
-def is_nvdisasm(text):
+def is_nvdisasm(text: str) -> bool:
     return re.search(r"^\.text\.\S+:$", text, re.MULTILINE) is not None
 
 
-def section_of(text, name):
+def section_of(text: str, name: str) -> tuple[list[str], dict[str, int]]:
     """Lines of a function in nvdisasm's text, and the addresses of its labels."""
     lines = []
     labels = {}
@@ -41,7 +41,7 @@ def section_of(text, name):
     for line in text.splitlines():
         found = SECTION.match(line)
         if found or line.startswith("//-----"):
-            inside = bool(found) and found.group(1) == name
+            inside = found is not None and found.group(1) == name
             continue
         if not inside:
             continue
@@ -57,7 +57,7 @@ def section_of(text, name):
     return lines, labels
 
 
-def jump_tables(lines, labels):
+def jump_tables(lines: list[str], labels: dict[str, int]) -> dict[int, list[int]]:
     tables = {}
     for line in lines:
         found = TARGETS.search(line)
@@ -65,15 +65,17 @@ def jump_tables(lines, labels):
             names = [n.strip() for n in found.group(1).split(",")]
             if any(n not in labels for n in names):
                 continue
-            tables[int(ADDRESS.match(line).group(1), 16)] = sorted({labels[n] for n in names})
+            address = ADDRESS.match(line)
+            if address:
+                tables[int(address.group(1), 16)] = sorted({labels[n] for n in names})
     return tables
 
 
-def from_nvdisasm(text, name):
+def from_nvdisasm(text: str, name: str) -> tuple[str, dict[int, list[int]]]:
     """The function as cuobjdump would print it, with addresses in place of labels, and its jump tables."""
     lines, labels = section_of(text, name)
 
-    def address(found):
+    def address(found: re.Match[str]) -> str:
         label = found.group(1) or found.group(2)
         return f"0x{labels[label]:x}" if label in labels else found.group(0)
 
@@ -81,19 +83,19 @@ def from_nvdisasm(text, name):
     return f"Function : {name}\n" + "\n".join(plain), jump_tables(lines, labels)
 
 
-def by_architecture(text):
+def by_architecture(text: str) -> dict[str, str]:
     """cuobjdump's text of a file -> {architecture: its part}."""
     starts = [(m.start(), m.group(1)) for m in ARCH.finditer(text)]
     if not starts:
         found = FLAGS.search(text)
         return {f"sm_{found.group(1)}" if found else "unknown": text}
-    parts = {}
+    parts: dict[str, str] = {}
     for (start, arch), (end, _) in zip(starts, starts[1:] + [(len(text), None)]):
         parts[arch] = parts.get(arch, "") + text[start:end]
     return parts
 
 
-def kernel_from_text(text, name, what):
+def kernel_from_text(text: str, name: str, what: str) -> Kernel:
     """The kernel `name` in a text of cuobjdump -sass or of nvdisasm -c -hex; `what` names the text in errors."""
     if is_nvdisasm(text):
         arch = next(iter(by_architecture(text)))
@@ -103,7 +105,7 @@ def kernel_from_text(text, name, what):
             raise SassError(f"{what}: has no function {name}")
         return Kernel(arch, functions[name], tables)
     found = {}
-    others = []
+    others: list[str] = []
     for arch, part in by_architecture(text).items():
         functions = parse_sass(part)
         if functions.get(name):
@@ -120,7 +122,7 @@ def kernel_from_text(text, name, what):
     return Kernel(arch, instructions, {})
 
 
-def tool_output(*command):
+def tool_output(*command: str) -> str | None:
     """What a tool prints, or None if it fails."""
     if shutil.which(command[0]) is None:
         raise SassError(f"{command[0]} is not installed: it comes with CUDA; or give a text of it with --text")
@@ -128,7 +130,7 @@ def tool_output(*command):
     return done.stdout if done.returncode == 0 else None
 
 
-def kernel_from_cubin(path, name):
+def kernel_from_cubin(path: str, name: str) -> Kernel:
     if not os.path.isfile(path):
         raise SassError(f"{path}: cannot be read: no such file")
     text = tool_output("cuobjdump", "-sass", "-fun", name, path)
@@ -144,7 +146,8 @@ def kernel_from_cubin(path, name):
     return kernel
 
 
-def load_kernel(cubin, name, text_file):
+def load_kernel(cubin: str | None, name: str, text_file: str | None) -> Kernel:
     if text_file:
         return kernel_from_text(read_text(text_file), name, text_file)
+    assert cubin is not None, "one of the two is given"
     return kernel_from_cubin(cubin, name)

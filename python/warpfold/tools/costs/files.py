@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Text and JSON on the disk, and the tools of CUDA."""
 
+from typing import Any
 import json
 import os
 import subprocess
@@ -8,7 +9,7 @@ import subprocess
 from .instructions import SassError
 
 
-def read_text(path):
+def read_text(path: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()
@@ -16,7 +17,7 @@ def read_text(path):
         raise SassError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
-def read_json(path, schema):
+def read_json(path: str, schema: str) -> dict[str, Any]:
     try:
         data = json.loads(read_text(path))
     except ValueError as error:
@@ -26,7 +27,7 @@ def read_json(path, schema):
     return data
 
 
-def write_text(path, text):
+def write_text(path: str, text: str) -> None:
     temporary = f"{path}.part"
     try:
         with open(temporary, "w", encoding="utf-8") as file:
@@ -36,7 +37,7 @@ def write_text(path, text):
         raise SassError(f"{path}: cannot be written: {error.strerror}") from error
 
 
-def run_tool(*command):
+def run_tool(*command: str) -> str:
     try:
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
     except FileNotFoundError as error:

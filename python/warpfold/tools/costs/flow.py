@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control flow of a kernel in the form that the project's own kernels have: loops and ways within one function."""
 
-from .instructions import ATOMICS, INSTRUCTION_BYTES, OTHER_MEMORY, SassError
+from collections.abc import Callable, Collection
+
+from .instructions import ATOMICS, INSTRUCTION_BYTES, OTHER_MEMORY, Instruction, SassError
+
+# What an instruction may be, and which of its successors an address goes on with: None ends a way.
+Test = Callable[[Instruction], bool]
+Choice = Callable[[int, list[int]], int | None]
 
 
 class Flow:
     """Control flow of one kernel, instruction by instruction."""
 
-    def __init__(self, instructions):
+    def __init__(self, instructions: list[Instruction]) -> None:
         if not instructions:
             raise SassError("no instructions")
         self.code = {i.address: i for i in instructions}
@@ -17,7 +23,7 @@ class Flow:
                 raise SassError(f"the disassembly lacks the instruction behind {address:#x}")
         following = dict(zip(order, order[1:]))
         self.entry = order[0]
-        self.next = {}
+        self.next: dict[int, list[int]] = {}
         rest = [self.entry]
         while rest:  # what can be reached; helper code of diverged warps is not
             address = rest.pop()
@@ -28,17 +34,17 @@ class Flow:
             instruction = self.code[address]
             if instruction.opcode in OTHER_MEMORY:
                 raise SassError(f"{instruction.text} at {address:#x}: memory of a kind that has no cost")
-            self.next[address] = instruction.successors(following.get(address))
+            self.next[address] = instruction.successors(following.get(address, address + INSTRUCTION_BYTES))
             rest += self.next[address]
-        self.previous = {a: [] for a in self.next}
+        self.previous: dict[int, list[int]] = {a: [] for a in self.next}
         for address, successors in self.next.items():
             for s in successors:
                 self.previous[s].append(address)
         self.loops = self._find_loops()
 
-    def _find_loops(self):
+    def _find_loops(self) -> dict[int, set[int]]:
         """Header -> addresses of its natural loop."""
-        loops = {}
+        loops: dict[int, set[int]] = {}
         for address, successors in self.next.items():
             for header in successors:
                 if header > address or header == address:
@@ -55,7 +61,7 @@ class Flow:
                 loops.setdefault(header, set()).update(body)
         return loops
 
-    def reaches(self, start, wanted, blocked=()):
+    def reaches(self, start: int, wanted: Test, blocked: Collection[int] = ()) -> bool:
         """Can `wanted(instruction)` come about from `start` without passing `blocked`?"""
         seen = set()
         rest = [start]
@@ -69,7 +75,7 @@ class Flow:
             rest += self.next[address]
         return False
 
-    def walk(self, start, stop, choose):
+    def walk(self, start: int, stop: set[int], choose: Choice) -> list[int]:
         """Addresses from `start` up to and without `stop` (address set), with choose(address, successors)
         at each branch, which gives None to end there."""
         way = []
@@ -91,8 +97,12 @@ class Flow:
         return way
 
 
-def is_opcode(*names):
+def is_opcode(*names: str) -> Test:
     return lambda i: i.opcode in names
+
+
+def is_at(address: int) -> Test:
+    return lambda i: i.address == address
 
 
 IS_ATOMIC = is_opcode(*ATOMICS)

@@ -2,7 +2,13 @@
 """Depth-first search of a graph: an order, the edges that close a loop, and what lies in a loop."""
 
 
-class Exploration:
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Generic, TypeVar
+
+State = TypeVar("State", bound=Hashable)
+
+
+class Exploration(Generic[State]):
     """What can be reached from `starts` by way of `onward(state)`, which gives states.
 
     following  state -> [state]
@@ -10,22 +16,22 @@ class Exploration:
     back       the edges that close a loop, (from, to)
     looped     states that lead back to themselves"""
 
-    def __init__(self, starts, onward):
-        self.following = {}
-        self.order = []
-        self.back = set()
-        self.looped = set()
+    def __init__(self, starts: Iterable[State], onward: Callable[[State], list[State]]) -> None:
+        self.following: dict[State, list[State]] = {}
+        self.order: list[State] = []
+        self.back: set[tuple[State, State]] = set()
+        self.looped: set[State] = set()
         self._onward = onward
-        self._index = {}
-        self._low = {}  # Tarjan's numbers
-        self._component = []
-        self._open = set()  # states of components that are not complete
-        self._on_path = set()
+        self._index: dict[State, int] = {}
+        self._low: dict[State, int] = {}  # Tarjan's numbers
+        self._component: list[State] = []
+        self._open: set[State] = set()  # states of components that are not complete
+        self._on_path: set[State] = set()
         for start in starts:
             if start not in self._index:
                 self._from(start)
 
-    def _enter(self, state, stack):
+    def _enter(self, state: State, stack: list[tuple[State, Iterator[State]]]) -> None:
         self._index[state] = self._low[state] = len(self._index)
         self._component.append(state)
         self._open.add(state)
@@ -33,9 +39,9 @@ class Exploration:
         self.following[state] = self._onward(state)
         stack.append((state, iter(self.following[state])))
 
-    def _from(self, start):
+    def _from(self, start: State) -> None:
         index, low = self._index, self._low
-        stack = []
+        stack: list[tuple[State, Iterator[State]]] = []
         self._enter(start, stack)
         while stack:
             state, rest = stack[-1]
@@ -57,8 +63,8 @@ class Exploration:
                 if to in self._open:
                     low[state] = min(low[state], index[to])
 
-    def _complete(self, root):
-        members = []
+    def _complete(self, root: State) -> None:
+        members: list[State] = []
         while not members or members[-1] != root:
             members.append(self._component.pop())
             self._open.discard(members[-1])

@@ -107,7 +107,7 @@ UNKNOWN_FLOW = {"BRX", "BRXU", "JMP", "JMX", "JMXU", "BPT", "KILL", "RPCMOV"}
 class Instruction:
     """One instruction with its control bits."""
 
-    def __init__(self, address, text, low, high):
+    def __init__(self, address: int, text: str, low: int, high: int) -> None:
         self.address = address
         self.text = text
         word = low | high << 64
@@ -121,20 +121,18 @@ class Instruction:
         self.opcode = self.name.split(".")[0]
         self.operands = [o.strip() for o in operands.split(",")] if operands.strip() else []
         self.kind = SLOWER.get(self.name, CLASSES.get(self.opcode, "alu"))
-        self.result = (
-            "shuffle_index"
-            if self.kind == "shuffle_index"
-            else "shared_cas"
-            if self.name.startswith(SHARED_CAS)
-            else RESULTS.get(self.opcode)
-        )
+        self.result = RESULTS.get(self.opcode)
+        if self.kind == "shuffle_index":
+            self.result = "shuffle_index"
+        elif self.name.startswith(SHARED_CAS):
+            self.result = "shared_cas"
         self.target = None
         if self.opcode in JUMPS:
             found = re.search(r"0x([0-9a-f]+)\W*$", text)
             if found:
                 self.target = int(found.group(1), 16)
 
-    def successors(self, following):
+    def successors(self, following: int) -> list[int]:
         """Addresses that may come next for a warp that is converged where BRA.DIV and BRA.CONV ask."""
         always = self.guard is None or self.guard in ("PT", "UPT")
         if self.opcode == "RET":
@@ -162,14 +160,14 @@ class Instruction:
     # What it writes and reads, as names of 32-bit registers and predicates: to tell address arithmetic
     # from gradients.
 
-    def _width(self):
+    def _width(self) -> int:
         if ".128" in self.name or ".F32x4" in self.name:
             return 4
         if ".64" in self.name or ".F32x2" in self.name or ".WIDE" in self.name or self.name == "CS2R":
             return 2
         return 1
 
-    def _split(self):
+    def _split(self) -> tuple[list[str], list[str]]:
         """Operands that are written, and the others."""
         if self.opcode in NO_RESULT:
             return [], self.operands
@@ -188,10 +186,10 @@ class Instruction:
         return ops[:count], ops[count:]
 
     @staticmethod
-    def _expand(prefix, number, width):
+    def _expand(prefix: str, number: str, width: int) -> list[str]:
         return [f"{prefix}{int(number) + i}" for i in range(width)]
 
-    def writes(self):
+    def writes(self) -> list[str]:
         result = []
         for operand in self._split()[0]:
             for prefix, number in REGISTER.findall(operand):
@@ -201,7 +199,7 @@ class Instruction:
                 result += self._expand(prefix, number, wide)
         return result
 
-    def reads(self, operands=None):
+    def reads(self, operands: list[str] | None = None) -> list[str]:
         result = []
         sources = self._split()[1] if operands is None else operands
         for i, operand in enumerate(sources):
@@ -220,20 +218,20 @@ class Instruction:
             result += [g for g in [self.guard.lstrip("!")] if not g.endswith("T")]
         return result
 
-    def value_reads(self):
+    def value_reads(self) -> list[str]:
         """What of it can carry into the value that it produces."""
         if self.opcode == "SHFL":
             return self.reads(self.operands[2:3])  # the value; not the lane
         return self.reads()
 
-    def added_value(self):
+    def added_value(self) -> list[str]:
         """Registers that an atomic adds."""
         return self.reads(self.operands[-1:])
 
 
-def parse_sass(text):
+def parse_sass(text: str) -> dict[str, list[Instruction]]:
     """cuobjdump -sass of one architecture -> {function: [Instruction]}."""
-    functions = {}
+    functions: dict[str, list[Instruction]] = {}
     current = None
     pending = None
     for line in text.splitlines():
@@ -247,7 +245,7 @@ def parse_sass(text):
             pending = (int(found.group(1), 16), found.group(2), int(found.group(3), 16))
             continue
         found = UPPER_WORD.match(line)
-        if found and pending:
+        if found and pending and current is not None:
             current.append(Instruction(*pending, int(found.group(1), 16)))
             pending = None
     if not functions:
@@ -255,9 +253,9 @@ def parse_sass(text):
     return functions
 
 
-def parse_registers(text):
+def parse_registers(text: str) -> dict[str, dict[str, int]]:
     """cuobjdump -res-usage -> {arch: {function: registers}}."""
-    registers = {}
+    registers: dict[str, dict[str, int]] = {}
     arch = function = None
     for line in text.splitlines():
         found = re.match(r"\s*arch = (sm_\d+)", line)

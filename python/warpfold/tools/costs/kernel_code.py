@@ -12,9 +12,11 @@ Exit code 0: done. 1: check found too great a difference. 2: bad usage or input.
 cannot be followed, so its ways have no costs.
 """
 
+from typing import Any
 import argparse
 import json
 import sys
+from functools import partial
 
 from .cost import slots
 from .disassembly import load_kernel
@@ -32,7 +34,7 @@ SCHEMA = "warpfold.kernel-code/1"
 NOT_UNDERSTOOD = 3
 
 
-def describe(args):
+def describe(args: argparse.Namespace) -> int:
     kernel = load_kernel(args.cubin, args.function, args.text)
     result = {
         "schema": SCHEMA,
@@ -54,7 +56,7 @@ def describe(args):
             "block": block,
             "marker": marker_of(i),
             "predicated": not always_runs(i),
-            "add": addition(i, lambda _, register, n=n: live.is_read(n, register)),
+            "add": addition(i, partial(live.is_read, n)),
         }
         for n, (i, block) in enumerate(zip(kernel.instructions, blocks))
     ]
@@ -63,18 +65,18 @@ def describe(args):
     return 0
 
 
-def read_json(text, what):
+def read_json(text: str, what: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
         raise SassError(f"{what}: {error}") from error
 
 
-def is_count(value):
+def is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def ways_of(data, what):
+def ways_of(data: Any, what: str) -> list[list[int]]:
     """[[address, ...], ...] of an object with the key "ways"."""
     ways = data.get("ways") if isinstance(data, dict) else None
     if not isinstance(ways, list) or not all(
@@ -85,7 +87,7 @@ def ways_of(data, what):
     return ways
 
 
-def kinds_of(args):
+def kinds_of(args: argparse.Namespace) -> set[str]:
     kinds = args.markers.split(",") if args.markers else KINDS
     for kind in kinds:
         if kind not in KINDS:
@@ -93,12 +95,12 @@ def kinds_of(args):
     return set(kinds)
 
 
-def load_ways(args):
+def load_ways(args: argparse.Namespace) -> tuple[str, KernelWays]:
     kernel = load_kernel(args.cubin, args.function, args.text)
     return kernel.arch, KernelWays(kernel.instructions, kernel.tables, kinds_of(args))
 
 
-def passes_of(data, wanted, what):
+def passes_of(data: dict[str, Any], wanted: list[list[int]], what: str) -> list[int]:
     """How often each way was gone."""
     passes = data.get("passes")
     if not isinstance(passes, list) or len(passes) != len(wanted) or not all(is_count(p) and p >= 0 for p in passes):
@@ -106,7 +108,7 @@ def passes_of(data, wanted, what):
     return passes
 
 
-def ways(args):
+def ways(args: argparse.Namespace) -> int:
     data = read_json(sys.stdin.read(), "standard input")
     wanted = ways_of(data, "standard input")
     _, kernel = load_ways(args)
@@ -121,7 +123,7 @@ def ways(args):
     return 0
 
 
-def measured_launch(args):
+def measured_launch(args: argparse.Namespace) -> tuple[str, int]:
     """Architecture and warp instructions of the launch that --launch names, or the last one."""
     kernel = args.kernel or args.function
     measured = [m for m in read_counts(args.ncu) if m[0] == kernel or m[0].startswith(kernel + "(")]
@@ -129,10 +131,11 @@ def measured_launch(args):
         raise SassError(f"{args.ncu}: has no instructions of {kernel}; --kernel names it as ncu does")
     if args.launch is not None and not 0 <= args.launch < len(measured):
         raise SassError(f"{args.ncu}: has {len(measured)} launches of {kernel}, numbered from 0")
-    return measured[-1 if args.launch is None else args.launch][1:]
+    _, arch, count = measured[-1 if args.launch is None else args.launch]
+    return arch, count
 
 
-def check(args):
+def check(args: argparse.Namespace) -> int:
     counts = read_json(read_text(args.counts), args.counts)
     wanted = ways_of(counts, args.counts)
     passes = passes_of(counts, wanted, args.counts)
@@ -164,7 +167,7 @@ def check(args):
     return 0
 
 
-def parse(argv):
+def parse(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Machine code of any kernel: what it is made of, and what ways cost.")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, run, text in (
@@ -202,10 +205,10 @@ def parse(argv):
     return parser.parse_args(argv)
 
 
-def main(argv=None):
+def main(argv: list[str] | None = None) -> int:
     args = parse(argv)
     try:
-        return args.run(args)
+        return int(args.run(args))
     except UnknownFlow as error:
         print(
             f"kernel_code.py: {args.function}: {error}: its ways have no costs; record it without work between events",

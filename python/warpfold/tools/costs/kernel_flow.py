@@ -11,7 +11,7 @@ the region that BSSY opened.
 
 import re
 
-from .instructions import INSTRUCTION_BYTES, REGISTER, SassError, UnknownFlow
+from .instructions import INSTRUCTION_BYTES, REGISTER, Instruction, SassError, UnknownFlow
 from .markers import always_reports, always_runs, marker_of
 
 
@@ -21,6 +21,7 @@ ENDS = {"BRA", "JMP", "CALL", "RET", "EXIT", "BPT", "KILL"} | TABLE_JUMPS
 # paths of divisions and roots, which hardly a warp takes.
 NO_CALLS, CALLS, RARE, ASIDE = range(4)
 UNKNOWN = -1  # below the known part of a call stack
+Stack = tuple[int, ...]  # nodes that the calls on the way return to
 RETURN_ADDRESS = re.compile(r"^(?:MOV|IMAD\.MOV(?:\.U32)?|LEPC) (R\d+), (?:RZ, RZ, )?0x([0-9a-f]+)$")
 
 MOVE = re.compile(r"^(?:MOV|IMAD\.MOV(?:\.U32)?) (R\d+), (?:RZ, RZ, )?(R\d+)$")
@@ -31,14 +32,14 @@ class Node:
 
     __slots__ = ("first", "last", "marker", "silent", "next", "rare", "callee", "returns")
 
-    def __init__(self, first, last):
+    def __init__(self, first: int, last: int) -> None:
         self.first = first
         self.last = last
         self.marker = False  # is its last instruction one?
         self.silent = False  # a marker that a warp may pass without a report
-        self.next = []  # nodes
-        self.rare = []
-        self.callee = None  # node that its CALL leads to; then `next` is where that returns
+        self.next: list[int] = []  # nodes
+        self.rare: list[int] = []
+        self.callee: int | None = None  # node that its CALL leads to; then `next` is where that returns
         self.returns = False
 
 
@@ -46,7 +47,9 @@ class KernelFlow:
     """`tables` has the targets of jump tables by the address of the jump, `kinds` the kinds of markers that were
     recorded (None: all). Throws UnknownFlow where it cannot be followed."""
 
-    def __init__(self, instructions, tables=None, kinds=None):
+    def __init__(
+        self, instructions: list[Instruction], tables: dict[int, list[int]] | None = None, kinds: set[str] | None = None
+    ) -> None:
         if not instructions:
             raise SassError("no instructions")
         self.code = instructions
@@ -60,16 +63,16 @@ class KernelFlow:
         for node in self.nodes:
             self._connect(node)
         self._find_functions()
-        self._sides = {}
+        self._sides: dict[int, list[int]] = {}
 
-    def number(self, address):
+    def number(self, address: int) -> int:
         """Of the instruction at an address."""
         if address % INSTRUCTION_BYTES or not 0 <= address < len(self.code) * INSTRUCTION_BYTES:
             raise SassError(f"no instruction is at {address:#x}")
         return address // INSTRUCTION_BYTES
 
-    def _make_nodes(self):
-        self.nodes = []
+    def _make_nodes(self) -> None:
+        self.nodes: list[Node] = []
         self.node_at = {}  # number of a first instruction -> node
         self.node_of = []  # number of an instruction -> node
         first = 0
@@ -84,13 +87,13 @@ class KernelFlow:
             self.nodes.append(node)
             first = n + 1
 
-    def _at(self, address, by):
+    def _at(self, address: int, by: Instruction) -> int:
         number, rest = divmod(address, INSTRUCTION_BYTES)
         if rest or number not in self.node_at:
             raise UnknownFlow(f"{by.text} at {by.address:#x} leads to {address:#x}, where no instruction is")
         return self.node_at[number]
 
-    def _connect(self, node):
+    def _connect(self, node: Node) -> None:
         i = self.code[node.last]
         following = [self.node_at[node.last + 1]] if node.last + 1 < len(self.code) else []
         passes_by = [] if always_runs(i) else following
@@ -120,7 +123,7 @@ class KernelFlow:
         else:
             node.next = following
 
-    def _connect_branch(self, node, i, following):
+    def _connect_branch(self, node: Node, i: Instruction, following: list[int]) -> None:
         if i.target is None:
             raise UnknownFlow(f"{i.text} at {i.address:#x}: a jump to a place that is not known")
         target = [self._at(i.target, i)]
@@ -135,12 +138,12 @@ class KernelFlow:
 
     # Subroutines.
 
-    def _find_functions(self):
+    def _find_functions(self) -> None:
         """Which nodes belong to the kernel itself and which to a subroutine, and where that returns to."""
         self.main = self._within(0)
         self.functions = {}  # first node of a subroutine -> its nodes
-        self.owners = {}  # node -> first nodes of the subroutines that have it
-        calls = {}
+        self.owners: dict[int, list[int]] = {}  # node -> first nodes of the subroutines that have it
+        calls: dict[int, list[int]] = {}
         for number, node in enumerate(self.nodes):
             if node.callee is not None:
                 calls.setdefault(node.callee, []).append(number)
@@ -156,16 +159,16 @@ class KernelFlow:
 
         self.silent_callees = {c for c in self.functions if not self._reports(c, set())}
 
-    def _reports(self, callee, seen):
+    def _reports(self, callee: int, seen: set[int]) -> bool:
         """Does a subroutine, or one that it calls, have a marker?"""
         seen.add(callee)
+        nodes = [self.nodes[n] for n in self.functions[callee]]
         return any(
-            self.nodes[n].marker
-            or (self.nodes[n].callee not in seen | {None} and self._reports(self.nodes[n].callee, seen))
-            for n in self.functions[callee]
+            node.marker or (node.callee is not None and node.callee not in seen and self._reports(node.callee, seen))
+            for node in nodes
         )
 
-    def _within(self, start):
+    def _within(self, start: int) -> set[int]:
         seen = set()
         rest = [start]
         while rest:
@@ -175,7 +178,7 @@ class KernelFlow:
                 rest += self.nodes[number].next + self.nodes[number].rare
         return seen
 
-    def _find_return(self, caller, callee):
+    def _find_return(self, caller: int, callee: int) -> None:
         """A subroutine returns to the address that stands in the register that its RET names: as a rule, and where
         nobody sets it in front of the call, to what is behind the call."""
         registers = return_registers(
@@ -190,11 +193,11 @@ class KernelFlow:
                 self.nodes[caller].next = [self._at(int(found.group(2), 16), self.code[n])]
                 return
 
-    def bottom(self, number):
+    def bottom(self, number: int) -> Stack:
         """The call stack at a node, as far as it is known."""
         return () if number in self.main or number not in self.owners else (UNKNOWN,)
 
-    def onward(self, number, stack, level):
+    def onward(self, number: int, stack: Stack, level: int) -> list[tuple[int, Stack]]:
         """What comes behind a node by edges of a level: [(node, stack)]."""
         node = self.nodes[number]
         following = node.next + node.rare if level >= RARE else node.next
@@ -210,14 +213,14 @@ class KernelFlow:
                 found.append((stack[-1], stack[:-1]))
         return found
 
-    def _push(self, stack, to):
+    def _push(self, stack: Stack, to: int) -> Stack:
         if to in stack:
             raise UnknownFlow(f"a subroutine calls itself ahead of {self.code[self.nodes[to].first].address:#x}")
         return stack + (to,)
 
     # Sides of a branch.
 
-    def sides(self, number):
+    def sides(self, number: int) -> list[int]:
         """Nodes where a warp may go on whose lanes wait or have ended at the end of a node; none where they do not."""
         i = self.code[self.nodes[number].last]
         if i.opcode not in ("BSYNC", "EXIT"):
@@ -228,22 +231,22 @@ class KernelFlow:
             self._sides[number] = sorted({s for n in inside for s in self._parted(n)})
         return self._sides[number]
 
-    def aside(self, number, stack):
+    def aside(self, number: int, stack: Stack) -> list[tuple[int, Stack]]:
         """The same with the call stack there: [(node, stack)]."""
 
-        def same(to):
+        def same(to: int) -> bool:
             return self.owners.get(to) == self.owners.get(number) and (to in self.main) == (number in self.main)
 
         return [(to, stack if same(to) else self.bottom(to)) for to in self.sides(number)]
 
-    def _parted(self, number):
+    def _parted(self, number: int) -> list[int]:
         node = self.nodes[number]
         opcode = self.code[node.last].opcode
         if len(node.next) > 1 or opcode == "BSYNC" or (opcode == "EXIT" and node.next):
             return node.next
         return []
 
-    def _region(self, number, sync):
+    def _region(self, number: int, sync: Instruction) -> set[int] | None:
         """Nodes between the BSSY that a BSYNC belongs to and the place where its lanes meet; None if it is not found."""
         register = sync.operands[0]
         found = set()
@@ -254,11 +257,11 @@ class KernelFlow:
                     found |= region
         return found or None
 
-    def _bssy_target(self, bssy):
+    def _bssy_target(self, bssy: Instruction) -> int | None:
         found = re.fullmatch(r"0x([0-9a-f]+)", bssy.operands[-1])
         return self.node_at.get(int(found.group(1), 16) // INSTRUCTION_BYTES) if found else None
 
-    def _until(self, start, end):
+    def _until(self, start: int, end: int | None) -> set[int]:
         seen = set()
         rest = [start]
         while rest:
@@ -270,7 +273,7 @@ class KernelFlow:
         return seen
 
 
-def return_registers(instructions):
+def return_registers(instructions: list[Instruction]) -> set[str]:
     """Registers that a RET takes its address from, also by way of others."""
     found = {i.operands[0].split(" ")[0] for i in instructions if i.opcode == "RET"}
     moves = [m.groups() for m in (MOVE.match(i.text) for i in instructions) if m]
@@ -281,7 +284,7 @@ def return_registers(instructions):
     return found
 
 
-def block_numbers(instructions, tables):
+def block_numbers(instructions: list[Instruction], tables: dict[int, list[int]]) -> list[int]:
     """Number of the basic block of each instruction, whether or not the flow is known."""
     starts = {0}
     returns = return_registers(instructions)
@@ -298,7 +301,7 @@ def block_numbers(instructions, tables):
         if found and found.group(1) in returns:
             starts.add(int(found.group(2), 16) // INSTRUCTION_BYTES)
         starts.update(t // INSTRUCTION_BYTES for t in tables.get(i.address, ()))
-    numbers = []
+    numbers: list[int] = []
     for n in range(len(instructions)):
         numbers.append(len(numbers) and numbers[-1] + (n in starts))
     return numbers

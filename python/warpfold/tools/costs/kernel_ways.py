@@ -10,10 +10,15 @@ divisions and roots. Then all that a converged warp can go. Then those over `rar
 them leads to the marker, the warp has left lanes waiting, or ended, and gone on on another side of a branch.
 """
 
-from .cost import Tally, counted, is_branch, stall_of
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .cost import Cost, Tally, counted, is_branch, stall_of
 from .graph import Exploration
-from .instructions import SassError
-from .kernel_flow import ASIDE, CALLS, NO_CALLS, RARE, KernelFlow
+from .instructions import Instruction, SassError
+from .kernel_flow import ASIDE, CALLS, NO_CALLS, RARE, KernelFlow, Stack
 from .markers import always_runs
 
 ENTRY = -1
@@ -38,7 +43,7 @@ FIELDS = [
 SHIFT = {name: FIELD_BITS * (len(FIELDS) - 1 - at) for at, name in enumerate(FIELDS)}
 
 
-def weight(instruction, idle=False):
+def weight(instruction: Instruction, idle: bool = False) -> int:
     """What an instruction adds to a sum. `idle`: its predicate is false."""
     if idle:
         return (1 << SHIFT["slots"]) + (instruction.stall << SHIFT["stall_cycles"])
@@ -51,16 +56,23 @@ def weight(instruction, idle=False):
     return total
 
 
+State = tuple[int, Stack, bool]  # node, call stack, changed sides?
+Best = tuple[int, bool, bool, State | None]  # sum, is it the only one?, by way of a loop?, state before
+# Nodes of the way to the last marker, and the steps before: the markers of a way may be hundreds.
+Steps = tuple[list[int], Any]
+Found = tuple[int, bool, Steps | None]  # sum, is it sure?, steps
+
+
 class Search:
     """All ways from `starts` up to the next marker. A state is (node, call stack, changed sides?)."""
 
-    def __init__(self, kernel, starts, level):
+    def __init__(self, kernel: KernelWays, starts: list[State], level: int) -> None:
         self.kernel = kernel
         self.level = level
         self.graph = Exploration(starts, self._onward)
         self._measure(starts)
 
-    def _onward(self, state):
+    def _onward(self, state: State) -> list[State]:
         number, stack, changed = state
         flow = self.kernel.flow
         node = flow.nodes[number]
@@ -71,10 +83,11 @@ class Search:
             found += [(n, s, True) for n, s in flow.aside(number, stack)]
         return found
 
-    def _measure(self, starts):
+    def _measure(self, starts: list[State]) -> None:
         """The longest way to each state, and whether others differ."""
-        self.best = {}  # state -> (sum ahead of it, is it the only one?, by way of a loop?, state before)
-        self.arrived = {}  # node -> {stack: (sum with its marker, only one?, loop?, state)}
+        # Up to the state, without it; and by node and call stack with the marker there.
+        self.best: dict[State, Best] = {}
+        self.arrived: dict[int, dict[Stack, Best]] = {}
         for start in starts:
             self.best[start] = (0, True, False, None)
         kernel = self.kernel
@@ -95,18 +108,19 @@ class Search:
                 else:
                     self.best[to] = self._merged(before, (total, alone, loop, state))
 
-    def _arrive(self, number, stack, found):
+    def _arrive(self, number: int, stack: Stack, found: Best) -> None:
         by_stack = self.arrived.setdefault(number, {})
         by_stack[stack] = self._merged(by_stack[stack], found) if stack in by_stack else found
 
     @staticmethod
-    def _merged(one, two):
+    def _merged(one: Best, two: Best) -> Best:
         longer = two if two[0] > one[0] else one
         return longer[0], one[1] and two[1] and one[0] == two[0], one[2] or two[2], longer[3]
 
-    def way_to(self, state):
+    def way_to(self, last: State | None) -> list[int]:
         """Nodes of the longest way, the last one that with the marker."""
         nodes = []
+        state = last
         while state is not None:
             nodes.append(state[0])
             state = self.best[state][3]
@@ -116,7 +130,9 @@ class Search:
 class KernelWays:
     """Costs of ways through one kernel; an address of a marker, or ENTRY, names each step."""
 
-    def __init__(self, instructions, tables=None, kinds=None):
+    def __init__(
+        self, instructions: list[Instruction], tables: dict[int, list[int]] | None = None, kinds: set[str] | None = None
+    ) -> None:
         self.flow = KernelFlow(instructions, tables, kinds)
         self.weights = []  # of a node whose marker reports
         self.idle_weights = []  # of one whose marker does not
@@ -126,15 +142,15 @@ class KernelWays:
             self.weights.append(ahead + weight(last))
             self.idle_weights.append(ahead + weight(last, node.marker and not always_runs(last)))
         self.silent_loops = self._find_silent_loops()
-        self._searches = {}
-        self._costs = {}
-        self._places = {}
+        self._searches: dict[tuple[int | None, Stack, int], Search] = {}
+        self._costs: dict[Stack, Cost | None] = {}
+        self._places: dict[int, int] = {}
 
-    def _find_silent_loops(self):
+    def _find_silent_loops(self) -> set[int]:
         """Nodes that a warp can pass again and again without a report, whoever called."""
         flow = self.flow
 
-        def onward(number):
+        def onward(number: int) -> list[int]:
             node = flow.nodes[number]
             if node.marker and not node.silent:
                 return []
@@ -143,14 +159,14 @@ class KernelWays:
 
         return Exploration(range(len(flow.nodes)), onward).looped
 
-    def cost(self, way):
+    def cost(self, way: Sequence[int]) -> Cost | None:
         """The cost of everything behind way[0] up to and with the last marker; None where no way leads there."""
         key = tuple(way)
         if key not in self._costs:
             self._costs[key] = self._cost(key)
         return self._costs[key]
 
-    def place(self, address):
+    def place(self, address: int) -> int:
         """The node that ends with the marker at an address."""
         found = self._places.get(address)
         if found is None:
@@ -161,18 +177,18 @@ class KernelWays:
             self._places[address] = found
         return found
 
-    def issued_by_model(self, way):
+    def issued_by_model(self, way: list[int] | tuple[int, int, int, int]) -> int:
         """Atomics and barriers among the markers behind way[0], which no cost holds."""
         return sum(not counted(self.flow.code[self.flow.number(a)]) for a in way[1:])
 
-    def _cost(self, way):
+    def _cost(self, way: Stack) -> Cost | None:
         found = self.steps(way)
         if found is None:
             return None
         steps, certain = found
         return self._tally(None if way[0] == ENTRY else self.place(way[0]), steps, certain)
 
-    def steps(self, way):
+    def steps(self, way: Stack) -> tuple[list[list[int]], bool] | None:
         """For each marker behind way[0] the nodes from the one before it up to it, and whether they are known to be
         what the warp went; None where no way leads there."""
         if len(way) < 2:
@@ -188,19 +204,19 @@ class KernelWays:
             at = to
         best = max(found.values(), key=lambda f: f[0])
         certain = all(f[1] and f[0] == best[0] for f in found.values())
-        steps = []
+        steps: list[list[int]] = []
         step = best[2]
         while step is not None:
             nodes, step = step
             steps.append(nodes)
         return steps[::-1], certain
 
-    def nodes_between(self, start, end):
+    def nodes_between(self, start: int, end: int) -> set[int]:
         """All nodes that a warp may pass from one marker, or ENTRY, to the next, that of the next among them."""
         at = None if start == ENTRY else self.place(start)
         to = self.place(end)
         search = self._search(at, () if at is None else self.flow.bottom(at), CALLS)
-        before = {}
+        before: dict[State, list[State]] = {}
         for state, following in search.graph.following.items():
             for onward in following:
                 before.setdefault(onward, []).append(state)
@@ -213,7 +229,7 @@ class KernelWays:
                     rest.append(state)
         return {state[0] for state in seen}
 
-    def _step(self, at, to, found):
+    def _step(self, at: int | None, to: int, found: dict[Stack, Any]) -> dict[Stack, Any]:
         if not self.flow.silent_callees:
             result = self._by_level(at, to, found, CALLS)
         else:
@@ -225,15 +241,22 @@ class KernelWays:
                 result = {stack: (total, False, steps) for stack, (total, _, steps) in result.items()}
         return result or self._by_level(at, to, found, RARE) or self._by_level(at, to, found, ASIDE)
 
-    def _by_level(self, at, to, found, level):
-        result = {}
+    def _by_level(self, at: int | None, to: int, found: dict[Stack, Found], level: int) -> dict[Stack, Found]:
+        result: dict[Stack, Found] = {}
 
-        def keep(after, total, sure, nodes, steps):
+        def keep(
+            after: Stack,
+            total: int,
+            sure: bool,
+            nodes: list[int],
+            steps: Steps | None,
+        ) -> None:
             before = result.get(after)
             if before is not None:
                 sure = sure and before[1] and before[0] == total
                 if total <= before[0]:
-                    total, nodes, steps = before[0], *before[2]
+                    result[after] = (before[0], sure, before[2])
+                    return
             result[after] = (total, sure, (nodes, steps))
 
         for stack, (total, certain, steps) in found.items():
@@ -247,14 +270,14 @@ class KernelWays:
                 keep(after, total + more, certain and alone and not loop and level < RARE, search.way_to(state), steps)
         return result
 
-    def _straight(self, at, to, stack, level):
+    def _straight(self, at: int | None, to: int, stack: Stack, level: int) -> tuple[int, Stack, list[int]] | None:
         """(sum, call stack, nodes) of the only way, where there is no branch before `to`; else None. Saves a search
         through all that may come behind markers with predicates."""
         flow = self.flow
         if level >= RARE:
             return None
         total = 0
-        nodes = []
+        nodes: list[int] = []
         found = [(0, stack)] if at is None else flow.onward(at, stack, level)
         while len(found) == 1 and len(nodes) < LONGEST_STRAIGHT:
             number, stack = found[0]
@@ -270,7 +293,7 @@ class KernelWays:
             found = flow.onward(number, stack, level)
         return None
 
-    def _search(self, at, stack, level):
+    def _search(self, at: int | None, stack: Stack, level: int) -> Search:
         key = (at, stack, level)
         if key not in self._searches:
             if at is None:
@@ -282,7 +305,7 @@ class KernelWays:
             self._searches[key] = Search(self, starts, level)
         return self._searches[key]
 
-    def _tally(self, first, steps, certain):
+    def _tally(self, first: int | None, steps: list[list[int]], certain: bool) -> dict[str, Any]:
         code = self.flow.code
         tally = Tally()
         if first is not None:

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A folder with the disassembly of a program: a listing for each architecture, registers, the compiler."""
 
+from collections.abc import Iterator
 import os
 import re
 
 from .files import read_text, run_tool, write_text
-from .instructions import SassError, parse_registers, parse_sass
+from .instructions import Instruction, SassError, parse_registers, parse_sass
 
 
-def write_listings(program, folder):
+def write_listings(program: str, folder: str) -> list[str]:
     """Architectures that `program`, or cubin, has machine code for."""
     sass = run_tool("cuobjdump", "-sass", program)
     resources = run_tool("cuobjdump", "-res-usage", program)
-    by_arch = {}
+    by_arch: dict[str, list[str]] = {}
     arch = None
     for line in sass.splitlines(keepends=True):
         found = re.match(r"\s*code for (sm_\d+)", line)
@@ -36,7 +37,7 @@ def write_listings(program, folder):
 class Listings:
     """What write_listings() has left in a folder."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: str) -> None:
         self.folder = folder
         self.files = (
             sorted(f for f in os.listdir(folder) if re.fullmatch(r"sm_\d+\.sass", f)) if os.path.isdir(folder) else []
@@ -47,17 +48,17 @@ class Listings:
         compiler = os.path.join(folder, "compiler.txt")
         self.compiler = read_text(compiler).strip() if os.path.exists(compiler) else "unknown"
 
-    def architectures(self):
+    def architectures(self) -> Iterator[tuple[str, dict[str, list[Instruction]]]]:
         """(name, {function: instructions}) of each."""
         for file in self.files:
             yield file.removesuffix(".sass"), parse_sass(read_text(os.path.join(self.folder, file)))
 
-    def function(self, arch, functions, name):
+    def function(self, arch: str, functions: dict[str, list[Instruction]], name: str) -> list[Instruction]:
         if name not in functions:
             raise SassError(f"{arch}.sass: has no {name}; kernel_code.py reads kernels of any name")
         return functions[name]
 
-    def registers(self, arch, name):
+    def registers(self, arch: str, name: str) -> int:
         count = self._registers.get(arch, {}).get(name)
         if count is None:
             raise SassError(f"{self.folder}/resources.txt: has no registers of {name} for {arch}")

@@ -3,8 +3,9 @@
 
 import re
 
-from .instructions import NO_RESULT, REGISTER
+from .instructions import NO_RESULT, REGISTER, Instruction
 from .markers import always_runs, result_width
+from .kernel_flow import KernelFlow
 
 
 WIDE = re.compile(r"\.(?:64|U64|S64|WIDE|F64|F32x2|F16x4|BF16x4)\b|^D[A-Z]")
@@ -13,7 +14,7 @@ STORES = NO_RESULT | {"ST", "STL", "STSM", "SUST", "LDGSTS", "BRX", "JMX", "JMP"
 MATRIX_REGISTERS = 64  # no instruction reads more in a row
 
 
-def source_width(name, operand):
+def source_width(name: str, operand: str) -> int:
     """Registers in a row that a source operand may stand for."""
     if "MMA" in name.split(".")[0]:
         return MATRIX_REGISTERS
@@ -22,7 +23,7 @@ def source_width(name, operand):
     return 2 if "[" in operand or WIDE.search(name) else 1
 
 
-def uses(instruction):
+def uses(instruction: Instruction) -> set[str]:
     """Names of the registers that it may read."""
     operands = instruction.operands
     if instruction.opcode not in STORES and operands and "[" not in operands[0]:
@@ -36,7 +37,7 @@ def uses(instruction):
     }
 
 
-def overwritten(instruction):
+def overwritten(instruction: Instruction) -> set[str]:
     """Names of the registers that it surely overwrites."""
     if not always_runs(instruction) or instruction.opcode in STORES or not instruction.operands:
         return set()
@@ -47,38 +48,36 @@ def overwritten(instruction):
 class Liveness:
     """`flow` is None where the flow of control is not known."""
 
-    def __init__(self, flow):
+    def __init__(self, flow: KernelFlow | None) -> None:
         self.flow = flow
-        self._uses = {}
+        self._uses: dict[int, set[str]] = {}
 
-    def is_read(self, number, register):
+    def is_read(self, number: int, register: str) -> bool:
         """Is a register read behind instruction `number`, with the value that it has there?"""
         if self.flow is None:
             return True
+        flow = self.flow
+        inside = flow.node_of[number] == flow.node_of[number + 1]
+        rest = [number + 1] if inside else self._behind(flow, flow.node_of[number])
         seen = set()
-        rest = (
-            [number + 1]
-            if self.flow.node_of[number] == self.flow.node_of[number + 1]
-            else self._behind(self.flow.node_of[number])
-        )
         while rest:
             first = rest.pop()
             if first in seen:
                 continue
             seen.add(first)
-            found = self._scan(first, register)
+            found = self._scan(flow, first, register)
             if found is not None:
                 if found:
                     return True
                 continue
-            rest += self._behind(self.flow.node_of[first])
+            rest += self._behind(flow, flow.node_of[first])
         return False
 
-    def _scan(self, first, register):
+    def _scan(self, flow: KernelFlow, first: int, register: str) -> bool | None:
         """True: read in this node; False: overwritten; None: neither."""
-        node = self.flow.nodes[self.flow.node_of[first]]
+        node = flow.nodes[flow.node_of[first]]
         for n in range(first, node.last + 1):
-            i = self.flow.code[n]
+            i = flow.code[n]
             if n not in self._uses:
                 self._uses[n] = uses(i)
             if register in self._uses[n] or (i.opcode == "CALL" and i.target is None):
@@ -87,9 +86,9 @@ class Liveness:
                 return False
         return None
 
-    def _behind(self, number):
+    @staticmethod
+    def _behind(flow: KernelFlow, number: int) -> list[int]:
         """First instructions of what may come behind a node, whoever called."""
-        flow = self.flow
         node = flow.nodes[number]
         following = node.next + node.rare + ([] if node.callee is None else [node.callee])
         if node.returns:

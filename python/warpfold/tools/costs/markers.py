@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Markers: the instructions of a kernel that a recorder can report, and what its global atomics add."""
 
-from .instructions import ATOMICS
+from collections.abc import Callable
+from typing import Any
+from .instructions import ATOMICS, Instruction
 
 MARKERS = dict.fromkeys(("LDG", "STG", "LD", "ST", "RED", "REDG", "ATOM", "ATOMG"), "global")
 MARKERS |= dict.fromkeys(("LDS", "STS", "ATOMS", "LDSM", "STSM"), "shared")
@@ -28,20 +30,20 @@ ADDITIONS = {
 }
 
 
-def marker_of(instruction):
+def marker_of(instruction: Instruction) -> str | None:
     """The kind of a marker, or None."""
     return MARKERS.get(instruction.opcode)
 
 
-def always_runs(instruction):
+def always_runs(instruction: Instruction) -> bool:
     return instruction.guard in (None, "PT", "UPT")
 
 
-def always_reports(instruction):
+def always_reports(instruction: Instruction) -> bool:
     return always_runs(instruction) and instruction.opcode not in MAY_NOT_REPORT
 
 
-def result_registers(instruction):
+def result_registers(instruction: Instruction) -> list[str]:
     """Registers of an ATOM's result; none of a RED, and of an ATOM that leaves its result in RZ."""
     if instruction.opcode in ("RED", "REDG"):
         return []
@@ -54,7 +56,7 @@ def result_registers(instruction):
     return []
 
 
-def result_width(instruction):
+def result_width(instruction: Instruction) -> int:
     """Registers in a row that a load or an atomic has its result in, at least."""
     modifiers = instruction.name.split(".")
     for modifier in modifiers:
@@ -66,14 +68,14 @@ def result_width(instruction):
     return 2 if any(m in ("64", "U64", "S64") for m in modifiers) else 1
 
 
-def addition(instruction, is_read):
+def addition(instruction: Instruction, is_read: Callable[[str], bool]) -> dict[str, Any] | None:
     """What a global atomic adds: None for what is none, "other" as type for all that is no addition of floats.
-    `is_read(instruction, register)` tells whether a register of the result is read behind it."""
+    `is_read(register)` tells whether a register of the result is read behind it."""
     if instruction.opcode not in ATOMICS:
         return None
     modifiers = instruction.name.split(".")
     kind, words = "other", 1
     if "ADD" in modifiers:
         kind, words = next((ADDITIONS[m] for m in modifiers if m in ADDITIONS), (kind, words))
-    reduces = not any(is_read(instruction, register) for register in result_registers(instruction))
+    reduces = not any(is_read(register) for register in result_registers(instruction))
     return {"type": kind, "words": words, "reduces": reduces, "name": instruction.name}

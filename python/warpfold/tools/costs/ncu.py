@@ -11,7 +11,7 @@ METRIC = "smsp__inst_executed.sum"
 MOST_OFF = 0.10
 
 
-def read_counts(path):
+def read_counts(path: str) -> list[tuple[str, str, int]]:
     """ncu --csv -> [(kernel name, architecture, warp instructions)] in the order of launches."""
     lines = [line for line in read_text(path).splitlines() if line.startswith('"')]
     found = []
@@ -28,7 +28,7 @@ def read_counts(path):
     return found
 
 
-def read_executed(path, function):
+def read_executed(path: str, function: str) -> list[int]:
     """How often warps issued each instruction of the last launch of a kernel, from ncu --csv with the metric
     inst_executed, --print-metric-instances values and --kernel-name-base mangled."""
     lines = [line for line in read_text(path).splitlines() if line.startswith('"')]
@@ -50,7 +50,7 @@ def read_executed(path, function):
     return counts
 
 
-def verdict(predicted, measured):
+def verdict(predicted: int, measured: int) -> str | None:
     """None where a prediction is near enough, else what it means, in one line."""
     ratio = predicted / measured
     if abs(ratio - 1) <= MOST_OFF:

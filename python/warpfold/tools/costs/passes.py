@@ -10,16 +10,18 @@ together behind the ballot), and cccl none: every pass reduces, and one without 
 the leader's atomics and what comes with them.
 """
 
+from collections.abc import Collection
+
 from .cost import Stretch
-from .flow import IS_ATOMIC, IS_SHARED_ATOMIC, IS_SHUFFLE
-from .instructions import SassError
-from .shapes import CONVERGED
+from .flow import IS_ATOMIC, IS_SHARED_ATOMIC, IS_SHUFFLE, Choice, Flow, Test, is_at
+from .instructions import Instruction, SassError
+from .shapes import CONVERGED, Shape
 
 
 class Passes:
     """Passes through a kernel that its Shape describes, but the one that adds: `parts` has their stretches by path."""
 
-    def __init__(self, flow, variant, shape):
+    def __init__(self, flow: Flow, variant: str, shape: Shape) -> None:
         self.flow = flow
         self.variant = variant
         self.shape = shape
@@ -29,11 +31,11 @@ class Passes:
         self.reduces = IS_SHARED_ATOMIC if variant == "shared-slot" else IS_SHUFFLE  # what a reduction is known by
         self._find_loops()
         self._find_pass()
-        self.parts = {}  # path or segment -> [Stretch]
+        self.parts: dict[str, list[Stretch]] = {}  # path or segment -> [Stretch]
         self._outer()
         self._skips()
 
-    def _find_loops(self):
+    def _find_loops(self) -> None:
         flow = self.flow
         adding = {h: b for h, b in flow.loops.items() if any(IS_ATOMIC(flow.code[a]) for a in b)}
         chain = sorted(adding, key=lambda h: len(adding[h]))
@@ -62,13 +64,13 @@ class Passes:
         self.turning = {a for h in self.turns for a in flow.loops[h]}
         self._find_meet()
 
-    def _find_meet(self):
+    def _find_meet(self) -> None:
         """The first place behind the atomics that every pass of the innermost loop comes by."""
         flow = self.flow
         body = flow.loops[self.inner]
         ends = {a for a in body if any(s == self.inner or s not in body for s in flow.next[a])}
 
-        def is_end(i):
+        def is_end(i: Instruction) -> bool:
             return i.address in ends
 
         places = []
@@ -79,16 +81,19 @@ class Passes:
             if behind and (a in ends or not flow.reaches(self.inner, is_end, {a})):
                 places.append(a)
         # The one that comes before all the others.
-        first = [
-            a
-            for a in places
-            if all(b == a or flow.reaches(a, lambda i, b=b: i.address == b, {self.inner}) for b in places)
-        ]
+        first = [a for a in places if all(b == a or flow.reaches(a, is_at(b), {self.inner}) for b in places)]
         if not first:
             raise SassError("found no place behind the atomics that every pass comes by")
         self.meet = first[0]
 
-    def _through(self, address, successors, wanted, blocked, stay=None):
+    def _through(
+        self,
+        address: int,
+        successors: list[int],
+        wanted: Test,
+        blocked: Collection[int],
+        stay: Collection[int] | None = None,
+    ) -> int:
         """The side of a branch that a warp takes on its way to `wanted`. Of a body that only some lanes
         run, it runs the body."""
         able = [s for s in successors if (stay is None or s in stay) and self.flow.reaches(s, wanted, blocked)]
@@ -101,9 +106,7 @@ class Passes:
         if len(away) == 1:
             return away[0]
         stop = set(blocked) | around
-        body = [
-            s for s in able for t in able if s != t and self.flow.reaches(s, lambda i, t=t: i.address == t, stop - {t})
-        ]
+        body = [s for s in able for t in able if s != t and self.flow.reaches(s, is_at(t), stop - {t})]
         if len(body) == 1:
             return body[0]
         # The test at the head of a loop that does not add, on a way past it.
@@ -114,27 +117,27 @@ class Passes:
                 return out[0]
         raise SassError(f"the sides of the branch at {address:#x} do not pass each other by")
 
-    def _side(self, address, successors, wanted, what):
+    def _side(self, address: int, successors: list[int], wanted: Test, what: str) -> tuple[int, int]:
         """The side of a branch that comes to `wanted` within the pass, and the other."""
         able = [s for s in successors if self.flow.reaches(s, wanted, {self.inner, self.meet})]
         if len(able) != 1:
             raise SassError(f"the branch at {address:#x} does not part the ways to {what}")
         return able[0], [s for s in successors if s != able[0]][0]
 
-    def _find_pass(self):
+    def _find_pass(self) -> None:
         flow = self.flow
         body = flow.loops[self.inner]
-        wanted = [
+        wanted: list[tuple[str | None, bool]] = [
             (name, alone)
             for name, alone in self.shape.leaves
             if (not self.converged and name) or (self.converged and not alone)
         ]
         if self.every_pass:
             wanted = [(None, False)]  # the leader's branch: a pass without an event does not go there
-        self.leaves = []
-        self.exits = {}
+        self.leaves: list[int] = []
+        self.exits: dict[int, int] = {}
 
-        def choose(address, successors):
+        def choose(address: int, successors: list[int]) -> int | None:
             stay = [s for s in successors if s in body]
             if len(stay) == 1:
                 return stay[0]
@@ -152,63 +155,65 @@ class Passes:
             raise SassError(f"found {len(self.leaves)} of the {len(wanted)} branches that leave a pass")
         self.leave_names = [name for name, _ in wanted]
 
-    def _parts_reduction(self, successors):
+    def _parts_reduction(self, successors: list[int]) -> bool:
         """Is it the first branch of the reduction, where some way goes without what that is known by?"""
 
-        def reduces(i):
+        def reduces(i: Instruction) -> bool:
             return self.reduces(i) and i.address not in self.turning
 
         able = [s for s in successors if self.flow.reaches(s, reduces, {self.inner, self.meet})]
         return len(able) == 1
 
-    def _until(self, leave):
+    def _until(self, leave: int) -> tuple[list[int], int]:
         way = self.flow.walk(self.inner, {self.meet}, lambda a, s: None if a == leave else self._onward(a, s))
         return way, self._onward(leave, self.flow.next[leave])
 
-    def _onward(self, address, successors):
+    def _onward(self, address: int, successors: list[int]) -> int:
         if address in self.exits:
             return [s for s in successors if s != self.exits[address]][0]
         stay = [s for s in successors if s in self.flow.loops[self.inner]]
         return self._through(address, stay, IS_ATOMIC, {self.inner, self.meet})
 
-    def _before_reduction(self):
+    def _before_reduction(self) -> tuple[list[int], int]:
         if self.leaves:
             return self._until(self.leaves[-1])
         return [], self.inner
 
-    def _latch(self):
+    def _latch(self) -> list[int]:
         return self._to_header(self.meet, self.inner, self.flow.loops[self.inner])
 
-    def _to_header(self, start, header, within):
+    def _to_header(self, start: int, header: int, within: set[int]) -> list[int]:
         """From `start` on to the next pass of the loop `header`, by way of nothing that adds."""
-        goal = lambda i: i.address == header
+        goal = is_at(header)
         return self.flow.walk(
             start,
             {header},
-            lambda a, s: self._through(a, [t for t in s if t in within], goal, set())
-            if len([t for t in s if t in within]) > 1
-            else [t for t in s if t in within][0],
+            lambda a, s: (
+                self._through(a, [t for t in s if t in within], goal, set())
+                if len([t for t in s if t in within]) > 1
+                else [t for t in s if t in within][0]
+            ),
         )
 
-    def _outer(self):
+    def _outer(self) -> None:
         flow = self.flow
         headers = self.outer + [self.inner]
 
-        def add(name, way):
+        def add(name: str, way: list[int]) -> None:
             self.parts[name] = [Stretch([], way, {a for a in way if a not in self.turning})]
 
-        def to(goal, blocked):
-            return lambda a, s: self._through(a, s, lambda i: i.address == goal, blocked)
+        def to(goal: int, blocked: set[int]) -> Choice:
+            return lambda a, s: self._through(a, s, is_at(goal), blocked)
 
         # Branches and returns ahead of the outermost loop that lead past it.
-        exits = []
+        exits: list[tuple[int, int | None]] = []
 
-        def choose(address, successors):
-            able = [s for s in successors if flow.reaches(s, lambda i: i.address == headers[0])]
+        def choose(address: int, successors: list[int]) -> int:
+            able = [s for s in successors if flow.reaches(s, is_at(headers[0]))]
             if len(able) == 1:
                 exits.append((address, [s for s in successors if s != able[0]][0]))
                 return able[0]
-            return self._through(address, successors, lambda i: i.address == headers[0], set())
+            return self._through(address, successors, is_at(headers[0]), set())
 
         prologue = flow.walk(flow.entry, {headers[0]}, choose)
         for a in prologue:
@@ -234,19 +239,13 @@ class Passes:
         add("epilogue", epilogue)
         for name, header in zip(self.shape.turns, self.turns):
             body = flow.loops[header]
-            goal = lambda i, h=header: i.address == h
-            rest = flow.walk(
-                flow.next[header][0] if len(flow.next[header]) == 1 else [s for s in flow.next[header] if s in body][0],
-                {header},
-                lambda a, s, b=body, g=goal: self._through(a, [t for t in s if t in b], g, set())
-                if len([t for t in s if t in b]) > 1
-                else [t for t in s if t in b][0],
-            )
-            within = {a for h in self.turns if flow.loops[h] < body for a in flow.loops[h]}
-            way = [header] + rest
-            self.parts[name] = [Stretch([], way, {a for a in way if a not in within})]
+            following = flow.next[header]
+            first = following[0] if len(following) == 1 else [s for s in following if s in body][0]
+            inner = {a for h in self.turns if flow.loops[h] < body for a in flow.loops[h]}
+            way = [header] + self._to_header(first, header, body)
+            self.parts[name] = [Stretch([], way, {a for a in way if a not in inner})]
 
-    def _end_of(self, header):
+    def _end_of(self, header: int) -> int:
         """Where the loop goes on when it ends."""
         body = self.flow.loops[header]
         ends = {s for a in body for s in self.flow.next[a] if s not in body}
@@ -254,13 +253,15 @@ class Passes:
             raise SassError(f"the loop at {header:#x} does not end in one place")
         return ends.pop()
 
-    def _skips(self):
+    def _skips(self) -> None:
         body = self.flow.loops[self.inner]
         for name, _ in self.shape.leaves:
             if name is None:
                 continue
             names = [n for n, _ in self.shape.leaves]
-            later = [None] if self.every_pass else [n for n in names[names.index(name) :] if n in self.leave_names]
+            later: list[str | None] = (
+                [None] if self.every_pass else [n for n in names[names.index(name) :] if n in self.leave_names]
+            )
             if not later:
                 raise SassError(f"there is no branch for the path {name}")
             leave = self.leaves[self.leave_names.index(later[0])]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Warp instructions that a launch is predicted to issue, beside those that ncu counts."""
 
+from typing import Any
 import re
 
 from .cost import slots
@@ -12,7 +13,7 @@ from .shapes import SEGMENTS, kernel_name
 WARP_LANES = 32
 
 
-def predict_variant(cost, counts, variant, threshold):
+def predict_variant(cost: dict[str, Any], counts: dict[str, Any], variant: str, threshold: int) -> int:
     """Warp instructions that a launch issues, from how often each path was gone."""
     total = sum(slots(c) * n for c, n in zip(cost["paths"], counts["paths"].values()))
     total += counts["barriers"]
@@ -46,10 +47,10 @@ def predict_variant(cost, counts, variant, threshold):
         together = sum(alike[enough:])
         total += together * (reduce["butterfly"] + reduce["leader"] + adds)
         total += (sum(by_lanes) - together) * (reduce.get("plain", 0) + adds)
-    return total
+    return int(total)
 
 
-def read_ncu(path, workload):
+def read_ncu(path: str, workload: str) -> tuple[str, dict[str, int]]:
     """ncu --csv -> (architecture, {variant: warp instructions})."""
     kernel = kernel_name(workload, "")
     measured = {}
@@ -61,6 +62,6 @@ def read_ncu(path, workload):
             # The last launch: some programs run their baseline before the launch that is captured.
             measured[variant] = count
             arch = measured_on
-    if not measured:
+    if not measured or arch is None:
         raise SassError(f"{path}: has no instructions of {kernel}*")
     return arch, measured

@@ -10,6 +10,8 @@ a kernel has its own.
 traces/README.md says how the table is made.
 """
 
+from collections.abc import Sequence
+from typing import Any
 import argparse
 import json
 import re
@@ -18,7 +20,7 @@ import sys
 from .cost import ISSUED
 from .files import write_text
 from .flow import Flow
-from .instructions import SassError
+from .instructions import Instruction, SassError
 from .listings import Listings
 from .reductions import Ways
 from .shapes import SEGMENTS, Shape
@@ -29,7 +31,9 @@ VARIANTS = ["sw-s", "sw-b", "skip"]
 PARAMETERS = [1, 2, 3, 4, 6, 8, 9, 12, 16, 24, 32]
 
 
-def ways_of(listings, arch, functions, variant, parameters):
+def ways_of(
+    listings: Listings, arch: str, functions: dict[str, list[Instruction]], variant: str, parameters: int
+) -> tuple[Ways, int]:
     name = f"warpfold_reduction_{variant.replace('-', '_')}_{parameters}"
     try:
         ways = Ways(
@@ -40,10 +44,10 @@ def ways_of(listings, arch, functions, variant, parameters):
     return ways, listings.registers(arch, name)
 
 
-def with_pass(check, taken, baseline):
+def with_pass(check: dict[str, Any], taken: dict[str, Any], baseline: dict[str, Any]) -> dict[str, Any]:
     """`check` and what a pass issues beyond the baseline's: slots of a class that it has fewer of count against others."""
     check = dict(check)
-    more = {f: taken[f] - baseline[f] for f in ISSUED}
+    more: dict[str, int] = {f: taken[f] - baseline[f] for f in ISSUED}
     left = max(sum(more.values()), 0)
     for field in sorted(ISSUED, key=lambda f: -more[f]):
         added = min(max(more[field], 0), left)
@@ -54,15 +58,17 @@ def with_pass(check, taken, baseline):
     return check
 
 
-def without_loads(cost):
+def without_loads(cost: dict[str, Any]) -> dict[str, Any]:
     """Without the waits for what is added, which comes from global memory in these kernels."""
     waits = [w for w in cost["waits"] if w[0] != "global_load"]
     first = min((asked for _, asked, _ in waits), default=0)
     return dict(cost, waits=[[kind, asked - first, wanted - first] for kind, asked, wanted in waits])
 
 
-def table(listings, parameters=tuple(PARAMETERS)):
-    costs = {}
+def table(
+    listings: Listings, parameters: Sequence[int] = tuple(PARAMETERS)
+) -> dict[str, str | dict[str, dict[str, dict[str, dict[str, Any]]]]]:
+    costs: dict[str, dict[str, dict[str, dict[str, int | dict[str, Any]]]]] = {}
     for arch, functions in listings.architectures():
         variants = costs[arch] = {v: {} for v in VARIANTS}
         for n in parameters:
@@ -75,7 +81,7 @@ def table(listings, parameters=tuple(PARAMETERS)):
     return {"schema": SCHEMA, "compiler": listings.compiler, "costs": costs}
 
 
-def as_text(data):
+def as_text(data: dict[str, str | dict[str, dict[str, dict[str, dict[str, Any]]]]]) -> str:
     """JSON with a number of parameters on a line."""
     text = json.dumps(data, indent=1)
     return (
@@ -89,7 +95,7 @@ def as_text(data):
     )
 
 
-def main(argv=None):
+def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Costs of ARC-SW's code for kernels that do not have it.")
     parser.add_argument("--sass", required=True, help="folder that `sass_cost.py dump` has filled")
     parser.add_argument("--json", required=True, help="write the table there")

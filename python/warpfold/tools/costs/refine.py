@@ -9,19 +9,24 @@ from the steps that were thought to pass it. So the sum over all ways is what th
 it is spread over the ways of a block is an estimate.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 
-from .cost import ISSUED, counted, is_branch, stall_of
+from .cost import ISSUED, Cost, counted, is_branch, stall_of
 from .instructions import SassError
+from .kernel_flow import Node
+from .kernel_ways import KernelWays
 
 
 FIELDS = ISSUED + ["stall_cycles", "branches"]
 FILLERS = {"NOP", "BRA"}  # behind the end of a kernel
+Step = tuple[int, int]  # from a marker to the next
+Contents = defaultdict[str, float]  # by field of a cost; also parts of a whole
 
 
-def contents(kernel, node):
+def contents(kernel: KernelWays, node: Node) -> Contents:
     """What a node adds to a cost."""
-    found = Counter()
+    found: Contents = defaultdict(float)
     for i in kernel.flow.code[node.first : node.last + 1]:
         found["stall_cycles"] += stall_of(i)
         found["branches"] += is_branch(i)
@@ -34,7 +39,9 @@ class Refinement:
     """Of the ways of one launch. `executed`: for each instruction, how often the warps whose passes these are issued
     it; a fraction where that is part of a launch."""
 
-    def __init__(self, kernel, ways, passes, executed):
+    def __init__(
+        self, kernel: KernelWays, ways: Sequence[Sequence[int]], passes: list[int], executed: Sequence[float]
+    ) -> None:
         behind = len(kernel.flow.code) - len(executed)
         # ncu leaves out what fills a kernel up.
         if behind < 0 or any(i.opcode not in FILLERS for i in kernel.flow.code[len(executed) :]):
@@ -44,15 +51,16 @@ class Refinement:
         self.kernel = kernel
         self.ways = [tuple(way) for way in ways]
         self.passes = passes
-        self.executed = executed + [0] * behind
-        self.gone = Counter()  # (marker, marker) -> passes
-        self.predicted = {}  # the same -> Counter of nodes in a pass
+        self.executed = [*executed, *[0] * behind]
+        self.gone: Counter[Step] = Counter()  # passes
+        self.predicted: dict[Step, Counter[int]] = {}  # nodes in a pass
         self._follow()
-        self.more = {step: Counter() for step in self.gone}  # what a pass costs beside what was thought
-        self.unplaced = 0  # instructions that no step can have issued
+        # What a pass costs beside what was thought.
+        self.more: dict[Step, Contents] = {step: defaultdict(float) for step in self.gone}
+        self.unplaced = 0.0  # instructions that no step can have issued
         self._share_out()
 
-    def _follow(self):
+    def _follow(self) -> None:
         for way, passes in zip(self.ways, self.passes):
             found = self.kernel.steps(way)
             if found is not None:
@@ -60,17 +68,17 @@ class Refinement:
                     self.gone[start, end] += passes
                     self.predicted.setdefault((start, end), Counter(nodes))
 
-    def _share_out(self):
+    def _share_out(self) -> None:
         kernel = self.kernel
-        thought = Counter()
-        passing = {}  # node -> steps that may pass it
+        thought: Counter[int] = Counter()  # node -> visits
+        passing: dict[int, list[Step]] = {}  # node -> steps that may pass it
         for step, passes in self.gone.items():
-            for node, visits in self.predicted[step].items():
-                thought[node] += visits * passes
-            for node in kernel.nodes_between(*step) | set(self.predicted[step]):
-                passing.setdefault(node, []).append(step)
+            for number, visits in self.predicted[step].items():
+                thought[number] += visits * passes
+            for number in kernel.nodes_between(*step) | set(self.predicted[step]):
+                passing.setdefault(number, []).append(step)
         for number, node in enumerate(kernel.flow.nodes):
-            beyond = self.executed[node.first] - thought[number]
+            beyond: float = self.executed[node.first] - thought[number]
             if beyond == 0:
                 continue
             weights = {
@@ -87,15 +95,16 @@ class Refinement:
                 for field, count in holds.items():
                     self.more[step][field] += share * count
 
-    def costs(self):
+    def costs(self) -> list[Cost | None]:
         """One for each way, None where no way leads there. What rounding leaves of rare ways goes to frequent ones."""
         found = [self.kernel.cost(way) for way in self.ways]
-        carried = Counter()
+        carried: dict[str, float] = dict.fromkeys(FIELDS, 0.0)
         for place in sorted(range(len(self.ways)), key=lambda p: self.passes[p]):
-            if found[place] is None or self.passes[place] == 0:
+            thought = found[place]
+            if thought is None or self.passes[place] == 0:
                 continue
-            cost = dict(found[place])
-            more = Counter()
+            cost = dict(thought)
+            more: Contents = defaultdict(float)
             for step in zip(self.ways[place], self.ways[place][1:]):
                 for field, extra in self.more[step].items():
                     more[field] += extra
@@ -115,6 +124,8 @@ class Refinement:
         return found
 
 
-def refined(kernel, ways, passes, executed):
+def refined(
+    kernel: KernelWays, ways: Sequence[Sequence[int]], passes: list[int], executed: Sequence[float]
+) -> list[Cost | None]:
     """Costs as Refinement.costs gives them."""
     return Refinement(kernel, ways, passes, executed).costs()

@@ -11,6 +11,7 @@ shapes.py and no others; kernel_code.py reads any kernel. `predict` ends with ex
 from what ncu counted.
 """
 
+from typing import Any
 import argparse
 import json
 import re
@@ -33,14 +34,14 @@ WAY_ON = "the form of this kernel is not that in shapes.py: kernel_code.py reads
 PROFILED_THRESHOLD = 16
 
 
-def dump(args):
+def dump(args: argparse.Namespace) -> None:
     print(f"machine code for {', '.join(write_listings(args.program, args.out))} in {args.out}")
 
 
-def costs(args):
+def costs(args: argparse.Namespace) -> None:
     listings = Listings(args.sass)
     shape = WORKLOADS[args.workload]
-    result = {"schema": SCHEMA, "paths": shape.paths, "costs": {}}
+    result: dict[str, Any] = {"schema": SCHEMA, "paths": shape.paths, "costs": {}}
     if args.workload != GAUSSIANS:
         result["kernel"] = args.workload
     result["compiler"] = listings.compiler
@@ -65,7 +66,7 @@ def costs(args):
         print_table(result)
 
 
-def print_table(result):
+def print_table(result: dict[str, Any]) -> None:
     """Issue slots of each path and segment."""
     segments = list(dict.fromkeys(s for v in SEGMENTS.values() for s in v))
     print("issue slots: " + " ".join(result["paths"]) + " | " + " ".join(segments))
@@ -76,10 +77,10 @@ def print_table(result):
             print(f"{arch} {variant:11} {cost['registers']:3} registers  " + " ".join(row))
 
 
-def predict(args):
+def predict(args: argparse.Namespace) -> int:
     table = read_json(args.costs, SCHEMA)
     counts = read_json(args.counts, COUNTS_SCHEMA)
-    measured = {}
+    measured: dict[str, int] = {}
     machines = sorted(table["costs"])
     if counts.get("kernel") != table.get("kernel") or list(counts["paths"]) != table["paths"]:
         raise SassError(f"{args.counts}: is of another kernel than {args.costs}")
@@ -103,7 +104,7 @@ def predict(args):
     return 1 if wrong else 0
 
 
-def main(argv=None):
+def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Instruction costs of the backward kernels, from SASS.")
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("dump", help="disassemble the capture program")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The project's own kernels: how their loops lie, and what their passes and segments are called."""
 
+from collections.abc import Sequence
+
 SEGMENTS = {
     "baseline": ["plain"],
     "sw-s": ["check", "plain", "setup", "per_lane", "leader"],
@@ -31,7 +33,15 @@ class Shape:
     parameters  floats of a reduction
     variants    those that there are"""
 
-    def __init__(self, parameters, variants, levels=(), leaves=(), exits=(), turns=()):
+    def __init__(
+        self,
+        parameters: int,
+        variants: Sequence[str],
+        levels: Sequence[str] = (),
+        leaves: Sequence[tuple[str | None, bool]] = (),
+        exits: Sequence[str] = (),
+        turns: Sequence[str] = (),
+    ) -> None:
         self.parameters = parameters
         self.variants = variants
         self.levels = list(levels)
@@ -41,12 +51,12 @@ class Shape:
         named = [name for name, _ in self.leaves if name]
         self.paths = self.exits + ["prologue"] + self.levels + self.turns + named + ["taken", "epilogue"]
 
-    def atomics(self, variant):
+    def atomics(self, variant: str) -> int:
         """Of a reduction: a float that no vector is full of has one to itself."""
         wide = self.parameters // VECTOR_FLOATS if variant in VECTORS else 0
         return wide + self.parameters - wide * VECTOR_FLOATS
 
-    def variants_of(self, arch):
+    def variants_of(self, arch: str) -> list[str]:
         """Those that there are for an architecture ("sm_90")."""
         old = int(arch.removeprefix("sm_")) < VECTORS_SINCE
         return [variant for variant in self.variants if not (old and variant in VECTORS)]
@@ -93,5 +103,5 @@ WORKLOADS = {
 }
 
 
-def kernel_name(workload, variant):
+def kernel_name(workload: str, variant: str) -> str:
     return f"warpfold_{workload}_{variant.replace('-', '_')}"

@@ -65,9 +65,10 @@ def simulate(args, policy, unit, threads, clock_all=False):
             path,
             *["--reference"] * clock_all,
         ]
-        with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=errors
-        ) as process:
+        with (
+            tempfile.TemporaryFile("w+") as errors,
+            subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors) as process,
+        ):
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             if process.returncode != 0:

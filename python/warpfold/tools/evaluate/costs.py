@@ -104,9 +104,11 @@ class Costs:
         result = {}
         for kind in (kind for kind in synth.KINDS if kind.name in names):
             result[kind.name] = {
-                which: figures(known[top.name], self.transistors_only)
-                if top.name in known
-                else self.figures(top, ROOT / "rtl", key)
+                which: (
+                    figures(known[top.name], self.transistors_only)
+                    if top.name in known
+                    else self.figures(top, ROOT / "rtl", key)
+                )
                 for which, top in builtin_rows(kind).items()
             }
         return result

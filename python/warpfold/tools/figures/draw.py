@@ -27,6 +27,13 @@ BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK, GREY = (
 HATCHES = ["", "///", "", "...", "", "\\\\\\", "xx"]
 LINES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))]
 MARKERS = "osD^vP"
+# Of a logarithmic axis: up to that ratio of its ends, these steps in a decade.
+TICKS = (
+    (3, (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8)),
+    (12, (1, 1.5, 2, 3, 5, 7)),
+    (200, (1, 2, 5)),
+    (math.inf, (1,)),
+)
 
 plt.rcParams.update(
     {
@@ -64,15 +71,7 @@ def set_log_axis(axis, values):
     low, high = min([*values, 1.0]) / 1.15, max([*values, 1.0]) * 1.15
     axis.set_yscale("log")
     axis.set_ylim(low, high)
-    steps = (
-        (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
-        if high / low < 3
-        else (1, 1.5, 2, 3, 5, 7)
-        if high / low < 12
-        else (1, 2, 5)
-        if high / low < 200
-        else (1,)
-    )
+    steps = next(steps for limit, steps in TICKS if high / low < limit)
     ticks = [step * 10.0**decade for decade in range(-6, 9) for step in steps]
     axis.yaxis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
     axis.yaxis.set_minor_locator(NullLocator())

@@ -116,9 +116,11 @@ def kinds_by_trace(n):
     columns = [(kind, gpu) for kind in KINDS for gpu in ON_ARC_TRACES.get(kind, GPUS)]
     cells = {
         trace: [
-            n.metric(trace, gpu, "arc-hw", kind, "speedup")
-            if kind not in ON_ARC_TRACES or trace in n.paper_traces
-            else None
+            (
+                n.metric(trace, gpu, "arc-hw", kind, "speedup")
+                if kind not in ON_ARC_TRACES or trace in n.paper_traces
+                else None
+            )
             for kind, gpu in columns
         ]
         for trace in sorted(n.traces)

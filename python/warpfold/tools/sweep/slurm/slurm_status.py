@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Snakemake asks of a cluster: is the job running, has it succeeded or failed? With accounting or without.
 
-    slurm_status.py JOB
+slurm_status.py JOB
 """
 
 import re
