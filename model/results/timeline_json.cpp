@@ -19,7 +19,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kPartsOfCycle = 256;  // TimelineSlice
+// Slices lie on a grid of an eighth of a cycle, 125 ns of the axis: a double has such a time
+// without an error, in microseconds and in nanoseconds, so that no reader's rounding can make two
+// overlap.
+constexpr std::uint64_t kGridOfCycle = 8;
+constexpr std::uint64_t kPartsOfGrid = 256 / kGridOfCycle;  // TimelineSlice
+
+constexpr std::uint64_t on_grid(std::uint64_t parts) {
+  return (parts + kPartsOfGrid / 2) / kPartsOfGrid;
+}
 constexpr std::size_t kIdsOfRun = 1000;
 
 std::string quoted(const std::string& text) {
@@ -62,14 +70,15 @@ class Events {
     add(R"({{"ph":"C","pid":{},"tid":0,"ts":{},"name":{},"args":{{"value":{}}}}})", pid, cycle,
         quoted(std::string(name)), value);
   }
+  // From `begin` to `end` on the grid.
   void slice(std::size_t pid, std::size_t tid, const TimelineTrack& track,
-             const TimelineSlice& slice) {
+             const TimelineSlice& slice, std::uint64_t begin, std::uint64_t end) {
     const std::string args = track.count.empty() || slice.count == 0
                                  ? ""
                                  : fmt::format(R"(,"args":{{"{}":{}}})", track.count, slice.count);
     add(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{}{}}})", pid, tid,
-        static_cast<double>(slice.begin) / kPartsOfCycle,
-        static_cast<double>(slice.length) / kPartsOfCycle, quoted(track.what.at(slice.what)), args);
+        static_cast<double>(begin) / kGridOfCycle, static_cast<double>(end - begin) / kGridOfCycle,
+        quoted(track.what.at(slice.what)), args);
   }
   [[nodiscard]] const std::string& text() const { return text_; }
 
@@ -117,6 +126,20 @@ void add_samples(const RunResult& run, std::size_t pid, Events& events) {
   }
 }
 
+// One that is shorter than half a step of the grid takes a whole one, if the next leaves it room.
+void add_slices(const TimelineTrack& track, std::size_t pid, std::size_t tid, Events& events) {
+  for (std::size_t i = 0; i < track.slices.size(); ++i) {
+    const TimelineSlice& slice = track.slices[i];
+    const std::uint64_t begin = on_grid(slice.begin);
+    const std::uint64_t next =
+        i + 1 < track.slices.size() ? on_grid(track.slices[i + 1].begin) : begin + 1;
+    const std::uint64_t end = on_grid(slice.begin + slice.length);
+    if (end > begin || next > begin) {
+      events.slice(pid, tid, track, slice, begin, std::max(end, begin + 1));
+    }
+  }
+}
+
 // Tracks and queues of one SM or port of the L2.
 void add_place(const Timeline& timeline, std::uint32_t place, std::size_t pid, Events& events) {
   std::size_t tid = 0;
@@ -125,9 +148,7 @@ void add_place(const Timeline& timeline, std::uint32_t place, std::size_t pid, E
       continue;
     }
     events.thread_name(pid, ++tid, track.name);
-    for (const TimelineSlice& slice : track.slices) {
-      events.slice(pid, tid, track, slice);
-    }
+    add_slices(track, pid, tid, events);
   }
   for (const TimelineLevels& levels : timeline.levels) {
     if (levels.place != place) {

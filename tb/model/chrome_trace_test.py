@@ -118,6 +118,13 @@ class ChromeTrace(unittest.TestCase):
             self.assertGreaterEqual(event["ts"], ends[track], event)
             ends[track] = event["ts"] + event["dur"]
             self.assertLessEqual(ends[track], WINDOW[1])
+        # Perfetto counts nanoseconds, and rounds begin and length apart.
+        for rounding in (int, round):
+            last = collections.defaultdict(int)
+            for event in slices:
+                track, begin = (event["pid"], event["tid"]), rounding(event["ts"] * 1000)
+                self.assertGreaterEqual(begin, last[track], event)
+                last[track] = begin + rounding(event["dur"] * 1000)
         # A sub-core does something all the time.
         busy = collections.Counter()
         for event in slices:

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -129,6 +130,50 @@ TEST_P(TimelineTracks, AddUpToTheRun) {
             busy(4));
   EXPECT_GT(shown(timeline, "slice", "adds"), 0);
   EXPECT_GT(cycles, 0);
+}
+
+// Perfetto counts nanoseconds, and rounds begin and length of a slice apart: none overlaps however
+// it rounds, and none is lost.
+TEST(TimelineJson, SlicesDoNotOverlapHoweverTheyAreRounded) {
+  RunResult run;
+  run.cycles = 100'000;
+  run.policy = "baseline";
+  run.timeline.interval = 100;
+  run.timeline.places = {"SM 0"};
+  run.timeline.tracks = {{.place = 0, .name = "LSU", .what = {"RED"}, .count = "", .slices = {}}};
+  std::vector<TimelineSlice>& slices = run.timeline.tracks[0].slices;
+  std::uint64_t at = 40'000 * 256 + 3;
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    const std::uint64_t length = 33 + i * i % 700;
+    slices.push_back({.begin = at, .length = length, .what = 0, .count = 0});
+    at += length + (i % 3 == 0 ? i % 37 : 0);
+  }
+  // Shorter than a step of what is written, with room behind it and without.
+  slices.push_back({.begin = at + 256, .length = 3, .what = 0, .count = 0});
+  slices.push_back({.begin = at + 512, .length = 256, .what = 0, .count = 0});
+  const auto file = nlohmann::json::parse(timelines_to_json({run}));
+  std::size_t shown = 0;
+  double exact = 0;
+  long long truncated = 0;
+  long long rounded = 0;
+  for (const auto& event : file["traceEvents"]) {
+    if (event["ph"] != "X") {
+      continue;
+    }
+    const double begin = event["ts"];
+    const double length = event["dur"];
+    const TimelineSlice& slice = slices.at(shown++);
+    EXPECT_NEAR(begin, static_cast<double>(slice.begin) / 256, 1.0 / 16);
+    EXPECT_NEAR(length, static_cast<double>(slice.length) / 256, 1.0 / 8);
+    EXPECT_GT(length, 0);
+    EXPECT_GE(begin, exact);
+    EXPECT_GE(static_cast<long long>(begin * 1000), truncated);
+    EXPECT_GE(std::llround(begin * 1000), rounded);
+    exact = begin + length;
+    truncated = static_cast<long long>(begin * 1000) + static_cast<long long>(length * 1000);
+    rounded = std::llround(begin * 1000) + std::llround(length * 1000);
+  }
+  EXPECT_EQ(shown, slices.size());
 }
 
 // One thing at a time, and queues within their bounds and empty in the end.
