@@ -22,10 +22,16 @@ int run_import(const accelsim::ImportOptions& options) {
                   outcome = accelsim::import_accelsim(options, out, step);
                   return kDone;
                 });
+  if (outcome.refused > 0) {
+    complain(fmt::format("{}: {} of {} launches cannot be read", options.list.string(),
+                         outcome.refused, outcome.refused + outcome.launches));
+    return kBadInput;
+  }
   if (outcome.traces == 0) {
     complain(fmt::format("{}: {}", options.list.string(),
-                         outcome.launches == 0 ? "no launch was asked for that is there"
-                                               : "no launch that was asked for adds floats"));
+                         outcome.launches == 0
+                             ? "no launch was asked for that is there"
+                             : "no RED or ATOM of a launch that was asked for adds floats"));
     return kCheckFailed;
   }
   return kDone;
@@ -37,9 +43,9 @@ void add_trace_import(CLI::App& trace_app, Command& command) {
   auto options = std::make_shared<accelsim::ImportOptions>();
   auto launch = std::make_shared<std::string>("1");
   CLI::App* app = trace_app.add_subcommand(
-      "import-accelsim", "Make traces of what Accel-Sim's NVBit tracer wrote, versions 3 to 5");
+      "import-accelsim", "Make traces of what Accel-Sim's NVBit tracer wrote, versions 3 to 6");
   app->add_option("KERNELSLIST", options->list,
-                  "The tracer's kernelslist.g, beside its .traceg files")
+                  "The tracer's kernelslist.g, beside its .traceg or .tracez files")
       ->required();
   app->add_option("--kernel", options->kernel,
                   "Kernels whose name matches this regular expression [all]")
@@ -56,14 +62,16 @@ void add_trace_import(CLI::App& trace_app, Command& command) {
       ->type_name("NAME");
   app->add_option("--out", options->out, "Folder for the traces")->type_name("DIR")->required();
   app->footer(
-      "Files may be plain, .xz or .zst, and pipes. Launches that add no floats give no trace.\n"
-      "Exit code: 1 if there is no trace at all.\n\n"
+      "Files may be plain, .xz, .zst or .tracez; all but the last may be pipes. Launches that add\n"
+      "no floats give no trace. One that cannot be read is named, and the others are imported.\n"
+      "Exit code: 1 if there is no trace at all, 2 if a launch could not be read.\n\n"
       "Example: every launch of the backward kernels\n"
       "  warpfold trace import-accelsim traces/kernelslist.g --kernel backward --launch all --out "
       "wft");
   app->callback([options, launch, &command] {
     command = [options, launch] {
       options->launch = *launch == "all" ? 0 : static_cast<std::uint32_t>(std::stoul(*launch));
+      options->complain = [](const std::string& line) { complain(line); };
       options->complete = [reductions = record::read_reduction_costs()](trace::Header& header) {
         record::add_software_variants(header, reductions);
       };

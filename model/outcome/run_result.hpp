@@ -75,6 +75,7 @@ struct RunResult {
   std::string unit;
   std::string unit_kind;
   std::string costs_of;  // architecture of the instruction costs: the machine's or the nearest
+  std::string warning;   // why no result of the trace is to be trusted; mostly empty
 
   std::uint64_t cycles = 0;        // SM cycles from launch until the last addition at a ROP
   std::uint64_t events = 0;        // reduce calls

@@ -95,6 +95,9 @@ Json run_of(const JsonPart& run) {
   out["wall_seconds"] = run.at("wall_seconds").number();
   out["measured"] = run.has("measured") ? measured_of(run.at("measured")) : Json(nullptr);
   out["gpu_part"] = run.at("gpu_part").count();
+  if (run.has("warning")) {
+    out["warning"] = run.at("warning").text();
+  }
   return out;
 }
 

@@ -91,6 +91,9 @@ Json run_to_json(const RunResult& run, const std::optional<double>& speedup) {
   if (!run.costs_of.empty() && run.costs_of != run.config.sass_arch) {
     out["costs_of"] = run.costs_of;
   }
+  if (!run.warning.empty()) {
+    out["warning"] = run.warning;
+  }
   out["cycles"] = run.cycles;
   out["speedup"] = optional_number(speedup);
   out["events"] = run.events;

@@ -17,6 +17,7 @@
 #include "model/policy/timing.hpp"
 #include "model/results/json.hpp"
 #include "model/unit/wave_file.hpp"
+#include "traces/format/header.hpp"
 
 namespace warpfold {
 namespace {
@@ -262,6 +263,7 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
     run.policy = source.policy.name();
     run.config = source.gpu;
     run.gpu_part = source.part;
+    run.warning = trace::address_warning(source.trace->header());
     add_measurement(source.trace->header(), run);
     if (const std::string failure = failure_of(run); !failure.empty()) {
       report.failures.push_back(fmt::format("{}: {}", name, failure));

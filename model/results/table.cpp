@@ -90,6 +90,9 @@ std::string heading(const RunResult& run) {
 std::string notes(const std::vector<RunResult>& runs) {
   const RunResult& first = runs.front();
   std::string out;
+  if (!first.warning.empty()) {
+    out += fmt::format("warning: {}\n", first.warning);
+  }
   if (!first.costs_of.empty() && first.costs_of != first.config.sass_arch) {
     out +=
         fmt::format("costs of {} code stand in for {}\n", first.costs_of, first.config.sass_arch);

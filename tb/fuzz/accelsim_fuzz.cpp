@@ -66,12 +66,41 @@ void run(std::string_view input) {
   }
 }
 
+namespace {
+
+// A line of each form that version 6 has more than 5.
+std::string newest() {
+  std::string text = repository_file("traces/import/accelsim/example/kernel-2.traceg");
+  const std::string version = "tracer version = ";
+  text[text.find(version) + version.size()] = '6';
+  const std::string block = "thread block = 0,0,0\n";
+  text.insert(text.find(block) + block.size(),
+              "cluster id = 0,0,0\ncluster cta = 0,0,0\ncluster rank = 0\n");
+  const std::string count = "insts = ";
+  const std::size_t at = text.find(count);
+  text.replace(at, text.find('\n', at) - at, "insts = 6");
+  text.resize(text.find('\n', at) + 1);
+  return text +
+         "0000 ffffffff 1 UR4 S2UR 0 0 0 0 NoVal \n"
+         "0010 ffffffff 0 UTMALDG.2D 2 UR8 UR4 4 0x30000 1 0x3 4096 0 3 2 0x7f2ab4b00000 "
+         "0x7f2ab4b00800 0 0 NoVal \n"
+         "0020 ffffffff 0 UBLKRED.G.S.ADD.F32.RN 2 UR8 UR4 4 0x0 0 64 0 4 0x7f2ab4b00000 2 32 0 0 "
+         "NoVal \n"
+         "0030 ffffffff 1 R24 HGMMA.64x8x16.F32 2 UR4 R24 1 0 0 0 NoVal \n"
+         "0040 ffffffff 0 REDG.E.ADD.F32.FTZ.RN.STRONG.GPU 2 R2 R4 4 1 0x7f2ab4a00000 4 -1 0 Val 1 "
+         "0x7f2ab4a00000 1 0x3f800000 \n"
+         "0050 ffffffff 0 EXIT 0 0 0 0 NoVal \n\n#END_TB\n";
+}
+
+}  // namespace
+
 std::vector<std::string> seeds() {
   const std::string folder = "traces/import/accelsim/example/";
   return {repository_file(folder + "kernelslist.g") + "=== kernel-1.traceg\n" +
               repository_file(folder + "kernel-1.traceg") + "=== kernel-2.traceg\n" +
               repository_file(folder + "kernel-2.traceg"),
-          "kernel-2.traceg\n=== kernel-2.traceg\n" + repository_file(folder + "kernel-2.traceg")};
+          "kernel-2.traceg\n=== kernel-2.traceg\n" + repository_file(folder + "kernel-2.traceg"),
+          "kernel-2.traceg\n=== kernel-2.traceg\n" + newest()};
 }
 
 }  // namespace warpfold::fuzz

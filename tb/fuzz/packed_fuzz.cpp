@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text that xz or zstd has packed.
+// Text that xz or zstd has packed, or Accel-Sim as a .tracez.
 #include <lzma.h>
 #include <zstd.h>
 
@@ -24,6 +24,44 @@ void run(std::string_view input) {
       path);
 }
 
+namespace {
+
+// Two warps of a thread block, of a frame each.
+std::string tracez_of(const std::string& text) {
+  const std::string dictionary = "ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f2ab4a00000 4 0";
+  std::string file = std::string("-kernel name = a\n\n#traces format\n") + '\0';
+  put_number(file, dictionary.size(), 4);
+  put_number(file, 2048, 4);
+  file += dictionary;
+  std::string index;
+  put_number(index, 1, 4);
+  for (int i = 0; i < 10; ++i) {
+    put_number(index, 0, 4);
+  }
+  put_number(index, 2, 4);
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  for (int warp = 0; warp < 2; ++warp) {
+    std::string packed(ZSTD_compressBound(text.size()), '\0');
+    packed.resize(ZSTD_compress_usingDict(context, packed.data(), packed.size(), text.data(),
+                                          text.size(), dictionary.data(), dictionary.size(), 3));
+    put_number(index, 200, 4);
+    put_number(index, 1, 4);
+    put_number(index, file.size(), 8);
+    put_number(index, 200, 4);
+    put_number(file, 200, 4);
+    put_number(file, 1, 4);
+    put_number(file, packed.size(), 4);
+    file += packed;
+  }
+  ZSTD_freeCCtx(context);
+  const std::uint64_t index_at = file.size();
+  file += index;
+  put_number(file, index_at, 8);
+  return file;
+}
+
+}  // namespace
+
 std::vector<std::string> seeds() {
   std::string text;
   for (int i = 0; i < 200; ++i) {
@@ -37,7 +75,7 @@ std::vector<std::string> seeds() {
                           reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
                           reinterpret_cast<std::uint8_t*>(xz.data()), &at, xz.size());
   xz.resize(at);
-  return {text.substr(0, 300), zstd, xz, zstd + zstd, xz + xz};
+  return {text.substr(0, 300), zstd, xz, zstd + zstd, xz + xz, tracez_of(text)};
 }
 
 }  // namespace warpfold::fuzz

@@ -10,6 +10,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -50,6 +51,74 @@ TEST(Files, PackedOnesGiveTheSameTrace) {
   }
 }
 
+// As Accel-Sim 2.0 writes them, with and without a dictionary, whatever the name.
+TEST(Files, TracezGivesTheSameTrace) {
+  Launch launch = small_launch("_Z1aPf");
+  launch.version = 6;
+  launch.grid[0] = 2;
+  launch.block[0] = 64;
+  const WarpLines lines = launch.blocks[0].second[0];
+  WarpLines longer(10, red(0x10, at(kArray)));
+  launch.blocks = {{"0,0,0", {lines, longer}}, {"1,0,0", {longer, {}}}};
+  const Imported text = imported(launch);
+  ASSERT_EQ(text.ctas.size(), 2U);
+  for (const std::size_t frame : {1U, 3U, 2048U}) {
+    for (const bool dictionary : {false, true}) {
+      for (const char* name : {"kernel-1.tracez", "kernel-1.traceg"}) {
+        const Imported packed = imported(tracez_of(launch, frame, dictionary), name);
+        EXPECT_EQ(packed.complaints, "");
+        EXPECT_EQ(packed.ctas, text.ctas) << frame << dictionary << name;
+        EXPECT_EQ(packed.header.paths, text.header.paths);
+      }
+    }
+  }
+  // A line that is wrong is that of the text.
+  launch.blocks[0].second[0][0].sources = {"Q1"};
+  const std::string why = refusal(launch.text());
+  EXPECT_EQ(refusal(tracez_of(launch), "kernel-1.tracez"),
+            "kernel-1.tracez:27: 'Q1' is not a register");
+  EXPECT_EQ(why, "kernel-1.traceg:24: 'Q1' is not a register");
+}
+
+TEST(Files, DamagedTracezIsRefused) {
+  Launch launch = small_launch("_Z1aPf");
+  launch.version = 6;
+  const std::string good = tracez_of(launch, 1, false);
+  const auto damaged = [&](std::size_t from_end, std::uint32_t number) {
+    std::string file = good;
+    for (std::size_t i = 0; i < 4; ++i) {
+      file[file.size() - from_end + i] = static_cast<char>(number >> (8 * i));
+    }
+    return refusal(file, "kernel-1.tracez");
+  };
+  const std::string is = "kernel-1.tracez: is a .tracez that is damaged or cut off: ";
+  // From the end: where the index is; two sizes of frames; place, frames, instructions of a warp;
+  // warps.
+  EXPECT_EQ(damaged(8, 7), is + "an index at byte 7");
+  EXPECT_EQ(damaged(8, 1U << 30U), is + "an index at byte 1073741824");
+  EXPECT_EQ(damaged(24, 1U << 30U), is + "a warp at byte 1073741824");
+  EXPECT_EQ(damaged(28, 3), is + "no room for the sizes of frames");
+  EXPECT_TRUE(damaged(32, 3).ends_with(" is not as the index says"));
+  EXPECT_EQ(damaged(36, 33), is + "a thread block of 33 warps");
+  EXPECT_EQ(refusal(good.substr(0, good.find('\0') + 3), "kernel-1.tracez"),
+            is + "no room for its dictionary");
+  const TempFolder folder;
+  write_text(folder / "kernelslist.g", "kernel-1.tracez\n");
+  ASSERT_EQ(::mkfifo((folder / "kernel-1.tracez").c_str(), 0600), 0);
+  std::thread writer([&] { write_text(folder / "kernel-1.tracez", good); });
+  std::string why;
+  std::ostringstream printed;
+  import_accelsim({.list = folder / "kernelslist.g",
+                   .out = folder / "out",
+                   .complain = [&](const std::string& line) { why = line; }},
+                  printed);
+  writer.join();
+  EXPECT_TRUE(
+      why.ends_with("kernel-1.tracez: is a .tracez, whose index stands at its end: it "
+                    "cannot be a pipe (Accel-Sim's traceDsm prints it as text)"))
+      << why;
+}
+
 TEST(Files, CutOffAndDamagedPackingIsRefused) {
   const std::string text = small_launch("_Z1aPf").text();
   for (const bool is_xz : {true, false}) {
@@ -73,6 +142,7 @@ struct Folder {
   TempFolder folder;
   ImportOutcome outcome;
   std::string printed;
+  std::string complaints;
 
   void write(const std::string& name, const std::string& text) const {
     write_text(folder / name, text);
@@ -81,6 +151,11 @@ struct Folder {
     options.list = folder / "kernelslist.g";
     options.out = folder / "out";
     fs::remove_all(options.out);
+    complaints.clear();
+    options.complain = [this](const std::string& line) {
+      EXPECT_TRUE(line.starts_with(folder.path().string() + "/")) << line;
+      complaints += line.substr(folder.path().string().size() + 1) + "\n";
+    };
     std::ostringstream out;
     outcome = import_accelsim(options, out);
     printed = out.str();
@@ -114,9 +189,10 @@ TEST(Files, ListsNameLaunchesAndCopies) {
   all.write("kernel-4.traceg.zst", zstd_of(small_launch("_Z4copyPf", false).text()));
   EXPECT_EQ(all.import({}), (Names{"kernel-1.wft", "kernel-2.wft"}));
   EXPECT_EQ(all.outcome.launches, 3U);
-  EXPECT_NE(all.printed.find("kernel-4.traceg.zst: _Z4copyPf: 1 CTAs, 2 warp instructions, none of "
-                             "which adds floats: no trace\n"),
-            std::string::npos)
+  EXPECT_NE(
+      all.printed.find("kernel-4.traceg.zst: _Z4copyPf: 1 CTAs, 2 warp instructions, no RED or "
+                       "ATOM of which adds floats: no trace\n"),
+      std::string::npos)
       << all.printed;
   EXPECT_EQ(all.import({.launch = 0}), (Names{"kernel-1.wft", "kernel-2.wft", "kernel-3.wft"}));
   EXPECT_EQ(all.import({.launch = 2}), Names{"kernel-3.wft"});
@@ -155,17 +231,70 @@ TEST(Files, WrongListsAreRefused) {
   EXPECT_EQ(wrong.refusal(), "kernelslist.g: lists no kernel");
   wrong.write("kernelslist.g", "MemcpyHtoD,0x0,4\nlaunch-1.traceg\n");
   EXPECT_EQ(wrong.refusal(), "kernelslist.g:2: neither the file of a kernel nor a copy of memory");
-  wrong.write("kernelslist.g", "kernel-1/../../x.traceg\n");
-  EXPECT_EQ(wrong.refusal(), "kernelslist.g:1: the file of a kernel lies beside the list");
-  wrong.write("kernelslist.g", "kernel-1.traceg\n");
-  EXPECT_EQ(wrong.refusal(), "kernel-1.traceg: No such file or directory");
-  fs::create_directory(wrong.folder / "kernel-1.traceg");
-  EXPECT_EQ(wrong.refusal(), "kernel-1.traceg: is a folder");
-  fs::remove(wrong.folder / "kernel-1.traceg");
-  wrong.write("kernel-1.traceg", "");
-  EXPECT_EQ(wrong.refusal(), "kernel-1.traceg:0: is empty");
-  wrong.write("kernel-1.traceg", std::string(100'000, '-'));
-  EXPECT_EQ(wrong.refusal(), "kernel-1.traceg:1: a line of more than 65536 bytes");
+  wrong.write("kernelslist.g", small_launch("_Z1aPf").text());
+  EXPECT_EQ(wrong.refusal(),
+            "kernelslist.g:1: is the trace of a launch; what is wanted is the list beside it, "
+            "kernelslist.g");
+}
+
+// Each is told of, and the good ones are imported.
+TEST(Files, LaunchesThatCannotBeReadAreLeftOut) {
+  Folder some;
+  some.write("kernelslist.g",
+             "\xef\xbb\xbfkernel-1.traceg\r\nkernel-1/../../x.traceg\nSync,3\nkernel-2.traceg\n"
+             "kernel-3.traceg\nkernel-4.traceg\nkernel-5.traceg\nkernel-6.traceg\n");
+  some.write("kernel-1.traceg", "\xef\xbb\xbf" + small_launch("_Z1aPf").text());
+  fs::create_directory(some.folder / "kernel-3.traceg");
+  some.write("kernel-4.traceg", "");
+  some.write("kernel-5.traceg", std::string(2'000'000, '-'));
+  some.write("kernel-6.traceg", small_launch("_Z1bPf").text());
+  EXPECT_EQ(some.import({}), (Names{"kernel-1.wft", "kernel-6.wft"}));
+  EXPECT_EQ(some.complaints,
+            "kernelslist.g:3: neither the file of a kernel nor a copy of memory\n"
+            "kernelslist.g:2: the file of a kernel lies beside the list\n"
+            "kernel-2.traceg: No such file or directory\n"
+            "kernel-3.traceg: is a folder\n"
+            "kernel-4.traceg:0: is empty\n"
+            "kernel-5.traceg:1: a line of more than 1048576 bytes\n");
+  EXPECT_EQ(some.outcome.launches, 2U);
+  EXPECT_EQ(some.outcome.refused, 5U);
+}
+
+// One that is not asked for may be as it likes, if its name can be read.
+TEST(Files, OtherLaunchesMayBeWrong) {
+  Folder some;
+  some.write("kernelslist.g", "kernel-1.traceg\nkernel-2.traceg\nkernel-3.traceg\n");
+  std::string wrong = small_launch("_Z5scalePf").text();
+  wrong.replace(wrong.find("-nregs = 24"), 11, "-nregs = 0");
+  some.write("kernel-1.traceg", wrong);
+  some.write("kernel-2.traceg", small_launch("_Z5scalePf").text());
+  some.write("kernel-3.traceg", small_launch("_Z1aPf").text());
+  EXPECT_EQ(some.import({.kernel = "_Z1aPf"}), Names{"kernel-3.wft"});
+  EXPECT_EQ(some.outcome.refused, 0U);
+  EXPECT_EQ(some.import({.kernel = "scale"}), Names{});  // the first launch is the wrong one
+  EXPECT_EQ(some.complaints, "kernel-1.traceg:6: -nregs: 0 is not in 1..255\n");
+  EXPECT_EQ(some.import({.kernel = "scale", .launch = 2}), Names{"kernel-2.wft"});
+  EXPECT_EQ(some.outcome.refused, 0U);
+}
+
+// What the tracer wrote stands for what the tool that groups it made of it.
+TEST(Files, NamesOfUngroupedFilesStandForGroupedOnes) {
+  Folder some;
+  Launch launch = small_launch("_Z1aPf");
+  launch.version = 6;
+  some.write("kernelslist.g", "kernel-1-ctx_0x55.trace.xz\nkernel-2-ctx_0x55.trace\n");
+  some.write("kernel-1-ctx_0x55.tracez", tracez_of(launch));
+  some.write("kernel-2-ctx_0x55.traceg", launch.text());
+  EXPECT_EQ(some.import({.launch = 0}), (Names{"kernel-1-ctx_0x55.wft", "kernel-2-ctx_0x55.wft"}));
+  EXPECT_EQ(some.complaints, "");
+}
+
+// A name of a file need not be UTF-8, a text of a trace must.
+TEST(Files, NamesOfFilesMayBeAnyBytes) {
+  Folder some;
+  some.write("kernelslist.g", "kernel-\xff.traceg\n");
+  some.write("kernel-\xff.traceg", small_launch("_Z1aPf").text());
+  EXPECT_EQ(some.import({}).size(), 1U) << some.complaints;
 }
 
 // A step that says no ends it, with nothing left of the launch that it was at.
@@ -281,6 +410,28 @@ Ended run_command(const std::vector<std::string>& words, const fs::path& log) {
   return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1, .peak_kib = usage.ru_maxrss};
 }
 
+TEST(Files, TheExitCodeSaysThatALaunchWasNotImported) {
+  const TempFolder folder;
+  write_text(folder / "kernelslist.g", "kernel-1.traceg\nkernel-2.traceg\n");
+  write_text(folder / "kernel-2.traceg", small_launch("_Z1aPf").text());
+  const auto run = [&] {
+    return run_command({WARPFOLD_COMMAND, "trace", "import-accelsim",
+                        (folder / "kernelslist.g").string(), "--out", (folder / "out").string()},
+                       folder / "log")
+        .code;
+  };
+  EXPECT_EQ(run(), 2);
+  EXPECT_TRUE(fs::exists(folder / "out/kernel-2.wft"));
+  std::ostringstream log;
+  log << std::ifstream(folder / "log").rdbuf();
+  EXPECT_NE(log.str().find("kernelslist.g: 1 of 2 launches cannot be read\n"), std::string::npos)
+      << log.str();
+  write_text(folder / "kernel-1.traceg", small_launch("_Z1cPf", false).text());
+  EXPECT_EQ(run(), 0);
+  write_text(folder / "kernel-2.traceg", small_launch("_Z1bPf", false).text());
+  EXPECT_EQ(run(), 1);
+}
+
 // WARPFOLD_IMPORT_STREAM_MB makes it longer, up to the 10 GB that must pass.
 TEST(Files, AStreamPassesThroughALittleMemory) {
   ::signal(SIGPIPE, SIG_IGN);
@@ -349,7 +500,7 @@ TEST(Files, TheCommandSaysWhatIsWrongInOneLine) {
   write_text(list, "kernel-1.traceg\n");
   write_text(folder / "kernel-1.traceg", small_launch("_Z1aPf", false).text());
   EXPECT_NE(log_of({list, "--out", out}, 1)
-                .find("kernelslist.g: no launch that was asked for adds floats\n"),
+                .find("kernelslist.g: no RED or ATOM of a launch that was asked for adds floats\n"),
             std::string::npos);
   EXPECT_EQ(log_of({list, "--out", out, "--kernel", "other"}, 1),
             fmt::format("warpfold: {}: no launch was asked for that is there\n", list));

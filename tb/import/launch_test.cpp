@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "tb/import/launch_text.hpp"
+#include "traces/format/header.hpp"
 
 namespace warpfold::accelsim::test {
 namespace {
@@ -42,9 +44,10 @@ TEST(Launch, EveryVersionOfTheTracerGivesOneTrace) {
   Launch launch = launch_of(mixed_lines());
   const Imported newest = imported(launch);
   ASSERT_EQ(newest.ctas.size(), 1U);
-  for (const int version : {3, 4, 5}) {
+  for (const int version : {3, 4, 5, 6}) {
     for (const bool numbers : {false, true}) {
       for (const bool immediate : {false, true}) {
+        launch.values = launch.clusters = numbers != immediate;
         launch.version = version;
         launch.line_numbers = numbers;
         launch.immediate = immediate;
@@ -55,6 +58,70 @@ TEST(Launch, EveryVersionOfTheTracerGivesOneTrace) {
                   fmt::format("Accel-Sim tracer version {}", version));
       }
     }
+  }
+}
+
+// Of version 6: uniform registers and predicates, tiles, products of several warps, marks, and
+// immediate numbers of every kind.
+TEST(Launch, LinesOfVersionSixAreRead) {
+  WarpLines lines = {plain(0x00, "S2UR", "UR4"),
+                     plain(0x10, "IMAD", "R10", {"R10", "UR4", "R3"}),
+                     plain(0x20, "UMOV", "UR4", {"UR63"}),
+                     plain(0x30, "ISETP.GE.AND", "P0", {"R5", "UP3"}),
+                     plain(0x40, "UTMALDG.2D", "", {"UR8", "UR4"}),
+                     plain(0x50, "UTMALDG.2D.MULTICAST", "", {"UR8", "UR4"}),
+                     plain(0x60, "UBLKRED.G.S.ADD.F32.RN", "", {"UR8", "UR4"}),
+                     plain(0x70, "HGMMA.64x128x16.F32", "R24", {"UR4", "R24"}),
+                     plain(0x80, "BAR.ARV"),
+                     plain(0x90, "REPLAY_START"),
+                     plain(0xa0, "REPLAY_END"),
+                     red(0xb0, at(kArray), kAll, "REDG.E.ADD.F32.FTZ.RN.STRONG.GPU"),
+                     red(0xc0, row(kArray, 8, 2), 0x00000011)};
+  lines[4].behind = "4 0x30000 0 4096 0 3 2 0x7f2ab4b00000 7f2ab4b00800 0 0 NoVal ";
+  lines[5].behind = "4 0x30000 1 0x3 4096 128 4 0x7f2ab4b00000 3 2048 -1024 0 0 NoVal ";
+  lines[6].behind = "4 0x0 0 0 0 4 0x0 0 0 18446744073709551615 NoVal ";
+  lines[7].behind = "1 0 0 0 NoVal ";
+  lines[8].behind = "0 3 128 Val ";
+  lines[11].sources = {"R2", "UR6", "R4"};
+  lines[12].form = Form::kSteps;
+  Launch launch = launch_of(lines);
+  launch.version = 6;
+  const Imported trace = imported(launch);
+  EXPECT_EQ(trace.complaints, "");
+  const trace::WarpTrace& warp = trace.ctas.at(0).warps.at(0);
+  const auto events = events_of(warp);
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(addresses_of(trace.header, warp, events[1]).at(0), row(kArray, 8, 2));
+  ASSERT_EQ(trace.header.omissions.size(), 1U);
+  EXPECT_EQ(trace.header.omissions[0].what, "UBLKRED.G.S.ADD.F32.RN");
+  // Marks are no work, and a uniform register is waited for where it is read.
+  EXPECT_EQ(work_of(trace).issue_slots(), lines.size() - 4);
+  const auto& waits = trace.header.costs.at("sm_86").at("baseline").paths.at(0).waits;
+  ASSERT_FALSE(waits.empty());
+  EXPECT_EQ(waits[0], (trace::ResultWait{ResultClass::kUniform, 0, 1}));
+}
+
+TEST(Launch, WrongLinesOfVersionSixAreRefused) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"4 0x30000 2 4096 0 3 0 0 0 NoVal",
+       "whether it is for several thread blocks is 2, at most 1 are known"},
+      {"4 0x30000 0 4096 0 2 0x10 0 0 NoVal",
+       "the form of the addresses of tiles is 2, 3 and 4 are known"},
+      {"4 0x30000 0 4096 0 3 2 0x10 NoVal", "'NoVal' is not an address"},
+      {"4 0x30000 0 4096 0 4 0x10 3 16", "the line ends where a step should stand"},
+      {"4 0x30000 0 4096 0 3 9999999 0x10",
+       "the number of transfers is 9999999, at most 1000000 are known"},
+      {"4 0x30000 0 4096 0 3 0 0 0 Maybe", "'Maybe' behind the end of the instruction"},
+      {"4 0x30000 0 4096 0 3 0 0 x NoVal", "'x' is not an immediate number"},
+      {"4 0x30000 0 4096 0 3 0 0 0 Val 1 0 2 0 0", "2 values of a register, 1 and 32 are known"},
+      {"4 0x30000 0 4096 0 3 0 0 0 Val 1 0", "values of 1 registers, 2 are listed"},
+      {"4 0x30000 0 4096 0 3 0 0 0 NoVal 7", "'7' behind the end of the instruction"}};
+  for (const auto& [behind, why] : cases) {
+    Line line = plain(0x10, "UTMALDG.2D", "", {"UR8", "UR4"});
+    line.behind = behind;
+    Launch launch = launch_of({line});
+    launch.version = 6;
+    EXPECT_EQ(refusal(launch.text()), "kernel-1.traceg:24: " + why) << behind;
   }
 }
 
@@ -269,16 +336,39 @@ std::string with(std::string text, const std::string& from, const std::string& t
 
 // What is replaced in a good file, by what, and what is then said.
 const std::vector<std::array<std::string, 3>> kWrong = {
-    {"version = 5", "version = 2", "kernel-1.traceg:12: version 2 of the tracer; 3 to 5 are known"},
-    {"version = 5", "version = 6", "kernel-1.traceg:12: version 6 of the tracer; 3 to 5 are known"},
-    {"-nregs = 24", "-nregs = many", "kernel-1.traceg:6: 'many' is not a number"},
+    {"version = 5", "version = 2", "kernel-1.traceg:12: version 2 of the tracer; 3 to 6 are known"},
+    {"version = 5", "version = 7", "kernel-1.traceg:12: version 7 of the tracer; 3 to 6 are known"},
+    {"-nregs = 24", "-nregs = many", "kernel-1.traceg:6: -nregs: 'many' is not a number"},
+    {"-nregs = 24", "-nregs = 21955", "kernel-1.traceg:6: -nregs: 21955 is not in 1..255"},
+    {"-nregs = 24", "-nregs = 0", "kernel-1.traceg:6: -nregs: 0 is not in 1..255"},
+    {"-shmem = 1024", "-shmem = 300000", "kernel-1.traceg:5: -shmem: 300000 is not in 0..262144"},
+    {"version = 86", "version = 0", "kernel-1.traceg:7: -binary version: 0 is not in 10..999"},
+    {"version = 86", "version = 21955",
+     "kernel-1.traceg:7: -binary version: 21955 is not in 10..999"},
+    {"name = _Z3addPf", "name =", "kernel-1.traceg:1: -kernel name: is empty"},
+    {"name = _Z3addPf", "name = add\xff",
+     "kernel-1.traceg:1: -kernel name: 'add\xef\xbf\xbd' is not text in UTF-8"},
+    {"name = _Z3addPf", "name = add\xed\xa0\x80",
+     "kernel-1.traceg:1: -kernel name: 'add\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd' is not text in "
+     "UTF-8"},
+    {"name = _Z3addPf", "name = a\tb",
+     "kernel-1.traceg:1: -kernel name: 'a?b' is not text in UTF-8"},
+    {"nvbit version = 1.7", "nvbit version = \xc0\xaf",
+     "kernel-1.traceg:11: -nvbit version: '\xef\xbf\xbd\xef\xbf\xbd' is not text in UTF-8"},
     {"-nregs = 24\n", "", "kernel-1.traceg:14: the header ends without -nregs"},
     {"-nregs = 24", "-nregs = 24\n-nregs = 24", "kernel-1.traceg:7: -nregs comes twice"},
-    {"(32,1,1)", "(32,1)", "kernel-1.traceg:4: '(32,1)' is not (x,y,z) of numbers above 0"},
-    {"(32,1,1)", "(32,0,1)", "kernel-1.traceg:4: '(32,0,1)' is not (x,y,z) of numbers above 0"},
-    {"(32,1,1)", "(32,33,1)", "kernel-1.traceg:15: a block of more than 1024 threads"},
+    {"(32,1,1)", "(32,1)",
+     "kernel-1.traceg:4: -block dim: '(32,1)' is not (x,y,z) of numbers above 0"},
+    {"(32,1,1)", "(32,0,1)",
+     "kernel-1.traceg:4: -block dim: '(32,0,1)' is not (x,y,z) of numbers above 0"},
+    {"(32,1,1)", "(32,33,1)", "kernel-1.traceg:4: -block dim: 1056 threads, at most 1024"},
+    {"(32,1,1)", "(1,1,65)", "kernel-1.traceg:4: -block dim: 65 in z, at most 64"},
     {"(32,1,1)", "(4294967295,4294967295,2)",
-     "kernel-1.traceg:15: a block of more than 1024 threads"},
+     "kernel-1.traceg:4: -block dim: 4294967295 in x, at most 1024"},
+    {"grid dim = (1,1,1)", "grid dim = (1,65536,1)",
+     "kernel-1.traceg:3: -grid dim: 65536 in y, at most 65535"},
+    {"grid dim = (1,1,1)", "grid dim = (2147483648,1,1)",
+     "kernel-1.traceg:3: -grid dim: 2147483648 in x, at most 2147483647"},
     {"-shmem = 1024", "shmem = 1024",
      "kernel-1.traceg:5: no line of a header: it begins neither with - nor with #"},
     {"-shmem = 1024", "-shmem 1024", "kernel-1.traceg:5: a line of the header without ="},
@@ -298,6 +388,11 @@ const std::vector<std::array<std::string, 3>> kWrong = {
     {"insts = 2", "insts = 3", "kernel-1.traceg:27: warp 0 ends 1 instructions early"},
     {"insts = 2", "insts = -2", "kernel-1.traceg:23: '-2' is not a number of instructions"},
     {"insts = 2\n", "", "kernel-1.traceg:23: an instruction outside a warp"},
+    {"insts = 2", "insts = 2\ncluster rank = 0",
+     "kernel-1.traceg:24: 'cluster' that is not id, cta or rank behind 'thread block'"},
+    {"\n#BEGIN_TB", "0 0 0 0 0000 ffffffff 0 EXIT 0 0\n#BEGIN_TB",
+     "kernel-1.traceg:17: an instruction outside a thread block: what the tracer writes is to be "
+     "grouped by Accel-Sim's post-traces-processing"},
     {"#END_TB", "", "kernel-1.traceg:27: ends within a thread block"},
     {"0010 ffffffff", "zz10 ffffffff", "kernel-1.traceg:24: 'zz10' is not a place in the code"},
     {"0010 ffffffff", "0010 1ffffffff", "kernel-1.traceg:24: '1ffffffff' is not a mask"},
@@ -306,10 +401,13 @@ const std::vector<std::array<std::string, 3>> kWrong = {
     {"0010 ffffffff 0", "0010 ffffffff 1 R256", "kernel-1.traceg:24: 'R256' is not a register"},
     {"2 R2 R4 4", "2 R2 Q4 4", "kernel-1.traceg:24: 'Q4' is not a register"},
     {kRed, "17", "kernel-1.traceg:24: '17' is not an opcode"},
+    {kRed, kRed + "\xff", "kernel-1.traceg:24: '" + kRed + "\xff' is not an opcode"},
+    {"2 R2 R4 4", "2 R2 UR256 4", "kernel-1.traceg:24: 'UR256' is not a register"},
+    {"2 R2 R4 4", "2 R2 P8 4", "kernel-1.traceg:24: 'P8' is not a register"},
     {"R4 4 0 0x", "R4 4 3 0x",
      "kernel-1.traceg:24: the form of the addresses is 3, at most 2 are known"},
     {"R4 4 0 0x", "R4 4 0 1x", "kernel-1.traceg:24: '1x00007f2ab4a00000' is not an address"},
-    {"R4 4 0 0x00007f2ab4a00000 ", "R4 4 0 ", "kernel-1.traceg:24: '0' is not an address"},
+    {"EXIT 0 0 0", "EXIT 0 0 x", "kernel-1.traceg:25: 'x' is not an immediate number"},
     {"EXIT 0 0 0", "EXIT 0 0 0 7", "kernel-1.traceg:25: '7' behind the end of the instruction"},
     {"EXIT 0 0 0", "EXIT 0",
      "kernel-1.traceg:25: the line ends where the width of an access should stand"},
@@ -347,6 +445,28 @@ TEST(Launch, AStrideThroughAGapIsRefused) {
             "kernel-1.traceg:24: addresses by a stride, but the lanes do not lie in a row");
 }
 
+// Tracers take an offset for an address at times, or leave other bits in it.
+TEST(Launch, AdditionsWhereNoGpuHasMemoryAreWarnedOf) {
+  for (const std::uint64_t wrong : {std::uint64_t{0}, std::uint64_t{0x40}, std::uint64_t{0xffc},
+                                    kArray | std::uint64_t{1} << 60U}) {
+    const Imported trace = imported(launch_of({red(0x10, at(wrong))}));
+    EXPECT_NE(trace.printed.find(fmt::format(
+                  "  warning: 32 of 32 lane additions are at addresses that no GPU has, such as "
+                  "{:#x}: a fault of the tracer\n",
+                  wrong)),
+              std::string::npos)
+        << trace.printed;
+    EXPECT_EQ(
+        trace::address_warning(trace.header),
+        fmt::format("\"0: 0x0010 {}\" adds at {:#x}, where no GPU has memory: results of this "
+                    "trace mean nothing",
+                    kRed, wrong));
+  }
+  const Imported good = imported(launch_of({red(0x10, at(kArray)), red(0x20, at(0x1000))}));
+  EXPECT_EQ(good.printed.find("warning"), std::string::npos);
+  EXPECT_EQ(trace::address_warning(good.header), "");
+}
+
 TEST(Launch, AdditionsOffTheirSizeAreRefused) {
   EXPECT_EQ(refusal(launch_of({red(0x10, at(kArray + 2))}).text()).substr(0, 40),
             "kernel-1.traceg: the additions at 0x0010");
@@ -359,13 +479,12 @@ TEST(Launch, DamagedFilesAreRefusedOrRead) {
   launch.blocks.emplace_back("1,0,0", std::vector<WarpLines>{mixed_lines()});
   const std::string good = launch.text();
   const auto survives = [](const std::string& text) {
-    try {
-      const Imported trace = imported(text);
-      return trace.ctas.size();
-    } catch (const trace::TraceError& error) {
-      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-      return std::size_t{0};
-    }
+    const Imported trace = imported(text);
+    EXPECT_EQ(trace.outcome.refused + trace.outcome.launches, 1U);
+    EXPECT_EQ(std::count(trace.complaints.begin(), trace.complaints.end(), '\n'),
+              static_cast<std::ptrdiff_t>(trace.outcome.refused))
+        << trace.complaints;
+    return trace.ctas.size();
   };
   std::size_t whole = 0;
   for (std::size_t end = 0; end < good.size(); end += 7) {
@@ -380,6 +499,18 @@ TEST(Launch, DamagedFilesAreRefusedOrRead) {
     whole += ctas;
   }
   EXPECT_GT(whole, 0U);
+  // Likewise as Accel-Sim 2.0 packs it, where no part of it is enough.
+  launch.version = 6;
+  const std::string packed = tracez_of(launch);
+  for (std::size_t end = 0; end < packed.size(); end += 11) {
+    EXPECT_EQ(survives(packed.substr(0, end)), 0U) << end;
+  }
+  std::mt19937 damage(9);  // NOLINT(bugprone-random-generator-seed): the same files each time
+  for (int i = 0; i < 300; ++i) {
+    std::string file = packed;
+    file[damage() % file.size()] = static_cast<char>(damage());
+    survives(file);
+  }
   std::mt19937 random(7);  // NOLINT(bugprone-random-generator-seed): the same files each time
   for (int i = 0; i < 200; ++i) {
     std::string text = good;

@@ -46,36 +46,140 @@ std::string addresses_text(const Line& line) {
 
 }  // namespace
 
-std::string Launch::text() const {
-  std::string text = fmt::format("-kernel name = {}\n-kernel id = 1\n", kernel);
-  text += fmt::format("-grid dim = ({},{},{})\n", grid[0], grid[1], grid[2]);
-  text += fmt::format("-block dim = ({},{},{})\n", block[0], block[1], block[2]);
+namespace {
+
+std::string values_text(const Line& line) {
+  // A value for the warp and one for each lane in turn.
+  std::string text = "Val";
+  const std::size_t count = line.sources.size() + (line.destination.empty() ? 0 : 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    text += i % 2 == 0 ? " 1" : " 32";
+    for (std::size_t lane = 0; lane < (i % 2 == 0 ? 1 : 32); ++lane) {
+      text += fmt::format(" 0x{:x}", i + lane * 0x10000000ffU);
+    }
+  }
+  return text;
+}
+
+std::string front_text(const Launch& launch) {
+  std::string text = fmt::format("-kernel name = {}\n-kernel id = 1\n", launch.kernel);
+  text += fmt::format("-grid dim = ({},{},{})\n", launch.grid[0], launch.grid[1], launch.grid[2]);
+  text +=
+      fmt::format("-block dim = ({},{},{})\n", launch.block[0], launch.block[1], launch.block[2]);
   text += "-shmem = 1024\n-nregs = 24\n-binary version = 86\n-cuda stream id = 0\n";
   text += fmt::format("-shmem base_addr = 0x{:016x}\n", kSharedWindow);
   text += "-local mem base_addr = 0x00007f2ace000000\n-nvbit version = 1.7\n";
-  text += fmt::format("-accelsim tracer version = {}\n", version);
-  if (version > 3) {
-    text += fmt::format("-enable lineinfo = {}\n", line_numbers ? 1 : 0);
+  text += fmt::format("-accelsim tracer version = {}\n", launch.version);
+  if (launch.version > 3) {
+    text += fmt::format("-enable lineinfo = {}\n", launch.line_numbers ? 1 : 0);
   }
-  text += "\n#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] ...\n\n";
+  return text + "\n#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] ...\n\n";
+}
+
+std::string line_text(const Launch& launch, const Line& line) {
+  std::string text = launch.version > 3 && launch.line_numbers ? "17 " : "";
+  text += fmt::format("{:04x} {:08x} ", line.pc, line.mask);
+  text += line.destination.empty() ? "0 " : fmt::format("1 {} ", line.destination);
+  text += fmt::format("{} {} ", line.opcode, line.sources.size());
+  for (const std::string& source : line.sources) {
+    text += source + " ";
+  }
+  if (!line.behind.empty()) {
+    return text + line.behind;
+  }
+  text += addresses_text(line) + " ";
+  if (launch.version > 3 && launch.immediate) {
+    text += launch.version > 5 ? "-1 0 " : "0 ";
+  }
+  if (launch.version > 5) {
+    text += launch.values ? values_text(line) + " " : "NoVal ";
+  }
+  return text;
+}
+
+void put(std::string& out, std::uint64_t number, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    out += static_cast<char>(number >> (8 * i));
+  }
+}
+
+// "1,0,2".
+std::vector<std::uint32_t> numbers_of(const std::string& text) {
+  std::vector<std::uint32_t> numbers;
+  std::istringstream in(text);
+  for (std::string word; std::getline(in, word, ',');) {
+    numbers.push_back(static_cast<std::uint32_t>(std::stoul(word)));
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::string Launch::text() const {
+  std::string text = front_text(*this);
   for (const auto& [place, warps] : blocks) {
     text += fmt::format("\n#BEGIN_TB\n\nthread block = {}\n", place);
+    if (clusters) {
+      text += "cluster id = 0,0,0\ncluster cta = 0,0,0\ncluster rank = 0\n";
+    }
     for (std::size_t warp = 0; warp < warps.size(); ++warp) {
       text += fmt::format("\nwarp = {}\ninsts = {}\n", warp, warps[warp].size());
       for (const Line& line : warps[warp]) {
-        text += version > 3 && line_numbers ? "17 " : "";
-        text += fmt::format("{:04x} {:08x} ", line.pc, line.mask);
-        text += line.destination.empty() ? "0 " : fmt::format("1 {} ", line.destination);
-        text += fmt::format("{} {} ", line.opcode, line.sources.size());
-        for (const std::string& source : line.sources) {
-          text += source + " ";
-        }
-        text += addresses_text(line) + (version > 3 && immediate ? " 0 \n" : " \n");
+        text += line_text(*this, line) + "\n";
       }
     }
     text += "\n#END_TB\n";
   }
   return text;
+}
+
+std::string tracez_of(const Launch& launch, std::size_t frame, bool dictionary) {
+  const std::string words = dictionary ? "ffffffff 0 RED.E.ADD.F32.FTZ.RN.STRONG.GPU 2 R2 R4" : "";
+  std::string file = front_text(launch) + '\0';
+  put(file, words.size(), 4);
+  put(file, frame, 4);
+  file += words;
+  std::string index;
+  put(index, launch.blocks.size(), 4);
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  for (const auto& [place, warps] : launch.blocks) {
+    for (const std::uint32_t number : numbers_of(place)) {
+      put(index, number, 4);
+    }
+    for (int i = 0; i < 7; ++i) {  // of a cluster
+      put(index, 0, 4);
+    }
+    put(index, warps.size(), 4);
+    for (const WarpLines& lines : warps) {
+      const std::size_t frames = (lines.size() + frame - 1) / frame;
+      for (std::string* const out : {&index, &file}) {
+        const std::uint64_t offset = file.size();
+        put(*out, lines.size(), 4);
+        put(*out, frames, 4);
+        if (out == &index) {
+          put(*out, offset, 8);
+        }
+      }
+      for (std::size_t first = 0; first < lines.size(); first += frame) {
+        const std::size_t end = std::min(first + frame, lines.size());
+        std::string text;
+        for (std::size_t i = first; i < end; ++i) {
+          text += (i == first ? "" : "\n") + line_text(launch, lines[i]);
+        }
+        std::string packed(ZSTD_compressBound(text.size()), '\0');
+        packed.resize(ZSTD_compress_usingDict(context, packed.data(), packed.size(), text.data(),
+                                              text.size(), words.data(), words.size(), 3));
+        put(index, end - first, 4);
+        put(file, packed.size(), 4);
+        file += packed;
+      }
+    }
+  }
+  ZSTD_freeCCtx(context);
+  const std::uint64_t index_at = file.size();
+  file += index;
+  put(file, index_at, 8);
+  return file;
 }
 
 Line red(std::uint32_t pc, std::vector<std::uint64_t> addresses, std::uint32_t mask,
@@ -147,33 +251,32 @@ Imported imported(const std::string& text, const std::string& name) {
   write_text(folder / name, text);
   Imported result;
   std::ostringstream printed;
-  result.outcome =
-      import_accelsim({.list = folder / "kernelslist.g", .out = folder / "out"}, printed);
+  result.outcome = import_accelsim(
+      {.list = folder / "kernelslist.g",
+       .out = folder / "out",
+       .complain = [&](const std::string& line) { result.complaints += line + "\n"; }},
+      printed);
   result.printed = printed.str();
   if (result.outcome.traces > 0) {
     read_back(folder / "out/kernel-1.wft", result);
+  } else {
+    EXPECT_TRUE(fs::is_empty(folder / "out"));
+  }
+  const std::string prefix = folder.path().string() + "/";
+  for (std::size_t at = 0; (at = result.complaints.find(prefix)) != std::string::npos;) {
+    result.complaints.erase(at, prefix.size());
   }
   return result;
 }
 
-std::string refusal(const std::string& text) {
-  const TempFolder folder;
-  write_text(folder / "kernelslist.g", "kernel-1.traceg\n");
-  write_text(folder / "kernel-1.traceg", text);
-  std::ostringstream printed;
-  std::string why;
-  try {
-    import_accelsim({.list = folder / "kernelslist.g", .out = folder / "out"}, printed);
-    ADD_FAILURE() << "is taken:\n" << text;
-  } catch (const trace::TraceError& error) {
-    why = error.what();
-  }
-  EXPECT_EQ(std::count(why.begin(), why.end(), '\n'), 0) << why;
-  EXPECT_EQ(printed.str(), "");
-  EXPECT_TRUE(fs::is_empty(folder / "out"));
-  const std::string prefix = folder.path().string() + "/";
-  EXPECT_TRUE(why.starts_with(prefix)) << why;
-  return why.substr(std::min(prefix.size(), why.size()));
+std::string refusal(const std::string& text, const std::string& name) {
+  const Imported result = imported(text, name);
+  EXPECT_EQ(result.outcome.refused, 1U) << "is taken:\n" << text;
+  EXPECT_EQ(result.outcome.launches, 0U);
+  EXPECT_EQ(result.printed, "");
+  EXPECT_EQ(std::count(result.complaints.begin(), result.complaints.end(), '\n'), 1)
+      << result.complaints;
+  return result.complaints.substr(0, result.complaints.find('\n'));
 }
 
 std::vector<std::vector<std::uint64_t>> addresses_of(const trace::Header& header,

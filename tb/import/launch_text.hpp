@@ -33,6 +33,7 @@ struct Line {
   std::vector<std::string> sources;
   std::vector<std::uint64_t> addresses;  // of the active lanes; none: no access to memory
   Form form = Form::kEach;
+  std::string behind = {};  // the name and the registers, in place of width, addresses and numbers
 };
 
 using WarpLines = std::vector<Line>;
@@ -40,7 +41,9 @@ using WarpLines = std::vector<Line>;
 struct Launch {
   int version = 5;
   bool line_numbers = false;  // from version 4 on
-  bool immediate = true;      // at the end of a line, from version 4 on
+  bool immediate = true;      // at the end of a line, from version 4 on; two from version 6 on
+  bool values = false;        // of registers at the end of a line, from version 6 on
+  bool clusters = false;      // lines on them, from version 6 on
   std::string kernel = "_Z3addPf";
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {32, 1, 1};
@@ -60,6 +63,9 @@ std::vector<std::uint64_t> at(std::uint64_t address, std::size_t lanes = 32);
 // One block of one warp.
 Launch launch_of(const WarpLines& lines);
 
+// As Accel-Sim 2.0 packs a launch of that text: so many instructions in a frame, with a dictionary
+// or without.
+std::string tracez_of(const Launch& launch, std::size_t frame = 3, bool dictionary = true);
 std::string xz_of(const std::string& text);
 std::string zstd_of(const std::string& text);
 void write_text(const std::filesystem::path& path, const std::string& text);
@@ -67,6 +73,7 @@ void write_text(const std::filesystem::path& path, const std::string& text);
 struct Imported {
   ImportOutcome outcome;
   std::string printed;
+  std::string complaints;  // one line each
   trace::Header header;
   std::vector<trace::CtaTrace> ctas;
 };
@@ -80,7 +87,7 @@ inline Imported imported(const Launch& launch) {
 void read_back(const std::filesystem::path& path, Imported& into);
 // What the import has against the file: one line without the folder. Fails where it has nothing,
 // says more or leaves a file behind.
-std::string refusal(const std::string& text);
+std::string refusal(const std::string& text, const std::string& name = "kernel-1.traceg");
 
 // Addresses of each parameter of an event, by active lane.
 std::vector<std::vector<std::uint64_t>> addresses_of(const trace::Header& header,

@@ -240,14 +240,35 @@ TEST(Sites, OtherAtomicsAreCounted) {
   lines[8].sources = {"R255", "R2", "R4"};
   const Imported trace = imported(launch_of(lines));
   EXPECT_EQ(events_of(trace.ctas.at(0).warps.at(0)).size(), 3U);
-  ASSERT_EQ(trace.header.omissions.size(), 4U);
+  ASSERT_EQ(trace.header.omissions.size(), 5U);
   EXPECT_EQ(trace.header.omissions[0].what, "ATOM.E.ADD.F32.FTZ.RN.STRONG.GPU");
   EXPECT_EQ(trace.header.omissions[1].what, "ATOMG.E.CAS.STRONG.GPU");
   EXPECT_EQ(trace.header.omissions[1].count, 2U);
+  EXPECT_EQ(trace.header.omissions[2].what, "ATOMS.ADD");
   EXPECT_NE(trace.printed.find("  not events: 2 of ATOMG.E.CAS.STRONG.GPU\n"), std::string::npos);
   EXPECT_TRUE(trace.header.provenance.at("returning").starts_with("1 additions"));
   EXPECT_EQ(work_of(trace).global_load, 5U);
   EXPECT_EQ(work_of(trace).shared, 1U);
+}
+
+// In shared memory, on surfaces, of tiles: whatever else there is, and where there is nothing else.
+TEST(Sites, AtomicsOfOtherMemoryAreNamed) {
+  const std::vector<std::string> names = {
+      "ATOMS.ADD",       "ATOMS.CAST.SPIN",        "SURED.D.BA.1D.ADD",
+      "SUATOM.D.1D.ADD", "UBLKRED.G.S.ADD.F32.RN", "UTMAREDG.2D.ADD"};
+  WarpLines lines;
+  for (const std::string& name : names) {
+    lines.push_back(plain(static_cast<std::uint32_t>(16 * lines.size()), name));
+  }
+  const Imported trace = imported(launch_of(lines));
+  EXPECT_EQ(trace.outcome.launches, 1U);
+  EXPECT_EQ(trace.outcome.traces, 0U);
+  EXPECT_NE(trace.printed.find("no RED or ATOM of which adds floats: no trace\n"),
+            std::string::npos);
+  for (const std::string& name : names) {
+    EXPECT_NE(trace.printed.find("  not events: 1 of " + name + "\n"), std::string::npos)
+        << trace.printed;
+  }
 }
 
 // Two arrays 8 GiB apart, of one instruction, and two that a trace cannot name.

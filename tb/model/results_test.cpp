@@ -268,6 +268,17 @@ arc-hw      25.0        75.0  |  90.0  30.0  100.0
 )");
 }
 
+TEST(Table, WarnsOfATraceThatAddsWhereNoGpuHasMemory) {
+  RunResult run = make_run("baseline", 10);
+  EXPECT_EQ(results_table({run}).find("warning"), std::string::npos);
+  EXPECT_FALSE(nlohmann::json::parse(results_to_json({run}))["runs"][0].contains("warning"));
+  run.warning = "\"0: RED\" adds at 0x0, where no GPU has memory";
+  EXPECT_NE(
+      results_table({run}).find("\nwarning: \"0: RED\" adds at 0x0, where no GPU has memory\n"),
+      std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(results_to_json({run}))["runs"][0]["warning"], run.warning);
+}
+
 TEST(Table, ShowsLowerBoundsIfAskedTo) {
   const std::vector<RunResult> runs{make_run("baseline", 2000), make_run("arc-hw", 1000)};
   EXPECT_EQ(results_table(runs).find("lower bounds"), std::string::npos);

@@ -2,6 +2,7 @@
 // The header of a trace as JSON, and what is refused in it. Used by Reader and Writer alike.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,15 @@ void validate_header(const Header& header);
 
 // Whether one of another type may add to an address to which that site adds.
 [[nodiscard]] bool shares_with_other_type(const std::vector<Site>& sites, std::size_t site);
+
+// Whether no GPU has memory at that address: in the page at 0, or beyond 57 bits. Tracers write
+// such addresses where they take an offset for one, or the upper half of another number.
+[[nodiscard]] constexpr bool is_impossible_address(std::uint64_t address) {
+  return address < 0x1000U || address >> 57U != 0;
+}
+
+// What to warn of where a site adds at such addresses: one line, empty if none does.
+[[nodiscard]] std::string address_warning(const Header& header);
 
 // How many of the first `index` CTAs are in a sample of the middle one of each `every`.
 [[nodiscard]] std::uint64_t sampled_below(std::uint64_t index, std::uint64_t every);

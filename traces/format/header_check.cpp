@@ -381,6 +381,20 @@ void validate_header(const Header& header) {
   }
 }
 
+std::string address_warning(const Header& header) {
+  for (const Site& site : header.sites) {
+    for (const Parameter& parameter : site.parameters) {
+      const std::uint64_t last = parameter.base + last_byte(site, parameter);
+      if (is_impossible_address(parameter.base) || is_impossible_address(last)) {
+        return fmt::format(
+            "\"{}\" adds at {:#x}, where no GPU has memory: results of this trace mean nothing",
+            site.name, is_impossible_address(parameter.base) ? parameter.base : last);
+      }
+    }
+  }
+  return "";
+}
+
 std::string sampling_error(const Header& header, std::size_t ctas) {
   if (header.sampling.empty() && ctas != header.total_ctas) {
     return fmt::format("{} of {} CTAs, but the header names no sampling", ctas, header.total_ctas);

@@ -139,6 +139,9 @@ std::string info_text(const Reader& reader, const TraceStats& stats) {
   for (const Omission& omission : header.omissions) {
     line("left out", fmt::format("{} x {}", omission.count, omission.what));
   }
+  if (const std::string warning = address_warning(header); !warning.empty()) {
+    line("warning", warning);
+  }
   line("CTAs", fmt::format("{} of {}", stats.ctas, header.total_ctas));
   line("warps", fmt::format("{}, {} with an event", stats.warps, stats.warps_with_events));
   line("events", fmt::format("{}", stats.events));

@@ -43,6 +43,12 @@ function addChecks(parent) {
       `${run.label} on ${run.group.name} (${[run.sums_match ? "" : "sums differ", run.conserved ? "" : "values lost or counted twice"]
         .filter(Boolean).join(", ")})`), 8)}. Numbers of these runs mean nothing.`
     : ": in every run each lane value was added once, and each sum is the reference’s."));
+  const warned = wf.groupBy(wf.runs.filter((run) => run.warning), (run) => run.warning);
+  warned.forEach((runs, warning) => {
+    const note = wf.element(parent, "p", "checks bad");
+    wf.element(note, "b", "", "Warning");
+    note.appendChild(document.createTextNode(`: ${listSome(wf.unique(runs.map((run) => run.traceName)), 8)}: ${warning}.`));
+  });
 }
 
 // For each machine, variants and files apart, the best of hardware and of software, over all its traces that have a baseline.

@@ -42,24 +42,57 @@ class Importer {
       : options_(options), wanted_(options.kernel), printed_(printed), step_(step) {}
 
   ImportOutcome run() {
-    const std::vector<fs::path> files = read_kernels_list(options_.list);
+    const KernelsList list = read_kernels_list(options_.list);
     std::error_code error;
     fs::create_directories(options_.out, error);
     if (error) {
       throw trace::TraceError(fmt::format("{}: {}", options_.out.string(), error.message()));
     }
-    for (const fs::path& path : files) {
-      InputFile file(path, step_);
-      const LaunchHeader header = read_launch_header(file);
-      if (is_wanted(header.kernel)) {
-        ++outcome_.launches;
-        import(file, header, path);
-      }
+    for (const std::string& line : list.passed_over) {
+      complain(line);
+    }
+    for (const std::string& line : list.refused) {
+      refuse(line);
+    }
+    for (const fs::path& path : list.launches) {
+      take(path);
     }
     return outcome_;
   }
 
  private:
+  void take(const fs::path& path) {
+    LaunchHeader header;
+    bool wanted = true;  // for all that is known
+    try {
+      InputFile file(path, step_);
+      try {
+        read_launch_header(file, header);
+      } catch (const FileError&) {
+        wanted = header.kernel.empty() || is_wanted(header.kernel);
+        throw;
+      }
+      if (is_wanted(header.kernel)) {
+        import(file, header, path);
+        ++outcome_.launches;
+      }
+    } catch (const FileError& error) {
+      if (wanted) {
+        refuse(error.what());
+      }
+    }
+  }
+
+  void complain(const std::string& line) const {
+    if (options_.complain) {
+      options_.complain(line);
+    }
+  }
+  void refuse(const std::string& line) {
+    ++outcome_.refused;
+    complain(line);
+  }
+
   bool is_wanted(const std::string& kernel) {
     const bool matches =
         trace::is_found_in(kernel, wanted_) || trace::is_found_in(demangled(kernel), wanted_);
@@ -79,7 +112,9 @@ class Importer {
     const std::string read = fmt::format("{}: {}: {} CTAs, {} warp instructions", source,
                                          header.kernel, reader.ctas(), counts.instructions);
     if (counts.additions == 0) {
-      printed_ << fmt::format("{}, none of which adds floats: no trace\n", read) << std::flush;
+      printed_ << fmt::format("{}, no RED or ATOM of which adds floats: no trace\n", read);
+      print_omitted(counts);
+      printed_ << std::flush;
       return;
     }
     const fs::path target = options_.out / trace_name(path);
@@ -89,14 +124,24 @@ class Importer {
         spill, step_, options_.complete);
     printed_ << fmt::format("{}, {} events, {} lane additions: {}\n", read, events,
                             counts.lane_additions, target.string());
-    for (const auto& [name, count] : counts.omitted) {
-      printed_ << fmt::format("  not events: {} of {}\n", count, name);
+    print_omitted(counts);
+    if (counts.impossible > 0) {
+      printed_ << fmt::format(
+          "  warning: {} of {} lane additions are at addresses that no GPU has, such as {:#x}: a "
+          "fault of the tracer\n",
+          counts.impossible, counts.lane_additions, counts.impossible_address);
     }
     if (ways.ran_out()) {
       printed_ << "  work of more ways than a trace has room for is kept by class alone\n";
     }
     printed_ << std::flush;
     ++outcome_.traces;
+  }
+
+  void print_omitted(const InstructionCounts& counts) {
+    for (const auto& [name, count] : counts.omitted) {
+      printed_ << fmt::format("  not events: {} of {}\n", count, name);
+    }
   }
 
   const ImportOptions& options_;

@@ -23,16 +23,20 @@ struct ImportOptions {
   std::string scene = {};
   // Given the header of each trace, which has the costs of the baseline; may add to it.
   std::function<void(trace::Header&)> complete = nullptr;
+  // Told what is wrong with a launch that cannot be read, and of what is passed over: one line.
+  std::function<void(const std::string&)> complain = nullptr;
 };
 
 struct ImportOutcome {
-  std::size_t launches = 0;  // that were asked for
+  std::size_t launches = 0;  // that were asked for and read
   std::size_t traces = 0;    // that were written: those that add floats
+  std::size_t refused = 0;   // launches that cannot be read, of those that may be asked for
 };
 
 // One trace in `out` for each launch that is asked for, named as its file, and a line to `printed`.
-// Launches that add no floats have none. Throws trace::TraceError for what cannot be read or
-// written, or where `step` gives the work up; traces that were finished before stay.
+// Launches that add no floats have none. A launch that cannot be read is told of, and the next one
+// taken. Throws trace::TraceError for a list that cannot be read or a trace that cannot be written,
+// or where `step` gives the work up; traces that were finished before stay.
 ImportOutcome import_accelsim(const ImportOptions& options, std::ostream& printed,
                               const trace::Step& step = nullptr);
 

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "traces/format/trace.hpp"
+#include "traces/import/accelsim/tracez.hpp"
 #include "traces/import/accelsim/unpacker.hpp"
 
 namespace warpfold::accelsim {
@@ -20,8 +20,10 @@ namespace {
 
 constexpr std::size_t kPackedBytes = std::size_t{256} << 10U;
 constexpr std::size_t kTextBytes = std::size_t{1} << 20U;
-constexpr std::size_t kMostLineBytes = std::size_t{64} << 10U;
+// A tile that one instruction copies has thousands of addresses.
+constexpr std::size_t kMostLineBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMagicBytes = 6;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 }  // namespace
 
@@ -48,11 +50,11 @@ InputFile::~InputFile() {
 }
 
 void InputFile::refuse(std::string_view why) const {
-  throw trace::TraceError(fmt::format("{}:{}: {}", path_.string(), line_, why));
+  throw FileError(fmt::format("{}:{}: {}", path_.string(), line_, why));
 }
 
 void InputFile::refuse_file(std::string_view why) const {
-  throw trace::TraceError(fmt::format("{}: {}", path_.string(), why));
+  throw FileError(fmt::format("{}: {}", path_.string(), why));
 }
 
 bool InputFile::next(std::string_view& line) {
@@ -86,10 +88,28 @@ bool InputFile::next(std::string_view& line) {
   return true;
 }
 
+void InputFile::ask_step() const {
+  if (step_ && step_(size_ == 0 ? 0 : trace::share_of(taken_, size_))) {
+    throw trace::TraceError(fmt::format("{}: reading was given up", path_.string()));
+  }
+}
+
 void InputFile::find_packing() {
   while (rest_.size() < kMagicBytes && fill()) {
   }
+  if (is_tracez(rest_)) {
+    unpacker_ = open_tracez(fd_, [this](std::uint64_t taken) {
+      taken_ = taken;
+      ask_step();
+    });
+    rest_ = {};
+    ended_ = true;
+    return;
+  }
   unpacker_ = unpacker_for(rest_);
+  if (rest_.starts_with(kByteOrderMark)) {
+    rest_.remove_prefix(kByteOrderMark.size());
+  }
 }
 
 bool InputFile::fill() {
@@ -98,9 +118,7 @@ bool InputFile::fill() {
   std::memcpy(packed_.data(), kept.data(), kept.size());
   ssize_t count = -1;
   do {
-    if (step_ && step_(size_ == 0 ? 0 : trace::share_of(taken_, size_))) {
-      refuse_file("reading was given up");
-    }
+    ask_step();
     count = ::read(fd_, packed_.data() + kept.size(), kPackedBytes);
   } while (count < 0 && errno == EINTR);
   if (count < 0) {
@@ -116,10 +134,10 @@ bool InputFile::extend() {
   std::memmove(text_.data(), text_.data() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = 0;
-  if (unpacker_ == nullptr) {
-    find_packing();
-  }
   try {
+    if (unpacker_ == nullptr) {
+      find_packing();
+    }
     for (;;) {
       if (rest_.empty() && !ended_) {
         fill();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text file that is read line by line, plain or as xz or zstd packed it. It may be a pipe: it is
-// read once and in order, and never held as a whole. Which of the three it is shows in its first
-// bytes, whatever its name.
+// A text file that is read line by line: plain, as xz or zstd packed it, or a .tracez. It may be a
+// pipe, but for the last: it is read once and in order, and never held as a whole. Which of the
+// four it is shows in its first bytes, whatever its name. Of a .tracez the lines are those that
+// Accel-Sim's traceDsm prints.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,15 @@
 #include <string_view>
 
 #include "traces/format/progress.hpp"
+#include "traces/format/trace.hpp"
 
 namespace warpfold::accelsim {
+
+// What is wrong with one file. Others of a list can be read nevertheless.
+class FileError : public trace::TraceError {
+ public:
+  using TraceError::TraceError;
+};
 
 // What was packed, given out piece by piece.
 class Unpacker {
@@ -29,8 +37,8 @@ class Unpacker {
 
 class InputFile {
  public:
-  // Throws trace::TraceError where it cannot be opened. `step` is asked now and then whether to go
-  // on, and told how much of the file has been read, 0 of a pipe.
+  // Throws FileError where it cannot be opened. `step` is asked now and then whether to go on, and
+  // told how much of the file has been read, 0 of a pipe; trace::TraceError where it says no.
   explicit InputFile(const std::filesystem::path& path, trace::Step step = nullptr);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -41,11 +49,12 @@ class InputFile {
   // Number of the line that next() gave last, from 1 on.
   [[nodiscard]] std::uint64_t line() const { return line_; }
   [[nodiscard]] std::string name() const { return path_.string(); }
-  // Throws trace::TraceError that names the file and the line.
+  // Throws FileError that names the file, and the line.
   [[noreturn]] void refuse(std::string_view why) const;
+  [[noreturn]] void refuse_file(std::string_view why) const;
 
  private:
-  [[noreturn]] void refuse_file(std::string_view why) const;
+  void ask_step() const;
   void find_packing();
   bool fill();    // more packed bytes; false at the end of the file
   bool extend();  // more text behind what is there; false at its end

@@ -3,7 +3,9 @@
 // and what is of this one time: mask and addresses.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,6 +19,18 @@
 
 namespace warpfold::accelsim {
 
+// Registers of a warp by number: vector registers, then uniform ones, which the tracer lists from
+// version 6 on.
+constexpr int kVectorRegisters = 256;
+constexpr int kRegisters = 2 * kVectorRegisters;
+
+// The register `ahead` of that one; the last of its kind where there is none.
+[[nodiscard]] constexpr std::size_t register_ahead(int number, std::uint32_t ahead) {
+  const int end = number < kVectorRegisters ? kVectorRegisters : kRegisters;
+  return std::min<std::size_t>(static_cast<std::size_t>(number) + ahead,
+                               static_cast<std::size_t>(end) - 1);
+}
+
 // One place of the code. Device functions have places of their own that begin with 0 as the
 // kernel's do, so the place alone does not name it.
 struct Instruction {
@@ -25,6 +39,7 @@ struct Instruction {
   Opcode opcode;
   int destination = -1;  // register, or -1
   std::vector<int> sources;
+  std::uint32_t listed = 0;  // registers in the line, those that are always zero among them
 };
 
 using InstructionId = std::uint32_t;
@@ -57,11 +72,12 @@ struct Issue {
   std::array<std::uint64_t, trace::kWarpLanes> addresses;  // of the active lanes
 };
 
+// Reads a line as inst_trace_t::parse_from_string of Accel-Sim's trace_parser.cc does.
 class LineParser {
  public:
   LineParser(const LaunchHeader& header, Code& code, const InputFile& file)
       : header_(header), code_(code), file_(file) {}
-  // Throws trace::TraceError that names the line.
+  // Throws FileError that names the line.
   void parse(std::string_view line, Issue& issue);
 
  private:

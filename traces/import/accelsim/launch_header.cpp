@@ -8,7 +8,7 @@
 #include <map>
 #include <string_view>
 
-#include "traces/format/trace.hpp"
+#include "traces/format/printable.hpp"
 #include "traces/import/accelsim/fields.hpp"
 
 namespace warpfold::accelsim {
@@ -16,7 +16,18 @@ namespace warpfold::accelsim {
 namespace {
 
 constexpr std::uint32_t kOldestTracer = 3;
-constexpr std::uint32_t kNewestTracer = 5;
+constexpr std::uint32_t kNewestTracer = 6;
+// Of the oldest GPU that CUDA ran on, and above all that there are.
+constexpr std::uint32_t kOldestBinary = 10;
+constexpr std::uint32_t kNewestBinary = 999;
+// As a trace's header has them.
+constexpr std::uint32_t kMostThreads = 1024;
+constexpr std::uint32_t kMostThreadsInZ = 64;
+constexpr std::uint32_t kMostBlocksInX = 0x7fffffffU;
+constexpr std::uint32_t kMostBlocksInYZ = 65535;
+constexpr std::uint32_t kMostRegisters = 255;
+constexpr std::uint32_t kMostSharedBytes = 256U << 10U;
+constexpr std::size_t kMostNameBytes = std::size_t{64} << 10U;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
@@ -28,9 +39,9 @@ std::string_view trimmed(std::string_view text) {
 
 class HeaderReader {
  public:
-  explicit HeaderReader(InputFile& file) : file_(file) {}
+  HeaderReader(InputFile& file, LaunchHeader& header) : file_(file), header_(header) {}
 
-  LaunchHeader read() {
+  void read() {
     std::string_view line;
     while (file_.next(line)) {
       if (trimmed(line).empty()) {
@@ -41,7 +52,7 @@ class HeaderReader {
           file_.refuse("a thread block before the line that begins with #traces format");
         }
         check_all_there();
-        return header_;
+        return;
       }
       if (line.front() != '-') {
         file_.refuse("no line of a header: it begins neither with - nor with #");
@@ -63,41 +74,74 @@ class HeaderReader {
       file_.refuse(fmt::format("-{} comes twice", key));
     }
     if (key == "kernel name") {
+      text(key, value);
       header_.kernel = value;
     } else if (key == "grid dim") {
-      three(value, header_.grid);
+      three(key, value, {kMostBlocksInX, kMostBlocksInYZ, kMostBlocksInYZ}, header_.grid);
     } else if (key == "block dim") {
-      three(value, header_.block);
+      three(key, value, {kMostThreads, kMostThreads, kMostThreadsInZ}, header_.block);
+      const std::uint64_t threads =
+          std::uint64_t{header_.block[0]} * header_.block[1] * header_.block[2];
+      if (threads > kMostThreads) {
+        file_.refuse(fmt::format("-{}: {} threads, at most {}", key, threads, kMostThreads));
+      }
     } else if (key == "shmem") {
-      number(value, header_.shared_bytes);
+      number(key, value, header_.shared_bytes);
+      within(key, header_.shared_bytes, 0, kMostSharedBytes);
     } else if (key == "nregs") {
-      number(value, header_.registers);
+      number(key, value, header_.registers);
+      within(key, header_.registers, 1, kMostRegisters);
     } else if (key == "binary version") {
-      number(value, header_.binary_version);
+      number(key, value, header_.binary_version);
+      within(key, header_.binary_version, kOldestBinary, kNewestBinary);
     } else if (key == "accelsim tracer version") {
-      number(value, header_.tracer_version);
+      number(key, value, header_.tracer_version);
       check_version();
     } else if (key == "enable lineinfo") {
       std::uint32_t flag = 0;
-      number(value, flag);
+      number(key, value, flag);
       header_.has_line_numbers = flag != 0;
     } else if (key == "shmem base_addr") {
-      number(value, header_.shared_window, 16);
+      number(key, value, header_.shared_window, 16);
     } else if (key == "local mem base_addr") {
-      number(value, header_.local_window, 16);
-    } else if (key == "nvbit version") {
+      number(key, value, header_.local_window, 16);
+    } else if (key == "nvbit version" && !value.empty()) {
+      text(key, value);
       header_.nvbit_version = value;
     }
   }
 
   template <typename Number>
-  void number(std::string_view text, Number& result, int base = 10) {
+  void number(std::string_view key, std::string_view text, Number& result, int base = 10) {
     if (!read_number(text, result, base)) {
-      file_.refuse(fmt::format("'{}' is not a number", text));
+      file_.refuse(fmt::format("-{}: '{}' is not a number", key, text));
     }
   }
 
-  void three(std::string_view text, std::uint32_t (&result)[3]) {
+  void within(std::string_view key, std::uint32_t value, std::uint32_t least, std::uint32_t most) {
+    if (value < least || value > most) {
+      file_.refuse(fmt::format("-{}: {} is not in {}..{}", key, value, least, most));
+    }
+  }
+
+  // A name that a trace can hold.
+  void text(std::string_view key, std::string_view value) {
+    const bool has_control = std::any_of(value.begin(), value.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    });
+    if (value.empty()) {
+      file_.refuse(fmt::format("-{}: is empty", key));
+    }
+    if (value.size() > kMostNameBytes) {
+      file_.refuse(fmt::format("-{}: more than {} bytes", key, kMostNameBytes));
+    }
+    if (has_control || !trace::is_utf8(value)) {
+      file_.refuse(fmt::format("-{}: '{}' is not text in UTF-8", key, trace::as_utf8(value)));
+    }
+  }
+
+  void three(std::string_view key, std::string_view text, const std::array<std::uint32_t, 3>& most,
+             std::uint32_t (&result)[3]) {
     std::string_view rest = text;
     bool good = rest.starts_with('(') && rest.ends_with(')');
     rest = good ? rest.substr(1, rest.size() - 2) : rest;
@@ -108,7 +152,12 @@ class HeaderReader {
       rest = good && i < 2 ? rest.substr(comma + 1) : rest;
     }
     if (!good) {
-      file_.refuse(fmt::format("'{}' is not (x,y,z) of numbers above 0", text));
+      file_.refuse(fmt::format("-{}: '{}' is not (x,y,z) of numbers above 0", key, text));
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (result[i] > most[i]) {
+        file_.refuse(fmt::format("-{}: {} in {}, at most {}", key, result[i], "xyz"[i], most[i]));
+      }
     }
   }
 
@@ -126,24 +175,17 @@ class HeaderReader {
         file_.refuse(fmt::format("the header ends without -{}", key));
       }
     }
-    if (std::uint64_t{header_.block[0]} * header_.block[1] * header_.block[2] > 1024 ||
-        std::max({header_.block[0], header_.block[1], header_.block[2]}) > 1024) {
-      file_.refuse("a block of more than 1024 threads");
-    }
-    if (std::max(header_.grid[1], header_.grid[2]) > 65535) {
-      file_.refuse("a grid of more than 65535 thread blocks in y or z");
-    }
   }
 
   InputFile& file_;
-  LaunchHeader header_;
+  LaunchHeader& header_;
   std::map<std::string, int> seen_;
 };
 
 }  // namespace
 
-LaunchHeader read_launch_header(InputFile& file) {
-  return HeaderReader(file).read();
+void read_launch_header(InputFile& file, LaunchHeader& header) {
+  HeaderReader(file, header).read();
 }
 
 }  // namespace warpfold::accelsim

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines at the front of a launch's file: "-key = value".
+// The lines at the front of a launch's file: "-key = value". They are those that
+// trace_parser::parse_kernel_info of Accel-Sim reads; what a trace could not hold of them is
+// refused.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +30,8 @@ struct LaunchHeader {
   }
 };
 
-// Reads up to the line that describes the form of the instructions. Keys that are not known are
-// passed over. Throws trace::TraceError.
-[[nodiscard]] LaunchHeader read_launch_header(InputFile& file);
+// Fills `header` up to the line that describes the form of the instructions. Keys that are not
+// known are passed over. Throws FileError; the kernel is then known if its line was read.
+void read_launch_header(InputFile& file, LaunchHeader& header);
 
 }  // namespace warpfold::accelsim

@@ -54,6 +54,8 @@ void LaunchReader::take(std::string_view line) {
     }
   } else if (const auto block = value_of(line, "thread block")) {
     name_block(*block);
+  } else if (line.starts_with("cluster ")) {
+    check_cluster(line);
   } else if (const auto warp = value_of(line, "warp")) {
     begin_warp(*warp);
   } else if (const auto count = value_of(line, "insts")) {
@@ -107,6 +109,15 @@ void LaunchReader::name_block(std::string_view value) {
   place_ = Place::kWarps;
 }
 
+// Where the thread block lies in a cluster, from version 6 on: a trace has no room for it.
+void LaunchReader::check_cluster(std::string_view line) {
+  const bool known = value_of(line, "cluster id") || value_of(line, "cluster cta") ||
+                     value_of(line, "cluster rank");
+  if (!known || place_ != Place::kWarps) {
+    file_.refuse("'cluster' that is not id, cta or rank behind 'thread block'");
+  }
+}
+
 void LaunchReader::begin_warp(std::string_view value) {
   if (place_ != Place::kWarps && place_ != Place::kInstructions) {
     file_.refuse("a warp outside a thread block");
@@ -136,6 +147,11 @@ void LaunchReader::begin_instructions(std::string_view value) {
 }
 
 void LaunchReader::take_instruction(std::string_view line) {
+  if (place_ == Place::kOutside) {
+    file_.refuse(
+        "an instruction outside a thread block: what the tracer writes is to be grouped by "
+        "Accel-Sim's post-traces-processing");
+  }
   if (place_ != Place::kInstructions) {
     file_.refuse("an instruction outside a warp");
   }

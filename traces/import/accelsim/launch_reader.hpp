@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread blocks of a launch's file, one behind the other, each with its warps.
+// The thread blocks of a launch's file, one behind the other, each with its warps, in the form that
+// trace_parser::get_next_threadblock_traces of Accel-Sim reads.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ class LaunchReader {
                Spill& spill)
       : file_(file), header_(header), parser_(header, code, file), warps_(warps), spill_(spill) {}
 
-  // All of them. Throws trace::TraceError.
+  // All of them. Throws FileError.
   void read();
   [[nodiscard]] std::uint64_t ctas() const { return ctas_; }
 
@@ -30,6 +31,7 @@ class LaunchReader {
   void begin_block();
   void end_block();
   void name_block(std::string_view value);
+  void check_cluster(std::string_view line);
   void begin_warp(std::string_view value);
   void begin_instructions(std::string_view value);
   void take_instruction(std::string_view line);

@@ -61,6 +61,14 @@ constexpr std::array kPredicates = {std::string_view("ISETP"), std::string_view(
                                     std::string_view("R2P"),   std::string_view("CSETP")};
 constexpr std::array kGlobalAtomics = {std::string_view("RED"), std::string_view("REDG"),
                                        std::string_view("ATOM"), std::string_view("ATOMG")};
+// In shared memory, on surfaces, and of whole tiles.
+constexpr std::array kOtherAtomics = {std::string_view("ATOMS"),   std::string_view("REDS"),
+                                      std::string_view("SUATOM"),  std::string_view("SURED"),
+                                      std::string_view("UBLKRED"), std::string_view("UTMAREDG")};
+constexpr std::array kTiles = {std::string_view("UTMALDG"), std::string_view("UTMASTG"),
+                               std::string_view("UTMAPF"),  std::string_view("UTMAREDG"),
+                               std::string_view("UBLKCP"),  std::string_view("UBLKPF"),
+                               std::string_view("UBLKRED")};
 
 const std::map<std::string_view, ResultClass>& results() {
   static const std::map<std::string_view, ResultClass> kResults = {
@@ -73,7 +81,8 @@ const std::map<std::string_view, ResultClass>& results() {
       {"ATOMG", ResultClass::kGlobalLoad}, {"LDL", ResultClass::kNextWord},
       {"SHFL", ResultClass::kShuffle},     {"MATCH", ResultClass::kMatch},
       {"REDUX", ResultClass::kRedux},      {"S2R", ResultClass::kSpecial},
-      {"B2R", ResultClass::kSpecial},      {"LDC", ResultClass::kConstant}};
+      {"B2R", ResultClass::kSpecial},      {"LDC", ResultClass::kConstant},
+      {"S2UR", ResultClass::kUniform},     {"R2UR", ResultClass::kUniform}};
   return kResults;
 }
 
@@ -136,7 +145,7 @@ std::uint32_t result_registers(const Parts& parts) {
 }
 
 void find_addition(const Parts& parts, Opcode& opcode) {
-  if (!opcode.is_atomic || !parts.has("ADD")) {
+  if (!parts.has("ADD")) {
     return;
   }
   const std::array<std::pair<std::string_view, ValueType>, 5> types = {
@@ -165,9 +174,13 @@ Opcode opcode_of(std::string_view name) {
   opcode.is_branch = first == "BRA" || first == "BSYNC";
   opcode.is_jump = is_one_of(first, kJumps);
   opcode.is_barrier = first == "BAR" && !parts.has("ARV");
-  opcode.is_atomic = is_one_of(first, kGlobalAtomics);
-  opcode.is_memory = opcode.is_atomic || is_one_of(first, kGlobal) || is_one_of(first, kShared) ||
-                     is_one_of(first, kSharedWide) || first == "SUATOM" || first == "SURED";
+  const bool global_atomic = is_one_of(first, kGlobalAtomics);
+  opcode.is_atomic = global_atomic || is_one_of(first, kOtherAtomics);
+  opcode.is_tile = is_one_of(first, kTiles);
+  opcode.is_group = first.find("GMMA") != std::string_view::npos;
+  opcode.is_mark = first.starts_with("REPLAY_");
+  opcode.is_memory = opcode.is_atomic || opcode.is_tile || is_one_of(first, kGlobal) ||
+                     is_one_of(first, kShared) || is_one_of(first, kSharedWide);
   opcode.hides_result = is_one_of(first, kPredicates) ||
                         (first.size() > 1 && first.front() == 'U' && first != "UNDEF");
   opcode.result_registers = result_registers(parts);
@@ -179,7 +192,9 @@ Opcode opcode_of(std::string_view name) {
   if (first == "SHFL" && parts.has("IDX")) {
     opcode.result = ResultClass::kShuffleIndex;
   }
-  find_addition(parts, opcode);
+  if (global_atomic) {
+    find_addition(parts, opcode);
+  }
   return opcode;
 }
 

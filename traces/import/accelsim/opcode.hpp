@@ -23,7 +23,10 @@ struct Opcode {
   bool hides_result = false;
   std::optional<trace::ResultClass> result = std::nullopt;  // that arrives when it does
   std::uint32_t result_registers = 1;                       // in a row
-  bool is_atomic = false;                                   // to global memory
+  bool is_atomic = false;                                   // on memory of any kind
+  bool is_group = false;  // a product of matrices by several warps
+  bool is_tile = false;   // copies or adds tiles of memory
+  bool is_mark = false;   // none: the tracer marks a loop that waits
   // An addition of floats: what a lane adds, and how many of them in a row.
   std::optional<trace::ValueType> adds = std::nullopt;
   std::uint32_t words = 1;

@@ -8,7 +8,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "traces/format/header.hpp"
 #include "traces/format/writer.hpp"
+#include "traces/import/accelsim/input_file.hpp"
 
 namespace warpfold::accelsim {
 
@@ -49,7 +51,7 @@ trace::Header make_header(const TraceNames& names, const LaunchParts& parts,
   if (parts.ctas < header.total_ctas) {
     header.sampling = "the thread blocks that the tracer wrote";
   }
-  header.provenance["source"] = names.source.filename().string();
+  header.provenance["source"] = trace::as_utf8(names.source.filename().string());
   header.provenance["tracer"] = fmt::format("Accel-Sim tracer version {}", launch.tracer_version);
   if (!launch.nvbit_version.empty()) {
     header.provenance["nvbit"] = launch.nvbit_version;
@@ -64,8 +66,9 @@ trace::Header make_header(const TraceNames& names, const LaunchParts& parts,
 
 class Body {
  public:
-  Body(const trace::Header& header, const std::vector<std::vector<RunSite>>& runs)
-      : header_(header), runs_(runs) {}
+  Body(const trace::Header& header, const std::vector<std::vector<RunSite>>& runs,
+       const std::filesystem::path& file)
+      : header_(header), runs_(runs), file_(file) {}
 
   std::uint64_t write(trace::Writer& writer, const Runs& runs, Spill& spill,
                       const trace::Step& step) {
@@ -116,8 +119,8 @@ class Body {
 
   void add(const trace::Record& record) {
     if (++records_ > kMostRecords || lane_events_ > kMostLaneEvents) {
-      throw trace::TraceError(
-          fmt::format("thread block {} has more records than a trace has room for", cta_.cta));
+      throw FileError(fmt::format("{}: thread block {} has more records than a trace has room for",
+                                  file_.string(), cta_.cta));
     }
     cta_.warps[warp_].records.push_back(record);
   }
@@ -175,6 +178,7 @@ class Body {
 
   const trace::Header& header_;
   const std::vector<std::vector<RunSite>>& runs_;
+  const std::filesystem::path& file_;
   trace::CtaTrace cta_;
   std::size_t warp_ = 0;
   std::size_t records_ = 0;
@@ -182,24 +186,34 @@ class Body {
   std::uint64_t events_ = 0;
 };
 
+// What a trace cannot hold of the launch is wrong with its file.
+template <typename Work>
+auto of_file(const TraceNames& names, Work work) {
+  try {
+    return work();
+  } catch (const std::runtime_error& error) {
+    throw FileError(fmt::format("{}: {}", names.source.string(), error.what()));
+  }
+}
+
 }  // namespace
 
 std::uint64_t write_trace_file(const std::filesystem::path& path, const TraceNames& names,
                                const LaunchParts& parts, Spill& spill, const trace::Step& step,
                                const std::function<void(trace::Header&)>& complete) {
-  Runs::Sites sites;
-  try {
-    sites = parts.runs.sites();
-  } catch (const std::runtime_error& error) {
-    throw trace::TraceError(fmt::format("{}: {}", names.source.string(), error.what()));
-  }
-  trace::Header header = make_header(names, parts, std::move(sites.sites));
+  Runs::Sites sites = of_file(names, [&] { return parts.runs.sites(); });
+  trace::Header header = of_file(names, [&] {
+    trace::Header made = make_header(names, parts, std::move(sites.sites));
+    trace::validate_header(made);
+    return made;
+  });
   if (complete) {
     complete(header);
   }
   trace::Writer writer(path, header);
   spill.rewind();
-  const std::uint64_t events = Body(header, sites.runs).write(writer, parts.runs, spill, step);
+  const std::uint64_t events =
+      Body(header, sites.runs, names.source).write(writer, parts.runs, spill, step);
   writer.finish();
   return events;
 }

@@ -31,7 +31,7 @@ struct TraceNames {
 };
 
 // `complete`, if it is not empty, may add to the header. Returns the number of events. Throws
-// trace::TraceError.
+// FileError for what a trace cannot hold of the launch, else trace::TraceError.
 std::uint64_t write_trace_file(const std::filesystem::path& path, const TraceNames& names,
                                const LaunchParts& parts, Spill& spill, const trace::Step& step,
                                const std::function<void(trace::Header&)>& complete);

@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include "traces/format/header.hpp"
+
 namespace warpfold::accelsim {
 
 namespace {
@@ -39,11 +41,21 @@ void WarpReader::count_atomic(const Instruction& instruction, bool is_event, con
   counts_.returning += instruction.destination >= 0 ? 1 : 0;
   counts_.lane_additions +=
       static_cast<std::uint64_t>(std::popcount(issue.mask)) * instruction.opcode.words;
+  for (std::uint32_t rest = issue.mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t address = issue.addresses[static_cast<std::size_t>(std::countr_zero(rest))];
+    if (trace::is_impossible_address(address)) {
+      counts_.impossible_address = counts_.impossible == 0 ? address : counts_.impossible_address;
+      counts_.impossible += instruction.opcode.words;
+    }
+  }
 }
 
 void WarpReader::issue(const Issue& issue) {
   const Instruction& instruction = code_[issue.id];
   const Opcode& opcode = instruction.opcode;
+  if (opcode.is_mark) {
+    return;
+  }
   ++counts_.instructions;
   if (instruction.pc <= last_pc_ || steps_.size() >= kMostSteps) {
     close_run();

@@ -24,6 +24,8 @@ struct InstructionCounts {
   std::uint64_t additions = 0;                   // instructions that events are of
   std::uint64_t lane_additions = 0;              // of single floats
   std::uint64_t returning = 0;                   // additions that give back what was there before
+  std::uint64_t impossible = 0;                  // lane additions where no GPU has memory
+  std::uint64_t impossible_address = 0;          // of the first of them
   std::map<std::string, std::uint64_t> omitted;  // atomics of other kinds, by name
 };
 

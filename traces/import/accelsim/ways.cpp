@@ -54,14 +54,14 @@ class CostWalk {
     std::uint32_t issue = clock_;
     for (const int source : instruction.sources) {
       for (std::uint32_t i = 0; i < width_of(source); ++i) {
-        issue = std::max(issue, registers_[index(source, i)].ready);
+        issue = std::max(issue, registers_[register_ahead(source, i)].ready);
       }
     }
     if (step.early()) {
       cost_.waits.push_back({.kind = *step.early(), .asked = 0, .wanted = issue});
     }
     for (const int source : instruction.sources) {
-      wait_for(registers_[index(source, 0)], issue);
+      wait_for(registers_[static_cast<std::size_t>(source)], issue);
     }
     if (!step.is_event()) {
       ++(cost_.*opcode.slot);
@@ -86,9 +86,6 @@ class CostWalk {
     std::optional<ResultClass> pending = std::nullopt;
     std::uint32_t width = 1;  // of the result that begins here
   };
-  static std::size_t index(int number, std::uint32_t ahead) {
-    return std::min<std::size_t>(static_cast<std::size_t>(number) + ahead, 255);
-  }
   [[nodiscard]] std::uint32_t width_of(int number) const {
     return registers_[static_cast<std::size_t>(number)].width;
   }
@@ -112,7 +109,7 @@ class CostWalk {
     }
     const Opcode& opcode = instruction.opcode;
     for (std::uint32_t i = 0; i < opcode.result_registers; ++i) {
-      Register& target = registers_[index(instruction.destination, i)];
+      Register& target = registers_[register_ahead(instruction.destination, i)];
       target = {.ready = opcode.result ? 0 : issue + kArithmetic,
                 .asked = issue,
                 .pending = opcode.result,
@@ -122,7 +119,7 @@ class CostWalk {
 
   const Code& code_;
   InstructionCost cost_;
-  std::array<Register, 256> registers_ = {};
+  std::array<Register, kRegisters> registers_ = {};
   std::uint32_t clock_ = 0;
 };
 
@@ -149,10 +146,8 @@ std::optional<ResultClass> EarlyResults::next(const Instruction& instruction) {
   }
   const Opcode& opcode = instruction.opcode;
   for (std::uint32_t i = 0; instruction.destination >= 0 && i < opcode.result_registers; ++i) {
-    const std::size_t target =
-        std::min<std::size_t>(static_cast<std::size_t>(instruction.destination) + i, 255);
-    registers_[target] = {.way = opcode.result ? way_ : 0,
-                          .kind = opcode.result.value_or(ResultClass::kSfu)};
+    registers_[register_ahead(instruction.destination, i)] = {
+        .way = opcode.result ? way_ : 0, .kind = opcode.result.value_or(ResultClass::kSfu)};
   }
   return early;
 }

@@ -94,7 +94,7 @@ class EarlyResults {
     std::uint64_t way = 0;  // that asked for it, 0 for none
     trace::ResultClass kind = trace::ResultClass::kSfu;
   };
-  std::array<Pending, 256> registers_ = {};
+  std::array<Pending, kRegisters> registers_ = {};
   std::uint64_t way_ = 1;
 };
 
