@@ -10,5 +10,4 @@ set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 find_program(QEMU_AARCH64 qemu-aarch64 REQUIRED)
 set(CMAKE_CROSSCOMPILING_EMULATOR ${QEMU_AARCH64})
 # A CUDA toolkit here is the build machine's.
-set(WARPFOLD_CAPTURE OFF CACHE BOOL "")
 set(WARPFOLD_RECORD OFF CACHE BOOL "")

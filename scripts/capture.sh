@@ -23,11 +23,12 @@ usage: scripts/capture.sh --scene FILE.splat --camera cameras.json --name NAME [
   --value-bytes N   raw size of the values that are sampled   [2000000]
   --no-costs        leave instruction costs out of the trace
   --no-profile      do not compare the costs with ncu
+  --build-only      build all programs of traces/capture, which needs no GPU, and stop
 END
 }
 
 scene='' camera='' name='' out=$repo/results/capture workload=3D build=$repo/build/capture program=''
-value_bytes=2000000 costs=yes profile=yes tiles=box
+value_bytes=2000000 costs=yes profile=yes tiles=box build_only=no
 while [ $# -gt 0 ]; do
   case $1 in
     --scene | --camera | --name | --out | --workload | --build | --program | --value-bytes | --tiles)
@@ -42,6 +43,10 @@ while [ $# -gt 0 ]; do
       profile=no
       shift
       ;;
+    --build-only)
+      build_only=yes
+      shift
+      ;;
     -h | --help)
       usage
       exit 0
@@ -49,6 +54,11 @@ while [ $# -gt 0 ]; do
     *) die "unknown option $1 (--help lists them)" ;;
   esac
 done
+if [ "$build_only" = yes ]; then
+  find_cuda
+  build_capture "$build" all
+  exit 0
+fi
 if [ -z "$scene" ] || [ -z "$name" ]; then
   die "needs --scene and --name"
 fi

@@ -193,7 +193,7 @@ build_capture() {  # folder program...
   fi
   echo "== build"
   mkdir -p "$build"
-  cmake "${generator[@]}" "${capture_cmake_options[@]}" -S "$repo/traces/capture" -B "$build" \
+  cmake "${generator[@]}" -DWARPFOLD_CUDA=ON "${capture_cmake_options[@]}" -S "$repo/traces/capture" -B "$build" \
     >"$build/configure.log" 2>&1 ||
     die "cannot configure: $(grep -m1 -A3 'CMake Error' "$build/configure.log" | tr '\n' ' ')"
   cmake --build "$build" --parallel --target "$@" >"$build/build.log" 2>&1 ||

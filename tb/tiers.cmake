@@ -1,34 +1,87 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tier of each test, as its ctest label: quick, what one runs before each commit; gate, what scripts/test.sh runs
-# beside it; nightly, what scripts/nightly.sh runs beside both. A test has the tier of the first line that its name
-# matches, and belongs to the gate where none does. Read by CMake, and by ctest for the tests that it discovers.
-set(WARPFOLD_TIERS)
-function(warpfold_tier tier)
-  foreach(pattern IN LISTS ARGN)
-    list(APPEND WARPFOLD_TIERS "${tier} ${pattern}")
-  endforeach()
-  set(WARPFOLD_TIERS "${WARPFOLD_TIERS}" PARENT_SCOPE)
-endfunction()
+# beside it; nightly, what scripts/nightly.sh runs beside both. The gate is what neither list below names. Read by CMake,
+# and by ctest for the tests that it discovers in programs.
 
-warpfold_tier(nightly
-  [[^docs\.(nightly|commits|rules|changed)$]])
-warpfold_tier(quick
-  [[^unit\.]])
+# Programs of quick tests, which the target warpfold_quick builds: the model from its blocks to whole runs, RTL and golden
+# unit in lockstep, traces, machine files, results.
+set(WARPFOLD_QUICK_PROGRAMS
+  lockstep_tests contract_tests
+  trace_commands_test trace_container_test trace_header_test trace_sites_test trace_upgrade_test trace_writer_test
+  config_test policy_test results_test energy_test gpu_test gpu_rates_test atomic_buffer_test merge_buffer_test clock_test
+  divider_test memory_test round_model_test l2_port_test channel_test sm_lsu_test sm_port_test sm_subcore_test
+  sm_arc_port_test sm_residency_test sm_admission_test sm_splitter_test sm_buffer_test group_sizes_test program_test
+  struct_layout_test rule_test report_test)
+# Other tests, by regular expression.
+set(WARPFOLD_QUICK_TESTS
+  "^docs\\.pages$" "^results\\.check$" "^kernel_code\\." "^scripts\\.file_lists$" "^shipped\\.verify")
+
+# Programs that only nightly tests need, which the target warpfold_nightly builds.
+set(WARPFOLD_NIGHTLY_PROGRAMS
+  netlist_test)
+set(WARPFOLD_NIGHTLY_TESTS
+  # Whole instantiations of parametrised tests, of which the gate has some.
+  "\\.Nightly"
+  # Evaluations of foreign units: the gate has those that end soonest.
+  "^evaluate\\.(proof|power|paired|plain_adder|wrong_word|layout)$"
+  # Layouts, proofs of netlists, figures of all rows of the synthesis.
+  "^layout\\.(flow|fpga)$" "^netlist\\." "^synth\\.baseline$" "^docs\\.(layout|synth\\.README)$"
+  # Whole traces on every kind of unit.
+  "^shipped\\.(regress_stalled_|check_traces|bounds_values)"
+  # A cluster, killed commands, mutants of files.
+  "^sweep\\.slurm$" "^robustness\\.(kill|mutants)$"
+  # Tests of tests and of texts.
+  "^docs\\.(nightly|commits|rules|changed)$" "^scripts\\.(ci|help)$" "^diagrams\\.")
 
 # warpfold_label_tests(<test>...): in the folder of these tests.
 function(warpfold_label_tests)
   foreach(test IN LISTS ARGN)
     set(label gate)
-    foreach(line IN LISTS WARPFOLD_TIERS)
-      string(FIND "${line}" " " blank)
-      string(SUBSTRING "${line}" 0 ${blank} tier)
-      math(EXPR blank "${blank} + 1")
-      string(SUBSTRING "${line}" ${blank} -1 pattern)
-      if(test MATCHES "${pattern}")
-        set(label ${tier})
-        break()
-      endif()
+    foreach(tier IN ITEMS QUICK NIGHTLY)
+      foreach(pattern IN LISTS WARPFOLD_${tier}_TESTS)
+        if(test MATCHES "${pattern}")
+          string(TOLOWER ${tier} label)
+        endif()
+      endforeach()
     endforeach()
     set_tests_properties(${test} PROPERTIES LABELS ${label})
   endforeach()
+endfunction()
+
+# warpfold_label_program(<program> <test>...): the tests that ctest has discovered in a program; none if it is not built.
+function(warpfold_label_program program)
+  list(FIND WARPFOLD_QUICK_PROGRAMS ${program} quick)  # ctest has no policy for if(... IN_LIST ...)
+  list(FIND WARPFOLD_NIGHTLY_PROGRAMS ${program} nightly)
+  if(NOT quick EQUAL -1)
+    list(APPEND WARPFOLD_QUICK_TESTS ".")
+  elseif(NOT nightly EQUAL -1)
+    list(APPEND WARPFOLD_NIGHTLY_TESTS ".")
+    set_tests_properties(${program}_NOT_BUILT PROPERTIES LABELS nightly)
+  endif()
+  warpfold_label_tests(${ARGN})
+endfunction()
+
+# warpfold_label_folder(): the last line of each folder. Its tests get their tiers, and its programs their targets.
+set(WARPFOLD_TIERS_FILE ${CMAKE_CURRENT_LIST_FILE})
+function(warpfold_label_folder)
+  get_property(tests DIRECTORY PROPERTY TESTS)
+  warpfold_label_tests(${tests})
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/label_tests.cmake)
+  set(lines "include(${WARPFOLD_TIERS_FILE})\n")
+  get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    string(APPEND lines "warpfold_label_program(${target} \${${target}_TESTS})\n")
+    foreach(tier IN ITEMS QUICK NIGHTLY)
+      if(target IN_LIST WARPFOLD_${tier}_PROGRAMS)
+        string(TOLOWER warpfold_${tier} all)
+        if(NOT TARGET ${all})
+          add_custom_target(${all})
+        endif()
+        add_dependencies(${all} ${target})
+      endif()
+    endforeach()
+  endforeach()
+  file(WRITE ${script} "${lines}")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
+  set_property(GLOBAL APPEND PROPERTY WARPFOLD_LABELLED ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()

@@ -74,7 +74,7 @@ std::vector<std::string> seeds() {
       "\1#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 8\n" + std::string(32, 'x'),
       "\2# made\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1.5e0\nvn 0 0 1\nf 1 2 3\nf 1/1/1 3//2 -1 2\n",
       "\3# made\n0\t1\n1 2\r\n2\t0\n",
-      "\4" + repository_file("tb/capture_ref/sass/sm_86_sw_s.sass").substr(0, 3000)};
+      "\4" + repository_file("tb/capture/sass/sm_86_sw_s.sass").substr(0, 3000)};
 }
 
 }  // namespace warpfold::fuzz

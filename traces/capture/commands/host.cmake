@@ -1,8 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 # The program warpfold_capture_host, which records without CUDA.
-if(TARGET warpfold_capture_host)
-  return()
-endif()
-include(${CMAKE_CURRENT_LIST_DIR}/../splat/host.cmake)
 add_executable(warpfold_capture_host ${CMAKE_CURRENT_LIST_DIR}/host_main.cpp)
 target_link_libraries(warpfold_capture_host PRIVATE warpfold_splat_host warpfold_options CLI11::CLI11)

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # warpfold_capture_common: what all capture programs share and needs no CUDA. The programs on the GPU
 # compile gpu_info.cpp and power.cpp of this folder themselves.
-if(TARGET warpfold_capture_common)
-  return()
-endif()
 add_library(warpfold_capture_common STATIC
   ${CMAKE_CURRENT_LIST_DIR}/input.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trace_file.cpp)

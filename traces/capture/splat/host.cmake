@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # warpfold_splat_host: scenes, CPU reference, host recorder and output of 3D Gaussian Splatting, without
 # CUDA.
-if(TARGET warpfold_splat_host)
-  return()
-endif()
-include(${CMAKE_CURRENT_LIST_DIR}/../common/host.cmake)
 find_package(Threads REQUIRED)
 add_library(warpfold_splat_host STATIC
   ${CMAKE_CURRENT_LIST_DIR}/host_frame.cpp

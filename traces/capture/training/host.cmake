@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # warpfold_training_host: the trainings without CUDA, and the program warpfold_untrained_scene.
-if(TARGET warpfold_training_host)
-  return()
-endif()
-include(${CMAKE_CURRENT_LIST_DIR}/../splat/host.cmake)
 add_library(warpfold_training_host STATIC
   ${CMAKE_CURRENT_LIST_DIR}/host_step.cpp
   ${CMAKE_CURRENT_LIST_DIR}/model.cpp

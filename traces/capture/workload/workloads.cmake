@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # The workloads: what needs no CUDA goes into warpfold_workloads_common, which the tests use as well.
-include(${CMAKE_CURRENT_LIST_DIR}/../common/host.cmake)
 set(warpfold_workload_host_sources
   ${CMAKE_CURRENT_LIST_DIR}/../camera_pose/cameras.cpp
   ${CMAKE_CURRENT_LIST_DIR}/../dynibar/trajectory.cpp
@@ -25,9 +24,7 @@ set(warpfold_workload_cuda_sources
   ${CMAKE_CURRENT_LIST_DIR}/../pagerank/pagerank.cu
   ${CMAKE_CURRENT_LIST_DIR}/../spheres/spheres.cu)
 
-if(NOT TARGET warpfold_workloads_common)
-  add_library(warpfold_workloads_common STATIC ${warpfold_workload_host_sources})
-  target_link_libraries(warpfold_workloads_common
-    PUBLIC warpfold_capture_common
-    PRIVATE warpfold_options)
-endif()
+add_library(warpfold_workloads_common STATIC ${warpfold_workload_host_sources})
+target_link_libraries(warpfold_workloads_common
+  PUBLIC warpfold_capture_common
+  PRIVATE warpfold_options)

@@ -33,9 +33,10 @@ def tracked_files(root):
 
 def copy_programs(build, target, sources):
     """The programs for users and the Python package, copied: a command of a page that builds must not reach the tree's build."""
-    for path in (path for folder in ("model/*", "traces/*", "examples/*/*") for path in build.glob(folder)):
+    programs = [path for folder in ("model/*", "traces/*", "examples/*/*") for path in build.glob(folder)]
+    for path in [*programs, *(build.parent / "capture").glob("*")]:
         if path.is_file() and os.access(path, os.X_OK):
-            folder = target / path.parent.relative_to(build)
+            folder = target / os.path.relpath(path.parent, build)
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, folder)
     for path in (build / "python").rglob("*"):
@@ -59,7 +60,7 @@ def end_group(process):
 class Scratch:
     """Folders are the scratch's, files are links into the tree: nothing that a command writes lands there.
 
-    build/release has copies of the programs and of the Python package, so that a page may use them, or build for itself.
+    build/release and build/capture have copies of the programs and of the Python package, so that a page may use them, or build for itself.
     """
 
     def __init__(self, root, build):

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tb/capture_ref/fixture.hpp"
+#include "tb/capture/fixture.hpp"
 #include "traces/capture/common/half.hpp"
 #include "traces/capture/splat_forms/per_splat_math.cuh"
 #include "traces/capture/splat_forms/pixel_group.cuh"

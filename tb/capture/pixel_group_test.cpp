@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "tb/capture_ref/fixture.hpp"
+#include "tb/capture/fixture.hpp"
 
 namespace warpfold::capture::splat_forms {
 namespace {

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "tb/capture_ref/fixture.hpp"
+#include "tb/capture/fixture.hpp"
 #include "traces/capture/splat/output.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/stats.hpp"
@@ -186,7 +186,7 @@ TEST(Recording, TracesHoldTheFrameAndTheValues) {
   const RecordingStats stats = collect(f.lists, f.recording);
 
   trace::Header header = header_of(f);
-  const auto whole = folder / "capture_ref_whole.wft";
+  const auto whole = folder / "capture_whole.wft";
   {
     trace::Writer writer(whole, header);
     for (std::size_t tile = 0; tile < f.lists.ranges.size(); ++tile) {
@@ -212,7 +212,7 @@ TEST(Recording, TracesHoldTheFrameAndTheValues) {
   number_values(sample);
   header.values = trace::ValueMode::kOperands;
   header.sampling = "a test";
-  const auto sampled = folder / "capture_ref_values.wft";
+  const auto sampled = folder / "capture_values.wft";
   {
     trace::Writer writer(sampled, header);
     for (std::size_t s = 0; s < sample.tiles.size(); ++s) {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "tb/capture_ref/input_file.hpp"
+#include "tb/capture/input_file.hpp"
 #include "traces/capture/splat/policy.hpp"
 
 namespace warpfold::capture {

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <set>
 
-#include "tb/capture_ref/fixture.hpp"
+#include "tb/capture/fixture.hpp"
 
 namespace warpfold::capture {
 namespace {

@@ -11,7 +11,7 @@
 #include <limits>
 #include <random>
 
-#include "tb/capture_ref/fixture.hpp"
+#include "tb/capture/fixture.hpp"
 #include "traces/capture/splat/host_frame.hpp"
 
 namespace warpfold::capture {

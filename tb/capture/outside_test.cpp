@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "tb/capture_ref/input_file.hpp"
+#include "tb/capture/input_file.hpp"
 #include "tb/trace/allocation_watch.hpp"
 #include "traces/capture/common/input.hpp"
 #include "traces/capture/common/trace_file.hpp"

@@ -9,7 +9,7 @@
 #include <limits>
 #include <memory>
 
-#include "tb/capture_ref/fixture.hpp"
+#include "tb/capture/fixture.hpp"
 #include "traces/capture/splat_forms/pixel_group.cuh"
 #include "traces/capture/splat_forms/warp_sums.cuh"
 

@@ -32,7 +32,7 @@ class TempFile {
  private:
   static std::filesystem::path make_folder() {
     const auto folder = std::filesystem::path(testing::TempDir()) /
-                        ("warpfold_capture_ref_" + std::to_string(getpid()));
+                        ("warpfold_capture_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder);
     return folder;
   }

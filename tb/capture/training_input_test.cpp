@@ -8,7 +8,7 @@
 #include <fstream>
 #include <random>
 
-#include "tb/capture_ref/input_file.hpp"
+#include "tb/capture/input_file.hpp"
 #include "traces/capture/reduce/reduce_arc_tuner.hpp"
 #include "traces/capture/splat/scene_file.hpp"
 #include "traces/capture/training/densify.cuh"

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tb/capture_ref/fixture.hpp"
+#include "tb/capture/fixture.hpp"
 #include "traces/capture/common/input.hpp"
 #include "traces/capture/splat/output.hpp"
 #include "traces/format/manifest.hpp"
@@ -100,7 +100,7 @@ TEST(HostFrame, ItsValuesSumToTheGradientsOfTheReference) {
 TEST(HostFrame, OutputIsReadBackAndEntersTheManifest) {
   const Both f;
   const Recording recording = f.host.record();
-  const auto folder = std::filesystem::path(testing::TempDir()) / "capture_ref_output";
+  const auto folder = std::filesystem::path(testing::TempDir()) / "capture_output";
   std::filesystem::remove_all(folder);
   OutputOptions options;
   options.scene = "folder/small.splat";
