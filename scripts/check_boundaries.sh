@@ -106,7 +106,7 @@ rooms=(
   "gpu/run: base machine outcome kernel unit policy gpu/cta gpu/traffic gpu/noc gpu/sm gpu/memory"
   "systemc: outcome kernel unit gpu/traffic gpu/noc gpu/sm gpu/memory gpu/run base"
   "results: base machine outcome kernel unit policy gpu/run"
-  "report: "
+  "report: base machine outcome"
   "cli: base machine outcome kernel unit policy gpu/run results report"
 )
 seen=" "

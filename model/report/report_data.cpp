@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "model/outcome/result_fields.hpp"
 #include "model/report/json_file.hpp"
 
 namespace warpfold::report {
@@ -67,36 +68,65 @@ Json config_of(const JsonPart& config) {
   return config.value();
 }
 
+// Takes what visit_result shows from a results file, of the type that RunResult has it in.
+struct RunReader {
+  const JsonPart& run;
+  Json& out;
+
+  void operator()(std::string_view key, const std::string& /*of*/) {
+    place(key) = part(key).text();
+  }
+  void operator()(std::string_view key, std::uint64_t /*of*/) { place(key) = part(key).count(); }
+  void operator()(std::string_view key, std::uint32_t /*of*/) { place(key) = part(key).count(); }
+  void operator()(std::string_view key, double /*of*/) { place(key) = part(key).number(); }
+  void operator()(std::string_view key, bool /*of*/) { place(key) = part(key).flag(); }
+  void operator()(std::string_view key, const Counters& /*of*/) {
+    place(key) = part(key).numbers();
+  }
+  void operator()(std::string_view key, const Fractions& /*of*/) {
+    place(key) = part(key).numbers();
+  }
+  void if_any(std::string_view key, std::uint64_t /*of*/) {
+    if (run.has(key)) {
+      out[std::string(key)] = run.at(key).count();
+    }
+  }
+  void if_any(std::string_view key, const std::string& /*of*/) {
+    if (run.has(key)) {
+      out[std::string(key)] = run.at(key).text();
+    }
+  }
+  void derived(std::string_view key) {
+    if (key == "speedup") {
+      out["speedup"] = run.has(key) ? Json(run.at(key).number()) : Json(nullptr);
+    } else if (key == "bounds") {
+      out["bounds"] = run.has(key) ? bounds_of(run.at(key)) : Json(nullptr);
+    } else if (key == "energy_nj") {
+      out["energy_nj"] = run.at(key).numbers();
+    } else if (key == "measured") {
+      out["measured"] = run.has(key) ? measured_of(run.at(key)) : Json(nullptr);
+    }
+  }
+
+ private:
+  JsonPart part(std::string_view key) const {
+    const std::size_t slash = key.find('/');
+    return slash == std::string_view::npos ? run.at(key)
+                                           : run.at(key.substr(0, slash)).at(key.substr(slash + 1));
+  }
+  Json& place(std::string_view key) {
+    const std::size_t slash = key.find('/');
+    return slash == std::string_view::npos
+               ? out[std::string(key)]
+               : out[std::string(key.substr(0, slash))][std::string(key.substr(slash + 1))];
+  }
+};
+
 Json run_of(const JsonPart& run) {
   Json out;
-  for (const char* key : {"trace", "trace_hash", "gpu", "policy", "unit", "unit_kind"}) {
-    out[key] = run.at(key).text();
-  }
-  out["cycles"] = run.at("cycles").count();
+  visit_result(RunReader{.run = run, .out = out}, RunResult());
   if (out["cycles"] == 0) {
     run.fail("has no cycles");
-  }
-  out["speedup"] = run.has("speedup") ? Json(run.at("speedup").number()) : Json(nullptr);
-  for (const char* key :
-       {"events", "warp_atomics", "lane_atomics", "rop_ops", "noc_packets", "noc_bytes"}) {
-    out[key] = run.at(key).count();
-  }
-  for (const char* key : {"subcore_cycles", "warp_cycles"}) {
-    out["stalls"][key] = run.at("stalls").at(key).numbers();
-  }
-  for (const char* key : {"utilization", "activity", "energy_nj"}) {
-    out[key] = run.at(key).numbers();
-  }
-  out["bounds"] = run.has("bounds") ? bounds_of(run.at("bounds")) : Json(nullptr);
-  out["sums_match"] = run.at("sums_match").flag();
-  out["conserved"] = run.at("conserved").flag();
-  out["sum_check"] = run.at("sum_check").text();
-  out["max_sum_error"] = run.at("max_sum_error").number();
-  out["wall_seconds"] = run.at("wall_seconds").number();
-  out["measured"] = run.has("measured") ? measured_of(run.at("measured")) : Json(nullptr);
-  out["gpu_part"] = run.at("gpu_part").count();
-  if (run.has("warning")) {
-    out["warning"] = run.at("warning").text();
   }
   return out;
 }

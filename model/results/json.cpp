@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "model/machine/config_fields.hpp"
+#include "model/outcome/result_fields.hpp"
 #include "model/results/energy.hpp"
 
 namespace warpfold {
@@ -80,45 +81,57 @@ Json energy_to_json(const std::vector<EnergyPart>& parts) {
   return out;
 }
 
+// Writes what visit_result shows, and what is worked out from it.
+struct ResultPrinter {
+  const RunResult& run;
+  const std::optional<double>& speedup;
+  Json& out;
+
+  template <typename T>
+  void operator()(std::string_view key, const T& value) {
+    Json* place = &out;
+    for (std::size_t slash = 0; (slash = key.find('/')) != std::string_view::npos;
+         key.remove_prefix(slash + 1)) {
+      place = &(*place)[std::string(key.substr(0, slash))];
+    }
+    (*place)[std::string(key)] = json_of(value);
+  }
+  template <typename T>
+  void if_any(std::string_view key, const T& value) {
+    if (value != T()) {
+      out[std::string(key)] = value;
+    }
+  }
+  void derived(std::string_view key) {
+    if (key == "costs_of") {
+      if (!run.costs_of.empty() && run.costs_of != run.config.sass_arch) {
+        out["costs_of"] = run.costs_of;
+      }
+    } else if (key == "speedup") {
+      out["speedup"] = optional_number(speedup);
+    } else if (key == "bounds") {
+      out["bounds"] = bounds_to_json(run);
+    } else if (key == "energy_nj") {
+      out["energy_nj"] = energy_to_json(energy_parts(run));
+    } else if (key == "measured") {
+      out["measured"] = measured_to_json(run);
+    } else if (key == "config") {
+      out["config"] = config_to_json(run.config);
+    }
+  }
+
+ private:
+  static Json json_of(const Counters& values) { return named_values(values); }
+  static Json json_of(const Fractions& values) { return named_values(values); }
+  template <typename T>
+  static Json json_of(const T& value) {
+    return value;
+  }
+};
+
 Json run_to_json(const RunResult& run, const std::optional<double>& speedup) {
   Json out;
-  out["trace"] = run.trace;
-  out["trace_hash"] = run.trace_hash;
-  out["gpu"] = run.gpu;
-  out["policy"] = run.policy;
-  out["unit"] = run.unit;
-  out["unit_kind"] = run.unit_kind;
-  if (!run.costs_of.empty() && run.costs_of != run.config.sass_arch) {
-    out["costs_of"] = run.costs_of;
-  }
-  if (!run.warning.empty()) {
-    out["warning"] = run.warning;
-  }
-  out["cycles"] = run.cycles;
-  out["speedup"] = optional_number(speedup);
-  out["events"] = run.events;
-  out["warp_atomics"] = run.warp_atomics;
-  out["lane_atomics"] = run.lane_atomics;
-  if (run.passed_on > 0) {
-    out["passed_on"] = run.passed_on;
-  }
-  out["rop_ops"] = run.rop_ops;
-  out["noc_packets"] = run.noc_packets;
-  out["noc_bytes"] = run.noc_bytes;
-  out["stalls"]["subcore_cycles"] = named_values(run.subcore_cycles);
-  out["stalls"]["warp_cycles"] = named_values(run.warp_cycles);
-  out["utilization"] = named_values(run.utilization);
-  out["bounds"] = bounds_to_json(run);
-  out["activity"] = named_values(run.activity);
-  out["energy_nj"] = energy_to_json(energy_parts(run));
-  out["sums_match"] = run.sums_match;
-  out["conserved"] = run.conserved;
-  out["sum_check"] = run.sum_check;
-  out["max_sum_error"] = run.max_sum_error;
-  out["wall_seconds"] = run.wall_seconds;
-  out["measured"] = measured_to_json(run);
-  out["gpu_part"] = run.gpu_part;
-  out["config"] = config_to_json(run.config);
+  visit_result(ResultPrinter{.run = run, .speedup = speedup, .out = out}, run);
   return out;
 }
 

@@ -26,6 +26,8 @@
 #include <system_error>
 #include <utility>
 
+#include "model/outcome/result_fields.hpp"
+
 namespace warpfold {
 
 // Parts of timelines, of which there are many, as lists.
@@ -74,53 +76,15 @@ constexpr auto kProgressInterval = std::chrono::milliseconds(100);
 
 // --- What a child sends: one JSON value a line -------------------------------------------------
 
-// What a simulation measured, without what the parent knows (config, measured_*). Doubles travel as
-// bits: JSON has no infinity.
-template <typename Archive, typename Run>
-void visit_result(Archive& archive, Run& run) {
-  archive("trace", run.trace);
-  archive("trace_hash", run.trace_hash);
-  archive("gpu", run.gpu);
-  archive("policy", run.policy);
-  archive("unit", run.unit);
-  archive("unit_kind", run.unit_kind);
-  archive("costs_of", run.costs_of);
-  archive("cycles", run.cycles);
-  archive("events", run.events);
-  archive("warp_atomics", run.warp_atomics);
-  archive("lane_atomics", run.lane_atomics);
-  archive("passed_on", run.passed_on);
-  archive("rop_ops", run.rop_ops);
-  archive("noc_packets", run.noc_packets);
-  archive("noc_bytes", run.noc_bytes);
-  archive("subcore_cycles", run.subcore_cycles);
-  archive("warp_cycles", run.warp_cycles);
-  archive("activity", run.activity);
-  archive("utilization", run.utilization);
-  archive("timeline_interval", run.timeline.interval);
-  archive("timeline_units", run.timeline.units);
-  archive("timeline_busy", run.timeline.busy);
-  archive("timeline_room", run.timeline.room);
-  archive("timeline_held", run.timeline.held);
-  archive("timeline_begin", run.timeline.window_begin);
-  archive("timeline_end", run.timeline.window_end);
-  archive("timeline_places", run.timeline.places);
-  archive("timeline_tracks", run.timeline.tracks);
-  archive("timeline_levels", run.timeline.levels);
-  archive("bounds", run.bounds);
-  archive("even_bounds", run.even_bounds);
-  archive("sums_match", run.sums_match);
-  archive("conserved", run.conserved);
-  archive("sum_check", run.sum_check);
-  archive("max_sum_error", run.max_sum_error);
-  archive("failure", run.failure);
-  archive("failure_label", run.failure_label);
-  archive("wall_seconds", run.wall_seconds);
-}
-
+// Doubles travel as bits: JSON has no infinity.
 struct Sender {
   Json& out;
 
+  void derived(const char* /*key*/) {}
+  template <typename T>
+  void if_any(const char* key, const T& value) {
+    out[key] = value;
+  }
   template <typename T>
   void operator()(const char* key, const T& value) {
     out[key] = value;
@@ -139,6 +103,11 @@ struct Sender {
 struct Receiver {
   const Json& in;
 
+  void derived(const char* /*key*/) {}
+  template <typename T>
+  void if_any(const char* key, T& value) {
+    in.at(key).get_to(value);
+  }
   template <typename T>
   void operator()(const char* key, T& value) {
     in.at(key).get_to(value);
@@ -213,8 +182,8 @@ void keep_memory() {
     keep_memory();
     const RunResult run = task.work(progress);
     Json result = Json::object();
-    Sender sender{result};
-    visit_result(sender, run);
+    visit_result(Sender{result}, run);
+    visit_unpublished(Sender{result}, run);
     send(fd, {{"result", std::move(result)}});
   } catch (const BadInputError& error) {
     send(fd, {{"bad_input", one_line(error.what())}});
@@ -320,8 +289,9 @@ class Child {
     if (message.contains("progress")) {
       done_ = std::bit_cast<double>(message["progress"].get<std::uint64_t>());
     } else if (message.contains("result")) {
-      Receiver receiver{message["result"]};
-      visit_result(receiver, outcome.result.emplace());
+      RunResult& result = outcome.result.emplace();
+      visit_result(Receiver{message["result"]}, result);
+      visit_unpublished(Receiver{message["result"]}, result);
     } else if (message.contains("bad_input")) {
       throw BadInputError(message["bad_input"].get<std::string>());
     } else {
