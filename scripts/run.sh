@@ -82,10 +82,10 @@ cd "$repo"
 
 mkdir -p out
 cmake --preset release -DWARPFOLD_TESTS=OFF >/dev/null
-cmake --build --preset release --target warpfold -j "$jobs" >out/build.log ||
+cmake --build --preset release --target warpfold_sim -j "$jobs" >out/build.log ||
   die "cannot build (all in out/build.log): $(grep -m1 -A12 '^FAILED' out/build.log | grep -m3 -i 'error')"
 tail -n 1 out/build.log
-build/release/model/warpfold sim traces/data/truck.wft --gpu rtx4090 --policy all --unit rtl \
+build/release/model/warpfold_sim sim traces/data/truck.wft --gpu rtx4090 --policy all --unit rtl \
   --json out/truck.json "${options[@]}"
 echo
 scripts/synth.sh --top "${top}_without_addr_match" --top "$top" --transistors-only \

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -68,7 +69,11 @@ constexpr const char* kUnitLibraryHelp =
 // What the command line asks for, to be run once it has been parsed. Returns the exit code.
 using Command = std::function<int()>;
 
-// Each adds its subcommands to the parser; what is parsed becomes `command`.
+// Adds its subcommands to the parser; what is parsed becomes `command`.
+using AddCommand = void(CLI::App& app, Command& command);
+// Parses the command line and does what it asks for. Returns the exit code; nothing is thrown.
+int run_command(std::span<AddCommand* const> commands, int argc, char** argv);
+
 void add_sim(CLI::App& app, Command& command);
 void add_trace(CLI::App& app, Command& command);
 void add_trace_import(CLI::App& trace_app, Command& command);

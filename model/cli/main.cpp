@@ -1,90 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The warpfold command. Exit codes: 0 done, 1 a check failed, 2 bad usage or bad input. Everything
-// that is wrong with what the user gave is one line on stderr.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <csignal>
-#include <exception>
-#include <iostream>
-#include <new>
-#include <string>
-
+// The warpfold command. Exit codes: 0 done, 1 a check failed, 2 bad usage or bad input.
 #include "model/cli/command.hpp"
 
-namespace warpfold::cli {
-namespace {
-
-// The subcommand that was being parsed, for a hint at the right help: "warpfold trace dump".
-std::string parsed_command(const CLI::App& app) {
-  std::string name = app.get_name();
-  const CLI::App* current = &app;
-  while (!current->get_subcommands().empty()) {
-    current = current->get_subcommands().front();
-    name += " " + current->get_name();
-  }
-  return name;
-}
-
-bool output_is_whole() {
-  if (!std::cout.flush()) {
-    complain("cannot write to standard output");
-    return false;
-  }
-  return true;
-}
-
-int run(int argc, char** argv) {
-  CLI::App app("Trace-driven cycle simulation of warp-level atomic reduction on GPUs (ARC).",
-               "warpfold");
-  app.set_version_flag("--version", std::string("warpfold ") + WARPFOLD_VERSION);
-  // What else stands there is then reported as unexpected, not as a missing command.
-  app.require_subcommand(0, 1);
-  app.get_formatter()->column_width(34);
-  app.footer(
-      "Example: simulate a trace under every policy on an RTX 4090\n"
-      "  warpfold sim truck.wft\n\n"
-      "'warpfold COMMAND --help' says more.\n\n"
-      "Exit code: 0 done, 1 a check failed, 2 bad usage or bad input.");
-  Command command;
-  add_sim(app, command);
-  add_record(app, command);
-  add_trace(app, command);
-  add_regress(app, command);
-  add_contract(app, command);
-  add_report(app, command);
-  add_lists(app, command);
-  add_pages(app, command);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-      app.exit(error);  // --help, --version
-      return output_is_whole() ? kDone : kBadInput;
-    }
-    complain(fmt::format("{} (see '{} --help')", error.what(), parsed_command(app)));
-    return kBadInput;
-  }
-  if (!command) {
-    complain(fmt::format("a command is required (see '{} --help')", parsed_command(app)));
-    return kBadInput;
-  }
-  const int code = command();
-  return output_is_whole() ? code : kBadInput;
-}
-
-}  // namespace
-}  // namespace warpfold::cli
-
 int main(int argc, char** argv) {
-  // A file-size limit is an error of write(), as a full disk is.
-  std::signal(SIGXFSZ, SIG_IGN);
-  try {
-    return warpfold::cli::run(argc, argv);
-  } catch (const std::bad_alloc&) {
-    warpfold::cli::complain("out of memory");
-  } catch (const std::exception& error) {
-    warpfold::cli::complain(error.what());
-  }
-  return warpfold::cli::kBadInput;
+  using namespace warpfold::cli;
+  return run_command({{add_sim, add_record, add_trace, add_regress, add_contract, add_report,
+                       add_lists, add_pages}},
+                     argc, argv);
 }

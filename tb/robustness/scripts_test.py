@@ -30,7 +30,7 @@ class FromElsewhere(unittest.TestCase):
         for name in ("scripts/run.sh", "scripts/lib.sh", "model/unit/CMakeLists.txt"):
             (self.repo / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, self.repo / name)
-        for name in ("bin/cmake", "bin/dpkg-query", "build/release/model/warpfold", "scripts/synth.sh"):
+        for name in ("bin/cmake", "bin/dpkg-query", "build/release/model/warpfold_sim", "scripts/synth.sh"):
             path = self.repo / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(TOOL, encoding="utf-8")

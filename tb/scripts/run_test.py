@@ -26,7 +26,7 @@ class Run(unittest.TestCase):
         for name in ("scripts/run.sh", "scripts/lib.sh", "model/unit/CMakeLists.txt"):
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, self.folder / name)
-        for name in ("bin/cmake", "bin/dpkg-query", "build/release/model/warpfold", "scripts/synth.sh"):
+        for name in ("bin/cmake", "bin/dpkg-query", "build/release/model/warpfold_sim", "scripts/synth.sh"):
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(TOOL, encoding="utf-8")
@@ -47,7 +47,7 @@ class Run(unittest.TestCase):
         code, output, calls = self.run_script()
         self.assertEqual(code, 0, output)
         self.assertEqual(calls, [
-            "warpfold sim traces/data/truck.wft --gpu rtx4090 --policy all --unit rtl --json out/truck.json",
+            "warpfold_sim sim traces/data/truck.wft --gpu rtx4090 --policy all --unit rtl --json out/truck.json",
             "synth.sh --top arc_subcore_without_addr_match --top arc_subcore --transistors-only"
             " --json out/transistors.json"])
         self.assertTrue(output.endswith("results: out/truck.json, out/transistors.json\n"), output)
