@@ -13,6 +13,8 @@ source "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 # name | what it holds | command
 checks=(
+  "tests|the tests of the nightly tier|scripts/test.sh --nightly"
+  "elsewhere|the gate for another user, in another language|scripts/test.sh --elsewhere"
   "docs|commands of the pages that take minutes|scripts/docs.sh --nightly"
   "seeds|unit benches and lockstep with 20 seeds|scripts/regress.sh --seeds 20"
   "traces|RTL, golden unit, bounds on every shipped trace|scripts/check_traces.sh"
@@ -26,7 +28,8 @@ checks=(
   "fuzz|readers of files under libFuzzer, a minute each|scripts/fuzz.sh --minutes 1"
   "soak|random machines and traces, 1,000 runs|scripts/soak.sh --runs 1000"
   "kill|commands that are killed at random moments|scripts/kill.sh --times 200"
-  "sanitizers|all tests under ASan and UBSan|scripts/test.sh debug"
+  "sanitizers|the gate under ASan and UBSan|scripts/test.sh debug"
+  "capture|the capture programs compile for GPUs|scripts/capture.sh --build-only"
 )
 gpu_checks=(
   "gpu-docs|commands of the pages that need a GPU|scripts/docs.sh --gpu"

@@ -112,12 +112,14 @@ TEST_P(Policies, KeepEveryLaneOnBothUnitsAndHoweverClocked) {
   }
 }
 
-constexpr Workload kWorkloads[] = {
-    {"uniform", 1.0, false}, {"mixed", 0.5, false}, {"values", 0.5, true}};
-constexpr Workload kScheduled[] = {{"uniform_groups", 1.0, false, "reduce-groups"},
-                                   {"values_groups", 0.5, true, "reduce-groups"}};
-constexpr Workload kWaiting[] = {{"uniform_waits", 1.0, false, "", true},
-                                 {"values_waits", 0.5, true, "", true}};
+constexpr Workload kUniform{"uniform", 1.0, false};
+constexpr Workload kMixed{"mixed", 0.5, false};
+constexpr Workload kValues{"values", 0.5, true};
+constexpr Workload kUniformGroups{"uniform_groups", 1.0, false, "reduce-groups"};
+constexpr Workload kValuesGroups{"values_groups", 0.5, true, "reduce-groups"};
+constexpr Workload kUniformWait{"uniform_waits", 1.0, false, "", true};
+constexpr Workload kValuesWait{"values_waits", 0.5, true, "", true};
+using Case = Policies::ParamType;
 
 std::string policies_test_name(const testing::TestParamInfo<Policies::ParamType>& parameter) {
   std::string name = std::get<0>(parameter.param) + "_" + std::get<1>(parameter.param).name + "_" +
@@ -128,40 +130,46 @@ std::string policies_test_name(const testing::TestParamInfo<Policies::ParamType>
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(WithoutUnit, Policies,
-                         testing::Combine(testing::Values("baseline", "sw-s:0", "sw-s:12", "sw-b:0",
-                                                          "sw-b:20", "skip", "cccl", "lab",
-                                                          "lab-ideal", "phi"),
-                                          testing::ValuesIn(kWorkloads),
-                                          testing::Values(UnitKind::kSerial)),
-                         policies_test_name);
-INSTANTIATE_TEST_SUITE_P(WithUnit, Policies,
-                         testing::Combine(testing::Values("arc-hw"), testing::ValuesIn(kWorkloads),
-                                          testing::ValuesIn(kUnitKinds)),
-                         policies_test_name);
-INSTANTIATE_TEST_SUITE_P(WithMerging, Policies,
-                         testing::Combine(testing::Values("arc-merge", "arc-merge-l2"),
-                                          testing::ValuesIn(kWorkloads),
-                                          testing::Values(UnitKind::kSerial, UnitKind::kVector)),
-                         policies_test_name);
-INSTANTIATE_TEST_SUITE_P(WaitingWithMerging, Policies,
-                         testing::Combine(testing::Values("arc-merge", "arc-merge-l2"),
-                                          testing::ValuesIn(kWaiting),
-                                          testing::Values(UnitKind::kSerial, UnitKind::kVector)),
-                         policies_test_name);
+// Every policy, every kind of unit and every scheduler with one workload or two, so that each
+// workload, waiting or not, meets software, a buffer, a unit and a merge buffer. All workloads with
+// all of them take nine times as long: at night.
 INSTANTIATE_TEST_SUITE_P(
-    Waiting, Policies,
-    testing::Combine(testing::Values("baseline", "sw-s:12", "sw-b:0", "lab", "lab-ideal", "phi"),
-                     testing::ValuesIn(kWaiting), testing::Values(UnitKind::kSerial)),
+    Each, Policies,
+    testing::Values(
+        Case{"baseline", kMixed, UnitKind::kSerial}, Case{"sw-s:0", kUniform, UnitKind::kSerial},
+        Case{"sw-s:12", kValuesWait, UnitKind::kSerial}, Case{"sw-b:0", kValues, UnitKind::kSerial},
+        Case{"sw-b:20", kMixed, UnitKind::kSerial}, Case{"skip", kUniform, UnitKind::kSerial},
+        Case{"cccl", kValues, UnitKind::kSerial}, Case{"lab", kMixed, UnitKind::kSerial},
+        Case{"lab-ideal", kUniformWait, UnitKind::kSerial}, Case{"phi", kValues, UnitKind::kSerial},
+        Case{"arc-hw", kValues, UnitKind::kSerial},
+        Case{"arc-hw", kUniformWait, UnitKind::kPipelined},
+        Case{"arc-hw", kMixed, UnitKind::kFused}, Case{"arc-hw", kValuesWait, UnitKind::kVector},
+        Case{"arc-hw", kMixed, UnitKind::kHalves}, Case{"arc-hw", kUniform, UnitKind::kPaired},
+        Case{"arc-hw", kValuesGroups, UnitKind::kSerial},
+        Case{"arc-hw", kUniformGroups, UnitKind::kFused},
+        Case{"arc-merge", kMixed, UnitKind::kSerial},
+        Case{"arc-merge-l2", kValuesWait, UnitKind::kVector}),
     policies_test_name);
-INSTANTIATE_TEST_SUITE_P(WaitingWithUnit, Policies,
-                         testing::Combine(testing::Values("arc-hw"), testing::ValuesIn(kWaiting),
+
+INSTANTIATE_TEST_SUITE_P(
+    NightlySoftware, Policies,
+    testing::Combine(testing::Values("baseline", "sw-s:0", "sw-s:12", "sw-b:0", "sw-b:20", "skip",
+                                     "cccl", "lab", "lab-ideal", "phi"),
+                     testing::Values(kUniform, kMixed, kValues, kUniformWait, kValuesWait),
+                     testing::Values(UnitKind::kSerial)),
+    policies_test_name);
+INSTANTIATE_TEST_SUITE_P(NightlyUnit, Policies,
+                         testing::Combine(testing::Values("arc-hw"),
+                                          testing::Values(kUniform, kMixed, kValues, kUniformWait,
+                                                          kValuesWait, kUniformGroups,
+                                                          kValuesGroups),
                                           testing::ValuesIn(kUnitKinds)),
                          policies_test_name);
-INSTANTIATE_TEST_SUITE_P(WithScheduler, Policies,
-                         testing::Combine(testing::Values("arc-hw"), testing::ValuesIn(kScheduled),
-                                          testing::Values(UnitKind::kSerial, UnitKind::kPipelined,
-                                                          UnitKind::kFused)),
+INSTANTIATE_TEST_SUITE_P(NightlyMerging, Policies,
+                         testing::Combine(testing::Values("arc-merge", "arc-merge-l2"),
+                                          testing::Values(kUniform, kMixed, kValues, kUniformWait,
+                                                          kValuesWait),
+                                          testing::Values(UnitKind::kSerial, UnitKind::kVector)),
                          policies_test_name);
 
 class Timelines : public ::testing::TestWithParam<std::string> {};
