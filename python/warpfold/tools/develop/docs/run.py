@@ -24,6 +24,7 @@ import re
 import signal
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 from .page import ROOT, BadPage, Page, page_paths
@@ -79,11 +80,12 @@ class Runner:
             f"line {number}: {fault}" for number, code in page.inline_code() for fault in self.usage.faults(code)
         ]
         changes = []
-        with Scratch(ROOT, self.args.build) as scratch:
+        runs = any(block.language == "console" and self.is_run(block) for block in page.blocks)
+        with Scratch(ROOT, self.args.build) if runs else nullcontext() as scratch:
             for block in page.blocks:
-                if "file" in block.marks:
+                if "file" in block.marks and scratch is not None:
                     scratch.write(block.marks["file"], "\n".join(block.lines) + "\n")
-                elif block.language == "console":
+                elif "file" not in block.marks and block.language == "console":
                     complaints += self.block(block, scratch, changes)
         if changes and self.args.update:
             for command, lines in reversed(changes):
