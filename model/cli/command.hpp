@@ -3,7 +3,6 @@
 // of arguments. Each subcommand has a file of its own that adds it to the parser.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -15,6 +14,10 @@
 #include "model/kernel/recorder.hpp"
 #include "traces/format/printable.hpp"
 #include "traces/format/reader.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace warpfold::cli {
 

@@ -15,11 +15,6 @@
 #include "model/kernel/channel.hpp"
 #include "model/results/process_pool.hpp"
 
-// The SystemC library asks for this entry, which a program that has its own main() never reaches.
-int sc_main(int, char**) {
-  return 0;
-}
-
 namespace warpfold {
 namespace {
 

@@ -19,11 +19,6 @@
 #include "model/gpu/memory/ingress.hpp"
 #include "model/kernel/clock.hpp"
 
-// The SystemC library asks for this entry, which a program that has its own main() never reaches.
-int sc_main(int, char**) {
-  return 0;
-}
-
 namespace warpfold::test {
 namespace {
 

@@ -15,11 +15,6 @@
 #include "model/gpu/memory/transaction_queues.hpp"
 #include "model/gpu/noc/slice_map.hpp"
 
-// The SystemC library asks for this entry, which a program that has its own main() never reaches.
-int sc_main(int, char**) {
-  return 0;
-}
-
 namespace warpfold::test {
 namespace {
 

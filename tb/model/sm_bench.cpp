@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tb/model/sm_bench.hpp"
 
-// The SystemC library asks for this entry, which a program that has its own main() never reaches.
-int sc_main(int, char**) {
-  return 0;
-}
-
 namespace warpfold::test {
 
 void Wheel::tick() {
