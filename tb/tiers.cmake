@@ -8,28 +8,25 @@
 set(WARPFOLD_QUICK_PROGRAMS
   lockstep_tests contract_tests
   trace_commands_test trace_container_test trace_header_test trace_sites_test trace_upgrade_test trace_writer_test
-  config_test policy_test results_test energy_test gpu_test gpu_rates_test atomic_buffer_test merge_buffer_test clock_test
-  divider_test memory_test round_model_test l2_port_test channel_test sm_lsu_test sm_port_test sm_subcore_test
-  sm_arc_port_test sm_residency_test sm_admission_test sm_splitter_test sm_buffer_test group_sizes_test program_test
-  struct_layout_test rule_test report_test)
+  parts_tests gpu_tests memory_tests sm_tests report_test)
 # Other tests, by regular expression.
 set(WARPFOLD_QUICK_TESTS
   "^docs\\.pages$" "^results\\.check$" "^kernel_code\\." "^scripts\\.file_lists$" "^shipped\\.verify")
 
 # Programs that only nightly tests need, which the target warpfold_nightly builds.
 set(WARPFOLD_NIGHTLY_PROGRAMS
-  netlist_test)
+  netlist_test warpfold_changed)
 set(WARPFOLD_NIGHTLY_TESTS
   # Whole instantiations of parametrised tests, of which the gate has some.
   "\\.Nightly"
   # Evaluations of foreign units: the gate has those that end soonest.
   "^evaluate\\.(proof|power|paired|plain_adder|wrong_word|layout)$"
   # Layouts, proofs of netlists, figures of all rows of the synthesis.
-  "^layout\\.(flow|fpga)$" "^netlist\\." "^synth\\.baseline$" "^docs\\.(layout|synth\\.README)$"
+  "^layout\\.(flow|fpga)$" "^netlist\\." "^synth\\.baseline$" "^docs\\.(layout|synth\\.README|change-a-rule)$"
   # Whole traces on every kind of unit.
   "^shipped\\.(regress_stalled_|check_traces|bounds_values)"
-  # A cluster, killed commands, mutants of files.
-  "^sweep\\.slurm$" "^robustness\\.(kill|mutants)$"
+  # A cluster, killed commands, mutants of files, projects outside.
+  "^sweep\\.slurm$" "^robustness\\.(kill|mutants)$" "^install\\.outside_project$"
   # Tests of tests and of texts.
   "^docs\\.(nightly|commits|rules|changed)$" "^scripts\\.(ci|help)$" "^diagrams\\.")
 

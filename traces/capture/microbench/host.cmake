@@ -19,6 +19,7 @@ add_library(warpfold_red_cases STATIC
   ${CMAKE_CURRENT_LIST_DIR}/red_trace.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vector_cases.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vector_trace.cpp)
+set_target_properties(warpfold_red_cases PROPERTIES UNITY_BUILD OFF)  # cases and their traces name the same things
 target_link_libraries(warpfold_red_cases
   PUBLIC nlohmann_json::nlohmann_json warpfold_trace
   PRIVATE warpfold_options)

@@ -85,7 +85,7 @@ def build_lane(any_lane, lane):
     """The same, of the gates in a file, for one lane. They were made for any: to make them takes much longer."""
     model = any_lane.with_name("proof_lane.aig")
     why = run_yosys(
-        f"""read_ilang {any_lane}
+        f"""read_rtlil {any_lane}
 select -assert-count 1 t:$anyconst r:WIDTH=5 %i
 delete t:$anyconst r:WIDTH=5 %i
 connect -set any_lane 5'd{lane}
@@ -164,7 +164,7 @@ def unbounded(unit, names, work, model, seconds):
     """For every number of cycles, by property-directed reachability: an invariant that ABC finds. Lane by lane and with
     tags of one bit that takes it some seconds each for the serial kind; with any lane and all tags, it finds none."""
     any_lane = work / "proof_any_lane.il"
-    why = run_yosys(gates(unit, names, work, 1) + f"write_ilang {any_lane}\n", work / "proof_any_lane.ys")
+    why = run_yosys(gates(unit, names, work, 1) + f"write_rtlil {any_lane}\n", work / "proof_any_lane.ys")
     if why:
         return {"verdict": "open", "why": f"Yosys: {why}"}
     for lane in range(LANES):
