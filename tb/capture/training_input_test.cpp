@@ -3,10 +3,17 @@
 // the choice of a threshold.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <random>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tb/capture/input_file.hpp"
 #include "traces/capture/reduce/reduce_arc_tuner.hpp"
@@ -189,12 +196,113 @@ TEST(PointCloud, ReadsWhatItNeedsAndSkipsTheRest) {
   const TempFile cut("cut.ply", ply.substr(0, ply.size() - 1));
   EXPECT_NE(error_of([&] { (void)read_point_cloud(cut.path()); }).find("cut off"),
             std::string::npos);
-  const TempFile text("text.ply", "ply\nformat ascii 1.0\nend_header\n");
-  EXPECT_NE(error_of([&] { (void)read_point_cloud(text.path()); }).find("binary"),
-            std::string::npos);
-  const TempFile other("other.ply", "solid\n");
-  EXPECT_NE(error_of([&] { (void)read_point_cloud(other.path()); }).find("not a PLY"),
-            std::string::npos);
+}
+
+// What a PLY file may have: each a file of the same two points.
+TEST(PointCloud, EveryFormatAndTypeGivesTheSamePoints) {
+  const std::string header =
+      "element vertex 2\nproperty float x\nproperty float y\nproperty float z\n"
+      "property uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n";
+  const std::string lines = "1 -2.5 3 255 0 51\n4 5e0 +6 0 255 0\n";
+  std::string comments;
+  for (int i = 0; i < 250; ++i) {
+    comments += "comment number " + std::to_string(i) + "\nobj_info made\n\n";
+  }
+  const auto changed = [](std::string text, std::string_view from, std::string_view to) {
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+      text.replace(at, from.size(), to);
+    }
+    return text;
+  };
+  const std::string ascii = "ply\nformat ascii 1.0\n";
+  const std::string plain = ascii + header + lines;
+  std::vector<std::string> files = {
+      plain, ascii + comments + header + lines, changed(plain, "\n", "\r\n"),
+      changed(plain, "\n", "\r"), changed(plain, "\n", " \t\n"), changed(plain, "float", "double"),
+      changed(changed(plain, "float", "float32"), "uchar", "uint8"), changed(plain, "uchar", "int"),
+      changed(changed(plain, "uchar", "ushort"), "255 0 51\n4 5e0 +6 0 255",
+              "65535 0 13107\n4 5 6 0 65535"),
+      changed(changed(plain, "uchar", "float"), "255 0 51\n4 5e0 +6 0 255", "1 0 0.2\n4 5 6 0 1e0"),
+      changed(plain, "property uchar ", "property uchar diffuse_"),
+      changed(changed(changed(plain, "red", "r"), "green", "g"), "blue", "b"),
+      // Elements and lists in front, and behind.
+      ascii + "element camera 1\nproperty double f\nproperty list uchar int ids\n" +
+          changed(header, "property uchar red", "property list int float w\nproperty uchar red") +
+          "7.5 3 1 2 3\n" + "1 -2.5 3 0 255 0 51\n4 5 6 2 0.5 nan 0 255 0\n" + "and faces\n"};
+  for (const bool big : {false, true}) {
+    std::string binary = std::string("ply\nformat binary_") + (big ? "big" : "little") +
+                         "_endian 1.0\n" +
+                         changed(changed(header, "float", "double"), "uchar", "ushort");
+    const auto add = [&](auto value) {
+      std::string bytes(sizeof value, '\0');
+      std::memcpy(bytes.data(), &value, sizeof value);
+      binary += big ? std::string(bytes.rbegin(), bytes.rend()) : bytes;
+    };
+    for (const auto& [position, color] :
+         {std::pair<std::array<double, 3>, std::array<std::uint16_t, 3>>{{1, -2.5, 3},
+                                                                         {65535, 0, 13107}},
+          {{4, 5, 6}, {0, 65535, 0}}}) {
+      std::for_each(position.begin(), position.end(), add);
+      std::for_each(color.begin(), color.end(), add);
+    }
+    files.push_back(binary);
+    files.push_back(changed(binary.substr(0, binary.find("end_header")), "\n", "\r\n") +
+                    "end_header\r\n" + binary.substr(binary.find("end_header") + 11));
+  }
+  for (const std::string& text : files) {
+    const TempFile file("scene.ply", text);
+    const std::vector<ColoredPoint> points = read_point_cloud(file.path());
+    ASSERT_EQ(points.size(), 2U) << text;
+    EXPECT_EQ(points[0].position, (std::array<float, 3>{1, -2.5F, 3})) << text;
+    EXPECT_EQ(points[1].position, (std::array<float, 3>{4, 5, 6})) << text;
+    EXPECT_EQ(points[0].color, (std::array<float, 3>{1, 0, 0.2F})) << text;
+    EXPECT_EQ(points[1].color, (std::array<float, 3>{0, 1, 0})) << text;
+  }
+}
+
+TEST(PointCloud, WhatIsNoCloudIsSaid) {
+  const auto message = [](const std::string& text) {
+    const TempFile file("bad.ply", text);
+    const std::string why = error_of([&] { (void)read_point_cloud(file.path()); });
+    const std::string path = file.path().string() + ": ";
+    EXPECT_TRUE(why.starts_with(path)) << why;
+    return why.substr(std::min(path.size(), why.size()));
+  };
+  const std::string ascii = "ply\nformat ascii 1.0\n";
+  const std::string xyz =
+      "element vertex 1\nproperty float x\nproperty double y\nproperty float z\n";
+  const std::string rgb = "property float red\nproperty uchar green\nproperty uchar blue\n";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"solid\n", "not a PLY file"},
+      {"", "not a PLY file"},
+      {"plywood\n", "not a PLY file"},
+      {ascii + xyz + rgb, "its header does not end"},
+      {"ply\n" + xyz + rgb + "end_header\n", "its header names no format"},
+      {"ply\nformat binary_middle_endian 1.0\n", "format \"binary_middle_endian\""},
+      {ascii + "element vertex many\n", "\"many\" is no number of elements"},
+      {ascii + "property float x\n", "a property in front of all elements"},
+      {ascii + "element vertex 1\nproperty quad x\n", "a property of type \"quad\""},
+      {ascii + "element vertex 1\nvertices 3\n", "a line of its header begins with \"vertices\""},
+      {ascii + "element face 0\nproperty list uchar int ids\nelement edge 0\nend_header\n",
+       "has no element vertex; it has face, edge"},
+      {ascii + xyz + "property float f_dc_0\nproperty float opacity\nend_header\n",
+       "is a scene of Gaussians (it has f_dc_0), where coloured points are wanted"},
+      {ascii + xyz + "property list uchar int red\nend_header\n",
+       "its vertices have no red; they have x (float), y (double), z (float), red (list of int)"},
+      {ascii + xyz + rgb + "property uchar r\nend_header\n",
+       "its vertices have several of red; they have x (float), y (double), z (float), red (float), "
+       "green (uchar), blue (uchar), r (uchar)"},
+      {ascii + xyz + rgb + "end_header\n1 2 3 4 5 6\n",
+       "point 0 has a color of 4.000000, where 0 to 1 is known of the type float"},
+      {ascii + xyz + rgb + "end_header\n1 2 1e39 0 5 6\n", "point 0 is not finite"},
+      {ascii + xyz + rgb + "end_header\n1 2 nan 0 5 6\n", "point 0 is not finite"},
+      {ascii + xyz + rgb + "end_header\n1 two 3 0 5 6\n", "\"two\" is no number"},
+      {ascii + xyz + rgb + "end_header\n1 2 3 0 5\n", "it has been cut off"},
+      {ascii + "element vertex 0\n" + xyz.substr(17) + rgb + "end_header\n",
+       "no points, or too many"}};
+  for (const auto& [text, why] : cases) {
+    EXPECT_EQ(message(text), why) << text;
+  }
 }
 
 TEST(Neighbours, AreThoseOfASearchOverAllPairs) {

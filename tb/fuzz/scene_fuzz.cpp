@@ -122,6 +122,12 @@ std::vector<std::string> seeds() {
     ply += point;
   }
   all.push_back(ply);
+  all.push_back(
+      "\2ply\nformat ascii 1.0\nelement camera 1\nproperty list uchar int ids\nelement vertex 4\n"
+      "property double x\nproperty double y\nproperty double z\nproperty float r\nproperty float "
+      "g\nproperty ushort b\nend_header\n2 3 4\n0 0 0 1 0 0\n1 0 0 0 .5 9\n0 1 0 0 1 65535\n0 0 "
+      "1e0 0 0 "
+      "0\n");
   return all;
 }
 
