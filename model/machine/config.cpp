@@ -423,6 +423,10 @@ void override_value(toml::table& root, const std::string& text) {
 }
 
 GpuConfig parse_gpu(const std::string& file, std::string_view text, const Overrides& overrides) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // which some editors write
+  if (text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
+  }
   check_ascii(file, text);
   toml::table root;
   try {

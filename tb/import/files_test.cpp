@@ -514,5 +514,29 @@ TEST(Files, TheCommandSaysWhatIsWrongInOneLine) {
             std::string::npos);
 }
 
+// The command alone, and with data that are none.
+TEST(Files, AnInstallationWithoutItsDataSaysWhatIsMissing) {
+  const TempFolder folder;
+  fs::create_directories(folder / "bin");
+  fs::create_directories(folder / "lib/warpfold");
+  fs::copy_file(WARPFOLD_COMMAND, folder / "bin/warpfold");
+  write_text(folder / "kernelslist.g", "kernel-1.traceg\n");
+  const auto log = [&] {
+    EXPECT_EQ(run_command({(folder / "bin/warpfold").string(), "trace", "import-accelsim",
+                           (folder / "kernelslist.g").string(), "--out", folder.path().string()},
+                          folder / "log")
+                  .code,
+              2);
+    const trace::test::Bytes bytes = trace::test::read_bytes(folder / "log");
+    return std::string(bytes.begin(), bytes.end());
+  };
+  const std::string table = (folder / "lib/warpfold/reduction_costs.json").string();
+  EXPECT_EQ(log(), fmt::format("warpfold: {}: is not there: the data of warpfold are not installed "
+                               "with it\n",
+                               table));
+  write_text(table, "no JSON");
+  EXPECT_EQ(log(), fmt::format("warpfold: {}: is no table of costs\n", table));
+}
+
 }  // namespace
 }  // namespace warpfold::accelsim::test

@@ -263,6 +263,20 @@ TEST(GpuFiles, OtherCharactersThanAsciiStandInCommentsAlone) {
   std::filesystem::remove(path);
 }
 
+// As some editors write it; in the middle of a file it is none.
+TEST_F(GpuFile, MayBeginWithAByteOrderMark) {
+  const std::string path = ::testing::TempDir() + "warpfold_bom.toml";
+  std::string text;
+  for (const BuiltinGpu& gpu : builtin_gpus()) {
+    text = gpu.name == "rtx4090" ? std::string(gpu.toml) : text;
+  }
+  std::ofstream(path, std::ios::binary) << "\xef\xbb\xbf" << text;
+  EXPECT_EQ(load_gpu(path).sm.count, load_gpu("rtx4090").sm.count);
+  std::ofstream(path, std::ios::binary) << "\xef\xbb\xbf\xef\xbb\xbf" << text;
+  EXPECT_THROW((void)load_gpu(path), ConfigError);
+  std::filesystem::remove(path);
+}
+
 TEST(ConfigToJson, HoldsEveryParameterOfTheFile) {
   const GpuConfig gpu = load_gpu("rtx4090");
   const auto json = config_to_json(gpu);

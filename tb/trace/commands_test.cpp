@@ -225,8 +225,23 @@ TEST(Sample, KeepsTheMiddleOfEveryFew) {
       EXPECT_EQ(again.cta_id(i), at_once[i]);
     }
   }
-  EXPECT_THROW(trace_sample(folder / "all.wft", folder / "again.wft", 51, nullptr, out),
-               TraceError);
+  // More in a row than there are, of the launch and of a sample of it.
+  const auto refusal = [&](const char* in, std::uint32_t every) {
+    try {
+      trace_sample(folder / in, folder / "none.wft", every, nullptr, out);
+    } catch (const TraceError& error) {
+      EXPECT_FALSE(std::filesystem::exists(folder / "none.wft"));
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(refusal("all.wft", 51), fmt::format("{}: is of a launch of 50 CTAs, which has no 51 in "
+                                                "a row",
+                                                (folder / "all.wft").string()));
+  ids_of(10);
+  EXPECT_EQ(refusal("out.wft", 7), fmt::format("{}: is of a launch of 50 CTAs, which has no 70 in "
+                                               "a row",
+                                               (folder / "out.wft").string()));
   trace_slice(folder / "out.wft", folder / "again.wft", {.last_cta = 20}, out);
   EXPECT_EQ(Reader(folder / "again.wft").header().sample_every, 1U);  // stands for itself
   EXPECT_THROW(trace_sample(folder / "again.wft", folder / "none.wft", 3, nullptr, out),

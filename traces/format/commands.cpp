@@ -316,6 +316,10 @@ int trace_sample(const fs::path& in, const fs::path& out_path, std::uint32_t eve
     throw TraceError(fmt::format("{}: is no whole launch: {}{}", in.string(), header.sampling,
                                  sampled == 1 ? "" : "; of a sample only odd parts are samples"));
   }
+  if (std::uint64_t{sampled} * every > header.total_ctas) {
+    throw TraceError(fmt::format("{}: is of a launch of {} CTAs, which has no {} in a row",
+                                 in.string(), header.total_ctas, std::uint64_t{sampled} * every));
+  }
   header.sample_every *= every;
   header.sampling = fmt::format("the middle one of every {} CTAs", header.sample_every);
   header.provenance["sampled_from"] = fmt::format("xxh64 {}", reader.file_hash());

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traces/record/host/software_variants.hpp"
 
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "traces/format/header.hpp"
 #include "traces/record/host/variant_costs.hpp"
@@ -41,7 +44,15 @@ nlohmann::json nearest(const nlohmann::json& reductions, const std::string& arch
 nlohmann::json read_reduction_costs() {
   const fs::path program = fs::read_symlink("/proc/self/exe");
   const fs::path path = program.parent_path().parent_path() / "lib/warpfold/reduction_costs.json";
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    throw trace::TraceError(path.string() +
+                            ": is not there: the data of warpfold are not installed with it");
+  }
   std::ifstream file(path);
+  if (!file) {
+    throw trace::TraceError(path.string() + ": cannot be opened: " + std::strerror(errno));
+  }
   const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
   if (!json.is_object()) {
     throw trace::TraceError(path.string() + ": is no table of costs");
