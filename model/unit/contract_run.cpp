@@ -217,12 +217,18 @@ ContractResult run_contract(const ContractOptions& options) {
   ContractResult result;
   Runner runner(options, result);
   const std::size_t sorts = pressures().size();
+  constexpr std::uint64_t kNearZero = 16;  // of so many requests one
   const std::uint64_t share = std::max<std::uint64_t>(options.random_requests / sorts, 1);
   for (std::size_t sort = 0; sort < sorts; ++sort) {
     SplitMix64 random(SplitMix64::mix(options.seed + 1000 + sort));
     const auto give = [&](const auto& send) {
       for (std::uint64_t i = 0; i < share; ++i) {
-        if (!send(with_words(random_request(random, Shape::kAny), options.declaration, random))) {
+        AtomredRequest request =
+            with_words(random_request(random, Shape::kAny), options.declaration, random);
+        if (i % kNearZero == 0) {
+          request = near_zero(std::move(request), options.declaration.promise.adds);
+        }
+        if (!send(request)) {
           return;
         }
       }
@@ -264,7 +270,8 @@ std::unique_ptr<ContractFailure> run_replay(const ContractOptions& options, cons
   }
   auto failure = std::make_unique<ContractFailure>();
   failure->rule = scoreboard.rule();
-  failure->message = scoreboard.message();
+  failure->message = scoreboard.message() + "; in cycle " +
+                     std::to_string(scoreboard.counts().cycles) + " of the replay";
   failure->replay = replay;
   return failure;
 }

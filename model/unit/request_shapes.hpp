@@ -161,6 +161,37 @@ inline AtomredRequest random_request(SplitMix64& random, Shape shape) {
   return request;
 }
 
+// A zero, a subnormal number or one of the least normal ones, of so many bits.
+inline Fp32Bits near_zero(SplitMix64& random, unsigned bits, bool negative) {
+  const Fp32Bits least_normal = Fp32Bits{1} << (bits == 16 ? 10U : 23U);
+  const std::uint32_t kind = random.below(8);
+  const Fp32Bits fraction = random.below(least_normal);
+  const Fp32Bits magnitude = kind < 4   ? 0
+                             : kind < 6 ? fraction
+                                        : least_normal + (kind == 6 ? fraction : 0);
+  return magnitude | (negative ? Fp32Bits{1} << (bits - 1) : 0);
+}
+
+// A request with such values instead of its own, in three of four of one sign. Their sums are what
+// values drawn from all numbers hardly ever give: zeros of either sign, and what may be flushed.
+inline AtomredRequest near_zero(AtomredRequest request, WordType adds) {
+  // The generator that drew the request has nothing to do with it.
+  SplitMix64 random(SplitMix64::mix(request.values[0] + request.addresses[0]));
+  const bool one_sign = random.below(4) != 0;
+  const bool negative = random.below(2) != 0;
+  const auto number = [&](unsigned bits) {
+    return near_zero(random, bits, one_sign ? negative : random.below(2) != 0);
+  };
+  const auto fill = [&](AtomredRequest::Operand& words) {
+    for (Fp32Bits& word : words) {
+      word = adds == WordType::kHalves ? number(16) | number(16) << 16U : number(32);
+    }
+  };
+  fill(request.values);
+  std::for_each(request.more_words.begin(), request.more_words.end(), fill);
+  return request;
+}
+
 // Words for the lanes of a request as its unit adds them, from one to as many as it takes, often
 // few.
 inline AtomredRequest with_words(AtomredRequest request, const UnitDeclaration& unit,

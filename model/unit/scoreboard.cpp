@@ -168,10 +168,19 @@ bool Scoreboard::check_turn(const UnitOutputs& out, bool ready) {
     return true;
   }
   Refused& before = refused_[counts_.cycles % refused_.size()];
-  if (before.mask != 0 && (!out.rf_valid || out.rf_mask != before.mask ||
-                           out.rf_tag != before.tag || out.rf_word != before.word)) {
+  if (before.mask != 0 && !out.rf_valid) {
     return fail("read", "a read that was refused did not come again after " +
                             std::to_string(refused_.size()) + " cycles (read_turn)");
+  }
+  if (before.mask != 0 &&
+      (out.rf_mask != before.mask || out.rf_tag != before.tag || out.rf_word != before.word)) {
+    const auto what = [](LaneMask mask, Tag tag, std::uint32_t word) {
+      return "rf_mask_o " + hex(mask) + ", rf_tag_o " + hex(tag) +
+             (word != 0 ? ", rf_word_o " + std::to_string(word) : "");
+    };
+    return fail("read", "where a read that was refused should come again, with " +
+                            what(before.mask, before.tag, before.word) + ", there is one with " +
+                            what(out.rf_mask, out.rf_tag, out.rf_word));
   }
   before = out.rf_valid && !ready ? Refused{out.rf_mask, out.rf_tag, out.rf_word} : Refused{};
   return true;
@@ -264,8 +273,9 @@ bool Scoreboard::check_sum(const UnitOutputs& out) {
       sum_error(declaration_.promise, lanes, slot->request.operand(word), out.lsu_data);
   if (!error.empty()) {
     return fail("sum", "the sum of " + lanes_text(lanes) + " of " +
-                           place_text(slot->request, slot->tag, word) + " is " + hex(out.lsu_data) +
-                           ", should be " + error);
+                           place_text(slot->request, slot->tag, word) + " is " +
+                           word_text(declaration_.promise.adds, out.lsu_data) + ", should be " +
+                           error);
   }
   ++counts_.sums;
   counts_.summed_lanes += static_cast<std::uint64_t>(lane_count(lanes));
