@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/cli/apart.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/progress_line.hpp"
 #include "model/results/output_file.hpp"
@@ -38,6 +40,7 @@ struct ContractArguments {
   std::string save;
   std::string wave;
   std::string json;
+  ApartLimits limits;
 };
 
 // Cycles up to the failure that are written.
@@ -80,10 +83,10 @@ std::unique_ptr<ContractFailure> replay_with_wave(const ContractOptions& options
   return failure;
 }
 
-nlohmann::ordered_json to_json(const UnitDeclaration& declaration, const ContractResult& result) {
+nlohmann::ordered_json to_json(std::string_view unit, const ContractResult& result) {
   nlohmann::ordered_json out;
   out["schema"] = "warpfold.contract/1";
-  out["unit"] = declaration.name;
+  out["unit"] = unit;
   out["kept"] = result.failure == nullptr;
   if (result.failure) {
     out["rule"] = result.failure->rule;
@@ -102,6 +105,10 @@ nlohmann::ordered_json to_json(const UnitDeclaration& declaration, const Contrac
                             {"reds", part.counts.reds}});
   }
   return out;
+}
+
+std::string text_of(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 void print_parts(const ContractResult& result) {
@@ -130,8 +137,9 @@ Replay read_replay(const std::string& path) {
   }
 }
 
-std::optional<OutputFile> output(const std::string& path) {
-  return path.empty() ? std::nullopt : std::optional<OutputFile>(path);
+std::optional<OutputFile> output(const std::string& path, const Apart& apart) {
+  return path.empty() ? std::nullopt
+                      : std::optional<OutputFile>(std::in_place, path, apart.deliver());
 }
 
 ContractOptions contract_options(const ContractArguments& arguments, const UnitLibrary* library) {
@@ -151,8 +159,9 @@ ContractOptions contract_options(const ContractArguments& arguments, const UnitL
   return options;
 }
 
-int run_again(const ContractArguments& arguments, const ContractOptions& options) {
-  const std::optional<OutputFile> wave = output(arguments.wave);
+int run_again(const ContractArguments& arguments, const ContractOptions& options,
+              const Apart& apart) {
+  const std::optional<OutputFile> wave = output(arguments.wave, apart);
   const Replay replay = read_replay(arguments.replay);
   const auto failure = replay_with_wave(options, replay, wave ? &*wave : nullptr);
   if (failure) {
@@ -165,18 +174,18 @@ int run_again(const ContractArguments& arguments, const ContractOptions& options
   return kDone;
 }
 
-int run_contract_command(const ContractArguments& arguments) {
+int hold_to_contract(const ContractArguments& arguments, const Apart& apart) {
   std::optional<UnitLibrary> library;
   if (!arguments.library.empty()) {
-    library.emplace(arguments.library);
+    library.emplace(arguments.library, apart.pulse());
   }
   ContractOptions options = contract_options(arguments, library ? &*library : nullptr);
   if (!arguments.replay.empty()) {
-    return run_again(arguments, options);
+    return run_again(arguments, options, apart);
   }
-  const std::optional<OutputFile> json = output(arguments.json);
-  const std::optional<OutputFile> save = output(arguments.save);
-  const std::optional<OutputFile> wave = output(arguments.wave);
+  const std::optional<OutputFile> json = output(arguments.json, apart);
+  const std::optional<OutputFile> save = output(arguments.save, apart);
+  const std::optional<OutputFile> wave = output(arguments.wave, apart);
   const std::vector<trace::Reader> traces = open_traces(arguments.traces);
   for (const trace::Reader& trace : traces) {
     options.traces.push_back(&trace);
@@ -189,7 +198,7 @@ int run_contract_command(const ContractArguments& arguments) {
   line.wipe();
   print_parts(result);
   if (json) {
-    json->write(to_json(options.declaration, result).dump(2) + "\n");
+    json->write(text_of(to_json(options.declaration.name, result)));
   }
   if (!result.failure) {
     std::cout << fmt::format("{}: the unit keeps the contract\n", options.declaration.name);
@@ -203,6 +212,25 @@ int run_contract_command(const ContractArguments& arguments) {
   }
   complain_of(std::string(options.declaration.name), *result.failure);
   return kCheckFailed;
+}
+
+int run_contract_command(const ContractArguments& arguments) {
+  if (arguments.library.empty()) {
+    return hold_to_contract(arguments, Apart());
+  }
+  ApartLimits limits = arguments.limits;
+  limits.unit = arguments.library;
+  const ApartResult result =
+      run_apart(limits, [&](const Apart& apart) { return hold_to_contract(arguments, apart); });
+  if (!result.verdict.empty() && !arguments.json.empty() && arguments.replay.empty()) {
+    ContractResult ended;
+    ended.failure = std::make_unique<ContractFailure>();
+    ended.failure->rule = kKeepsRunning;
+    ended.failure->message = result.verdict;
+    OutputFile(arguments.json)
+        .write(text_of(to_json(std::filesystem::path(arguments.library).stem().string(), ended)));
+  }
+  return finish_apart(result);
 }
 
 void add_outputs(CLI::App& contract, ContractArguments& arguments) {
@@ -256,6 +284,7 @@ void add_contract(CLI::App& app, Command& command) {
       ->type_name("N")
       ->check(refuse_negative)
       ->capture_default_str();
+  add_apart_options(*contract, arguments->limits);
   add_outputs(*contract, *arguments);
   std::string footer = "Sorts of back-pressure:\n";
   for (const Pressure& pressure : pressures()) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "model/cli/apart.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/progress_line.hpp"
 #include "model/results/output_file.hpp"
@@ -37,6 +38,7 @@ struct RegressArguments {
   std::string golden_library;
   std::string wave;
   std::string wave_cycles;
+  ApartLimits limits;
 };
 
 // Cycles before a difference, or before the end, that are written unless others are asked for.
@@ -45,8 +47,10 @@ constexpr std::size_t kLastCycles = 10'000;
 // The waves of one trace: of the cycles that are asked for, or of the last ones.
 class RegressWave {
  public:
-  RegressWave(const RegressArguments& arguments, const ArcUnit::Ports& ports)
-      : output_(arguments.wave), file_(ports, {"rtl", "golden"}), last_(kLastCycles) {
+  RegressWave(const RegressArguments& arguments, const ArcUnit::Ports& ports, const Apart& apart)
+      : output_(arguments.wave, apart.deliver()),
+        file_(ports, {"rtl", "golden"}),
+        last_(kLastCycles) {
     if (!arguments.wave_cycles.empty()) {
       range_ = parse_cycles("--wave-cycles", arguments.wave_cycles, kMostWaveCycles);
     }
@@ -61,11 +65,13 @@ class RegressWave {
       file_.add(cycle, {&rtl_, &golden_});
     }
   }
-  void write(const RegressResult& result) {
+  [[nodiscard]] bool has_cycles() const { return file_.cycles() > 0 || last_.has_cycles(); }
+  // `cycles`: of the run.
+  void write(std::uint64_t cycles) {
     last_.write(file_);
     if (file_.cycles() == 0) {
       throw UsageError(range_ ? fmt::format("--wave-cycles {}:{}: the run ended after {} cycles",
-                                            range_->begin, range_->end, result.counts.cycles)
+                                            range_->begin, range_->end, cycles)
                               : "--wave: the trace has no events");
     }
     output_.write(file_.finish());
@@ -119,10 +125,21 @@ bool regress_one(const trace::Reader& trace, const RegressArguments& arguments,
     options.watch = [wave](Cycle cycle, const UnitInputs& inputs, const UnitOutputs& rtl,
                            const UnitOutputs& golden) { wave->add(cycle, inputs, rtl, golden); };
   }
-  const RegressResult result = regress_trace(trace, options);
+  RegressResult result;
+  try {
+    result = regress_trace(trace, options);
+  } catch (const UnitError& error) {
+    // The cycles before are what shows why.
+    line.wipe();
+    if (wave && wave->has_cycles()) {
+      wave->write(0);
+    }
+    complain(fmt::format("{}: {}", path, error.what()));
+    return false;
+  }
   line.wipe();
   if (wave) {
-    wave->write(result);
+    wave->write(result.counts.cycles);
   }
   if (!result.passed) {
     complain(fmt::format("{}: {}", path, result.message));
@@ -143,7 +160,7 @@ bool regress_one(const trace::Reader& trace, const RegressArguments& arguments,
   return true;
 }
 
-int run_regress(const RegressArguments& arguments) {
+int regress_apart(const RegressArguments& arguments, const Apart& apart) {
   // Negated, so that a NaN is refused.
   if (!(arguments.stall_probability >= 0 && arguments.stall_probability < 1)) {
     throw UsageError(fmt::format("--stall-probability is {}, must be at least 0 and below 1",
@@ -152,10 +169,10 @@ int run_regress(const RegressArguments& arguments) {
   RegressUnits units;
   units.kind = parse_unit_kind(arguments.unit_kind);
   if (!arguments.unit_library.empty()) {
-    units.unit.emplace(arguments.unit_library);
+    units.unit.emplace(arguments.unit_library, apart.pulse());
   }
   if (!arguments.golden_library.empty()) {
-    units.golden.emplace(arguments.golden_library);
+    units.golden.emplace(arguments.golden_library, apart.pulse());
   }
   if (units.unit && units.unit->declaration().ports.read_lanes != units.ports().read_lanes) {
     throw UsageError(fmt::format("{} reads {} lanes a cycle, and its golden unit {}",
@@ -173,12 +190,24 @@ int run_regress(const RegressArguments& arguments) {
   std::optional<RegressWave> wave;
   if (!arguments.wave.empty()) {
     refuse_input_as_output("--wave", arguments.wave, arguments.traces, "regression");
-    wave.emplace(arguments, units.ports());
+    wave.emplace(arguments, units.ports(), apart);
   }
   for (const trace::Reader& trace : traces) {
     passed = regress_one(trace, arguments, units, wave ? &*wave : nullptr) && passed;
   }
   return passed ? kDone : kCheckFailed;
+}
+
+int run_regress(const RegressArguments& arguments) {
+  if (arguments.unit_library.empty() && arguments.golden_library.empty()) {
+    return regress_apart(arguments, Apart());
+  }
+  ApartLimits limits = arguments.limits;
+  limits.unit = arguments.unit_library.empty() || arguments.golden_library.empty()
+                    ? arguments.unit_library + arguments.golden_library
+                    : fmt::format("{} or {}", arguments.unit_library, arguments.golden_library);
+  return finish_apart(
+      run_apart(limits, [&](const Apart& apart) { return regress_apart(arguments, apart); }));
 }
 
 }  // namespace
@@ -220,6 +249,7 @@ void add_regress(CLI::App& app, Command& command) {
                    "Instead of the golden unit of that kind: another one, as a shared object")
       ->type_name("FILE")
       ->check(refuse_empty);
+  add_apart_options(*regress, arguments->limits);
   CLI::Option* const wave =
       regress
           ->add_option("--wave", arguments->wave,

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/cli/apart.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/progress_line.hpp"
 #include "model/cli/stop.hpp"
@@ -58,6 +59,7 @@ struct SimArguments {
   bool reference = false;
   bool bounds = false;
   bool whole_gpu = false;
+  ApartLimits limits;
 };
 
 // Cycles, times blocks that are shown in detail, of one run.
@@ -97,7 +99,8 @@ WavePlan wave_plan(const SimArguments& arguments, const SimulationPlan& plan,
 // output has none.
 class Outputs {
  public:
-  explicit Outputs(const SimArguments& arguments) : arguments_(arguments) {
+  Outputs(const SimArguments& arguments, const Apart& apart)
+      : arguments_(arguments), deliver_(apart.deliver()) {
     add("--json", arguments.json, results_to_json);
     add("--energy", arguments.energy, energies_to_json);
     add("--timeline", arguments.timeline, timelines_to_json);
@@ -112,7 +115,7 @@ class Outputs {
         throw UsageError(fmt::format("--wave {}: is the file of {}", path, other.option));
       }
     }
-    return wave_.emplace(path);
+    return wave_.emplace(path, deliver_);
   }
   // A file of results is complete or absent, or says that it is partial.
   void write(const SimulationReport& report, bool partial) {
@@ -152,11 +155,12 @@ class Outputs {
     }
     outputs_.push_back({option, path, text, std::nullopt});
     if (!json_to_stdout() || path != arguments_.json) {
-      outputs_.back().file.emplace(path);
+      outputs_.back().file.emplace(path, deliver_);
     }
   }
 
   const SimArguments& arguments_;
+  Deliver deliver_;
   std::vector<Output> outputs_;
   std::optional<OutputFile> wave_;
 };
@@ -196,18 +200,18 @@ SimulationPlan make_plan(const SimArguments& arguments) {
   return plan;
 }
 
-int run_sim(const SimArguments& arguments) {
+int simulate_apart(const SimArguments& arguments, const Apart& apart) {
   SimulationPlan plan = make_plan(arguments);
   std::optional<UnitLibrary> library;
   if (!arguments.unit_library.empty()) {
-    library.emplace(arguments.unit_library);
+    library.emplace(arguments.unit_library, apart.pulse());
     plan.unit_library = &*library;
   }
   if (arguments.unit_divider == 0) {
     throw UsageError("--unit-divider is 0, must be at least 1");
   }
   plan.unit_divider = arguments.unit_divider;
-  Outputs outputs(arguments);
+  Outputs outputs(arguments, apart);
   if (!arguments.timeline.empty()) {
     plan.timeline_interval = arguments.timeline_interval;
     plan.timeline_detail = timeline_detail(arguments);
@@ -254,6 +258,17 @@ int run_sim(const SimArguments& arguments) {
   return report.failures.empty() ? kDone : kCheckFailed;
 }
 
+int run_sim(const SimArguments& arguments) {
+  if (arguments.unit_library.empty()) {
+    return simulate_apart(arguments, Apart());
+  }
+  ApartLimits limits = arguments.limits;
+  limits.unit = arguments.unit_library;
+  limits.processes += arguments.jobs;
+  return finish_apart(
+      run_apart(limits, [&](const Apart& apart) { return simulate_apart(arguments, apart); }));
+}
+
 // A script gives its defaults first and what its user wants behind them.
 constexpr auto kTakeLast = CLI::MultiOptionPolicy::TakeLast;
 
@@ -268,6 +283,7 @@ void add_unit_options(CLI::App& sim, SimArguments& arguments) {
       ->multi_option_policy(kTakeLast)
       ->check(refuse_negative)
       ->capture_default_str();
+  add_apart_options(sim, arguments.limits);
 }
 
 void add_detail_options(CLI::App& sim, CLI::Option& timeline, SimArguments& arguments) {

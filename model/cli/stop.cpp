@@ -52,6 +52,10 @@ bool is_stopped() {
   return stop_signal != 0;
 }
 
+int stop_number() {
+  return stop_signal;
+}
+
 void end_by_signal() {
   std::signal(stop_signal, SIG_DFL);
   std::raise(stop_signal);

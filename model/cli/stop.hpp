@@ -8,6 +8,8 @@ namespace warpfold::cli {
 // end of that time, ends the process at once. Signals that are ignored, as under nohup, stay so.
 void note_stops();
 [[nodiscard]] bool is_stopped();
+// The noted signal, 0 if there is none.
+[[nodiscard]] int stop_number();
 // Has the noted signal end the process, as if nobody had noted it.
 void end_by_signal();
 

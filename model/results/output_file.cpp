@@ -7,7 +7,8 @@
 
 namespace warpfold {
 
-OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
+OutputFile::OutputFile(std::filesystem::path path, Deliver deliver)
+    : path_(std::move(path)), deliver_(std::move(deliver)) {
   if (trace::is_standard_stream(path_)) {
     throw OutputError(fmt::format(
         "{}: cannot be written: standard output or standard error goes there", path_.string()));
@@ -16,7 +17,11 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
 }
 
 void OutputFile::write(std::string_view text) const {
-  trace::write_whole(path_, text);
+  if (deliver_) {
+    deliver_(path_, text);
+  } else {
+    trace::write_whole(path_, text);
+  }
 }
 
 }  // namespace warpfold

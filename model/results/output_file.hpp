@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string_view>
 
 #include "traces/format/whole_file.hpp"
@@ -13,11 +14,14 @@ namespace warpfold {
 // A target that cannot be written: one clear line.
 using OutputError = trace::FileError;
 
+// Gives the text of a file to whoever writes it.
+using Deliver = std::function<void(const std::filesystem::path& path, std::string_view text)>;
+
 class OutputFile {
  public:
   // Throws OutputError at once if the target could not be written, so that a long simulation is not
-  // run for nothing. Leaves no file behind.
-  explicit OutputFile(std::filesystem::path path);
+  // run for nothing. Leaves no file behind. With `deliver`, another process writes it.
+  explicit OutputFile(std::filesystem::path path, Deliver deliver = nullptr);
 
   // Writes the whole text. On OutputError an existing target stays as it was and nothing is left.
   // A target that is no regular file (a pipe, a device), or that is held open by the descriptor
@@ -26,6 +30,7 @@ class OutputFile {
 
  private:
   std::filesystem::path path_;
+  Deliver deliver_;
 };
 
 }  // namespace warpfold

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <stdexcept>
 #include <string_view>
 
 #include "model/types.hpp"
@@ -70,6 +71,12 @@ struct UnitOutputs {
   bool busy = false;
 
   friend bool operator==(const UnitOutputs&, const UnitOutputs&) = default;
+};
+
+// A unit of somebody else gave up, in any of its functions: one line.
+class UnitError : public std::runtime_error {
+ public:
+  using runtime_error::runtime_error;
 };
 
 // ArcUnit::Ports::cycles_to_rest of a unit of which nobody knows when it rests.

@@ -2,6 +2,7 @@
 #include "model/unit/contract_run.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "model/unit/request_shapes.hpp"
@@ -148,6 +149,14 @@ std::string place_of(const Scoreboard& scoreboard) {
          std::to_string(scoreboard.counts().cycles);
 }
 
+std::unique_ptr<ContractFailure> gave_up(const UnitError& error, const Replay& replay) {
+  auto failure = std::make_unique<ContractFailure>();
+  failure->rule = kKeepsRunning;
+  failure->message = error.what();
+  failure->replay = replay;
+  return failure;
+}
+
 // The shortest of some replays that end as the whole does: from one idle place before the end, from
 // two, four and so on.
 std::unique_ptr<ContractFailure> shorten(const ContractOptions& options, const Replay& whole) {
@@ -171,10 +180,23 @@ class Runner {
   // give(send): calls send for every request, as long as it returns true.
   template <class Give>
   bool run(const std::string& name, std::size_t sort, const Give& give) {
-    Drive drive(options_, sort);
+    std::optional<Drive> made;
+    try {
+      made.emplace(options_, sort);
+    } catch (const UnitError& error) {
+      result_.failure = gave_up(error, {});
+      return false;
+    }
+    Drive& drive = *made;
     bool right = true;
-    give([&](const AtomredRequest& request) { return right = right && drive.send(request); });
-    right = right && drive.drain();
+    std::string error_text;
+    try {
+      give([&](const AtomredRequest& request) { return right = right && drive.send(request); });
+      right = right && drive.drain();
+    } catch (const UnitError& error) {
+      right = false;
+      error_text = error.what();
+    }
     result_.parts.push_back({.name = name, .counts = drive.scoreboard().counts()});
     if (right) {
       return true;
@@ -184,8 +206,9 @@ class Runner {
     if (!result_.failure) {
       // A unit that does not do the same twice: what it did is all that there is.
       result_.failure = std::make_unique<ContractFailure>();
-      result_.failure->rule = scoreboard.rule();
-      result_.failure->message = scoreboard.message() + " (not again in a replay)";
+      result_.failure->rule = error_text.empty() ? scoreboard.rule() : kKeepsRunning;
+      result_.failure->message =
+          (error_text.empty() ? scoreboard.message() : error_text) + " (not again in a replay)";
       result_.failure->replay = drive.replay();
     }
     result_.failure->message += "; " + name + ", " + place_of(scoreboard);
@@ -263,17 +286,21 @@ ContractResult run_contract(const ContractOptions& options) {
 
 std::unique_ptr<ContractFailure> run_replay(const ContractOptions& options, const Replay& replay,
                                             Scoreboard::Watch watch) {
-  const std::unique_ptr<ArcUnit> unit = options.make_unit();
-  Scoreboard scoreboard(*unit, options.declaration, std::move(watch));
-  if (replay.run(scoreboard)) {
-    return nullptr;
+  try {
+    const std::unique_ptr<ArcUnit> unit = options.make_unit();
+    Scoreboard scoreboard(*unit, options.declaration, std::move(watch));
+    if (replay.run(scoreboard)) {
+      return nullptr;
+    }
+    auto failure = std::make_unique<ContractFailure>();
+    failure->rule = scoreboard.rule();
+    failure->message = scoreboard.message() + "; in cycle " +
+                       std::to_string(scoreboard.counts().cycles) + " of the replay";
+    failure->replay = replay;
+    return failure;
+  } catch (const UnitError& error) {
+    return gave_up(error, replay);
   }
-  auto failure = std::make_unique<ContractFailure>();
-  failure->rule = scoreboard.rule();
-  failure->message = scoreboard.message() + "; in cycle " +
-                     std::to_string(scoreboard.counts().cycles) + " of the replay";
-  failure->replay = replay;
-  return failure;
 }
 
 }  // namespace warpfold

@@ -41,6 +41,9 @@ struct ContractPart {
   Scoreboard::Counts counts;
 };
 
+// The rule that a unit breaks which gives up (UnitError), or ends the program that it runs in.
+inline constexpr const char* kKeepsRunning = "keeps running";
+
 struct ContractFailure {
   std::string rule;
   std::string message;  // one line, with where and when

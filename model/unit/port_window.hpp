@@ -23,6 +23,7 @@ class PortWindow {
     entries_[next_] = {cycle, {inputs, first}, {inputs, second}};
     next_ = (next_ + 1) % depth_;
   }
+  [[nodiscard]] bool has_cycles() const { return !entries_.empty(); }
   // The cycles that it holds, in their order.
   void write(WaveFile& file) const {
     const std::size_t begin = entries_.size() < depth_ ? 0 : next_;

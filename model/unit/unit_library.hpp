@@ -3,6 +3,10 @@
 // compiled with the headers of this folder and says so in the table that warpfold_unit() returns;
 // scripts/evaluate_unit.sh makes one of RTL, docs/evaluate.md shows one in C++.
 // Owned by the command; units that it has made live no longer.
+//
+// Whatever such a unit throws becomes a UnitError that says in which of its cycles. What it does to
+// the process is for another one to see, which watches the pulse (model/cli/apart.hpp): it may end
+// it, crash it or never come back. A process that a unit forks ends when it comes back.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +15,7 @@
 
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/unit_declaration.hpp"
+#include "model/unit/unit_pulse.hpp"
 
 namespace warpfold {
 
@@ -30,18 +35,22 @@ struct UnitLibraryTable {
 
 class UnitLibrary {
  public:
-  // Throws std::runtime_error with one line if there is no such object, or none of a unit.
-  explicit UnitLibrary(const std::string& path);
+  // Throws std::runtime_error with one line if there is no such object, or none of a unit. `pulse`,
+  // which may be null, lives longer than the units.
+  explicit UnitLibrary(const std::string& path, UnitPulse* pulse = nullptr);
   UnitLibrary(const UnitLibrary&) = delete;
   UnitLibrary& operator=(const UnitLibrary&) = delete;
   ~UnitLibrary();
 
   [[nodiscard]] const UnitDeclaration& declaration() const { return table_->declaration; }
-  [[nodiscard]] std::unique_ptr<ArcUnit> make() const {
-    return std::unique_ptr<ArcUnit>(table_->make());
-  }
+  // Throws UnitError where the unit cannot be made.
+  [[nodiscard]] std::unique_ptr<ArcUnit> make() const;
 
  private:
+  void close();
+
+  std::string path_;
+  UnitPulse* pulse_;
   void* handle_ = nullptr;
   const UnitLibraryTable* table_ = nullptr;
 };
