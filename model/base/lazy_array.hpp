@@ -56,6 +56,7 @@ class LazyArray {
   [[nodiscard]] T& operator[](std::size_t i) { return data_[i]; }
   [[nodiscard]] const T& operator[](std::size_t i) const { return data_[i]; }
   [[nodiscard]] std::span<T> span() { return {data_, size_}; }
+  [[nodiscard]] std::span<const T> span() const { return {data_, size_}; }
 
  private:
   [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(T); }

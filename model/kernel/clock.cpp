@@ -3,35 +3,30 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
 #include <typeindex>
 #include <utility>
 
 #include "model/base/check.hpp"
-#include "model/base/ticks.hpp"
+#include "model/kernel/step_clock.hpp"
 
 namespace warpfold {
 
-Block::Block(const sc_core::sc_module_name& name, Domain& domain)
-    : Ticked(domain), sc_core::sc_module(name) {
+Block::Block(std::string name, Domain& domain) : domain_(domain), name_(std::move(name)) {
   ARC_CHECK(!domain.begun_, "a block that comes after the first cycle");
   domain.blocks_.push_back(this);
   if (domain.steps() != nullptr) {
-    again_ = std::make_unique<sc_core::sc_event>();
-    SC_METHOD(step);
-    sensitive << domain.steps()->edge() << *again_;
-    dont_initialize();
+    step_ = std::make_unique<StepBlock>(*this, *domain.steps());
   }
 }
 
-// SystemC would put what leaves a process into words of its own.
-void Block::step() {
-  try {
-    tick();
-  } catch (...) {
-    domain().steps()->fail(std::current_exception());
-  }
+Block::~Block() = default;
+
+void Block::tick_again() {
+  step_->tick_again();
 }
+
+Channel::Channel() = default;
+Channel::~Channel() = default;
 
 void Channel::join(Domain& domain) {
   ARC_CHECK(!domain.begun_, "a channel that comes after the first cycle");
@@ -40,6 +35,10 @@ void Channel::join(Domain& domain) {
   if (domain.steps() != nullptr) {
     step_update_ = std::make_unique<StepUpdate>(*this, *domain.steps());
   }
+}
+
+void Channel::request_step() {
+  step_update_->request();
 }
 
 Domain::Domain(std::size_t ahead, StepClock* steps)
@@ -93,7 +92,7 @@ void Domain::schedule_far(Block& block, Cycle cycle) {
   if (steps_ != nullptr) {
     return;
   }
-  ARC_CHECK(cycle > now_, std::string(block.name()) + " asked for a cycle that has passed");
+  ARC_CHECK(cycle > now_, block.name() + " asked for a cycle that has passed");
   std::vector<Block*>& blocks = beyond_[cycle];
   if (std::find(blocks.begin(), blocks.end(), &block) == blocks.end()) {
     blocks.push_back(&block);
@@ -173,37 +172,24 @@ Cycle Partition::find_next_due() const {
   return tells ? now() + 1 : next();
 }
 
-Clock::Clock(const sc_core::sc_module_name& name, double period_ns, std::size_t threads,
-             bool reference)
-    : sc_core::sc_module(name), period_(period_of(period_ns)), edge_("edge", *this) {
+Clock::Clock(std::size_t threads, bool reference) {
   if (reference) {
     ARC_CHECK(threads == 1, "SystemC has one thread");
-    steps_ = std::make_unique<StepClock>("steps", period_, [this](Cycle cycle) { step(cycle); });
+    steps_ = std::make_unique<StepClock>("steps", [this](Cycle cycle) { return step(cycle); });
   }
   for (std::size_t i = 0; i < threads; ++i) {
     partitions_.push_back(std::make_unique<Partition>(i, threads, steps_.get()));
   }
-  if (!reference) {
-    SC_METHOD(advance);
-  }
-}
-
-sc_core::sc_time Clock::period_of(double period_ns) {
-  constexpr std::uint64_t kParts = kTicksPerCycle;
-  constexpr std::uint64_t kPrecise = 1000;  // that parts must be of the resolution at least
-  const sc_core::sc_time period(period_ns, sc_core::SC_NS);
-  const std::uint64_t part = (period.value() + kParts / 2) / kParts;
-  return part < kPrecise ? period : sc_core::sc_time::from_value(part * kParts);
 }
 
 // Before a cycle of the reference.
-void Clock::step(Cycle cycle) {
+bool Clock::step(Cycle cycle) {
   constexpr Cycle kLook = 256;
   if (cycle % kLook == 0 && done_()) {
-    sc_core::sc_stop();
-    return;
+    return false;
   }
   look(cycle);
+  return true;
 }
 
 // Before a cycle: samples, and the watch.
@@ -229,66 +215,44 @@ void Clock::sample_every(Cycle interval, std::function<void(Cycle)> sample) {
   next_sample_ = interval;
 }
 
-// One activation a cycle, and one for several in a row in which nobody has anything to do. The
-// other threads rest between two of them.
-void Clock::advance() {
-  if (outside_) {
-    partitions_.front()->look_again();
+// Samples and the watch do not keep it going.
+Cycle Clock::next() const {
+  if (now() == 0) {
+    return 1;
   }
-  if (partitions_.front()->now() == 0) {
+  Cycle due = kNever;
+  for (const auto& partition : partitions_) {
+    due = std::min(due, partition->next_due_);
+  }
+  return due == kNever ? kNever : std::min({due, next_sample_, next_watch_});
+}
+
+// The other threads rest between two halves.
+void Clock::evaluate(Cycle cycle) {
+  if (now() == 0) {
     for (std::size_t i = 1; i < partitions_.size(); ++i) {
       threads_.emplace_back([this, i] { work(*partitions_[i]); });
     }
-  } else {
-    Cycle due = kNever;
-    for (const auto& partition : partitions_) {
-      if (partition->failure_) {
-        fail(partition->failure_);
-        return;
-      }
-      due = std::min(due, partition->next_due_);
-    }
-    if (due == kNever && !(outside_ && outside_())) {
-      end();
-      sc_core::sc_stop();  // nobody has anything left to do
-      return;
-    }
-    if (!outside_ && skip_before(std::min({due, next_sample_, next_watch_}))) {
-      return;
-    }
-  }
-  try {
-    look(partitions_.front()->now() + 1);
-  } catch (...) {
-    fail(std::current_exception());
-    return;
-  }
-  run(Partition::kEvaluate);
-  edge_.request();
-  next_trigger(period_);
-}
-
-// The cycles before that one, in which nothing comes about, are over. False if there are none.
-bool Clock::skip_before(Cycle cycle) {
-  const Cycle now = partitions_.front()->now();
-  if (cycle == now + 1) {
-    return false;
   }
   for (const auto& partition : partitions_) {
     partition->skip_to(cycle - 1);
   }
-  next_trigger(sc_core::sc_time::from_value(period_.value() * (cycle - 1 - now)));
-  return true;
+  try {
+    look(cycle);
+  } catch (...) {
+    end();
+    throw;
+  }
+  run(Partition::kEvaluate);
 }
 
-// SystemC would put what leaves a process into words of its own.
-void Clock::fail(std::exception_ptr failure) {
-  failure_ = std::move(failure);
-  end();
-  sc_core::sc_stop();
+void Clock::skip_to(Cycle cycle) {
+  for (const auto& partition : partitions_) {
+    partition->skip_to(cycle);
+  }
 }
 
-void Clock::update_channels() {
+void Clock::update() {
   run(Partition::kUpdate);
 }
 
@@ -324,6 +288,12 @@ inline void Clock::run(Partition::Half half) {
     partitions_.front()->run(partitions_, half);
   } else {
     run_all(half);
+  }
+  for (const auto& partition : partitions_) {
+    if (partition->failure_) [[unlikely]] {
+      end();
+      std::rethrow_exception(partition->failure_);
+    }
   }
 }
 

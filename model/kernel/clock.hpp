@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gated clock of the simulated GPU. Every block is an sc_module that the clock's SC_METHOD
-// ticks in the cycles for which somebody asked for it; a block that nobody wakes costs nothing, nor
-// do cycles for which nobody asked. All blocks of a cycle run in one delta cycle of SystemC and
-// talk through channels that change in its update phase, or through what shows only from the next
-// cycle on what it was told in one, so their order within the cycle cannot show.
+// The gated clock of the simulated GPU. It ticks a block in the cycles for which somebody asked for
+// it; a block that nobody wakes costs nothing, nor do cycles for which nobody asked. Blocks talk
+// through channels that change when a cycle ends, or through what shows only from the next cycle on
+// what it was told in one, so their order within the cycle cannot show. SystemC's time passes as
+// clock_driver.hpp has it.
 //
 // Blocks and channels lie in domains, each with a current cycle of its own. Those of the GPU as a
 // whole lie in the clock's partitions, which are all in the same cycle; what lies within an SM in
@@ -34,43 +34,34 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <systemc>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "model/base/check.hpp"
-#include "model/kernel/step_clock.hpp"
 #include "model/types.hpp"
 
 namespace warpfold {
 
 inline constexpr Cycle kNever = ~Cycle{0};
 
-// What a domain looks at of a block. Lies in front of what SystemC keeps of it, so that it takes
-// one line of a processor's cache.
-class Ticked {
+class Domain;
+class StepBlock;
+class StepClock;
+class StepUpdate;
+
+// A clocked part of the GPU. Owned by its parent block; ticked by its domain. What that looks at
+// takes one line of a processor's cache.
+class alignas(64) Block {
  public:
-  virtual ~Ticked() = default;
+  Block(std::string name, Domain& domain);
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  virtual ~Block();
 
- protected:
-  explicit Ticked(Domain& domain) : domain_(domain) {}
-  virtual void tick() = 0;
-
- private:
-  friend class Block;
-  friend class Domain;
-
-  Domain& domain_;
-  std::uint32_t index_ = 0;  // in its domain
-  bool has_mail_ = false;
-};
-
-// A clocked part of the GPU. Owned by its parent block; ticked by its domain.
-class alignas(64) Block : public Ticked, public sc_core::sc_module {
- public:
-  SC_HAS_PROCESS(Block);
-  Block(const sc_core::sc_module_name& name, Domain& domain);
+  // Where it is in the GPU: "sm0.lsu".
+  [[nodiscard]] const std::string& name() const { return name_; }
 
   // Asks for a tick in that cycle, which must lie ahead. Asking twice is harmless. Only blocks and
   // channels of its domain may ask, or who has brought that to the cycle.
@@ -80,18 +71,25 @@ class alignas(64) Block : public Ticked, public sc_core::sc_module {
   // The same, for a message that has come into one of its mailboxes.
   void wake_for_mail();
   // In the reference alone: ticks once more in this cycle, whose channels change.
-  void tick_again() { again_->notify(sc_core::SC_ZERO_TIME); }
+  void tick_again();
   [[nodiscard]] Domain& domain() const { return domain_; }
 
  protected:
+  virtual void tick() = 0;
   [[nodiscard]] Cycle now() const;
   // A message is in one of its mailboxes. The block says when it has taken all of them.
   [[nodiscard]] bool has_mail() const { return has_mail_; }
   void mail_taken() { has_mail_ = false; }
 
  private:
-  void step();
-  std::unique_ptr<sc_core::sc_event> again_;  // in the reference alone
+  friend class Domain;
+  friend class StepBlock;
+
+  Domain& domain_;
+  std::uint32_t index_ = 0;  // in its domain
+  bool has_mail_ = false;
+  std::unique_ptr<StepBlock> step_;  // in the reference alone
+  const std::string name_;
 };
 
 // What blocks of one domain talk through. Changes only in update(), which its domain calls at the
@@ -100,10 +98,10 @@ class Channel {
  public:
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
-  virtual ~Channel() = default;
+  virtual ~Channel();
 
  protected:
-  Channel() = default;
+  Channel();
   // For the constructor of the class that it is, or later.
   void join(Domain& domain);
   [[nodiscard]] Domain& domain() const { return *domain_; }
@@ -113,6 +111,7 @@ class Channel {
  private:
   friend class Domain;
   friend class StepUpdate;
+  void request_step();
   Domain* domain_ = nullptr;
   std::uint32_t index_ = 0;                  // in it
   std::unique_ptr<StepUpdate> step_update_;  // in the reference alone
@@ -211,9 +210,6 @@ class alignas(64) Partition : public Domain {
   void turn_notices(const All& all, Half half);
   // The next cycle in which anybody in it, or told by it, has something to do, or kNever.
   [[nodiscard]] Cycle find_next_due() const;
-  // After something outside has woken one of its blocks since the last half.
-  void look_again() { next_due_ = find_next_due(); }
-
   static constexpr std::size_t kAhead = 1024;
   // By the half in which they were written and the partition that they are for.
   std::array<std::vector<Notices>, 2> notices_;
@@ -231,24 +227,19 @@ class alignas(64) Partition : public Domain {
   int patience_ = kSpins;
 };
 
-class Clock : public sc_core::sc_module {
+class Clock {
  public:
-  SC_HAS_PROCESS(Clock);
   // threads: host threads, the caller's among them, and so partitions. reference: SystemC clocks
   // every block in every cycle, in one thread, until `stop_when` says that all is done.
-  Clock(const sc_core::sc_module_name& name, double period_ns, std::size_t threads, bool reference);
-  // What it has for a period of so many nanoseconds: where SystemC's time resolution allows (1 fs
-  // does), the nearest that 256 parts of a cycle divide, in which blocks count.
-  [[nodiscard]] static sc_core::sc_time period_of(double period_ns);
-  // For the reference: asked now and then, between two cycles.
-  void stop_when(std::function<bool()> done) { done_ = std::move(done); }
-  ~Clock() override;
+  explicit Clock(std::size_t threads, bool reference = false);
+  Clock(const Clock&) = delete;
+  Clock& operator=(const Clock&) = delete;
+  ~Clock();
 
   [[nodiscard]] std::size_t partitions() const { return partitions_.size(); }
   [[nodiscard]] Partition& partition(std::size_t index) { return *partitions_[index]; }
-  // Cycles go on while `outside` says that something outside of all domains, which will wake a
-  // block, is under way.
-  void wait_for(std::function<bool()> outside) { outside_ = std::move(outside); }
+  // For the reference: asked now and then, between two cycles.
+  void stop_when(std::function<bool()> done) { done_ = std::move(done); }
   // Calls `sample` before every cycle that is a multiple of `interval`, with that cycle: what it
   // sees is what the cycles before have left. It must change nothing.
   void sample_every(Cycle interval, std::function<void(Cycle)> sample);
@@ -257,48 +248,37 @@ class Clock : public sc_core::sc_module {
     watch_ = std::move(watch);
     watch_interval_ = next_watch_ = interval;
   }
-  // What a block, a channel or the watch has thrown, which ended the simulation; call behind
-  // sc_start().
-  void rethrow_failure() const {
-    if (failure_) {
-      std::rethrow_exception(failure_);
-    }
-    if (steps_) {
-      steps_->rethrow_failure();
-    }
-  }
+
+  // Null but in the reference, for which nothing below is called.
+  [[nodiscard]] StepClock* steps() const { return steps_.get(); }
+  // For who has cycles pass. Each half throws what a block, a channel or the watch has thrown in
+  // it, and is the last then.
+  [[nodiscard]] Cycle now() const { return partitions_.front()->now(); }
+  // The next cycle in which anything comes about, or kNever.
+  [[nodiscard]] Cycle next() const;
+  // That cycle begins, the next or one before which nothing comes about, and blocks tick.
+  void evaluate(Cycle cycle);
+  // It begins with no block to tick: something from outside comes in it.
+  void skip_to(Cycle cycle);
+  // Between the two halves, something outside of all domains wakes blocks of the only partition.
+  // The cycle ends: channels change.
+  void update();
 
  private:
-  // What has SystemC's update phase bring every partition's channels up to date.
-  class Edge : public sc_core::sc_prim_channel {
-   public:
-    Edge(const char* name, Clock& clock) : sc_prim_channel(name), clock_(clock) {}
-    void request() { request_update(); }
+  friend class StepClock;
 
-   private:
-    void update() override { clock_.update_channels(); }
-    Clock& clock_;
-  };
-
-  void advance();
-  bool skip_before(Cycle cycle);
+  // In the reference, before a cycle; false if all is done.
+  bool step(Cycle cycle);
   void look(Cycle cycle);
-  void step(Cycle cycle);
-  void update_channels();
-  void fail(std::exception_ptr failure);
   void run(Partition::Half half);
   void run_all(Partition::Half half);
   bool begin(Partition& partition, std::uint64_t number);
   void work(Partition& partition);
   void end();
 
-  sc_core::sc_time period_;
   std::unique_ptr<StepClock> steps_;  // in the reference
   std::function<bool()> done_;
-  std::function<bool()> outside_;
   std::vector<std::unique_ptr<Partition>> partitions_;
-  Edge edge_;
-  std::exception_ptr failure_;
   std::function<void(Cycle)> sample_;
   Cycle sample_interval_ = 0;
   Cycle next_sample_ = kNever;
@@ -371,7 +351,7 @@ inline void Block::wake_for_mail() {
 }
 inline void Channel::request_update() {
   if (step_update_ != nullptr) [[unlikely]] {
-    step_update_->request();
+    request_step();
     return;
   }
   domain_->to_update_[index_ / Domain::kWordBits] |= Domain::Word{1} << index_ % Domain::kWordBits;

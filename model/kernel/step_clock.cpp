@@ -7,11 +7,10 @@
 
 namespace warpfold {
 
-// The first edge is cycle 1, at time 0 as of the gated clock.
-StepClock::StepClock(const sc_core::sc_module_name& name, const sc_core::sc_time& period,
-                     std::function<void(Cycle)> between)
+// The first edge is cycle 1, at time 0. Nobody asks how long a cycle is.
+StepClock::StepClock(const sc_core::sc_module_name& name, std::function<bool(Cycle)> between)
     : sc_core::sc_module(name),
-      clock_("clk", period, 0.5, sc_core::SC_ZERO_TIME, true),
+      clock_("clk", sc_core::sc_time(1, sc_core::SC_NS), 0.5, sc_core::SC_ZERO_TIME, true),
       between_(std::move(between)) {
   SC_METHOD(between_cycles);
   sensitive << clock_.negedge_event();
@@ -25,7 +24,9 @@ void StepClock::lead(Domain& domain) {
 void StepClock::between_cycles() {
   ++cycle_;
   try {
-    between_(cycle_);
+    if (!between_(cycle_)) {
+      sc_core::sc_stop();
+    }
   } catch (...) {
     fail(std::current_exception());
   }
@@ -39,9 +40,30 @@ void StepClock::fail(std::exception_ptr failure) {
   sc_core::sc_stop();
 }
 
-void StepClock::rethrow_failure() const {
+void StepClock::run() {
+  // Coming to rest is the normal end and needs no notice.
+  sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
+  sc_core::sc_start();
   if (failure_) {
     std::rethrow_exception(failure_);
+  }
+}
+
+StepBlock::StepBlock(Block& block, StepClock& clock)
+    : sc_core::sc_module(sc_core::sc_module_name(sc_core::sc_gen_unique_name("block"))),
+      block_(block),
+      clock_(clock) {
+  SC_METHOD(step);
+  sensitive << clock.edge() << again_;
+  dont_initialize();
+}
+
+// SystemC would put what leaves a process into words of its own.
+void StepBlock::step() {
+  try {
+    block_.tick();
+  } catch (...) {
+    clock_.fail(std::current_exception());
   }
 }
 

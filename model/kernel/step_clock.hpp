@@ -14,15 +14,15 @@
 
 namespace warpfold {
 
+class Block;
 class Channel;
 class Domain;
 
 class StepClock : public sc_core::sc_module {
  public:
   SC_HAS_PROCESS(StepClock);
-  // `between`: called between two cycles, with the one that comes. May throw.
-  StepClock(const sc_core::sc_module_name& name, const sc_core::sc_time& period,
-            std::function<void(Cycle)> between);
+  // `between`: called between two cycles, with the one that comes; false: there is none. May throw.
+  StepClock(const sc_core::sc_module_name& name, std::function<bool(Cycle)> between);
 
   // Blocks tick at this event.
   [[nodiscard]] const sc_core::sc_event& edge() const { return clock_.posedge_event(); }
@@ -30,16 +30,33 @@ class StepClock : public sc_core::sc_module {
   void lead(Domain& domain);
   // What has been thrown in a block or a channel ends the simulation.
   void fail(std::exception_ptr failure);
-  void rethrow_failure() const;
+  // To the end. Throws that.
+  void run();
 
  private:
   void between_cycles();
 
   sc_core::sc_clock clock_;
-  std::function<void(Cycle)> between_;
+  std::function<bool(Cycle)> between_;
   std::vector<Domain*> domains_;
   Cycle cycle_ = 0;
   std::exception_ptr failure_;
+};
+
+// What has SystemC tick a block.
+class StepBlock : public sc_core::sc_module {
+ public:
+  SC_HAS_PROCESS(StepBlock);
+  StepBlock(Block& block, StepClock& clock);
+  // In this cycle, in the next delta cycle.
+  void tick_again() { again_.notify(sc_core::SC_ZERO_TIME); }
+
+ private:
+  void step();
+
+  Block& block_;
+  StepClock& clock_;
+  sc_core::sc_event again_;
 };
 
 // What has SystemC's update phase bring a channel up to date.

@@ -13,7 +13,7 @@ namespace {
 // Notes the cycles in which it is woken.
 class Sleeper : public Block {
  public:
-  explicit Sleeper(Domain& domain) : Block(sc_core::sc_gen_unique_name("sleeper"), domain) {}
+  explicit Sleeper(Domain& domain) : Block("sleeper", domain) {}
   Cycles woken;
 
  private:

@@ -13,6 +13,7 @@
 
 #include "model/base/check.hpp"
 #include "model/kernel/channel.hpp"
+#include "model/kernel/clock_driver.hpp"
 #include "model/results/process_pool.hpp"
 
 namespace warpfold {
@@ -33,8 +34,8 @@ struct Ring {
 // Hands a token on, until it has been handed on so often.
 class Station : public Block {
  public:
-  Station(const sc_core::sc_module_name& name, Partition& partition, const Ring& ring)
-      : Block(name, partition), partition_(partition), ring_(ring) {
+  Station(std::string name, Partition& partition, const Ring& ring)
+      : Block(std::move(name), partition), partition_(partition), ring_(ring) {
     tokens.bind(*this);
   }
   void begin(Station& next, bool holds_it) {
@@ -81,11 +82,10 @@ class Station : public Block {
 
 // Cycle in which the token came to rest; in `events` the samples that were taken on the way.
 RunResult run(const Ring& ring) {
-  sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
-  Clock clock("clock", 1.0, ring.threads, ring.reference);
+  Clock clock(ring.threads, ring.reference);
   std::vector<std::unique_ptr<Station>> stations;
   for (std::uint64_t i = 0; i < ring.stations; ++i) {
-    stations.push_back(std::make_unique<Station>(fmt::format("station{}", i).c_str(),
+    stations.push_back(std::make_unique<Station>(fmt::format("station{}", i),
                                                  clock.partition(i % clock.partitions()), ring));
   }
   for (std::uint64_t i = 0; i < ring.stations; ++i) {
@@ -104,8 +104,7 @@ RunResult run(const Ring& ring) {
     return std::any_of(stations.begin(), stations.end(),
                        [&](const auto& station) { return station->last() == ring.last(); });
   });
-  sc_core::sc_start();
-  clock.rethrow_failure();
+  run_to_rest(clock, 1.0);
   for (const auto& station : stations) {
     result.cycles = std::max<std::uint64_t>(result.cycles, station->last());
   }

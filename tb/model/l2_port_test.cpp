@@ -18,6 +18,7 @@
 #include "model/gpu/memory/dram_channel.hpp"
 #include "model/gpu/memory/ingress.hpp"
 #include "model/kernel/clock.hpp"
+#include "model/kernel/clock_driver.hpp"
 
 namespace warpfold::test {
 namespace {
@@ -55,9 +56,7 @@ Transaction load() {
 class FakeSm : public Block, public Injector {
  public:
   FakeSm(Partition& partition, std::uint32_t index)
-      : Block(fmt::format("sm{}", index).c_str(), partition),
-        partition_(partition),
-        index_(index) {}
+      : Block(fmt::format("sm{}", index), partition), partition_(partition), index_(index) {}
   void send(Entrance& entrance, Cycle from, std::vector<Transaction> transactions) {
     entrance_ = &entrance;
     transactions_ = std::move(transactions);
@@ -128,8 +127,7 @@ class FakePort : public Block {
 // A clock, SMs, and whatever they send to. Partitions: SMs in the first, the port in the last.
 struct Bench {
   explicit Bench(std::uint32_t count, std::size_t partitions = 1)
-      : gpu(small_gpu(count)), clock("clock", 1.0, partitions, false) {
-    sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
+      : gpu(small_gpu(count)), clock(partitions) {
     for (std::uint32_t i = 0; i < count; ++i) {
       sms.push_back(std::make_unique<FakeSm>(clock.partition(0), i));
     }
@@ -141,10 +139,7 @@ struct Bench {
     }
     return all;
   }
-  void run() const {
-    sc_core::sc_start();
-    clock.rethrow_failure();
-  }
+  void run() { run_to_rest(clock, 1.0); }
   Partition& port_partition() { return clock.partition(clock.partitions() - 1); }
 
   GpuConfig gpu;

@@ -24,6 +24,7 @@
 #include "model/gpu/run/reference_sums.hpp"
 #include "model/gpu/run/simulate.hpp"
 #include "model/kernel/clock.hpp"
+#include "model/kernel/clock_driver.hpp"
 #include "tb/model/small_trace.hpp"
 
 namespace warpfold::test {
@@ -216,8 +217,8 @@ TEST(LazyArrayTest, IsZeroAndMoves) {
 // Ticks for ever; fails in a cycle, if it is to.
 class Ticker : public Block {
  public:
-  Ticker(const char* name, Domain& domain, Cycle fails_in)
-      : Block(name, domain), fails_in_(fails_in) {
+  Ticker(std::string name, Domain& domain, Cycle fails_in)
+      : Block(std::move(name), domain), fails_in_(fails_in) {
     wake_at(1);
   }
 
@@ -230,11 +231,10 @@ class Ticker : public Block {
 };
 
 std::string end_of_clock(std::size_t threads, Cycle fails_in) {
-  Clock clock("clock", 1.0, threads, false);
+  Clock clock(threads);
   std::vector<std::unique_ptr<Ticker>> tickers;
   for (std::size_t i = 0; i < threads; ++i) {
-    tickers.push_back(std::make_unique<Ticker>(("ticker" + std::to_string(i)).c_str(),
-                                               clock.partition(i),
+    tickers.push_back(std::make_unique<Ticker>("ticker" + std::to_string(i), clock.partition(i),
                                                i + 1 == threads ? fails_in : kNever));
   }
   clock.watch_every(1000, [](Cycle cycle) {
@@ -242,10 +242,8 @@ std::string end_of_clock(std::size_t threads, Cycle fails_in) {
       throw CheckError("nothing advances");
     }
   });
-  sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
-  sc_core::sc_start();
   try {
-    clock.rethrow_failure();
+    run_to_rest(clock, 1.0);
   } catch (const CheckError& error) {
     return error.what();
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tb/model/sm_bench.hpp"
 
+#include "model/kernel/clock_driver.hpp"
+
 namespace warpfold::test {
 
 void Wheel::tick() {
@@ -32,11 +34,9 @@ void Wheel::tick() {
 SmBench::SmBench(Clocking clocking, const SmallTrace& made_up)
     : trace(made_up),
       addresses(trace.header),
-      clock("clock", 1.0, 1, clocking == Clocking::kReference),
+      clock(1, clocking == Clocking::kReference),
       wheel(clock.partition(0)),
-      reference_(clocking == Clocking::kReference) {
-  sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
-}
+      reference_(clocking == Clocking::kReference) {}
 
 const SmContext& SmBench::context(const std::string& policy) {
   timing_ = std::make_unique<PolicyTiming>(trace.header, gpu, parse_policy(policy));
@@ -73,8 +73,7 @@ void SmBench::run(Cycle until) {
       cycles->resize(std::max(cycles->size(), count()), cycle - 1);
     }
   });
-  sc_core::sc_start();
-  clock.rethrow_failure();
+  run_to_rest(clock, 1.0);
 }
 
 }  // namespace warpfold::test

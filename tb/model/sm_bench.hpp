@@ -63,7 +63,7 @@ class Wheel : public Block {
 // Does in a cycle what it has been told.
 class Script : public Block {
  public:
-  explicit Script(Domain& domain) : Block(sc_core::sc_gen_unique_name("script"), domain) {}
+  explicit Script(Domain& domain) : Block("script", domain) {}
   void at(Cycle cycle, std::function<void()> what) {
     what_.emplace(cycle, std::move(what));
     wake_at(cycle);
@@ -82,8 +82,7 @@ class Script : public Block {
 template <typename Queue, typename T>
 class Taker : public Block {
  public:
-  Taker(Domain& domain, Queue& queue)
-      : Block(sc_core::sc_gen_unique_name("taker"), domain), queue_(queue) {}
+  Taker(Domain& domain, Queue& queue) : Block("taker", domain), queue_(queue) {}
   void only_in(Cycles cycles) {
     for (const Cycle cycle : cycles) {
       wake_at(cycle);

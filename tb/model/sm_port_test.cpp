@@ -14,8 +14,7 @@ namespace {
 // it does.
 class FakeEntrance : public Block, public Entrance {
  public:
-  explicit FakeEntrance(Partition& partition)
-      : Block(sc_core::sc_gen_unique_name("entrance"), partition), gate_(partition) {}
+  explicit FakeEntrance(Partition& partition) : Block("entrance", partition), gate_(partition) {}
   void connect(Injector& injector) { gate_.injector = &injector; }
   void let_in_from(Cycle cycle) { from_ = cycle; }
   void request(Partition& /*from*/, std::uint32_t sm) override {
@@ -66,8 +65,8 @@ class FakeOwner : public PortOwner {
  public:
   explicit FakeOwner(Domain& domain) : domain_(domain) {}
   void red_left(CtaContext& cta) override { left.emplace_back(domain_.now(), &cta); }
-  void answer_load(const Transaction& load, Cycle due) override {
-    answers.push_back({domain_.now(), load.answers, due});
+  void answer_load(std::uint64_t asker, Cycle due) override {
+    answers.push_back({domain_.now(), slot_of_asker(asker), due});
   }
   void answer_red(std::uint64_t asker, Cycle due) override {
     red_answers.push_back({domain_.now(), static_cast<std::uint32_t>(asker), due});

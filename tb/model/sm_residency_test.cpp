@@ -135,9 +135,7 @@ TEST(Residency, NoticesTheEndOfACtaThatIsNotThere) {
 // A sub-core that hears of barriers.
 class FakeSubcore : public Block {
  public:
-  explicit FakeSubcore(Domain& domain) : Block(sc_core::sc_gen_unique_name("subcore"), domain) {
-    releases.bind(*this);
-  }
+  explicit FakeSubcore(Domain& domain) : Block("subcore", domain) { releases.bind(*this); }
   Mailbox<BarrierRelease> releases;
   struct Release {
     Cycle cycle;

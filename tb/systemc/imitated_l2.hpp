@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A port of the L2 behind a TLM-2.0 socket that imitates the GPU's own, cycle for cycle, where
 // every line is in: the order of service and the model of rounds are the library's, the rest is
-// SystemC.
+// SystemC. It does the additions itself, in time alone, and answers loads as they come.
 //
-// A cycle has two steps, as the GPU's own has: tick() at its beginning, and update() two delta
-// cycles later, when all SMs have asked, what the buffer lets in.
+// The GPU has to be launched at time 0. In a cycle, tick() does what the GPU's own port does at the
+// beginning, a delta cycle later, when all that comes in that cycle has come.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <deque>
@@ -32,69 +33,63 @@ struct ImitatedL2 : sc_core::sc_module {
              const sc_core::sc_time& cycle)
       : sc_module(name),
         period(cycle),
-        latency(config.noc.latency),
         order(l2_order_rules().find(l2_order_of(config)).make(config)),
         rounds(config),
-        heads(config.sm.count),
-        queues(order->queues()),
-        room(2 * config.l2.ingress_flits) {
+        queues(order->queues()) {
     socket.register_nb_transport_fw(this, &ImitatedL2::forward);
+    SC_METHOD(begin_cycle);
     SC_METHOD(tick);
-    SC_METHOD(relay);
-    sensitive << ticked;
-    dont_initialize();
-    SC_METHOD(update);
-    sensitive << settled;
+    sensitive << begun;
     dont_initialize();
   }
 
   using Payload = tlm::tlm_generic_payload;
   sc_core::sc_time period;
-  Cycle latency, now = 0;
+  Cycle now = 0;
   std::unique_ptr<ServiceOrder> order;
   RoundModel rounds;
-  std::vector<Payload*> heads;  // by SM, what waits in front
-  std::vector<Payload*> asked;  // in this cycle
-  std::size_t waiting = 0;
-  std::deque<std::pair<Cycle, Payload*>> coming;
+  std::vector<Payload*> come;  // in this cycle
   std::vector<std::deque<Payload*>> queues;
-  std::uint32_t room;  // in half flits
-  sc_core::sc_event ticked, settled;
+  sc_core::sc_event begun;
 
-  static const AtomicExtension& atomic(const Payload& payload) {
+  static AtomicExtension& atomic(const Payload& payload) {
     return *payload.get_extension<AtomicExtension>();
   }
-  static std::uint32_t room_of(const Payload& payload) {
-    return payload.is_read() ? 0 : 2 * atomic(payload).flits - atomic(payload).lone_words;
-  }
 
-  tlm::tlm_sync_enum forward(Payload& payload, tlm::tlm_phase&, sc_core::sc_time&) {
+  tlm::tlm_sync_enum forward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time&) {
     payload.acquire();
-    asked.push_back(&payload);
-    settled.notify(sc_core::SC_ZERO_TIME);
-    return tlm::TLM_ACCEPTED;
+    come.push_back(&payload);
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
   }
-  void answer(Payload& payload, tlm::tlm_phase phase, sc_core::sc_time delay) {
+  void answer(Payload& payload, sc_core::sc_time delay) {
+    atomic(payload).added = atomic(payload).operation != AtomicOperation::kLoad;
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
     socket->nb_transport_bw(payload, phase, delay);
+    payload.release();
   }
 
-  void tick() {
+  void begin_cycle() {
     ++now;
+    begun.notify(sc_core::SC_ZERO_TIME);
+    next_trigger(period);
+  }
+  void tick() {
     serve((now << kFineBits) + 1);
-    while (!coming.empty() && coming.front().first <= now) {
-      Payload& payload = *coming.front().second;
-      coming.pop_front();
-      const std::uint32_t queue = order->queue_of(atomic(payload).sm, atomic(payload).slice);
-      queues[queue].push_back(&payload);
+    for (Payload* payload : std::exchange(come, {})) {
+      if (atomic(*payload).operation == AtomicOperation::kLoad) {
+        answer(*payload, sc_core::SC_ZERO_TIME);
+        continue;
+      }
+      const std::uint32_t queue = order->queue_of(atomic(*payload).sm, atomic(*payload).slice);
+      queues[queue].push_back(payload);
       if (queues[queue].size() == 1) {
         begin(queue, now << kFineBits);
       }
     }
     serve((now + 1) << kFineBits);
-    ticked.notify(sc_core::SC_ZERO_TIME);
-    next_trigger(period);
   }
-  void relay() { settled.notify(sc_core::SC_ZERO_TIME); }
 
   void begin(std::uint32_t queue, Fine time) {
     const Payload& payload = *queues[queue].front();
@@ -119,38 +114,12 @@ struct ImitatedL2 : sc_core::sc_module {
       rounds.end_next();
       Payload& payload = *queues[end.queue].front();
       queues[end.queue].pop_front();
-      room += room_of(payload);
       // Cycle 1 begins at time 0.
       const double cycles = static_cast<double>(end.time) / static_cast<double>(kFineCycle) - 1;
       const sc_core::sc_time at = period * cycles;
-      answer(payload, tlm::BEGIN_RESP, at - std::min(at, sc_core::sc_time_stamp()));
-      payload.release();
+      answer(payload, at - std::min(at, sc_core::sc_time_stamp()));
       if (!queues[end.queue].empty()) {
         begin(end.queue, end.time);
-      }
-    }
-  }
-
-  void update() {
-    for (Payload* payload : std::exchange(asked, {})) {
-      heads[atomic(*payload).sm] = payload;
-      order->waits(atomic(*payload).sm, now);
-      ++waiting;
-    }
-    while (waiting > 0) {
-      const std::uint32_t sm = order->next();
-      Payload& payload = *heads[sm];
-      if (room_of(payload) > room) {
-        return;
-      }
-      room -= room_of(payload);
-      order->let_in(sm);
-      --waiting;
-      answer(payload, tlm::END_REQ, sc_core::SC_ZERO_TIME);
-      if (payload.is_read()) {
-        payload.release();
-      } else {
-        coming.emplace_back(now + latency, &payload);
       }
     }
   }

@@ -100,12 +100,30 @@ void AddressMap::number_by_address(const trace::Header& header) {
   element_count_ += (end - begin) / kWord;
 }
 
-ElementIndex AddressMap::element_at(Address address, std::uint32_t guess) const {
-  const Span& span = parameters_[parameter_at(address, guess)];
+ElementIndex AddressMap::element_of(Address address, std::uint32_t parameter) const {
+  const Span& span = parameters_[parameter];
   return span.first + span.stride_bytes.quotient(address - span.base) * span.step;
 }
 
+ElementIndex AddressMap::element_at(Address address, std::uint32_t guess) const {
+  return element_of(address, parameter_at(address, guess));
+}
+
+std::optional<ElementIndex> AddressMap::find(Address address) const {
+  const std::optional<std::uint32_t> parameter = find_parameter(address, 0);
+  return parameter ? std::optional(element_of(address, *parameter)) : std::nullopt;
+}
+
 std::uint32_t AddressMap::parameter_at(Address address, std::uint32_t guess) const {
+  const std::optional<std::uint32_t> parameter = find_parameter(address, guess);
+  if (!parameter) {
+    throw CheckError(fmt::format("no parameter lives at address {:#x}", address));
+  }
+  return *parameter;
+}
+
+std::optional<std::uint32_t> AddressMap::find_parameter(Address address,
+                                                        std::uint32_t guess) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const std::size_t p = (guess + i) % parameters_.size();
     const Span& span = parameters_[p];
@@ -118,7 +136,7 @@ std::uint32_t AddressMap::parameter_at(Address address, std::uint32_t guess) con
       return static_cast<std::uint32_t>(p);
     }
   }
-  throw CheckError(fmt::format("no parameter lives at address {:#x}", address));
+  return std::nullopt;
 }
 
 std::uint64_t synthetic_seed(const EventKey& key) {

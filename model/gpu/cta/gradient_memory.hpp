@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/base/divider.hpp"
@@ -36,6 +37,8 @@ class AddressMap {
   // there. `guess` is the parameter that is looked at first.
   [[nodiscard]] ElementIndex element_at(Address address, std::uint32_t guess) const;
   [[nodiscard]] std::uint32_t parameter_at(Address address, std::uint32_t guess) const;
+  // Of that address, or nothing.
+  [[nodiscard]] std::optional<ElementIndex> find(Address address) const;
   [[nodiscard]] std::uint64_t element_count() const { return element_count_; }
 
   struct OfSite {
@@ -66,6 +69,9 @@ class AddressMap {
     std::uint64_t step;  // from one primitive to the next
     WordType type;
   };
+  [[nodiscard]] std::optional<std::uint32_t> find_parameter(Address address,
+                                                            std::uint32_t guess) const;
+  [[nodiscard]] ElementIndex element_of(Address address, std::uint32_t parameter) const;
   void number_by_site();
   void number_by_address(const trace::Header& header);
 

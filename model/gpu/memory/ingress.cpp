@@ -16,7 +16,8 @@ SliceIngress::SliceIngress(Partition& partition, const GpuConfig& config, Servic
   join(partition);
 }
 
-void SliceIngress::connect(Block& l2, const std::vector<Injector*>& ports) {
+void SliceIngress::connect(Block& l2, const std::vector<Injector*>& ports, bool loads) {
+  loads_ = loads;
   l2_ = &l2;
   ports_ = ports;
   heads_.assign(ports.size(), {});
@@ -61,7 +62,7 @@ void SliceIngress::let_in(std::uint32_t sm) {
   room_ -= heads_[sm].room;
   order_.let_in(sm);
   --waiting_count_;
-  if (!head.load) {
+  if (!head.load || loads_) {
     const Cycle arrival = partition_.now() + latency_;
     Arrival& coming = arrivals_.emplace_back();
     coming.cycle = arrival;

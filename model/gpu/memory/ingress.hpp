@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is in front of a port of the L2: it takes a transaction only when the buffer has room for
 // all flits of it, two lone words in that of one flit, in the order of a rule (service_order.hpp).
-// A load takes its turn with the rest but no room; the L2 answers it after the latency of a hit.
+// A load takes its turn with the rest but no room; the L2 answers it after the latency of a hit,
+// and does not see it unless it lies outside.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ namespace warpfold {
 class SliceIngress : public Channel, public Entrance {
  public:
   SliceIngress(Partition& partition, const GpuConfig& config, ServiceOrder& order);
-  void connect(Block& l2, const std::vector<Injector*>& ports);
+  // `loads`: they arrive as the rest does.
+  void connect(Block& l2, const std::vector<Injector*>& ports, bool loads = false);
 
   void request(Partition& from, std::uint32_t sm) override;
   struct Arrival {
@@ -57,6 +59,7 @@ class SliceIngress : public Channel, public Entrance {
   const std::uint32_t latency_;
   ServiceOrder& order_;
   Block* l2_ = nullptr;
+  bool loads_ = false;
   std::vector<Injector*> ports_;
   std::vector<std::uint32_t> requested_;  // this cycle
   // Of each SM, what it waits with, if it does, and the room that takes.

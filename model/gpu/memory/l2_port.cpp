@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/base/check.hpp"
+#include "model/gpu/memory/additions.hpp"
 
 namespace warpfold {
 
@@ -32,14 +33,16 @@ RoundWork work_of(const Transaction& transaction, std::uint32_t sm) {
 
 }  // namespace
 
-L2Port::L2Port(const sc_core::sc_module_name& name, Partition& partition, const L2Context& context)
-    : Block(name, partition),
+L2Port::L2Port(std::string name, Partition& partition, const L2Context& context)
+    : Block(std::move(name), partition),
       order_(context.order.make(context.config)),
       ingress(partition, context.config, *order_),
       behind_(context.behind),
+      behind_has_data_(context.behind.has_data()),
       line_bytes_(context.config.l2.line_bytes),
       tags_(context.config.l2.bytes / context.config.l2.ports(), context.config.l2.ways,
             context.config.l2.line_bytes),
+      additions_(context.additions),
       adder_(context.additions),
       queues_(order_->queues()),
       rounds_(context.config) {
@@ -138,7 +141,7 @@ void L2Port::expect(const Transaction& transaction) const {
 
 // What has waited for its line goes on to its slice.
 void L2Port::take_filled() {
-  while (!waiting_.empty() && waiting_.begin()->first <= now()) {
+  while (!waiting_.empty() && waiting_.begin()->first.first <= now()) {
     Arrival arrival = std::move(waiting_.begin()->second);
     waiting_.erase(waiting_.begin());
     if (const auto fill = filling_.find(line_bytes_.quotient(arrival.transaction.address));
@@ -156,16 +159,22 @@ void L2Port::accept(Arrival& arrival) {
   const L2Tags::Access access = tags_.access(address);
   if (!access.hit) {
     const Cycle ready = fetch(line, access);
-    waiting_.emplace(ready, std::move(arrival));
-    wake_at(ready);
+    wait_until(ready, arrival);
+    if (ready != kNever) {
+      wake_at(ready);
+    }
     return;
   }
   ++stats_.hits;
   if (const auto fill = filling_.find(line); fill != filling_.end() && fill->second > now()) {
-    waiting_.emplace(fill->second, std::move(arrival));
+    wait_until(fill->second, arrival);
     return;
   }
   enqueue(arrival);
+}
+
+void L2Port::wait_until(Cycle cycle, Arrival& arrival) {
+  waiting_.emplace(std::pair(cycle, waited_++), std::move(arrival));
 }
 
 // Has a line that is missed brought in: the cycle in which it is there.
@@ -179,6 +188,21 @@ Cycle L2Port::fetch(std::uint64_t line, const L2Tags::Access& access) {
   ARC_CHECK(ready > now(), "the memory behind the L2 has a line before it has been asked for it");
   filling_[line] = ready;
   return ready;
+}
+
+void L2Port::filled(Address address, Cycle cycle) {
+  const std::uint64_t line = line_bytes_.quotient(address);
+  cycle = std::max(cycle, now() + 1);
+  filling_[line] = cycle;
+  for (auto next = waiting_.lower_bound({kNever, 0}); next != waiting_.end();) {
+    const auto each = next++;
+    if (line_bytes_.quotient(each->second.transaction.address) == line) {
+      auto moved = waiting_.extract(each);
+      moved.key().first = cycle;
+      waiting_.insert(std::move(moved));
+    }
+  }
+  wake_at(cycle);
 }
 
 void L2Port::enqueue(Arrival& arrival) {
@@ -226,6 +250,10 @@ void L2Port::finish() {
   }
   stats_.rop_busiest = std::max(stats_.rop_busiest, rounds_.busiest());
   stats_.last_done = std::max<Cycle>(stats_.last_done, (end.time + kFineCycle - 1) >> kFineBits);
+  if (behind_has_data_) [[unlikely]] {
+    for_each_addition(transaction, additions_,
+                      [this](const Addition& addition) { behind_.add(addition); });
+  }
   adder_.add(transaction);
   if (transaction.answers != Transaction::kNoAnswer) {
     ingress.answer(queues_.sm(end.queue), transaction);

@@ -54,7 +54,7 @@ class L2Port : public Block {
   const std::unique_ptr<ServiceOrder> order_;  // in front of the ingress, which has it
 
  public:
-  L2Port(const sc_core::sc_module_name& name, Partition& partition, const L2Context& context);
+  L2Port(std::string name, Partition& partition, const L2Context& context);
 
   SliceIngress ingress;
   // Marks a line as present before the kernel begins: the arrays were just cleared.
@@ -70,6 +70,8 @@ class L2Port : public Block {
   [[nodiscard]] bool waits_for_time() const { return !rounds_.empty() || !waiting_.empty(); }
   // No more warps will run.
   void end_kernel();
+  // A line for which the memory behind has named no cycle is there in that one, or in the next.
+  void filled(Address line, Cycle cycle);
   // Of its merge buffer; null if it has none.
   [[nodiscard]] const BufferStats* buffer_stats() const {
     return merger_ ? &merger_->stats() : nullptr;
@@ -91,6 +93,7 @@ class L2Port : public Block {
   void take_filled();
   void accept(Arrival& arrival);
   [[nodiscard]] Cycle fetch(std::uint64_t line, const L2Tags::Access& access);
+  void wait_until(Cycle cycle, Arrival& arrival);
   void enqueue(Arrival& arrival);
   void begin(std::uint32_t queue, Fine time);
   // What ends before `until`, in the order of the ends.
@@ -98,13 +101,18 @@ class L2Port : public Block {
   void finish();
 
   MemoryBehind& behind_;
+  const bool behind_has_data_;
   const Divider line_bytes_;
   L2Tags tags_;
+  const RopAdder::Context additions_;
   RopAdder adder_;
   TransactionQueues queues_;  // what is served, in front
   RoundModel rounds_;
-  std::unordered_map<std::uint64_t, Cycle> filling_;  // line -> cycle in which it is there
-  std::multimap<Cycle, Arrival> waiting_;             // for their line
+  // line -> cycle in which it is there; kNever if that is not known yet
+  std::unordered_map<std::uint64_t, Cycle> filling_;
+  // For their line, in that cycle, in the order in which they came.
+  std::map<std::pair<Cycle, std::uint64_t>, Arrival> waiting_;
+  std::uint64_t waited_ = 0;
   std::optional<PortMerger> merger_;
   std::vector<Recorded> recorded_;  // by slice, if any
   L2Stats stats_;

@@ -4,6 +4,7 @@
 // cycles, by its partition.
 #pragma once
 
+#include "model/gpu/memory/outside.hpp"
 #include "model/types.hpp"
 
 namespace warpfold {
@@ -18,8 +19,12 @@ class MemoryBehind {
   // Each with the address of the line's first byte; both see calls in the order of time. A miss
   // that drives a line out writes that back first, in the same cycle.
   virtual void write_back(Address line, Cycle now) = 0;
-  // The cycle in which the line is there, which is to come.
+  // The cycle in which the line is there, which is to come; or kNever: the port is told later, by
+  // L2Port::filled().
   virtual Cycle read(Address line, Cycle now) = 0;
+  // Whether it holds what lines hold, and so wants to know what is added to them.
+  [[nodiscard]] virtual bool has_data() const { return false; }
+  virtual void add(const Addition& /*addition*/) {}
 };
 
 }  // namespace warpfold

@@ -22,6 +22,9 @@ class Injector {
   // The additions of one of its transactions that are to be answered (rules.red_wait) are done, in
   // this cycle. `warp`: asker_of() of that transaction. In the injector's partition.
   virtual void added(std::uint64_t /*warp*/) {}
+  // What a load of that warp has asked an L2 that lies outside for is there in that cycle, which is
+  // to come. A load of the GPU's own L2 takes as long as the machine says, from its grant on.
+  virtual void loaded(std::uint64_t /*warp*/, Cycle /*due*/) {}
   [[nodiscard]] virtual Partition& partition() const = 0;
 };
 

@@ -6,10 +6,10 @@
 
 namespace warpfold {
 
-Dispatcher::Dispatcher(const sc_core::sc_module_name& name, Partition& partition,
-                       const trace::Reader& trace, CtaStore& ctas, std::uint32_t ctas_per_sm,
+Dispatcher::Dispatcher(std::string name, Partition& partition, const trace::Reader& trace,
+                       CtaStore& ctas, std::uint32_t ctas_per_sm,
                        std::function<void(double)> progress)
-    : Block(name, partition),
+    : Block(std::move(name), partition),
       partition_(partition),
       trace_(trace),
       ctas_(ctas),

@@ -19,8 +19,8 @@ namespace warpfold {
 // Gives CTAs to SMs in launch order, one a cycle, to the next SM in turn that has room.
 class Dispatcher : public Block {
  public:
-  Dispatcher(const sc_core::sc_module_name& name, Partition& partition, const trace::Reader& trace,
-             CtaStore& ctas, std::uint32_t ctas_per_sm, std::function<void(double)> progress);
+  Dispatcher(std::string name, Partition& partition, const trace::Reader& trace, CtaStore& ctas,
+             std::uint32_t ctas_per_sm, std::function<void(double)> progress);
   void connect(std::vector<Residency*> sms);
   [[nodiscard]] Partition& partition() const { return partition_; }
   // Called in the cycle in which it learns of the end of the last CTA.

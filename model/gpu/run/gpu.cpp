@@ -11,12 +11,6 @@
 #include "model/gpu/run/collect.hpp"
 #include "model/unit/slow_unit.hpp"
 
-// The SystemC library asks for this entry, which a program that has its own main() never reaches.
-// A program's own sc_main() takes its place.
-[[gnu::weak]] int sc_main(int, char**) {
-  return 0;
-}
-
 namespace warpfold {
 
 namespace {
@@ -47,20 +41,18 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch, const Outside& outside
       config_(options_.gpu),
       trace_(launch.trace),
       costs_of_(launch.timing->costs_of),
-      may_lag_(!outside.in_step),
       quantum_(quantum_of(options)),
       addresses_(launch.header),
       memory_(addresses_.element_count(), launch.dense),
       map_(make_slice_map(config_)),
-      clock_("clock", 1.0 / config_.sm.clock_ghz, outside.in_step ? 1 : partitions(options),
-             options.reference),
+      clock_(outside.any() ? 1 : partitions(options), options.reference),
       tallies_(clock_.partitions()),
       dispatcher_("dispatcher", clock_.partition(0), launch.trace, ctas_, launch.resident_ctas,
                   options.progress),
-      watchdog_(dispatcher_, sms_, l2_) {
-  build_sms(options, launch);
+      watchdog_(dispatcher_, sms_, l2_, links_) {
+  build_sms(options, launch, outside.l2.empty() ? std::nullopt : std::optional(outside.way_back));
   build_l2(launch, outside);
-  if (!outside.l2) {
+  if (outside.l2.empty()) {
     warm_l2(launch.header);
   }
   sms_.front()->lose_grants(options.lose_grants);
@@ -68,9 +60,6 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch, const Outside& outside
     sm->lose_flushed(options.lose_flushed);
   }
   clock_.stop_when([this] { return at_rest(); });
-  if (outside.l2) {
-    clock_.wait_for([this] { return !l2_is_empty(); });
-  }
   clock_.watch_every(Watchdog::kInterval, [this](Cycle cycle) { watchdog_.look(cycle); });
   if (options.timeline_interval > 0) {
     timeline_.emplace(options.timeline_interval, options.timeline_detail, config_, sms_, l2_);
@@ -82,7 +71,8 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch, const Outside& outside
   }
 }
 
-void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
+void Gpu::build_sms(const SimOptions& options, const Launch& launch,
+                    std::optional<Cycle> way_back) {
   const auto unit = [&]() -> std::unique_ptr<ArcUnit> {
     if (!options.policy.has_unit()) {
       return nullptr;
@@ -109,9 +99,9 @@ void Gpu::build_sms(const SimOptions& options, const Launch& launch) {
                             .index = i,
                             .resident_ctas = launch.resident_ctas,
                             .quantum = quantum_,
-                            .may_lag = may_lag_};
-    sms_.push_back(std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), clock_.partition(place),
-                                        context, unit));
+                            .way_back = way_back};
+    sms_.push_back(
+        std::make_unique<Sm>(fmt::format("sm{}", i), clock_.partition(place), context, unit));
     residencies.push_back(&sms_.back()->residency());
   }
   dispatcher_.connect(std::move(residencies));
@@ -127,22 +117,38 @@ void Gpu::build_l2(const Launch& launch, const Outside& outside) {
     const std::size_t place = i % clock_.partitions();
     const RopAdder::Context additions{
         .addresses = addresses_, .memory = memory_.span(), .sums = sums_, .tally = tallies_[place]};
-    if (outside.l2) {
-      outside_.push_back(outside.l2(i, additions, injectors));
-      entrances.push_back(outside_.back().get());
+    const ServiceOrderRule& order = l2_order_rules().find(l2_order_of(config_));
+    if (!outside.l2.empty()) {
+      links_.push_back(std::make_unique<L2Link>(fmt::format("l2_{}", i), clock_.partition(place),
+                                                L2Link::Context{.config = config_,
+                                                                .additions = additions,
+                                                                .order = order,
+                                                                .out = *outside.l2.at(i),
+                                                                .way_back = outside.way_back}));
+      links_.back()->connect(injectors);
+      entrances.push_back(&links_.back()->ingress);
       continue;
     }
-    behind_.push_back(outside.memory ? outside.memory(i) : std::make_unique<DramChannel>(config_));
+    if (outside.memory.empty()) {
+      behind_.push_back(std::make_unique<DramChannel>(config_));
+    } else {
+      auto link = std::make_unique<MemoryLink>(*outside.memory.at(i), config_.l2.line_bytes);
+      memory_links_.push_back(link.get());
+      behind_.push_back(std::move(link));
+    }
     const L2Context context{
         .config = config_,
         .additions = additions,
-        .order = l2_order_rules().find(l2_order_of(config_)),
+        .order = order,
         .behind = *behind_.back(),
         .map = *map_,
         .merge_rows = launch.merge == MergePlace::kL2Port ? launch.merge_rows : 0};
-    l2_.push_back(std::make_unique<L2Port>(fmt::format("l2_{}", i).c_str(), clock_.partition(place),
-                                           context));
+    l2_.push_back(
+        std::make_unique<L2Port>(fmt::format("l2_{}", i), clock_.partition(place), context));
     l2_.back()->ingress.connect(*l2_.back(), injectors);
+    if (!memory_links_.empty()) {
+      memory_links_.back()->connect(*l2_.back());
+    }
     entrances.push_back(&l2_.back()->ingress);
     if (launch.merge == MergePlace::kL2Port) {
       dispatcher_.tell_end([this, port = l2_.back().get(), place] {
@@ -159,7 +165,7 @@ void Gpu::build_l2(const Launch& launch, const Outside& outside) {
 bool Gpu::l2_is_empty() const {
   const auto empty = [](const auto& port) { return port->empty(); };
   return std::all_of(l2_.begin(), l2_.end(), empty) &&
-         std::all_of(outside_.begin(), outside_.end(), empty);
+         std::all_of(links_.begin(), links_.end(), empty);
 }
 
 void Gpu::warm_l2(const trace::Header& header) {
@@ -220,8 +226,32 @@ std::string Gpu::stuck() const {
   return why.empty() ? why : why + watchdog_.who_waits();
 }
 
+bool Gpu::flush() {
+  bool started = false;
+  for (MemoryLink* link : memory_links_) {
+    started = link->flush() || started;
+  }
+  return started;
+}
+
+void Gpu::read(Address address, std::span<std::uint8_t> data) const {
+  std::fill(data.begin(), data.end(), std::uint8_t{0});
+  constexpr Address kWord = sizeof(Fp32Bits);
+  for (Address word = address / kWord * kWord; word < address + data.size(); word += kWord) {
+    const std::optional<ElementIndex> element = addresses_.find(word);
+    for (Address byte = std::max(word, address);
+         element && byte < std::min(word + kWord, address + data.size()); ++byte) {
+      data[byte - address] =
+          static_cast<std::uint8_t>(memory_.span()[*element] >> 8 * (byte - word));
+    }
+  }
+}
+
+bool Gpu::peek(Address address, std::span<std::uint8_t> data) const {
+  return !memory_links_.empty() && memory_links_[map_->place(address).port]->peek(address, data);
+}
+
 RunResult Gpu::collect(const ReferenceSums& reference) {
-  clock_.rethrow_failure();
   // Units may have to do with what has left them for longer than that takes to arrive.
   Cycle end = dispatcher_.last_end();
   for (const auto& sm : sms_) {
@@ -230,7 +260,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   for (const auto& port : l2_) {
     end = std::max(end, port->stats().last_done);
   }
-  for (const auto& port : outside_) {
+  for (const auto& port : links_) {
     end = std::max(end, port->stats().last_done);
   }
   Totals totals;
@@ -244,7 +274,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
       totals.add(*port->buffer_stats());
     }
   }
-  for (const auto& port : outside_) {
+  for (const auto& port : links_) {
     totals.add(port->stats());
   }
   for (const Tally& of_partition : tallies_) {

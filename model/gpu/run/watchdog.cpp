@@ -31,6 +31,9 @@ std::string Watchdog::who_waits() const {
   for (const auto& port : ports_) {
     tell("l2", port->waits());
   }
+  for (const auto& link : links_) {
+    tell("l2", link->waits());
+  }
   return text;
 }
 
@@ -53,6 +56,10 @@ void Watchdog::look(Cycle cycle) {
       done += buffer->adder_busy + buffer->flushed;
     }
     time_is_known = time_is_known || port->waits_for_time();
+  }
+  for (const auto& link : links_) {
+    // What lies outside may take its time.
+    time_is_known = time_is_known || !link->empty();
   }
   if (done == seen_ && !time_is_known) {
     throw CheckError(fmt::format("nothing has advanced for {} cycles before cycle {}{}", kInterval,

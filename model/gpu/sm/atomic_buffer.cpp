@@ -9,9 +9,9 @@
 
 namespace warpfold {
 
-AtomicBuffer::AtomicBuffer(const sc_core::sc_module_name& name, Domain& domain,
-                           const SmContext& context, LsuPipe& pipe, Outlet& injection)
-    : SumBuffer(name, domain, context.buffer.queue_depth),
+AtomicBuffer::AtomicBuffer(std::string name, Domain& domain, const SmContext& context,
+                           LsuPipe& pipe, Outlet& injection)
+    : SumBuffer(std::move(name), domain, context.buffer.queue_depth),
       context_(context),
       shape_(context.buffer),
       pipe_(pipe),

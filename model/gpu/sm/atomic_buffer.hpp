@@ -33,8 +33,8 @@ namespace warpfold {
 
 class AtomicBuffer : public SumBuffer {
  public:
-  AtomicBuffer(const sc_core::sc_module_name& name, Domain& domain, const SmContext& context,
-               LsuPipe& pipe, Outlet& injection);
+  AtomicBuffer(std::string name, Domain& domain, const SmContext& context, LsuPipe& pipe,
+               Outlet& injection);
 
   Mailbox<std::uint32_t> loads;  // ordinary loads that warps have issued
 

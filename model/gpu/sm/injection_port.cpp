@@ -10,17 +10,18 @@
 
 namespace warpfold {
 
-InjectionPort::InjectionPort(const sc_core::sc_module_name& name, Partition& partition,
-                             const GpuConfig& config, std::uint32_t index, Outlet& queue,
-                             PortOwner& owner)
-    : Block(name, partition),
+InjectionPort::InjectionPort(std::string name, Partition& partition, const GpuConfig& config,
+                             std::uint32_t index, Outlet& queue, PortOwner& owner,
+                             std::optional<Cycle> way_back)
+    : Block(std::move(name), partition),
       partition_(partition),
       index_(index),
       queue_(queue),
       owner_(owner),
       flit_ticks_(to_ticks(config.noc.flit_cycles)),
+      outside_(way_back.has_value()),
       load_latency_(config.latency.global_load),
-      answer_cycles_(answer_cycles(config)) {}
+      answer_cycles_(way_back.value_or(answer_cycles(config))) {}
 
 void InjectionPort::connect(const SliceMap& map, std::vector<Entrance*> entrances) {
   map_ = &map;
@@ -56,7 +57,11 @@ void InjectionPort::tick() {
       owner_.red_left(*head_->last_of);
     }
     if (head_->load && head_->answers != Transaction::kNoAnswer) {
-      owner_.answer_load(*head_, std::max(granted_in_ + load_latency_, now() + 1));
+      if (outside_) {
+        ++loads_out_;
+      } else {
+        owner_.answer_load(asker_of(*head_), std::max(granted_in_ + load_latency_, now() + 1));
+      }
     }
     const Ticks occupancy = flit_ticks_ * (head_->load ? 1U : head_->flits);
     if (slices_ != nullptr) [[unlikely]] {

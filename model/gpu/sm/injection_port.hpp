@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ class PortOwner {
   virtual ~PortOwner() = default;
   // The last transaction of a RED of that CTA has left the SM.
   virtual void red_left(CtaContext& cta) = 0;
-  // What a warp's load has asked the L2 for is there in that cycle, which is to come.
-  virtual void answer_load(const Transaction& load, Cycle due) = 0;
+  // What a warp's load has asked the L2 for, by asker_of(), is there in that cycle, which is to
+  // come.
+  virtual void answer_load(std::uint64_t asker, Cycle due) = 0;
   // The answer to a transaction of a RED, by asker_of(), is there in that cycle, which is to come.
   virtual void answer_red(std::uint64_t /*asker*/, Cycle /*due*/) {}
 };
@@ -33,14 +35,22 @@ enum class PortWork : std::uint8_t { kSends, kLoad, kWaits };
 // Sends one flit per flit_cycles. A load takes an entry of the queue for each sector of a line.
 class InjectionPort : public Block, public Injector {
  public:
-  // `index`: the SM's.
-  InjectionPort(const sc_core::sc_module_name& name, Partition& partition, const GpuConfig& config,
-                std::uint32_t index, Outlet& queue, PortOwner& owner);
+  // `index`: the SM's. `way_back`: the L2 lies outside, and says when loads are
+  // answered (Outside::way_back).
+  InjectionPort(std::string name, Partition& partition, const GpuConfig& config,
+                std::uint32_t index, Outlet& queue, PortOwner& owner,
+                std::optional<Cycle> way_back = {});
   void connect(const SliceMap& map, std::vector<Entrance*> entrances);
   [[nodiscard]] Partition& partition() const override { return partition_; }
 
   void grant() override;
   void added(std::uint64_t warp) override { owner_.answer_red(warp, now() + answer_cycles_); }
+  void loaded(std::uint64_t warp, Cycle due) override {
+    --loads_out_;
+    owner_.answer_load(warp, due);
+  }
+  // Loads that answer a warp and that an L2 outside has not answered.
+  [[nodiscard]] std::uint64_t loads_out() const { return loads_out_; }
   void lose_grants(std::uint64_t grants) { lose_grants_ = grants; }
   [[nodiscard]] Transaction& head() override { return *head_; }
   [[nodiscard]] std::uint64_t packets() const { return packets_; }
@@ -65,6 +75,7 @@ class InjectionPort : public Block, public Injector {
   Outlet& queue_;
   PortOwner& owner_;
   const Ticks flit_ticks_;
+  const bool outside_;
   const Cycle load_latency_;
   const Cycle answer_cycles_;
   const SliceMap* map_ = nullptr;
@@ -80,6 +91,7 @@ class InjectionPort : public Block, public Injector {
   std::uint64_t flits_ = 0;
   std::uint64_t lone_words_ = 0;
   std::uint64_t load_flits_ = 0;
+  std::uint64_t loads_out_ = 0;
   SliceRecorder* slices_ = nullptr;
   Cycle waiting_since_ = 0;
 };

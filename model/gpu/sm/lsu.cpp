@@ -11,9 +11,9 @@
 
 namespace warpfold {
 
-Lsu::Lsu(const sc_core::sc_module_name& name, Domain& domain, const SmContext& context,
-         SmControl& control, LsuPipe& pipe, const Sinks& sinks)
-    : Block(name, domain),
+Lsu::Lsu(std::string name, Domain& domain, const SmContext& context, SmControl& control,
+         LsuPipe& pipe, const Sinks& sinks)
+    : Block(std::move(name), domain),
       control_(control),
       pipe_(pipe),
       sinks_(sinks),

@@ -35,8 +35,8 @@ class Lsu : public Block {
     Fifo<Transaction>* buffer;
   };
 
-  Lsu(const sc_core::sc_module_name& name, Domain& domain, const SmContext& context,
-      SmControl& control, LsuPipe& pipe, const Sinks& sinks);
+  Lsu(std::string name, Domain& domain, const SmContext& context, SmControl& control, LsuPipe& pipe,
+      const Sinks& sinks);
 
   Inputs inputs;  // the sources' queues
 

@@ -7,9 +7,9 @@
 
 namespace warpfold {
 
-MergeBuffer::MergeBuffer(const sc_core::sc_module_name& name, Domain& domain,
-                         const SmContext& context, Outlet& injection)
-    : SumBuffer(name, domain, context.config.buffer.queue_depth),
+MergeBuffer::MergeBuffer(std::string name, Domain& domain, const SmContext& context,
+                         Outlet& injection)
+    : SumBuffer(std::move(name), domain, context.config.buffer.queue_depth),
       context_(context),
       injection_(injection),
       merger_({.addresses = context.addresses, .sums = context.sums, .tally = context.tally},

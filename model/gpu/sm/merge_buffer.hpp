@@ -19,8 +19,7 @@ namespace warpfold {
 
 class MergeBuffer : public SumBuffer {
  public:
-  MergeBuffer(const sc_core::sc_module_name& name, Domain& domain, const SmContext& context,
-              Outlet& injection);
+  MergeBuffer(std::string name, Domain& domain, const SmContext& context, Outlet& injection);
 
   [[nodiscard]] bool empty() const override {
     return input.empty() && !merger_.busy() && merger_.words() == 0;

@@ -35,6 +35,7 @@ void RedSplitter::split_load(const MemOp& op, std::uint32_t subcore) {
   count_ = 0;
   while (count_ < kLineSectors) {
     occupancy_[count_] = op.lsu_ticks / kLineSectors;
+    fields.sectors = static_cast<std::uint8_t>(1U << count_);
     begin(fields);
   }
   transactions_[count_ - 1].answers = op.warp_slot;

@@ -12,14 +12,13 @@
 
 namespace warpfold {
 
-Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const SmContext& context,
-       const UnitMaker& make_unit)
-    : Block(name, partition),
+Sm::Sm(std::string name, Partition& partition, const SmContext& context, const UnitMaker& make_unit)
+    : Block(std::move(name), partition),
       context_(context),
       admission_(admission_rules().find(admission_of(context.config))),
-      load_latency_(context.config.latency.global_load),
+      load_latency_(context.way_back.value_or(context.config.latency.global_load)),
       red_latency_(red_wait_rules().find(red_wait_of(context.config)).answered
-                       ? answer_cycles(context.config)
+                       ? context.way_back.value_or(answer_cycles(context.config))
                        : kNever),
       domain_(kAhead, partition.steps()),
       residency_(partition, *this, context.config.sm.subcores),
@@ -27,9 +26,10 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const SmContex
       pipe_(domain_),
       match_pipe_(domain_),
       outlet_(*this, domain_, context.config.noc.injection_depth),
-      port_("port", partition, context.config, context.index, outlet_, *this),
+      port_(Block::name() + ".port", partition, context.config, context.index, outlet_, *this,
+            context.way_back),
       buffer_(make_buffer()),
-      lsu_("lsu", domain_, context_, control_, pipe_,
+      lsu_(Block::name() + ".lsu", domain_, context_, control_, pipe_,
            {.outlet = outlet_, .buffer = buffer_ ? &buffer_->input : nullptr}) {
   const Subcore::Shared shared{
       .control = control_, .pipe = pipe_, .match_pipe = match_pipe_, .loads = loads_};
@@ -38,9 +38,9 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const SmContex
   std::vector<Lsu::Source> sources;
   std::vector<Mailbox<BarrierRelease>*> releases;
   for (std::uint32_t i = 0; i < context.config.sm.subcores; ++i) {
-    subcores_.push_back(std::make_unique<Subcore>(fmt::format("subcore{}", i).c_str(), domain_,
-                                                  context_, shared, std::move(admissions.at(i)),
-                                                  make_unit()));
+    subcores_.push_back(std::make_unique<Subcore>(fmt::format("{}.subcore{}", Block::name(), i),
+                                                  domain_, context_, shared,
+                                                  std::move(admissions.at(i)), make_unit()));
     Subcore& subcore = *subcores_.back();
     subcore.memory_queue.bind(subcore, lsu_, &lsu_.inputs, i);
     sources.push_back({.queue = &subcore.memory_queue, .answers = &subcore});
@@ -58,12 +58,13 @@ Sm::Sm(const sc_core::sc_module_name& name, Partition& partition, const SmContex
 
 std::unique_ptr<SumBuffer> Sm::make_buffer() {
   if (context_.merge_rows != 0) {
-    return std::make_unique<MergeBuffer>("buffer", domain_, context_, outlet_);
+    return std::make_unique<MergeBuffer>(name() + ".buffer", domain_, context_, outlet_);
   }
   if (!context_.buffer.present()) {
     return nullptr;
   }
-  auto buffer = std::make_unique<AtomicBuffer>("buffer", domain_, context_, pipe_, outlet_);
+  auto buffer =
+      std::make_unique<AtomicBuffer>(name() + ".buffer", domain_, context_, pipe_, outlet_);
   loads_ = context_.buffer.load_lines > 0 ? &buffer->loads : nullptr;
   return buffer;
 }
@@ -103,9 +104,9 @@ void Sm::receive() {
   wake_next();
 }
 
-void Sm::answer_load(const Transaction& load, Cycle due) {
+void Sm::answer_load(std::uint64_t asker, Cycle due) {
   ARC_CHECK(due > domain_.now(), "an SM has run ahead of the answer to a load");
-  subcores_[load.subcore]->load_answered(load.answers, due);
+  subcores_[subcore_of_asker(asker)]->load_answered(slot_of_asker(asker), due);
   wake_at(due);
 }
 
@@ -141,7 +142,7 @@ void Sm::finish(Cycle end) {
 // Whether it will not matter in that cycle, its next, what the injection port has taken meanwhile.
 inline bool Sm::may_pass_port(Cycle next) const {
   const Outlet& outlet = outlet_;
-  if (outlet.has_loads() && next + 1 >= now() + load_latency_) {
+  if ((outlet.has_loads() || port_.loads_out() > 0) && next + 1 >= now() + load_latency_) {
     return false;
   }
   if (red_latency_ != kNever && next + 1 >= now() + red_latency_) {
@@ -199,7 +200,7 @@ void Sm::tick() {
     next = next_cycle();
   }
   tell_ended();
-  if (full && context_.may_lag && next < end && outlet_.has_plenty()) {
+  if (full && next < end && outlet_.has_plenty()) {
     if (const Cycle until = may_stay_until(end); until > next) {
       outlet_.set_behind(true);
       next = until;

@@ -42,8 +42,7 @@ using UnitMaker = std::function<std::unique_ptr<ArcUnit>()>;
 
 class Sm : public Block, public CtaRunner, public PortOwner {
  public:
-  Sm(const sc_core::sc_module_name& name, Partition& partition, const SmContext& context,
-     const UnitMaker& make_unit);
+  Sm(std::string name, Partition& partition, const SmContext& context, const UnitMaker& make_unit);
 
   void connect(const SliceMap& map, std::vector<Entrance*> entrances);
   [[nodiscard]] Residency& residency() { return residency_; }
@@ -55,7 +54,7 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   void end_kernel() override;
   // PortOwner.
   void red_left(CtaContext& cta) override { residency_.red_left(cta); }
-  void answer_load(const Transaction& load, Cycle due) override;
+  void answer_load(std::uint64_t asker, Cycle due) override;
   void answer_red(std::uint64_t asker, Cycle due) override;
 
   [[nodiscard]] bool empty() const;
@@ -63,8 +62,6 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   [[nodiscard]] Ticks busy_until() const {
     return std::max({pipe_.busy_until(), port_.busy_until(), buffer_ ? buffer_->busy_until() : 0});
   }
-  // Cycles that what lies within is ahead of the GPU, where it may not be behind.
-  [[nodiscard]] Cycle ahead() const { return std::max(domain_.now(), now()) - now(); }
   // Brings the statistics of its sub-cores up to `end`, the first cycle that no longer counts.
   void finish(Cycle end);
 
@@ -113,8 +110,8 @@ class Sm : public Block, public CtaRunner, public PortOwner {
 
   const SmContext context_;
   const AdmissionRule& admission_;
-  const Cycle load_latency_;
-  const Cycle red_latency_;  // of answers to REDs; kNever where there are none
+  const Cycle load_latency_;  // from a load's grant to its answer, at least
+  const Cycle red_latency_;   // of answers to REDs; kNever where there are none
   Domain domain_;
   Residency residency_;
   SmControl control_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "model/gpu/cta/gradient_memory.hpp"
 #include "model/gpu/traffic/line_sums.hpp"
@@ -27,7 +28,8 @@ struct SmContext {
   std::uint32_t index;          // of the SM
   std::uint32_t resident_ctas;  // that fit it
   Cycle quantum;                // it does not run ahead beyond the next multiple of these cycles
-  bool may_lag = true;          // it may be behind, too
+  // Where the L2 lies outside: cycles from its answers on.
+  std::optional<Cycle> way_back = {};
 
   // Whether REDs go to a buffer, in which they end for their CTA.
   [[nodiscard]] bool sums_in_sm() const { return buffer.present() || merge_rows != 0; }

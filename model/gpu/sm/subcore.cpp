@@ -12,10 +12,9 @@
 
 namespace warpfold {
 
-Subcore::Subcore(const sc_core::sc_module_name& name, Domain& domain, const SmContext& context,
-                 const Shared& shared, std::unique_ptr<QueueAdmission> admission,
-                 std::unique_ptr<ArcUnit> unit)
-    : Block(name, domain),
+Subcore::Subcore(std::string name, Domain& domain, const SmContext& context, const Shared& shared,
+                 std::unique_ptr<QueueAdmission> admission, std::unique_ptr<ArcUnit> unit)
+    : Block(std::move(name), domain),
       memory_queue(context.config.lsu.queue_depth),
       context_(context),
       shared_(shared),

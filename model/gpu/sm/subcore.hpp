@@ -55,9 +55,8 @@ class Subcore : public Block, public AccessAnswers {
     Mailbox<std::uint32_t>* loads;  // told of ordinary loads: a cache that they share with sums
   };
 
-  Subcore(const sc_core::sc_module_name& name, Domain& domain, const SmContext& context,
-          const Shared& shared, std::unique_ptr<QueueAdmission> admission,
-          std::unique_ptr<ArcUnit> unit);
+  Subcore(std::string name, Domain& domain, const SmContext& context, const Shared& shared,
+          std::unique_ptr<QueueAdmission> admission, std::unique_ptr<ArcUnit> unit);
 
   Fifo<MemOp> memory_queue;
   Mailbox<WarpLaunch> launches;

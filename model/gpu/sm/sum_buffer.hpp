@@ -19,8 +19,8 @@ namespace warpfold {
 // Takes transactions by `input`. One that stands for the end of the kernel sends everything out.
 class SumBuffer : public Block {
  public:
-  SumBuffer(const sc_core::sc_module_name& name, Domain& domain, std::uint32_t queue_depth)
-      : Block(name, domain), input(queue_depth) {}
+  SumBuffer(std::string name, Domain& domain, std::uint32_t queue_depth)
+      : Block(std::move(name), domain), input(queue_depth) {}
 
   Fifo<Transaction> input;
 

@@ -50,6 +50,11 @@ class LineSumsPool {
     free_.push_back(index);
     return store_[index];
   }
+  // The same, and they stay.
+  [[nodiscard]] LineSums look(std::uint32_t index) {
+    const std::lock_guard lock(mutex_);
+    return store_[index];
+  }
   [[nodiscard]] bool empty() const { return free_.size() == store_.size(); }
 
  private:

@@ -33,7 +33,7 @@ struct TransactionFields {
   bool passes : 1 = false;  // by an atomic or merge buffer
   std::uint8_t subcore = 0;
   std::uint8_t answers = kNoAnswer;  // its slot in the sub-core
-  std::uint8_t sectors = 0;          // of the line, those that are added to
+  std::uint8_t sectors = 0;          // of the line, those that are added to, or read
   std::uint16_t parameter = 0;       // among those of all sites
   std::uint16_t turns = 0;
   std::uint16_t packets = 0;
