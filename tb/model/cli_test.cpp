@@ -133,10 +133,11 @@ TEST_F(Cli, ARuleThatTheMachineCannotHaveIsRefused) {
 
 TEST_F(Cli, UnknownPolicyIsRefused) {
   write_trace("t.wft");
-  EXPECT_EQ(refusal({"sim", "t.wft", "--policy", "arc"}),
-            "unknown policy 'arc': known are baseline, sw-s:X, sw-b:X, skip, cccl, arc-hw, lab, "
-            "lab-ideal, phi, none, vector, skip-vector, shared-slot, arc-merge, "
-            "arc-merge-l2 (X from 0 to 32)");
+  const std::string unknown = refusal({"sim", "t.wft", "--policy", "arc"});
+  EXPECT_TRUE(unknown.starts_with(
+      "unknown policy 'arc': known are baseline, sw-s:X, sw-b:X, skip, cccl, arc-hw, "))
+      << unknown;
+  EXPECT_TRUE(unknown.ends_with(" (X from 0 to 32)")) << unknown;
   EXPECT_EQ(refusal({"sim", "t.wft", "--policy", "baseline,sw-b:33"}),
             "policy 'sw-b:33': the threshold must be a number from 0 to 32");
   EXPECT_NE(refusal({"sim", "t.wft", "--policy", ""}), "");
