@@ -80,8 +80,15 @@ install(DIRECTORY model DESTINATION ${WARPFOLD_INCLUDE_DIR} COMPONENT developmen
 install(DIRECTORY traces/format DESTINATION ${WARPFOLD_INCLUDE_DIR}/traces COMPONENT development FILES_MATCHING PATTERN "*.hpp")
 
 install(TARGETS warpfold RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY model/gpus DESTINATION ${WARPFOLD_DATA_DIR} FILES_MATCHING PATTERN "*.toml")
-install(DIRECTORY rtl DESTINATION ${WARPFOLD_DATA_DIR} PATTERN doc EXCLUDE PATTERN "*.md" EXCLUDE)
+install(DIRECTORY model/gpus DESTINATION ${WARPFOLD_DATA_DIR} FILES_MATCHING PATTERN "*.toml" PATTERN "*.json")
+install(DIRECTORY rtl synth DESTINATION ${WARPFOLD_DATA_DIR} PATTERN doc EXCLUDE PATTERN "*.md" EXCLUDE)
+# What the tools read, laid out as here (python/warpfold/tools/base/places.py).
+install(DIRECTORY traces/data traces/calibrate DESTINATION ${WARPFOLD_DATA_DIR}/traces PATTERN "*.md" EXCLUDE)
+install(DIRECTORY docs/numbers DESTINATION ${WARPFOLD_DATA_DIR}/docs FILES_MATCHING PATTERN "*.json")
+install(FILES docs/yardstick.csv DESTINATION ${WARPFOLD_DATA_DIR}/docs)
+install(FILES model/types.hpp DESTINATION ${WARPFOLD_DATA_DIR}/model)
+install(DIRECTORY model/base model/unit DESTINATION ${WARPFOLD_DATA_DIR}/model FILES_MATCHING PATTERN "*.hpp")
+install(TARGETS warpfold_red_trace RUNTIME DESTINATION lib/warpfold)
 # Written by the command when it was built. Debian's zsh looks elsewhere than one's own under /usr/local.
 set(WARPFOLD_PAGES ${PROJECT_BINARY_DIR}/pages)
 install(DIRECTORY ${WARPFOLD_PAGES}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")

@@ -36,12 +36,18 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE ${deb_release})
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME warpfold)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION electronics)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "python3, python3-numpy")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "python3")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "python3-numpy")
+# Each for some of the tools, which name what they miss.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "berkeley-abc | yosys-abc, fpga-icestorm, g++, graywolf, iverilog, klayout, magic, \
+make, netgen-lvs, nextpnr-ice40, opensta, python3-jsonschema, python3-matplotlib, python3-yaml, qflow, qrouter, snakemake, \
+verilator, yosys, z3")
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION
 "Replays traces of the atomic additions of CUDA kernels on a model of a GPU,
 with the ARC reduction unit in its sub-cores and without it, and prints
-cycles, traffic and additions. Holds the warpfold command, machine files, the
-SystemVerilog of the unit and a Python package that reads traces and results.")
+cycles, traffic and additions. Holds the warpfold command with its tools,
+machine files, traces, the SystemVerilog of the unit and a Python package that
+reads traces and results.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libwarpfold-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

@@ -41,7 +41,7 @@ mapfile -t python_files < <(sources python)
 mapfile -t model_files < <(sources model)
 mapfile -t outside_wrapper < <(sources model | grep -v -e '^model/unit/rtl_unit\.cpp$' -e '^model/systemc/arc_subcore_rtl\.cpp$')
 mapfile -t rtl_files < <(find rtl -name '*.sv' -o -name '*.svh' | sort)
-mapfile -t synth_files < <(find synth python/warpfold/tools/synth scripts/synth.sh -type f ! -name '*.md' ! -name '*.json' | sort)
+mapfile -t synth_files < <(find synth python/warpfold/tools/synth -type f ! -name '*.md' ! -name '*.json' | sort)
 
 rule "traces/ knows neither model nor rtl" '#include "(model|rtl|tb|synth)/' "${trace_files[@]}"
 rule "traces/format does not know what records or imports" '#include "traces/(capture|import)/' "${format_files[@]}"
@@ -51,8 +51,10 @@ rule "what is loaded into programs knows no more than the protocol" '#include "t
   traces/record/inject/*.[ch]pp traces/record/device/*.cu
 rule "traces/import knows traces/format alone" '#include "traces/(?!(format|import)/)' "${import_files[@]}"
 mapfile -t cost_files < <(find python/warpfold/tools/costs -name '*.py' | sort)
-rule "what reads machine code knows itself alone, for the recorder runs it where there is nothing else" \
-  '^\s*(from|import) +(\.\.|warpfold)' "${cost_files[@]}"
+rule "what reads machine code knows what all tools share alone, for the recorder runs it where there is nothing else" \
+  '^\s*(from|import) +(\.\.(?!base)|warpfold)' "${cost_files[@]}"
+mapfile -t base_files < <(find python/warpfold/tools/base -name '*.py' | sort)
+rule "what all tools share knows no tool" '^\s*(from|import) +(\.\.|warpfold)' "${base_files[@]}"
 rule "python/ knows of ours traces/format alone" '#include "(?!traces/format/)' "${python_files[@]}"
 # capture_rule FOLDER "what it may know" FOLDER|...: of traces/capture it includes these and itself alone.
 capture_rule() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Holds C++ and CUDA sources to .clang-format (version 14), the Python package to black, and the text files to no
-# trailing blanks.
+# Holds C++ and CUDA sources to .clang-format (version 14), the Python package to black and its types to mypy, and the
+# text files to no trailing blanks.
 #   scripts/check_format.sh [--fix]     --fix: format the sources
 # Other versions format otherwise: without version 14, which Debian 13 does not have, C++ is not looked at.
 # Exit code 1: something is not as it should be. 2: bad usage, or --fix without clang-format 14.
@@ -18,6 +18,7 @@ if (($# > 1)) || [[ $# == 1 && $1 != --fix ]]; then
 fi
 
 mapfile -t sources < <(find model traces python tb examples -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort)
+python=(--config python/pyproject.toml python synth/layout/picture.py)
 left_out=
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 if [[ -z $formatter ]] || ! grep -q 'version 14\.' < <("$formatter" --version); then
@@ -28,18 +29,21 @@ if [[ -z $formatter ]] || ! grep -q 'version 14\.' < <("$formatter" --version); 
   left_out=" (C++ not checked: no clang-format of version 14)"
   formatter=true
 fi
-command -v black >/dev/null || {
-  echo "check_format.sh: 'black' not found; it is in Debian's package black" >&2
-  exit 2
-}
+for program in black mypy; do
+  command -v "$program" >/dev/null || {
+    echo "check_format.sh: '$program' not found; it is in Debian's package $program" >&2
+    exit 2
+  }
+done
 if [[ ${1:-} == --fix ]]; then
   "$formatter" -i "${sources[@]}"
-  black -q python
+  black -q "${python[@]}"
   exit 0
 fi
 failed=0
 "$formatter" --dry-run -Werror "${sources[@]}" || failed=1
-black -q --check --diff python || failed=1
+black -q --check --diff "${python[@]}" || failed=1
+mypy --config-file python/pyproject.toml --no-error-summary || failed=1
 if grep -rnE '[[:blank:]]+$' --include='*.sv' --include='*.svh' --include='*.[ch]pp' --include='*.sh' \
   --include='*.py' --include='*.md' --include='*.toml' --include='CMakeLists.txt' \
   rtl model traces python tb examples cmake synth scripts docs ./*.md CMakeLists.txt; then

@@ -87,4 +87,4 @@ for kind in "${kinds[@]}"; do
   must verilator_coverage --write "$folder/$kind.dat" ${others[@]}
   must verilator_coverage --write "$folder/$kind.own" "${own[@]}"
 done
-"${tools[@]}" develop.coverage_report "$folder" "${kinds[@]}" "$@"
+"${tools[@]}" coverage-report "$folder" "${kinds[@]}" "$@"

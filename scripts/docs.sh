@@ -8,11 +8,11 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$(readlink -f "$0")")/lib.sh"
-help_first develop.docs.run "$@"
+help_first docs "$@"
 
 if [[ ${1:-} == --form ]]; then
   (($# == 1)) || die "--form goes alone"
-  exec "${tools[@]}" develop.docs.form
+  exec "${tools[@]}" docs-form
 fi
-prepare_simulator "${packages_correlate[@]}"
-exec "${tools[@]}" develop.docs.run "$@"
+prepare_simulator python3-matplotlib
+exec "${tools[@]}" docs "$@"

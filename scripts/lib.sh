@@ -8,7 +8,7 @@ jobs=$(nproc)
 # The Python that Debian's packages are for, whatever else PATH has.
 debian_python=/usr/bin/python3
 [[ -x $debian_python ]] || debian_python=python3
-# Runs a module of the Python package, and leaves nothing compiled in the checkout.
+# Runs a tool of python/warpfold/tools/list.txt, and leaves nothing compiled in the checkout.
 tools=("$debian_python" -B "$repo/python")
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -17,17 +17,19 @@ die() {
   exit 2
 }
 
-# With --help among the script's arguments: prints what the module says of its options, or, where it is "-" or its
-# packages are missing, the comment at the script's head, and ends the script. Before anything is installed or built.
-help_first() {  # module of Python, or -; arguments of the script
-  local module=$1 argument
+# With --help among the script's arguments: prints the comment at the script's head, or what the tool says of its options,
+# and ends the script. Before anything is installed or built.
+help_first() {  # tool, or -; arguments of the script
+  local tool=$1 argument
   shift
   for argument in "$@"; do
     case $argument in
       --) return 0 ;;
       -h | --help)
-        if [[ $module == - ]] || ! "${tools[@]}" "$module" --help 2>/dev/null; then
+        if [[ $tool == - ]]; then
           sed -n -e '1,2d' -e '/^#/!q' -e 's/^# \{0,1\}//p' "$0"
+        else
+          "${tools[@]}" "$tool" --help
         fi
         exit 0
         ;;
@@ -64,16 +66,11 @@ packages_run=(
   python3
 )
 packages_package=("${packages_run[@]}" dpkg-dev file gzip binutils)
-packages_correlate=(python3-matplotlib)
-packages_power=(verilator make opensta 'qflow-tech-osu018?')
-packages_evaluate=(iverilog "${packages_power[@]}" z3)
 packages_sweep=(snakemake python3-yaml python3-jsonschema)
-packages_figures=("${packages_sweep[@]}" python3-matplotlib python3-numpy)
-packages_layout=(yosys 'berkeley-abc|yosys-abc' opensta qflow qflow-tech-osu018 graywolf qrouter magic netgen-lvs klayout tcl python3)
-packages_fpga=(yosys 'berkeley-abc|yosys-abc' nextpnr-ice40 fpga-icestorm fpga-icestorm-chipdb python3)
 packages_fuzz=(clang libclang-rt-dev llvm)
 packages_test=(
-  "${packages_run[@]}" "${packages_figures[@]}" "${packages_fpga[@]}"
+  "${packages_run[@]}" "${packages_sweep[@]}" python3-matplotlib python3-numpy
+  nextpnr-ice40 fpga-icestorm fpga-icestorm-chipdb
   qflow'?' qflow-tech-osu018'?' graywolf'?' qrouter'?' magic'?' netgen-lvs klayout tcl
   libgtest-dev iverilog opensta make clang-format-14'?' black mypy z3 patch pkgconf zsh
   chromium chromium-driver python3-selenium
@@ -157,9 +154,6 @@ build_release() {  # target...
   cmake --build "$repo/build/release" --target "$@" -j "$jobs" >/dev/null
 }
 
-# What turns a trace into requests for a netlist; build_release unit_stimulus makes it.
-unit_stimulus=$repo/build/release/tb/power/unit_stimulus
-
 # Builds the simulator, with what it and the named packages bring; not where WARPFOLD names one.
 prepare_simulator() {
   [[ -z ${WARPFOLD:-} ]] || return 0
@@ -204,8 +198,8 @@ build_capture() {  # folder program...
 take_costs() {  # program folder costs.json [option of sass_cost.py]...
   echo "== instruction costs"
   command -v cuobjdump >/dev/null || die "no cuobjdump: install it or give --no-costs"
-  "${tools[@]}" costs.sass_cost dump --program "$1" --out "$2"
-  "${tools[@]}" costs.sass_cost costs "${@:4}" --sass "$2" --json "$3"
+  "${tools[@]}" kernel-costs dump --program "$1" --out "$2"
+  "${tools[@]}" kernel-costs costs "${@:4}" --sass "$2" --json "$3"
 }
 
 # Warp instructions that the costs predict beside those that ncu counts while the command runs, where it may.
@@ -217,7 +211,7 @@ compare_with_ncu() {  # costs.json counts.json ncu.csv kernels command...
   echo "== predicted against measured warp instructions"
   if ncu --clock-control none --metrics smsp__inst_executed.sum -k "regex:$4" --csv --log-file "$3" \
     "${@:5}" >/dev/null 2>&1; then
-    "${tools[@]}" costs.sass_cost predict --costs "$1" --counts "$2" --ncu "$3"
+    "${tools[@]}" kernel-costs predict --costs "$1" --counts "$2" --ncu "$3"
   else
     echo "ncu cannot read the counters here: not compared"
   fi

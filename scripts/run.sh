@@ -88,7 +88,7 @@ tail -n 1 out/build.log
 build/release/model/warpfold_sim sim traces/data/truck.wft --gpu rtx4090 --policy all --unit rtl \
   --json out/truck.json "${options[@]}"
 echo
-scripts/synth.sh --top "${top}_without_addr_match" --top "$top" --transistors-only \
+"${tools[@]}" synth --top "${top}_without_addr_match" --top "$top" --transistors-only \
   --json out/transistors.json
 echo
 echo "results: $results, out/transistors.json"

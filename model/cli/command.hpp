@@ -85,6 +85,7 @@ void add_regress(CLI::App& app, Command& command);
 void add_contract(CLI::App& app, Command& command);
 void add_report(CLI::App& app, Command& command);
 void add_lists(CLI::App& app, Command& command);
+void add_stimulus(CLI::App& app, Command& command);
 void add_pages(CLI::App& app, Command& command);
 
 }  // namespace warpfold::cli

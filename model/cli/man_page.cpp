@@ -154,7 +154,8 @@ std::string see_also(const NamedCommand& command, const std::vector<NamedCommand
 
 constexpr std::string_view kFiles =
     ".TP\n.I share/warpfold/gpus/*.toml\nMachine files of the built\\-in GPUs.\n"
-    ".TP\n.I share/warpfold/rtl\nThe SystemVerilog of the unit.\n";
+    ".TP\n.I share/warpfold/rtl\nThe SystemVerilog of the unit.\n"
+    ".TP\n.I share/warpfold/traces\nTraces that the tools take by their names.\n";
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "model/cli/command.hpp"
+#include "model/cli/tools.hpp"
 #include "model/results/output_file.hpp"
 
 namespace warpfold::cli {
@@ -32,12 +33,13 @@ std::vector<NamedCommand> listed_commands(const CLI::App& app) {
 
 namespace {
 
-int write_pages(const CLI::App& app, const std::filesystem::path& folder) {
+int write_pages(CLI::App& app, const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
     throw UsageError("cannot make folder " + folder.string() + ": " + error.message());
   }
+  describe_tools(app);
   const std::vector<NamedCommand> all = listed_commands(app);
   for (const NamedCommand& command : all) {
     OutputFile(folder / (page_name(command) + ".1")).write(man_page(command, all));

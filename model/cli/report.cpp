@@ -77,7 +77,7 @@ void add_report(CLI::App& app, Command& command) {
       ->check(refuse_empty);
   report
       ->add_option("--area", arguments->files.area,
-                   "Areas of 'scripts/synth.sh --json', or synth/baseline.json: adds the\n"
+                   "Areas of 'warpfold synth --json', or synth/baseline.json: adds the\n"
                    "transistors of each kind of unit")
       ->type_name("FILE")
       ->multi_option_policy(kTakeLast)

@@ -245,7 +245,7 @@ constexpr HeaderChange kRecost = {
     "Write a trace with other instruction costs",
     "Trace to read",
     "--costs",
-    "Costs of the kernels, from python3 python costs.sass_cost",
+    "Costs of the kernels, from python3 python kernel-costs",
     "Example: a change of the kernels that changes what they issue, not what they add\n"
     "  warpfold trace recost truck.wft changed.wft --costs costs.json",
     trace::trace_recost,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A unit of somebody else, in a shared object that is loaded while the program runs. The object is
 // compiled with the headers of this folder and says so in the table that warpfold_unit() returns;
-// scripts/evaluate_unit.sh makes one of RTL, docs/evaluate.md shows one in C++.
+// warpfold evaluate makes one of RTL, docs/evaluate.md shows one in C++.
 // Owned by the command; units that it has made live no longer.
 //
 // Whatever such a unit throws becomes a UnitError that says in which of its cycles. What it does to

@@ -3,16 +3,22 @@
 
 import json
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import Error
+
+# A path as a caller has it.
+Name = str | os.PathLike[str]
 
 SCHEMA = "warpfold.sim/1"
 
 
-def results(paths):
+def results(paths: Name | Iterable[Name]) -> list[dict[str, Any]]:
     """Runs of results files as a list of flat dicts, in the order of the files and of the runs in them.
 
     paths: one path or several. Keys and units are those of docs/results-file.md; a nested one has its way in it:
@@ -24,7 +30,7 @@ def results(paths):
     return [{"file": os.fspath(path), **_flat(run)} for path in paths for run in _runs(path)]
 
 
-def columns(rows):
+def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
     """Such rows, or some of them, as a dict of NumPy arrays of shape (len(rows),), one for each key of any row.
 
     Integers are int64, numbers float64 with NaN for None, truths bool; everything else is an array of objects, with
@@ -34,7 +40,7 @@ def columns(rows):
     return {key: _column([row.get(key) for row in rows]) for key in keys}
 
 
-def _runs(path):
+def _runs(path: Name) -> list[dict[str, Any]]:
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -50,8 +56,8 @@ def _runs(path):
     return runs
 
 
-def _flat(tree, way=""):
-    flat = {}
+def _flat(tree: dict[str, Any], way: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
     for key, value in tree.items():
         if isinstance(value, dict):
             flat.update(_flat(value, f"{way}{key}."))
@@ -60,7 +66,7 @@ def _flat(tree, way=""):
     return flat
 
 
-def _column(values):
+def _column(values: list[Any]) -> NDArray[Any]:
     kinds = {type(value) for value in values}
     if kinds == {bool}:
         return np.array(values, np.bool_)

@@ -5,22 +5,38 @@ import json
 import os
 import threading
 import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import c_int32, c_uint32, c_uint64
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import Error
-from .library import EVENT_COLUMNS, LANE_COLUMNS, LEFT_OUT, LIBRARY, NO_LANES, empty_columns, last_error, pointer
+from .library import (
+    EVENT_COLUMNS,
+    LANE_COLUMNS,
+    LEFT_OUT,
+    LIBRARY,
+    NO_LANES,
+    Arrays,
+    Kinds,
+    empty_columns,
+    last_error,
+    pointer,
+)
+
+# Columns of some CTAs, from how many events, rows of lanes and words of values they have.
+Fill = Callable[[list[int]], Arrays]
 
 
 class Lanes(NamedTuple):
     """The active lanes of events, a row for each lane: ordered by event, then by lane. Arrays of shape (rows,)."""
 
-    event: np.ndarray  # int64: position of its event in the columns of Events
-    lane: np.ndarray  # int32, 0..31
-    primitive: np.ndarray  # int64: index of the element that the lane adds to
-    address: np.ndarray  # uint64: byte address as on the GPU of the recording
+    event: NDArray[np.int64]  # position of its event in the columns of Events
+    lane: NDArray[np.int32]  # 0..31
+    primitive: NDArray[np.int64]  # index of the element that the lane adds to
+    address: NDArray[np.uint64]  # byte address as on the GPU of the recording
 
 
 class Events:
@@ -39,13 +55,22 @@ class Events:
     primitive  int64   that primitive; where the event is not uniform, that of its lowest active lane
     """
 
-    def __init__(self, trace, site, begin, end):
+    cta: NDArray[np.int64]
+    warp: NDArray[np.int32]
+    order: NDArray[np.int32]
+    site: NDArray[np.int32]
+    mask: NDArray[np.uint32]
+    lanes: NDArray[np.int32]
+    uniform: NDArray[np.bool_]
+    primitive: NDArray[np.int64]
+
+    def __init__(self, trace: "Trace", site: str | int | None, begin: int, end: int) -> None:
         """For Trace alone: events of its CTAs begin..end - 1 of the file."""
         self._trace, self._begin, self._end = trace, begin, end
         self._sites = trace._chosen(site)
         choice = [NO_LANES if i in self._sites else LEFT_OUT for i in range(len(trace.sites))]
 
-        def fill(counts, _):
+        def fill(counts: list[int]) -> Arrays:
             arrays, structure = empty_columns(EVENT_COLUMNS, counts[0])
             LIBRARY.warpfold_events(trace._handle, structure)
             return arrays
@@ -53,17 +78,17 @@ class Events:
         for name, column in _joined(trace._pieces(begin, end, choice, fill), EVENT_COLUMNS).items():
             setattr(self, name, column)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.mask)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<warpfold.Events: {len(self)} events of {self._end - self._begin} CTAs of {self._trace.path}>"
 
-    def columns(self):
+    def columns(self) -> Arrays:
         """The columns as a dict of arrays, as pandas.DataFrame takes them."""
         return {name: getattr(self, name) for name in EVENT_COLUMNS}
 
-    def addresses(self, parameter=0):
+    def addresses(self, parameter: str | int = 0) -> Lanes:
         """Where the active lanes add one parameter: Lanes, with the address in bytes of each.
 
         parameter: its number in the site, or its name. Events of sites without it have no rows.
@@ -73,7 +98,7 @@ class Events:
         trace, choice = self._trace, self._choice(parameter)
         first = 0
 
-        def fill(counts, _):
+        def fill(counts: list[int]) -> Arrays:
             nonlocal first
             arrays, structure = empty_columns(LANE_COLUMNS, counts[1])
             LIBRARY.warpfold_lanes(trace._handle, first, structure)
@@ -82,7 +107,7 @@ class Events:
 
         return Lanes(**_joined(trace._pieces(self._begin, self._end, choice, fill), LANE_COLUMNS))
 
-    def values(self, parameter=0):
+    def values(self, parameter: str | int = 0) -> NDArray[Any]:
         """What the active lanes add, bit by bit as the GPU computed it, in the order of addresses(parameter).
 
         Of a site of type f32 float32 (rows,); f64 float64 (rows,); f16x2 float16 (rows, 2), the lower half first;
@@ -95,7 +120,7 @@ class Events:
         if len(types) > 1:
             raise Error(f"{trace.path}: the sites are of types {', '.join(sorted(types))}: take the events of one")
 
-        def fill(counts, _):
+        def fill(counts: list[int]) -> Arrays:
             words = np.empty(counts[2], np.uint32)
             LIBRARY.warpfold_values(trace._handle, pointer(words, c_uint32))
             return {"words": words}
@@ -103,7 +128,7 @@ class Events:
         words = _joined(trace._pieces(self._begin, self._end, choice, fill), {"words": np.uint32})["words"]
         return _of_words(words, types.pop())
 
-    def _choice(self, parameter):
+    def _choice(self, parameter: str | int) -> list[int]:
         """For each site of the trace what the library is to take of it."""
         choice = [LEFT_OUT] * len(self._trace.sites)
         for i in self._sites:
@@ -126,7 +151,7 @@ class Trace:
     len(trace) is the number of these CTAs, and iterating gives the Events of one after the other.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         """path: of a .wft file. Raises Error if it cannot be read or is not sound."""
         self.path = os.fspath(path)
         self._handle = LIBRARY.warpfold_open(os.fsencode(path))
@@ -134,53 +159,55 @@ class Trace:
             raise Error(last_error())
         weakref.finalize(self, LIBRARY.warpfold_close, self._handle)
         self._lock = threading.Lock()
-        self.header = json.loads(LIBRARY.warpfold_header(self._handle))
-        self.sites, self.arrays = self.header["sites"], self.header["arrays"]
-        self.ctas = np.empty(LIBRARY.warpfold_cta_count(self._handle), np.int64)
+        self.header: dict[str, Any] = json.loads(LIBRARY.warpfold_header(self._handle))
+        self.sites: list[dict[str, Any]] = self.header["sites"]
+        self.arrays: list[dict[str, Any]] = self.header["arrays"]
+        self.ctas: NDArray[np.int64] = np.empty(LIBRARY.warpfold_cta_count(self._handle), np.int64)
         LIBRARY.warpfold_cta_ids(self._handle, self.ctas.ctypes.data)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.ctas)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"<warpfold.Trace {self.path}: kernel {self.header['kernel']}, {len(self)} CTAs, "
             f"{LIBRARY.warpfold_event_count(self._handle)} events at {len(self.sites)} sites>"
         )
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Events]:
         return self.chunks(ctas=1)
 
-    def events(self, site=None):
+    def events(self, site: str | int | None = None) -> Events:
         """All events of the file, or those of one site, a name or an index. 37 bytes an event."""
         return Events(self, site, 0, len(self))
 
-    def chunks(self, ctas=64, site=None):
+    def chunks(self, ctas: int = 64, site: str | int | None = None) -> Iterator[Events]:
         """Iterates over the Events of that many CTAs at a time: work on a trace of any size in bounded memory."""
         if not isinstance(ctas, (int, np.integer)) or ctas < 1:
             raise Error(f"chunks of {ctas!r} CTAs cannot be: at least 1")
         self._chosen(site)
         return (Events(self, site, begin, min(begin + ctas, len(self))) for begin in range(0, len(self), ctas))
 
-    def work(self):
+    def work(self) -> dict[str, int]:
         """Passes of all warps along each path, by its name: those without an event and those that end in one.
 
         Times the path's cost (header["costs"]) these are the warp instructions of the file's CTAs without reductions.
         """
-        paths = self.header["paths"]
+        paths: list[str] = self.header["paths"]
         taken = np.array(
             [paths.index(site["taken_path"]) if site["taken_path"] else -1 for site in self.sites], np.int32
         )
         passes = np.zeros(len(paths), np.uint64)
 
-        def fill(_counts, _):
+        def fill(_: list[int]) -> Arrays:
             LIBRARY.warpfold_work(self._handle, pointer(taken, c_int32), pointer(passes, c_uint64))
+            return {}
 
         for _ in self._pieces(0, len(self), [LEFT_OUT] * len(self.sites), fill):
             pass
         return dict(zip(paths, passes.tolist()))
 
-    def _chosen(self, site):
+    def _chosen(self, site: str | int | None) -> list[int]:
         """Indices of the sites that are meant."""
         if site is None:
             return list(range(len(self.sites)))
@@ -190,8 +217,8 @@ class Trace:
             raise Error(f"{self.path}: no site {site!r}; there are: {', '.join(names)}")
         return [index]
 
-    def _pieces(self, begin, end, choice, fill):
-        """fill(counts, choice) for some CTAs after the other, as many as the library takes at once."""
+    def _pieces(self, begin: int, end: int, choice: list[int], fill: Fill) -> Iterator[Arrays]:
+        """fill(counts) for some CTAs after the other, as many as the library takes at once."""
         wanted, counts = np.array(choice, np.int32), np.zeros(3, np.uint64)
         while begin < end:
             with self._lock:
@@ -200,37 +227,38 @@ class Trace:
                 )
                 if begin < 0:
                     raise Error(last_error())
-                piece = fill(counts.tolist(), choice)
+                piece = fill([int(count) for count in counts])
             yield piece
 
 
-def _index(wanted, names):
+def _index(wanted: str | int, names: Sequence[str]) -> int | None:
     """Position of what is meant, a name or a position; None if there is none."""
     if isinstance(wanted, str):
         return names.index(wanted) if wanted in names else None
     return int(wanted) if isinstance(wanted, (int, np.integer)) and 0 <= wanted < len(names) else None
 
 
-def _listed(sites, chosen):
+def _listed(sites: Sequence[dict[str, Any]], chosen: Iterable[int]) -> str:
     return "; ".join(
         f"site {sites[i]['name']}: {', '.join(entry['name'] for entry in sites[i]['parameters'])}" for i in chosen
     )
 
 
-def _joined(pieces, kinds):
+def _joined(pieces: Iterable[Arrays], kinds: Kinds) -> Arrays:
     """Each column in one array. Frees the pieces of a column before it joins the next."""
-    pieces = list(pieces)
+    found = list(pieces)
     return {
-        name: np.concatenate([piece.pop(name) for piece in pieces]) if pieces else np.empty(0, kind)
+        name: np.concatenate([piece.pop(name) for piece in found]) if found else np.empty(0, kind)
         for name, kind in kinds.items()
     }
 
 
-def _of_words(words, kind):
+def _of_words(words: NDArray[Any], kind: str) -> NDArray[Any]:
     if kind == "f32":
         return words.view(np.float32)
     if kind == "f64":
         return words.view(np.float64)
     if kind == "f16x2":
         return words.view(np.float16).reshape(-1, 2)
-    return np.stack([words << 16, words & np.uint32(0xFFFF0000)], axis=1).view(np.float32)
+    halves: NDArray[Any] = np.stack([words << 16, words & np.uint32(0xFFFF0000)], axis=1)
+    return halves.view(np.float32)

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of calibrate: rules on measurements that are made up, and the shipped machines from the shipped ones."""
 
-import contextlib
 import copy
-import io
 import json
-import subprocess
 import tempfile
 import tomllib
 import unittest
@@ -15,6 +12,7 @@ from warpfold.tools.calibrate import calibrate, rules
 from warpfold.tools.calibrate.derive import derive
 from warpfold.tools.calibrate.machine_file import Base
 from warpfold.tools.calibrate.measurement import Measurement, Missing
+from tb.tools import run_tool
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -245,11 +243,7 @@ class Shipped(unittest.TestCase):
 
 
 def run(*args):
-    """Exit code, output and errors of the command."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = calibrate.main([str(arg) for arg in args])
-    return code, out.getvalue(), err.getvalue()
+    return run_tool("calibrate", *args)
 
 
 class Command(unittest.TestCase):
@@ -287,7 +281,7 @@ class Command(unittest.TestCase):
 
     def test_bad_input(self):
         good = GPUS / "h100-microbench.json"
-        self.refused("not results of warpfold_microbench", "--name", "x", "--measurements", self.measurements("{}"))
+        self.refused("m.json: is not warpfold.microbench/1", "--name", "x", "--measurements", self.measurements("{}"))
         self.refused("no.json", "--name", "x", "--measurements", self.folder / "no.json")
         self.refused("is no name", "--name", "a/b", "--measurements", good)
         self.refused("base machine h300", "--name", "x", "--base", "h300", "--measurements", good)
@@ -296,17 +290,11 @@ class Command(unittest.TestCase):
         old["gpu"]["compute_capability"] = 61
         self.refused("needed is 7.0", "--name", "x", "--measurements", self.measurements(old))
 
-    def test_the_script(self):
-        script = ROOT / "scripts/calibrate.sh"
-        for words, part in ((["--measurements", "x"], "needs --name"), (["--name"], "--name needs a value"),
-                            (["--fast"], "unknown option --fast")):
-            done = subprocess.run([script, *words], capture_output=True, text=True, check=False)
-            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1))
-            self.assertIn(part, done.stderr)
-        done = subprocess.run([script, "--name", "h100", "--measurements", GPUS / "h100-microbench.json",
-                               "--no-replay", "--out", self.folder], capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertTrue((self.folder / "h100.toml").exists())
+    def test_bad_usage(self):
+        for words, part in ((["--measurements", "x"], "--name"), (["--name"], "--name: expected one argument"),
+                            (["--name", "x", "--fast"], "unrecognized arguments: --fast"),
+                            (["--name", "x", "--measurements", "x", "--energy"], "--energy measures")):
+            self.refused(part, *words)
 
 
 if __name__ == "__main__":

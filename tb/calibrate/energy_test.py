@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """calibrate/energy.py: made-up launches give back the energies that they were made with."""
 
-import contextlib
-import io
 import json
 import tempfile
 import tomllib
@@ -11,6 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 from warpfold.tools.calibrate import calibrate, energy
+from tb.tools import run_tool
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -54,15 +53,13 @@ class Energies(unittest.TestCase):
         for number, content in enumerate(contents):
             files.append(self.folder / f"e{number}.json")
             files[-1].write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), \
-                mock.patch.object(energy, "simulated", lambda machine, trace, policies, jobs:
+        with mock.patch.object(energy, "simulated", lambda machine, trace, policies, jobs:
                                   {policy: run_of(policy) for policy in policies}):
-            code = calibrate.main(["--name", "mine", "--measurements", str(GPUS / "h100-microbench.json"), "--no-replay",
-                                   "--out", str(self.folder / "out"),
-                                   *(word for file in files for word in ("--energies", str(file)))])
+            code, out, err = run_tool("calibrate", "--name", "mine", "--measurements", GPUS / "h100-microbench.json",
+                                      "--no-replay", "--out", self.folder / "out",
+                                      *(word for file in files for word in ("--energies", file)))
         made = self.folder / "out/mine.toml"
-        return code, out.getvalue(), err.getvalue(), made.read_text(encoding="utf-8") if made.exists() else None
+        return code, out, err, made.read_text(encoding="utf-8") if made.exists() else None
 
     def refused(self, part, *contents):
         code, _, err, made = self.make(*contents)
@@ -92,7 +89,7 @@ class Energies(unittest.TestCase):
         self.assertIn("nowhere: measured, but there is no trace of it\n", out)
 
     def test_bad_input_leaves_no_machine(self):
-        self.refused("not energies of warpfold_capture", "{")
+        self.refused("e0.json: is not JSON", "{")
         self.refused("not energies of warpfold_capture", {"scenes": [{"scene": "truck", "energy": []}]})
         self.refused("e0.json: energies of NVIDIA H200, the microbenchmarks are of " + H100,
                      scene("truck", gpu="NVIDIA H200"))

@@ -3,8 +3,6 @@
 disassembler with its blanks squeezed; sw_b, skip and cccl without the helper code that only diverged warps
 reach. Expected numbers were counted in the listings by hand where they are written out."""
 
-import contextlib
-import io
 import json
 import os
 import re
@@ -20,6 +18,7 @@ from warpfold.tools.costs.instructions import NO_BARRIER, Instruction, SassError
 from warpfold.tools.costs.prediction import predict_variant
 from warpfold.tools.costs.reductions import Ways, ranges
 from warpfold.tools.costs.shapes import SEGMENTS, WORKLOADS, Shape
+from tb.tools import run_tool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -535,10 +534,7 @@ class Refusals(unittest.TestCase):
 
 class Commands(unittest.TestCase):
     def run_main(self, *arguments):
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = sass_cost.main(list(arguments))
-        return code, out.getvalue(), err.getvalue()
+        return run_tool("kernel-costs", *arguments)
 
     def test_costs_and_prediction(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -599,7 +595,7 @@ class Commands(unittest.TestCase):
                         file.write(content)
                 code, _, err = self.run_main("costs", "--sass", folder)
             self.assertEqual((code, err.count("\n")), (2, 1))
-            self.assertRegex(err, message + ".*: kernel_code.py reads any, `warpfold record` records it")
+            self.assertRegex(err, message + ".*: kernel-code reads any, `warpfold record` records it")
 
     def test_a_cubin_is_disassembled(self):
         # cuobjdump names no architecture beside the registers of a cubin.
@@ -621,7 +617,7 @@ class Commands(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             code, out, err = self.run_main("costs", "--sass", folder)
             self.assertEqual((code, out), (2, ""))
-            self.assertRegex(err, r"\Asass_cost\.py: .*holds no sm_\*\.sass; make them with dump\n\Z")
+            self.assertRegex(err, r"\Akernel-costs: .*holds no sm_\*\.sass; make them with dump\n\Z")
             code, _, err = self.run_main("predict", "--costs", os.path.join(folder, "x"), "--counts", "y")
             self.assertEqual(code, 2)
             self.assertEqual(err.count("\n"), 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic of correlate.py on results that are made up."""
+"""The arithmetic of `warpfold correlate` on results that are made up."""
 
 import argparse
 import json
@@ -10,6 +10,7 @@ import unittest
 import unittest.mock
 
 from warpfold.tools import correlate
+from tb.tools import run_tool
 
 
 def point(trace, policy, modelled, measured, workload="3D-TK"):
@@ -132,7 +133,7 @@ class Arithmetic(unittest.TestCase):
 
         args = argparse.Namespace(arch="sm_90", policy=None, gpu="h200", jobs=1, clock=1.0, launch_us=5.0,
                                   as_shipped=as_shipped)
-        with unittest.mock.patch.object(correlate, "run", run):
+        with unittest.mock.patch.object(correlate, "simulator", run):
             return correlate.correlate_all(list(lanes), args)
 
     def test_the_choice_of_a_threshold(self):
@@ -156,10 +157,11 @@ class Arithmetic(unittest.TestCase):
         def run(*_arguments, **_options):
             self.fail("a simulation was begun")
 
-        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(correlate, "run", run), \
-                unittest.mock.patch.dict(correlate.sys.modules, {"matplotlib": None}), \
-                unittest.mock.patch.object(correlate.sys, "stderr"):
-            self.assertEqual(correlate.main(["x.wft", "--out", os.path.join(folder, "out")]), 2)
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(correlate, "simulator", run), \
+                unittest.mock.patch.dict(correlate.sys.modules, {"matplotlib": None}):
+            code, _, err = run_tool("correlate", "x.wft", "--out", os.path.join(folder, "out"))
+            self.assertEqual((code, err.count("\n")), (2, 1), err)
+            self.assertIn("python3-matplotlib", err)
             self.assertEqual(os.listdir(folder), [])
 
     def test_a_plot(self):

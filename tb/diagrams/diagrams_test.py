@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The diagrams in docs/pictures are those that python3 python results.diagrams draws, and can be read by everybody."""
+"""The diagrams in docs/pictures are those that python3 python diagrams draws, and can be read by everybody."""
 
 import re
 import subprocess
@@ -13,7 +13,7 @@ from pathlib import Path
 from warpfold.tools.results import diagram_parts, diagrams
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = (ROOT / "python", "results.diagrams")
+SCRIPT = ("-B", ROOT / "python", "diagrams")
 
 SVG = "{http://www.w3.org/2000/svg}"
 SMALLEST = 11  # pixels
@@ -42,7 +42,7 @@ class Diagrams(unittest.TestCase):
             kept = ROOT / "docs/pictures" / path.name
             self.assertTrue(kept.is_file(), f"{kept.name} is missing")
             self.assertEqual(kept.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"),
-                             f"{kept.name}: run python3 python results.diagrams")
+                             f"{kept.name}: run python3 python diagrams")
 
     def test_each_is_shown_in_a_page(self):
         pages = "".join(path.read_text(encoding="utf-8")

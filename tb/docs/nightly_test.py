@@ -8,6 +8,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from warpfold.tools.commands import tools
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -21,6 +23,9 @@ class Nightly(unittest.TestCase):
             shutil.copy(ROOT / "scripts" / name, self.root / "scripts" / name)
         for line in self.nightly("--list").stdout.splitlines():
             self.stand_in(line[68:].split()[0])
+        tool = f'import sys; print(*sys.argv[1:], file=open("{self.root}/called", "a"))'
+        (self.root / "python").mkdir()
+        (self.root / "python/__main__.py").write_text(tool, encoding="utf-8")
 
     def stand_in(self, script, code=0):
         path = self.root / script
@@ -36,17 +41,23 @@ class Nightly(unittest.TestCase):
         path = self.root / "called"
         return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
-    def test_every_check_is_a_script_of_the_repository(self):
+    def test_every_check_is_a_script_of_the_repository_or_a_tool(self):
         lines = self.nightly("--list").stdout.splitlines()
         self.assertGreaterEqual(len(lines), 10)
         for line in lines:
-            self.assertTrue((ROOT / line[68:].split()[0]).is_file(), line)
+            words = line[68:].split()
+            if words[0] == "python3":
+                self.assertEqual(words[:3], ["python3", "-B", "python"])
+                self.assertIn(words[3], tools())
+            else:
+                self.assertTrue((ROOT / words[0]).is_file(), line)
         self.assertEqual(self.called(), [])
 
     def test_all_without_a_gpu(self):
         done = self.nightly()
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(self.called()[:2], ["docs.sh --nightly", "regress.sh --seeds 20"])
+        self.assertEqual(self.called()[:4], ["test.sh --nightly", "test.sh --elsewhere", "docs.sh --nightly", "regress.sh --seeds 20"])
+        self.assertIn("synth --check", self.called())
         self.assertNotIn("sanitize.sh ", self.called())
         without = [line.split()[0] for line in self.nightly("--list").stdout.splitlines() if not line.startswith("gpu-")]
         self.assertEqual([line.split()[0] for line in done.stdout.splitlines()], without)

@@ -63,6 +63,7 @@ class Case(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name) / "repo"
         shutil.copytree(PYTHON, self.root / "python", ignore=shutil.ignore_patterns("__pycache__", "*.md"))
+        self.write("rtl/arc.f", "")  # by which a checkout is known
         self.simulator = self.root / "warpfold"
         self.write("warpfold", SIMULATOR).chmod(0o755)
         self.write("scripts/tool.sh", "#!/bin/sh\n# A tool.\n#   scripts/tool.sh [--fast]\nexit 0\n").chmod(0o755)
@@ -76,8 +77,8 @@ class Case(unittest.TestCase):
         return path
 
     def program(self, name, *arguments):
-        return subprocess.run([sys.executable, "-B", self.root / "python", f"develop.docs.{name}", *arguments], text=True,
-                              capture_output=True, check=False)
+        return subprocess.run([sys.executable, "-B", self.root / "python", name, *arguments], text=True,
+                              capture_output=True, check=False, cwd=self.root)
 
     def assert_ends(self, done, code, words):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
@@ -87,7 +88,7 @@ class Case(unittest.TestCase):
 class Commands(Case):
     def run_page(self, text, *options):
         page = self.write("docs/manual.md", text)
-        return self.program("run", "--warpfold", str(self.simulator), "--build", str(self.root), *options,
+        return self.program("docs", "--warpfold", str(self.simulator), "--build", str(self.root), *options,
                             str(page))
 
     def test_sound_page(self):
@@ -194,21 +195,21 @@ class Commands(Case):
 class Form(Case):
     def broken(self, name, text, words):
         self.write(name, text)
-        self.assert_ends(self.program("form"), 1, words)
+        self.assert_ends(self.program("docs-form"), 1, words)
 
     def test_sound_pages(self):
-        self.assert_ends(self.program("form"), 0, "pages: 2, ok")
+        self.assert_ends(self.program("docs-form"), 0, "pages: 2, ok")
 
     def test_length_of_the_readme(self):
         text = "# It\n\n```console\n$ warpfold gpus\n...\n```\n"
         self.write("README.md", text + "\n" * 144)
-        self.assert_ends(self.program("form"), 0, "ok")
+        self.assert_ends(self.program("docs-form"), 0, "ok")
         self.broken("README.md", text + "\n" * 145, "README.md:151: 151 lines, more than 150")
 
     def test_long_paragraphs(self):
         line = "ninety-nine letters and blanks, of which six make a paragraph, and a seventh makes one too many. \n"
         self.write("tb/README.md", "# Tests\n\n" + line * 6 + "\n" + line * 6 + "\n## More\n" + line * 6)
-        self.assert_ends(self.program("form"), 0, "ok")
+        self.assert_ends(self.program("docs-form"), 0, "ok")
         self.broken("tb/README.md", "# Tests\n\n" + line * 7, "tb/README.md:3: a paragraph of")
         self.broken("tb/README.md", "# Tests\n" + line * 7, "tb/README.md:2: a paragraph of")
         self.broken("tb/README.md", "- item\n\n" + line * 7, "tb/README.md:3: a paragraph of")
@@ -217,7 +218,7 @@ class Form(Case):
                              "[" + "x" * 9 + "](docs/manual.md)\n<!-- " + line.strip() * 9 + " -->\n"):
             with self.subTest(text=no_paragraph[:20]):
                 self.write("tb/README.md", "# Tests\n\n" + no_paragraph.replace("(docs/", "(../docs/"))
-                self.assert_ends(self.program("form"), 0, "ok")
+                self.assert_ends(self.program("docs-form"), 0, "ok")
 
     def test_links(self):
         for link in ("[x](none.md)", "![x](none.svg)", '<img src="none.svg">', "[x](manual.md#none)", "[x](#none)",
@@ -226,7 +227,7 @@ class Form(Case):
                 self.broken("docs/more.md", f"# More\n\n![](manual.md)\n{link}\n", "docs/more.md:4: a link leads")
         self.write("docs/more.md", "# A `more`: 2 x\n\n![](manual.md) [a](#a-more-2-x) [b](manual.md#gpus-and-more)\n"
                                    "[c](https://example.org/none) `[d](none)` [e](../README.md#it)\n")
-        self.assert_ends(self.program("form"), 0, "ok")
+        self.assert_ends(self.program("docs-form"), 0, "ok")
 
     def test_pages_for_users_have_examples(self):
         self.broken("docs/more.md", "# More\n\nWords.\n", "docs/more.md:1: a page for users without")
@@ -234,7 +235,7 @@ class Form(Case):
         self.write("docs/notebook.md", "# Words\n")
         self.write("tb/README.md", "# Words\n")
         self.write("docs/numbers/README.md", "# Words\n")
-        self.assert_ends(self.program("form"), 0, "ok")
+        self.assert_ends(self.program("docs-form"), 0, "ok")
 
     def test_hedges(self):
         for text in ("It is 2.1 in place of 2.0.\n", "| a | the model before |\n", "- It has one of its own.\n",

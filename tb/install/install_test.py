@@ -110,6 +110,10 @@ class Install(unittest.TestCase):
         self.assertIn("lib/libwarpfold_trace.a", files["libwarpfold-dev"])
         self.assertFalse({path for path in files["warpfold"] & files["libwarpfold-dev"] if path and not path.endswith("/")})
         self.assertRegex(run("dpkg-deb", "-f", packages["warpfold"], "Depends").stdout, r"libsystemc.*libzstd1")
+        self.assertRegex(run("dpkg-deb", "-f", packages["warpfold"], "Depends").stdout, r"\bpython3\b")
+        unpacked = self.folder / "unpacked"
+        run("dpkg-deb", "-x", packages["warpfold"], unpacked)
+        self.tools(unpacked / "usr")
         if shutil.which("lintian"):
             # Information about hardening apart, it finds nothing.
             done = run("lintian", "--allow-root", *packages.values())
@@ -158,12 +162,42 @@ class Install(unittest.TestCase):
     def test_python_package(self):
         package = self.prefix / "lib/python3/dist-packages/warpfold"
         self.assertEqual({path.name for path in package.iterdir()},
-                         {path.name for path in ROOT.glob("python/warpfold/*.py")} | {"libwarpfold_trace.so"})
+                         {path.name for path in ROOT.glob("python/warpfold/*.py")} | {"libwarpfold_trace.so", "tools"})
         if "sanitize" in ARGS.flags:
             return  # which Python alone cannot load
         # Without NumPy, which not every Python that runs this has.
         self.output(sys.executable, "-B", "-c", "import ctypes, sys; library = ctypes.CDLL(sys.argv[1]); "
                     "assert library.warpfold_open(b'nowhere') == 0", package / "libwarpfold_trace.so")
+
+    def tools(self, prefix):
+        """Each kind of tool on what it finds below a prefix alone."""
+        command, share = prefix / "bin/warpfold", prefix / "share/warpfold"
+        sweep = self.folder / "s.yaml"
+        sweep.write_text("sweeps: [{traces: [truck], machines: [h100], policies: [all], set: {lab.bytes: [4096]}}]\n",
+                         encoding="utf-8")
+        self.assertEqual(self.output(command, "sweep", "--dry-run", sweep).count("to do"), 9)
+        self.output(command, "fit-energy", "--help")
+        self.output(command, "yardstick", "--table", self.folder / "yardstick.csv")
+        self.assertEqual((self.folder / "yardstick.csv").read_bytes(), (share / "docs/yardstick.csv").read_bytes())
+        self.output(command, "calibrate", "--name", "h100", "--measurements", share / "gpus/h100-microbench.json",
+                    "--no-replay", "--out", self.folder / "made")
+        self.assertIn("bob ", self.output(command, "correlate", "--policy", "sw-s:0", share / "traces/data/bob.wft"))
+        if shutil.which("yosys"):
+            self.assertIn("arc_scheduler", self.output(command, "synth", "--top", "arc_scheduler", "--transistors-only"))
+        done = run(command, "results", "--check", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (2, "warpfold results: works on a checkout of Warpfold: run it in one\n"))
+
+    def test_tools(self):
+        self.tools(self.prefix)
+
+    def test_a_unit_of_others(self):
+        shutil.copytree(ROOT / "tb/evaluate/queued", self.folder / "queued")
+        toml = self.folder / "queued/unit.toml"
+        toml.write_text(toml.read_text(encoding="utf-8").replace("../../../rtl", str(self.prefix / "share/warpfold/rtl")),
+                        encoding="utf-8")
+        said = self.output(self.prefix / "bin/warpfold", "evaluate", "--rtl", self.folder / "queued", "--quick", "--only", "contract",
+                           "--out", self.folder / "evaluated", "--cache", self.folder / "cache")
+        self.assertRegex(said, r"contract +kept")
 
     def test_man_pages_and_completions(self):
         share = self.prefix / "share"

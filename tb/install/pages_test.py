@@ -38,6 +38,11 @@ def listed(text, title):
     return [words_of(entry) for entry in entries]
 
 
+def commands_of(text):
+    """What --help lists as commands, the tools among them."""
+    return [*listed(text, "Subcommands"), *listed(text, "Tools")]
+
+
 class Page:
     """A page taken apart as man(1) reads it."""
 
@@ -74,7 +79,7 @@ class Written(unittest.TestCase):
         subprocess.run([WARPFOLD, "pages", cls.folder], check=True)
         cls.commands = [[]]
         for words in cls.commands:
-            cls.commands += [[*words, entry.split()[0]] for entry in listed(help_of(words), "Subcommands")]
+            cls.commands += [[*words, entry.split()[0]] for entry in commands_of(help_of(words))]
 
 
 class Pages(Written):
@@ -95,7 +100,7 @@ class Pages(Written):
                 self.assertEqual(page.entries("ARGUMENTS"), listed(text, "Positionals"))
                 prefix = " ".join(["warpfold", *words])
                 self.assertEqual(page.entries("COMMANDS"),
-                                 [f"{prefix} {entry}" for entry in listed(text, "Subcommands")])
+                                 [f"{prefix} {entry}" for entry in commands_of(text)])
                 first, usage = text.splitlines()[:2]
                 self.assertEqual(page.text("NAME"), f"{prefix.replace(' ', '-')} - {first.rstrip('.')}")
                 self.assertEqual(page.text("SYNOPSIS"), usage.removeprefix("Usage: "))
@@ -103,7 +108,7 @@ class Pages(Written):
 
     def check_end(self, text, page, first):
         """Each paragraph behind the lists stands in one section."""
-        end = re.split(r"\n\n(?!Options:|Positionals:|Subcommands:)", text)[1:]
+        end = re.split(r"\n\n(?!Options:|Positionals:|Subcommands:|Tools:)", text)[1:]
         own = [words_of(part) for part in "\n\n".join(end).split("\n\n") if part.strip()]
         pages = [page.text("DESCRIPTION").removeprefix(first.rstrip(".") + ".").strip(), page.text("EXIT STATUS"),
                  page.text("EXAMPLES")]
@@ -123,7 +128,7 @@ class Pages(Written):
             self.assertEqual(done.stderr, "", path.name)
 
     def test_help_does_not_list_the_command_that_writes_them(self):
-        self.assertNotIn("pages", [entry.split()[0] for entry in listed(help_of([]), "Subcommands")])
+        self.assertNotIn("pages", [entry.split()[0] for entry in commands_of(help_of([]))])
 
     def test_bad_folder_is_one_line_and_exit_2(self):
         done = subprocess.run([WARPFOLD, "pages", self.folder / "warpfold.1" / "x"], capture_output=True, text=True,
@@ -148,6 +153,9 @@ TYPED = {
     "warpfold sim --policy sw-b:16,ph": ["16,phi"],
     "warpfold sim --json g": [],
     "warpfold gpus --h": ["--help"],
+    "warpfold syn": ["synth"],
+    "warpfold synth --tr": ["--transistors-only"],
+    "warpfold yardstick --gpu h": ["h200", "h100"],
 }
 
 
@@ -167,7 +175,7 @@ class Completion(Written):
         for words in self.commands:
             line = " ".join(["warpfold", *words]) + " "
             text = help_of(words)
-            self.assertEqual(self.complete(line), [entry.split()[0] for entry in listed(text, "Subcommands")], line)
+            self.assertEqual(self.complete(line), [entry.split()[0] for entry in commands_of(text)], line)
             options = [re.search(r"--[a-z0-9-]*[a-z0-9]", entry).group() for entry in listed(text, "Options")]
             self.assertEqual(self.complete(line + "-"), options, line)
 

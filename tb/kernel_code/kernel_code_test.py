@@ -2,9 +2,7 @@
 """Costs of ways through any kernel, on the machine code of kernels.cu. Expected numbers were counted in the listings
 by hand where they are written out."""
 
-import contextlib
 import glob
-import io
 import json
 import os
 import random
@@ -20,6 +18,7 @@ from warpfold.tools.costs.instructions import Instruction, SassError, UnknownFlo
 from warpfold.tools.costs.kernel_flow import KernelFlow
 from warpfold.tools.costs.kernel_ways import KernelWays
 from warpfold.tools.costs.liveness import Liveness
+from tb.tools import run_tool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -257,13 +256,7 @@ class Additions(unittest.TestCase):
 
 
 def run_main(*arguments, stdin=""):
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), mock.patch("sys.stdin", io.StringIO(stdin)):
-        try:
-            code = kernel_code.main(list(arguments))
-        except SystemExit as end:
-            code = end.code
-    return code, out.getvalue(), err.getvalue()
+    return run_tool("kernel-code", *arguments, stdin=stdin)
 
 
 class Commands(unittest.TestCase):
@@ -294,7 +287,7 @@ class Commands(unittest.TestCase):
     def test_a_kernel_that_is_not_understood(self):
         code, out, err = self.ways("chooses", {"ways": [[-1, 0x80]]})
         self.assertEqual((code, out), (3, ""))
-        self.assertRegex(err, r"\Akernel_code.py: chooses: BRX .*; record it without work between events\n\Z")
+        self.assertRegex(err, r"\Akernel-code: chooses: BRX .*; record it without work between events\n\Z")
 
     def test_bad_input_is_one_line(self):
         for data, message in (({}, "is not"), ({"ways": [[-1]]}, "is not"), ({"ways": [["a", 0]]}, "is not"),
@@ -307,8 +300,8 @@ class Commands(unittest.TestCase):
         for arguments, message in (
                 (("describe", "--text", path_of("unrolled"), "--function", "x"), "has no function x; it has unrolled"),
                 (("describe", "--text", self.write("e", ""), "--function", "x"), "no function in the disassembly"),
-                (("describe", "--text", "/nowhere", "--function", "x"), "/nowhere: cannot be read"),
-                (("describe", "--cubin", "/nowhere", "--function", "x"), "/nowhere: cannot be read"),
+                (("describe", "--text", "/nowhere", "--function", "x"), "/nowhere: No such file or directory"),
+                (("describe", "--cubin", "/nowhere", "--function", "x"), "/nowhere: cannot be read: no such file"),
                 (("ways", "--text", path_of("unrolled"), "--function", "unrolled", "--markers", "loads"), "--markers")):
             code, out, err = run_main(*arguments, stdin='{"ways": []}')
             self.assertEqual((code, out, err.count("\n")), (2, "", 1), arguments)

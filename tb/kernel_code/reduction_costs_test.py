@@ -2,8 +2,6 @@
 """The shipped costs of ARC-SW's code, and that the generator makes them: from a listing of the kernels of two
 parameters."""
 
-import contextlib
-import io
 import json
 import os
 import tempfile
@@ -13,6 +11,7 @@ from warpfold.tools.costs import reduction_costs
 from warpfold.tools.costs.cost import FIELDS, slots
 from warpfold.tools.costs.listings import Listings
 from warpfold.tools.costs.shapes import SEGMENTS
+from tb.tools import run_tool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -87,11 +86,9 @@ class Generator(unittest.TestCase):
     def test_bad_input_is_one_line(self):
         with tempfile.TemporaryDirectory() as folder:
             for sass, message in ((folder, "holds no sm_"), (LISTING, "has no warpfold_reduction_baseline_1")):
-                err = io.StringIO()
-                with contextlib.redirect_stderr(err):
-                    code = reduction_costs.main(["--sass", sass, "--json", os.path.join(folder, "x.json")])
-                self.assertEqual((code, err.getvalue().count("\n"), os.listdir(folder)), (2, 1, []))
-                self.assertRegex(err.getvalue(), message)
+                code, _, err = run_tool("reduction-costs", "--sass", sass, "--json", os.path.join(folder, "x.json"))
+                self.assertEqual((code, err.count("\n"), os.listdir(folder)), (2, 1, []))
+                self.assertRegex(err, message)
 
 
 if __name__ == "__main__":

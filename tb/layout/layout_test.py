@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of scripts/layout.sh and scripts/fpga.sh. Arguments: the classes to run; exits 77 where their tools are missing.
+"""Tests of `warpfold layout` and `warpfold fpga`. Arguments: the classes to run; exits 77 where their tools are missing.
 
 A small module goes through all tools: twice to the same GDS, and with faults planted in its layout and its netlist
 that the checks have to find.
@@ -19,6 +19,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from warpfold.tools import commands
 from warpfold.tools.synth import fpga, synth
 from warpfold.tools.synth.layout import clock, compare, layout, masks, netlist, repair, route, wires
 
@@ -28,7 +29,7 @@ TOP = "arc_lane_picker"
 
 
 def missing_tools(tools, files=()):
-    return [package for command, package in tools if not shutil.which(command)] + \
+    return [name for name in tools if not shutil.which(name)] + \
         [package for path, package in files if not Path(path).exists()]
 
 
@@ -130,35 +131,35 @@ def hash_of(text, modulus):
 class BadInput(unittest.TestCase):
     """One line, exit code 2."""
 
-    def refused(self, module, words, *arguments, **environment):
-        done = subprocess.run([sys.executable, "-B", str(ROOT / "python"), module, *arguments], capture_output=True,
+    def refused(self, tool, words, *arguments, **environment):
+        done = subprocess.run([sys.executable, "-B", str(ROOT / "python"), tool, *arguments], capture_output=True,
                               text=True, check=False, env=environment or None)
         self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
         self.assertIn(words, done.stderr)
 
     def test_both_scripts(self):
-        for module in ("synth.layout.layout", "synth.fpga"):
-            self.refused(module, "unknown top 'nothing'", "--top", "nothing")
-            self.refused(module, "cannot read", "--rtl", "/nonexistent")
-            self.refused(module, "cannot read /nonexistent", "--file-list", "/nonexistent")
-            self.refused(module, "no folder", "--json", "/nonexistent/a.json")
-            self.refused(module, "--help", "--frobnicate")
-            self.refused(module, "Debian's package", PATH="/nonexistent")
+        for tool in ("layout", "fpga"):
+            self.refused(tool, "unknown top 'nothing'", "--top", "nothing")
+            self.refused(tool, "cannot read", "--rtl", "/nonexistent")
+            self.refused(tool, "cannot read /nonexistent", "--file-list", "/nonexistent")
+            self.refused(tool, "no folder", "--json", "/nonexistent/a.json")
+            self.refused(tool, "--help", "--frobnicate")
+            self.refused(tool, "Debian's package", PATH="/nonexistent")
 
     def test_layout(self):
-        self.refused("synth.layout.layout", "--mapping", "--mapping", "huge")
-        self.refused("synth.layout.layout", "is no NAME=VALUE", "--parameters", "Width")
-        self.refused("synth.layout.layout", "is no module", "--without", "a b")
-        self.refused("synth.layout.layout", "--cycles", "--cycles", "0")
-        self.refused("synth.layout.layout", "cannot read /nonexistent", "--trace", "/nonexistent")
+        self.refused("layout", "--mapping", "--mapping", "huge")
+        self.refused("layout", "is no NAME=VALUE", "--parameters", "Width")
+        self.refused("layout", "is no module", "--without", "a b")
+        self.refused("layout", "--cycles", "--cycles", "0")
+        self.refused("layout", "cannot read /nonexistent", "--trace", "/nonexistent")
         if not missing_tools(layout.TOOLS, layout.FILES):
-            self.refused("synth.layout.layout", "cannot make folder", "--out", "/dev/null/a")
+            self.refused("layout", "cannot make folder", "--out", "/dev/null/a")
             with tempfile.TemporaryDirectory() as folder:
-                self.refused("synth.layout.layout", "too small", "--top", "arc_scheduler", "--out", folder)
+                self.refused("layout", "too small", "--top", "arc_scheduler", "--out", folder)
 
     def test_fpga(self):
-        self.refused("synth.fpga", "--seed", "--seed", "-1")
-        self.refused("synth.fpga", "--address-bits", "--address-bits", "4")
+        self.refused("fpga", "--seed", "--seed", "-1")
+        self.refused("fpga", "--address-bits", "--address-bits", "4")
 
 
 class Flow(unittest.TestCase):
@@ -174,7 +175,7 @@ class Flow(unittest.TestCase):
         for name in ("one", "two"):
             out = cls.folder / name
             with contextlib.redirect_stdout(io.StringIO()) as said:
-                status = layout.main(["--top", TOP, "--out", str(out), "--json", str(cls.folder / f"{name}.json")])
+                status = commands.call("layout", ["--top", TOP, "--out", str(out), "--json", str(cls.folder / f"{name}.json")])
             cls.runs.append((status, said.getvalue(), json.loads((cls.folder / f"{name}.json").read_text("utf-8")), out))
         cls.prepare()
 
@@ -237,7 +238,7 @@ class Flow(unittest.TestCase):
                                   "  assign b_o = q;\n  assign c_o = q;\nendmodule\n", encoding="ascii")
         (self.folder / "list.f").write_text("// a comment\na.sv\n", encoding="ascii")
         with contextlib.redirect_stdout(io.StringIO()) as said:
-            status = layout.main(["--rtl", str(rtl), "--file-list", str(self.folder / "list.f"), "--top", "other", "--out",
+            status = commands.call("layout", ["--rtl", str(rtl), "--file-list", str(self.folder / "list.f"), "--top", "other", "--out",
                                   str(self.folder / "other out"), "--json", str(self.folder / "other.json")])
         row = json.loads((self.folder / "other.json").read_text("utf-8"))["rows"][0]
         self.assertEqual((status, row["flops"], row["drc"], row["lvs"]), (0, 20, [], []), said.getvalue())
@@ -256,7 +257,7 @@ class Flow(unittest.TestCase):
                                   "  assign b_o = q ^ Width'(inside);\nendmodule\n", encoding="ascii")
         (rtl / "arc.f").write_text("a.sv\n", encoding="ascii")
         with contextlib.redirect_stdout(io.StringIO()) as said:
-            status = layout.main(["--rtl", str(rtl), "--top", "outer", "--parameters", "Width=20", "--without", "inner", "--out",
+            status = commands.call("layout", ["--rtl", str(rtl), "--top", "outer", "--parameters", "Width=20", "--without", "inner", "--out",
                                   str(self.folder / "nested out"), "--json", str(self.folder / "nested.json")])
         row = json.loads((self.folder / "nested.json").read_text("utf-8"))["rows"][0]
         self.assertEqual((status, row["flops"], row["drc"], row["lvs"]), (0, 20, [], []), said.getvalue())
@@ -314,7 +315,7 @@ class Fpga(unittest.TestCase):
         rows = []
         for _ in range(2):
             with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as said:
-                self.assertEqual(fpga.main(["--top", TOP, "--json", f"{folder}/a.json"]), 0)
+                self.assertEqual(commands.call("fpga", ["--top", TOP, "--json", f"{folder}/a.json"]), 0)
                 rows.append(json.loads(Path(folder, "a.json").read_text("utf-8"))["rows"][0])
         self.assertEqual(rows[0], rows[1])
         self.assertIn("MHz after routing", said.getvalue())

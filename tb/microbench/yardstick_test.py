@@ -3,7 +3,6 @@
 """yardstick.py: the table is that of the measurements, right results have no error, a planted wrong value is
 found, bad input is one line.
 
-    yardstick_test.py      needs WARPFOLD_RED_TRACE
 """
 
 import csv
@@ -15,7 +14,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = (ROOT / "python", "develop.yardstick")
+SCRIPT = ("-B", ROOT / "python", "yardstick")
 TABLE = ROOT / "docs/yardstick.csv"
 WRONG = "red/sectors/lanes=8/warps=32/gpu"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stands for the Python package in session_test.cpp, and of it for kernel_code.py: a kernel "adds" with one addition, and "passes" without. Counts of ncu
+"""Stands for the Python package in session_test.cpp, and of it for kernel-code: a kernel "adds" with one addition, and "passes" without. Counts of ncu
 that have the word "first" do not go together with any ways."""
 
 import json
@@ -16,7 +16,7 @@ def instruction(number, adds):
 
 
 def main():
-    assert sys.argv.pop(1) == "costs.kernel_code"
+    assert sys.argv.pop(1) == "kernel-code"
     command = sys.argv[1]
     function = sys.argv[sys.argv.index("--function") + 1]
     with open(sys.argv[sys.argv.index("--cubin") + 1], encoding="ascii") as file:
@@ -27,7 +27,7 @@ def main():
     if "--ncu" in sys.argv:
         with open(sys.argv[sys.argv.index("--ncu") + 1], encoding="ascii") as file:
             if "first" in file.read():
-                print("kernel_code.py: the counts do not go together with the ways", file=sys.stderr)
+                print("kernel-code: the counts do not go together with the ways", file=sys.stderr)
                 return 2
     ways = json.load(sys.stdin)["ways"]
     # As many instructions as there are between the markers.

@@ -205,7 +205,7 @@ TEST_F(SessionWithNcu, ATraceWhoseCountsDoNotFitKeepsNoOtherFromTheirs) {
   EXPECT_EQ(asked(), 2U);
   EXPECT_TRUE(
       said("adds-1.wft: costs stay as the machine code has them, unconfirmed: "
-           "kernel_code.py: the counts do not go together with the ways"));
+           "kernel-code: the counts do not go together with the ways"));
   EXPECT_TRUE(said("adds-2.wft: held to ncu's counts"));
   EXPECT_FALSE(trace::Reader(folder_ / "out/adds-1.wft").header().provenance.contains("costs"));
   EXPECT_TRUE(trace::Reader(folder_ / "out/adds-2.wft").header().provenance.contains("costs"));

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of scripts/results.sh: numbers that somebody changed, machines that changed, pages and pictures.
+"""Tests of `warpfold results`: numbers that somebody changed, machines that changed, pages and pictures.
 
     results_test.py WARPFOLD [unittest's options]
 """
@@ -16,13 +16,14 @@ import xml.dom.minidom
 from pathlib import Path
 from unittest import mock
 
+from warpfold.tools.base.places import TRACES
 from warpfold.tools.results import gpu_kernels, pages, pictures, points, probe, store, style, tables, values
 from warpfold.tools.sweep import plan as planning
 
 from tb.figures import made_up
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS = (ROOT / "python", "results.results")
+RESULTS = ("-B", ROOT / "python", "results")
 
 WARPFOLD = ""
 PAGE = """# A page
@@ -139,7 +140,7 @@ class Pages(Repository):
         for words in (["--nonsense"], ["--cores", "0"], ["--render", "--check"], ["--seal", "none"]):
             done = subprocess.run([sys.executable, "-B", *RESULTS, *words], capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
-            self.assertTrue(done.stderr.startswith("results.sh: "), done.stderr)
+            self.assertTrue(done.stderr.startswith("warpfold results: "), done.stderr)
 
 
 
@@ -327,10 +328,10 @@ from warpfold.tools.results import results, store
 kept = {{"cycles": {{"a": [1, 2, 3]}}, "machines": {{}}, "transistors": None}}
 results.store.read = lambda name: kept
 results.probing.take = lambda simulator, cores: {{**kept, "cycles": {{"a": [5, 2, 3]}}}}
-sys.exit(results.main(["--probe"]))
+sys.exit(results.probe(1))
 """], capture_output=True, text=True, check=False, env={**os.environ, "WARPFOLD": WARPFOLD})
         self.assertEqual(done.returncode, 1)
-        self.assertEqual(done.stderr, "results.sh: results are stale: a: 5 cycles, was 1; run scripts/results.sh\n")
+        self.assertEqual(done.stderr, "warpfold results: results are stale: a: 5 cycles, was 1; run warpfold results\n")
 
 
 class Simulations(unittest.TestCase):
@@ -343,7 +344,7 @@ class Simulations(unittest.TestCase):
         self.addCleanup(environment.stop)
 
     def planned(self, *policies):
-        trace = planning.DATA / "truck-values.wft"
+        trace = TRACES / "truck-values.wft"
         return {(points.row_key("truck-values", "h200", policy), timeline):
                 planning.Point(str(trace), "3D-TK", "h200", policy, timeline=timeline)
                 for policy, timeline in policies}

@@ -153,7 +153,7 @@ class KilledFigures(KillTest):
             expected = {path.name: path.read_bytes() for path in (whole / "figures").iterdir()}
             self.assertEqual(found, expected if ended else {name: expected[name] for name in found})
 
-        self.kill_often([PYTHON, "-B", ROOT / "python", "figures.figures", "--only", "fig07,fig19", "--output", "figures"],
+        self.kill_often([PYTHON, "-B", ROOT / "python", "figures", "--only", "fig07,fig19", "--output", "figures"],
                         check)
 
 
@@ -165,7 +165,7 @@ class KilledSweep(KillTest):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             with self.subTest(number):
                 mark = f"{os.getpid()}-{number}"
-                child = subprocess.Popen([PYTHON, "-B", ROOT / "python", "sweep.sweep", self.folder / "s.yaml",
+                child = subprocess.Popen([PYTHON, "-B", ROOT / "python", "sweep", self.folder / "s.yaml",
                                           "--output", self.folder / f"out-{mark}"], stdout=subprocess.DEVNULL,
                                          stderr=subprocess.DEVNULL, start_new_session=True,
                                          env={**os.environ, "WARPFOLD": COMMAND, "WARPFOLD_KILL_TEST": mark,
@@ -193,7 +193,7 @@ class KilledSweep(KillTest):
 
         def command(name):
             return ["env", f"WARPFOLD={COMMAND}", f"WARPFOLD_POINTS={self.folder}/{name}-points", PYTHON, "-B",
-                    ROOT / "python", "sweep.sweep", self.folder / "s.yaml", "--output", self.folder / name]
+                    ROOT / "python", "sweep", self.folder / "s.yaml", "--output", self.folder / name]
 
         began = time.monotonic()
         subprocess.run(command("whole"), check=True, stdout=subprocess.DEVNULL)

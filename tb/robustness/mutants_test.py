@@ -111,7 +111,7 @@ class Mutants(CommandTest):
         def expand(path):
             try:
                 plan.expand(plan.load(path), self.folder, COMMAND, policies)
-            except plan.PlanError as error:
+            except BadInput as error:
                 print(error, file=sys.stderr)
                 return 2
             return 0

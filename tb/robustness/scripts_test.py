@@ -30,11 +30,13 @@ class FromElsewhere(unittest.TestCase):
         for name in ("scripts/run.sh", "scripts/lib.sh", "model/unit/CMakeLists.txt"):
             (self.repo / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, self.repo / name)
-        for name in ("bin/cmake", "bin/dpkg-query", "build/release/model/warpfold_sim", "scripts/synth.sh"):
+        for name in ("bin/cmake", "bin/dpkg-query", "build/release/model/warpfold_sim"):
             path = self.repo / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(TOOL, encoding="utf-8")
             path.chmod(0o755)
+        (self.repo / "python").mkdir()
+        (self.repo / "python/__main__.py").write_text("", encoding="utf-8")
 
     def run_script(self, script, *options):
         done = subprocess.run(["bash", str(script), *options], cwd=self.caller, text=True, stdout=subprocess.PIPE,

@@ -28,8 +28,8 @@ class Tools(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def refusal(self, module, *words, code=2):
-        done = subprocess.run([PYTHON, "-B", str(ROOT / "python"), module, *map(str, words)], cwd=self.folder, text=True,
+    def refusal(self, tool, *words, code=2):
+        done = subprocess.run([PYTHON, "-B", str(ROOT / "python"), tool, *map(str, words)], cwd=self.folder, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=120,
                               env={**os.environ, "WARPFOLD": "/bin/true"})
         self.assertEqual(done.returncode, code, done.stderr)
@@ -53,7 +53,7 @@ class Tools(unittest.TestCase):
                               ("bytes", bytes(range(256)))):
             with self.subTest(name):
                 path = self.file(name, content)
-                self.assertIn(str(path), self.refusal("synth.liberty", "-o", "out.lib", path))
+                self.assertIn(str(path), self.refusal("liberty", "-o", "out.lib", path))
                 self.assertFalse((self.folder / "out.lib").exists())
 
     def test_results_of_others(self):
@@ -63,9 +63,9 @@ class Tools(unittest.TestCase):
         for name, content in documents.items():
             path = self.file("in.json", content)
             with self.subTest(name):
-                self.assertIn("in.json", self.refusal("calibrate.energy_fit", path))
-                self.assertIn("in.json", self.refusal("calibrate.energy_fit", "--measured", path, path))
-                self.refusal("calibrate.replay_microbench", path)
+                self.assertIn("in.json", self.refusal("fit-energy", path))
+                self.assertIn("in.json", self.refusal("fit-energy", "--measured", path, path))
+                self.refusal("replay", path)
 
     def test_sweep_files(self):
         point = "sweeps:\n- {traces: [truck], machines: [rtx4090], policies: [baseline]%s}\n"
@@ -78,7 +78,7 @@ class Tools(unittest.TestCase):
                 ("deep", "[" * 20000, "")):
             with self.subTest(name):
                 path = self.file("s.yaml", text)
-                self.assertIn(said, self.refusal("sweep.sweep", "--dry-run", path))
+                self.assertIn(said, self.refusal("sweep", "--dry-run", path))
 
     def test_an_interrupt_in_a_destructor_is_not_lost(self):
         program = self.file("p.py", f"""

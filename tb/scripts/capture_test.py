@@ -69,13 +69,13 @@ class Capture(unittest.TestCase):
             "nvidia-smi -L",
             f"program check {view}",
             f"program time {view} --json o/a-times.json",
-            "costs.sass_cost dump --program bin/program --out o/sass",
-            "costs.sass_cost costs --sass o/sass --json o/a-costs.json",
+            "kernel-costs dump --program bin/program --out o/sass",
+            "kernel-costs costs --sass o/sass --json o/a-costs.json",
             f"program record {view} --workload 3D --out o --value-bytes 5 --manifest o/MANIFEST.json"
             " --times o/a-times.json --costs o/a-costs.json",
             "ncu --clock-control none --metrics smsp__inst_executed.sum -k regex:warpfold_backward --csv"
             f" --log-file o/a-ncu.csv bin/program launch {view}",
-            "costs.sass_cost predict --costs o/a-costs.json --counts o/a-counts.json --ncu o/a-ncu.csv"])
+            "kernel-costs predict --costs o/a-costs.json --counts o/a-counts.json --ncu o/a-ncu.csv"])
 
     def test_tight_lists_have_names_of_their_own(self):
         code, output, calls = self.run_script(
@@ -97,14 +97,14 @@ class Capture(unittest.TestCase):
         self.assertEqual(code, 0, output)
         self.assertEqual(calls, [
             "nvidia-smi -L",
-            "costs.sass_cost dump --program bin/program --out o/sass-workloads",
-            "costs.sass_cost costs --workload pagerank --sass o/sass-workloads --json o/pagerank-costs.json",
+            "kernel-costs dump --program bin/program --out o/sass-workloads",
+            "kernel-costs costs --workload pagerank --sass o/sass-workloads --json o/pagerank-costs.json",
             "program pagerank --name g --graph a b.txt check time --json o/g-times.json record --label PR"
             " --out o --ctas 7 --value-bytes 1600000 --times o/g-times.json --manifest o/MANIFEST.json"
             " --costs o/pagerank-costs.json",
             "ncu --clock-control none --metrics smsp__inst_executed.sum -k regex:warpfold_pagerank_ --csv"
             " --log-file o/g-ncu.csv bin/program pagerank --name g --graph a b.txt launch",
-            "costs.sass_cost predict --costs o/pagerank-costs.json --counts o/g-counts.json --ncu o/g-ncu.csv"])
+            "kernel-costs predict --costs o/pagerank-costs.json --counts o/g-counts.json --ncu o/g-ncu.csv"])
 
     def test_costs_and_their_comparison_are_left_out_on_demand(self):
         scene = ("capture.sh", "--scene", "a.gaussians", "--name", "a", "--program", "bin/program")
@@ -112,7 +112,7 @@ class Capture(unittest.TestCase):
         for command in (scene, workload):
             code, output, calls = self.run_script(*command, "--no-costs")
             self.assertEqual(code, 0, output)
-            self.assertFalse([call for call in calls if call.startswith(("sass_cost", "ncu"))], calls)
+            self.assertFalse([call for call in calls if call.startswith(("kernel-costs", "ncu"))], calls)
             code, output, calls = self.run_script(*command, "--no-profile")
             self.assertEqual(code, 0, output)
             self.assertFalse([call for call in calls if call.startswith("ncu")], calls)

@@ -17,6 +17,11 @@ echo "${0##*/} $*" >>"$FOLDER/calls"
 printf "install ok installed"
 """
 
+# Stands for the Python package.
+PYTHON = """import os, sys
+print(*sys.argv[1:], file=open(os.environ["FOLDER"] + "/calls", "a"))
+"""
+
 
 class Run(unittest.TestCase):
     def setUp(self):
@@ -26,14 +31,16 @@ class Run(unittest.TestCase):
         for name in ("scripts/run.sh", "scripts/lib.sh", "model/unit/CMakeLists.txt"):
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, self.folder / name)
-        for name in ("bin/cmake", "bin/dpkg-query", "build/release/model/warpfold_sim", "scripts/synth.sh"):
+        for name in ("bin/cmake", "bin/dpkg-query", "build/release/model/warpfold_sim"):
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(TOOL, encoding="utf-8")
             path.chmod(0o755)
+        (self.folder / "python").mkdir()
+        (self.folder / "python/__main__.py").write_text(PYTHON, encoding="utf-8")
 
     def run_script(self, *options):
-        """Exit code, output, and the calls of the simulator and of synth.sh."""
+        """Exit code, output, and the calls of the command."""
         (self.folder / "calls").unlink(missing_ok=True)
         done = subprocess.run(["bash", str(self.folder / "scripts/run.sh"), *options], cwd=self.folder, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
@@ -41,14 +48,14 @@ class Run(unittest.TestCase):
                                    "FOLDER": str(self.folder)})
         calls = self.folder / "calls"
         lines = calls.read_text(encoding="utf-8").splitlines() if calls.exists() else []
-        return done.returncode, done.stdout, [line for line in lines if line.startswith(("warpfold", "synth.sh"))]
+        return done.returncode, done.stdout, [line for line in lines if line.startswith(("warpfold", "synth "))]
 
     def test_simulates_and_counts(self):
         code, output, calls = self.run_script()
         self.assertEqual(code, 0, output)
         self.assertEqual(calls, [
             "warpfold_sim sim traces/data/truck.wft --gpu rtx4090 --policy all --unit rtl --json out/truck.json",
-            "synth.sh --top arc_subcore_without_addr_match --top arc_subcore --transistors-only"
+            "synth --top arc_subcore_without_addr_match --top arc_subcore --transistors-only"
             " --json out/transistors.json"])
         self.assertTrue(output.endswith("results: out/truck.json, out/transistors.json\n"), output)
 

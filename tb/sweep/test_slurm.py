@@ -22,7 +22,7 @@ from warpfold.tools.sweep.slurm import slurm_status
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-SWEEP = (ROOT / "python", "sweep.sweep")
+SWEEP = ("-B", ROOT / "python", "sweep")
 SKIPPED = 77
 WARPFOLD = ""
 
@@ -77,8 +77,8 @@ class Slurm(unittest.TestCase):
 
     def test_an_interrupted_sweep_leaves_no_jobs(self):
         slow = self.folder / "slow"
-        # Lists policies as the simulator does, and never ends a simulation.
-        slow.write_text(f'#!/bin/sh\n[ "$1" = policies ] && exec {WARPFOLD} policies\nexec sleep 600\n', encoding="utf-8")
+        # Knows what the simulator knows, and never ends a simulation.
+        slow.write_text(f'#!/bin/sh\n[ "$1 $2" = "sim /dev/null" ] && exec {WARPFOLD} "$@"\nexec sleep 600\n', encoding="utf-8")
         slow.chmod(0o755)
         with self.start("""
             memory_mb: 500

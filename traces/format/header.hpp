@@ -47,7 +47,7 @@ void validate_header(const Header& header);
 // What is wrong with a file of `ctas` CTAs under this header; empty if nothing is.
 [[nodiscard]] std::string sampling_error(const Header& header, std::size_t ctas);
 
-// Of a file of instruction costs, as python3 python costs.sass_cost writes it.
+// Of a file of instruction costs, as python3 python kernel-costs writes it.
 inline constexpr std::string_view kCostsSchema = "warpfold.costs/3";
 
 // Gives the header the costs of such a file, whose text this is, in place of its own. `reduce` is

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the model's cycles against the kernel times in the headers of traces. Run by correlate.sh.
+"""Holds the model's cycles against the kernel times in the headers of traces. `warpfold correlate` runs it.
 
 A point is a trace under a policy that was measured. Measured times are those between two events, and so have
 in them what an empty kernel takes there (--launch-us); the model begins with the first CTA, so that this is
@@ -19,18 +19,24 @@ import math
 import os
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
-from .base import guard, whole_file
-from .base.places import ROOT
+from .base import files
+from .base.errors import BadInput
+from .base.files import read_json
+from .base.modules import pyplot
+from .base.parser import Parser
+from .base.places import TRACES, warpfold
+from .base.processes import Word, output
 from .base.progress import Progress
 
+Point = dict[str, Any]  # "trace", "workload", "policy", "sample_every", "cycles", "modelled_ms", "measured_ms"
 
-COMMAND = Path(os.environ.get("WARPFOLD", ROOT / "build/release/model/warpfold"))
 SCHEMA = "warpfold.correlation/1"
 POLICIES = ("baseline", "sw-s", "sw-b", "skip", "cccl", "vector", "skip-vector", "shared-slot")
 # Those whose simulations take longest come first, so that all jobs end at about the same time.
@@ -40,27 +46,23 @@ THIN_ABOVE = 60_000_000
 THIN_TO_ONE_IN = 3
 
 
-class BadInput(Exception):
-    """One line."""
-
-
 @dataclasses.dataclass
 class Measured:
     """What the header of a trace says."""
 
     workload: str
-    times: dict  # {policy: ms}
+    times: dict[str, float]  # milliseconds by policy
     lane_atomics: int  # in the file
     sample_every: int  # it has one CTA in so many; 1: it is the launch, or a part that stands for itself
 
-    def large(self):
+    def large(self) -> bool:
         """A sample that takes long."""
         return self.sample_every > 1 and self.lane_atomics > THIN_ABOVE
 
-    def thinned(self, args):
+    def thinned(self, args: argparse.Namespace) -> bool:
         return not args.as_shipped and self.large()
 
-    def to_simulate(self, args):
+    def to_simulate(self, args: argparse.Namespace) -> float:
         """Additions of lanes in all points."""
         return self.lane_atomics * len(self.times) / (THIN_TO_ONE_IN if self.thinned(args) else 1)
 
@@ -68,7 +70,7 @@ class Measured:
 # ---- arithmetic -------------------------------------------------------------------------------------
 
 
-def pearson(xs, ys):
+def pearson(xs: list[float], ys: list[float]) -> float | None:
     """Correlation of two lists; None if it is not defined."""
     if len(xs) < 2:
         return None
@@ -80,7 +82,7 @@ def pearson(xs, ys):
     return sum((x - mx) * (y - my) for x, y in zip(xs, ys)) / math.sqrt(xx * yy)
 
 
-def ranks(values):
+def ranks(values: list[float]) -> list[float]:
     """Rank of each value from 1; equal ones share the mean of theirs."""
     order = sorted(range(len(values)), key=lambda i: values[i])
     result = [0.0] * len(values)
@@ -95,10 +97,10 @@ def ranks(values):
     return result
 
 
-def summary(points):
+def summary(points: list[Point]) -> dict[str, Any]:
     """Figures over points, dicts with trace, policy, modelled_ms and measured_ms."""
     errors = [p["modelled_ms"] / p["measured_ms"] - 1 for p in points]
-    worst = max(range(len(points)), key=lambda i: abs(errors[i]))
+    worst = max(range(len(points)), key=lambda i: abs(float(errors[i])))
     modelled = [p["modelled_ms"] for p in points]
     measured = [p["measured_ms"] for p in points]
     return {
@@ -112,21 +114,21 @@ def summary(points):
     }
 
 
-def groups(points):
+def groups(points: list[Point]) -> dict[str, dict[str, Any]]:
     """Figures for each family of workloads: "3D" of 3D-TK and 3D-KI, in the order in which they come."""
     names = dict.fromkeys(p["workload"].split("-")[0] for p in points)
     return {name: summary([p for p in points if p["workload"].split("-")[0] == name]) for name in names}
 
 
-def picks(points):
+def picks(points: list[Point]) -> list[Point]:
     """For each trace with thresholds: the best one, the model's, and what that costs."""
     result = []
     for trace in dict.fromkeys(p["trace"] for p in points):
         own = [p for p in points if p["trace"] == trace and p["policy"].startswith(("sw-b:", "sw-s:"))]
         if len(own) < 2:
             continue
-        best = min(own, key=lambda p: p["measured_ms"])
-        pick = min(own, key=lambda p: p["modelled_ms"])
+        best = min(own, key=lambda p: float(p["measured_ms"]))
+        pick = min(own, key=lambda p: float(p["modelled_ms"]))
         result.append(
             {
                 "trace": trace,
@@ -141,38 +143,34 @@ def picks(points):
 # ---- runs -------------------------------------------------------------------------------------------
 
 
-def run(*arguments, command=COMMAND, **options):
-    try:
-        return subprocess.run(
-            [str(command), *map(str, arguments)], check=True, text=True, stdout=subprocess.PIPE, **options
-        ).stdout
-    except OSError as error:
-        raise BadInput(f"{command}: {error.strerror}") from error
-    except subprocess.CalledProcessError as error:
-        raise BadInput(f"{' '.join(map(str, error.cmd))}: exit code {error.returncode}") from error
+def simulator(*words: Word) -> str:
+    """What the command prints."""
+    return output([warpfold(), *words])
 
 
-def is_of(gpu, machine):
+def is_of(gpu: str, machine: str) -> bool:
     """Whether a machine is the GPU of this name, as `warpfold sim` decides it: "h100" of "NVIDIA H100 80GB HBM3"."""
     words = re.findall(r"[a-z0-9]+", gpu.lower())
     wanted = "".join(re.findall(r"[a-z0-9]+", Path(machine).stem.lower()))
     return any("".join(words[i:j]) == wanted for i in range(len(words)) for j in range(i + 1, len(words) + 1))
 
 
-def measured_times(trace, args):
+def measured_times(trace: str, args: argparse.Namespace) -> Measured:
     """What a trace has, with times of what it has code of, too.
 
     Times are of whole launches. A sample of one CTA in N is simulated so that it stands for its launch; any other
     part of one has no times.
     """
-    info = json.loads(run("trace", "info", "--json", trace))["traces"][0]
+    info = json.loads(simulator("trace", "info", "--json", trace))["traces"][0]
     found = measured_of(info, args.arch, args.policy, args.gpu)
     if not found.times:
-        print(f"correlate.py: {trace}: no measured times of what it holds; left out", file=sys.stderr)
+        print(f"warpfold correlate: {trace}: no measured times of what it holds; left out", file=sys.stderr)
     return found
 
 
-def measured_of(info, gpu_arch, only=None, machine=None):
+def measured_of(
+    info: dict[str, Any], gpu_arch: str, only: list[str] | None = None, machine: str | None = None
+) -> Measured:
     """The same from an entry of `warpfold trace info --json`: on the machine's GPU, or on the one that was traced where
     there is no time of that."""
     header = info["header"]
@@ -194,15 +192,15 @@ def measured_of(info, gpu_arch, only=None, machine=None):
     return Measured(header["workload"], times, info["stats"]["lane_atomics"], header["sample_every"])
 
 
-def correlate(trace, has, args):
+def correlate(trace: str, has: Measured, args: argparse.Namespace) -> list[Point]:
     policies = sorted(has.times, key=lambda policy: LONGEST_FIRST.index(policy.split(":")[0]))
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "r.json"
-        simulated, every = trace, has.sample_every
+        simulated, every = Path(trace), has.sample_every
         if has.thinned(args):
             simulated, every = Path(folder) / Path(trace).name, every * THIN_TO_ONE_IN
-            run("trace", "sample", trace, simulated, "--every", THIN_TO_ONE_IN)
-        run(
+            simulator("trace", "sample", trace, simulated, "--every", THIN_TO_ONE_IN)
+        simulator(
             "sim",
             simulated,
             "--gpu",
@@ -218,7 +216,7 @@ def correlate(trace, has, args):
             "--json",
             out,
         )
-        results = {one["policy"]: one for one in json.loads(out.read_text(encoding="utf-8"))["runs"]}
+        results = {one["policy"]: one for one in read_json(out)["runs"]}
     points = []
     for one in (results[policy] for policy in has.times):
         measured = one["measured"]
@@ -239,7 +237,7 @@ def correlate(trace, has, args):
     return points
 
 
-def correlate_all(traces, args):
+def correlate_all(traces: list[str], args: argparse.Namespace) -> list[Point]:
     """Points of all traces, in their order. Those with most to add begin, so that all jobs end at about the same
     time."""
     with ThreadPoolExecutor(max(args.jobs, 1)) as pool:
@@ -249,8 +247,12 @@ def correlate_all(traces, args):
             longest_first = sorted(timed, key=lambda trace: -timed[trace].to_simulate(args))
             of_trace = {trace: pool.submit(correlate, trace, timed[trace], args) for trace in longest_first}
             with Progress(sum(has.to_simulate(args) for has in timed.values()), "additions") as progress:
+
+                def counted(size: float) -> Callable[[Future[list[Point]]], None]:
+                    return lambda _: progress.step(size)
+
                 for trace, points in of_trace.items():
-                    points.add_done_callback(lambda _, has=timed[trace]: progress.step(has.to_simulate(args)))
+                    points.add_done_callback(counted(timed[trace].to_simulate(args)))
                 return [p for trace in timed for p in of_trace[trace].result()]
         except BadInput:
             pool.shutdown(cancel_futures=True)
@@ -260,7 +262,7 @@ def correlate_all(traces, args):
 # ---- output -----------------------------------------------------------------------------------------
 
 
-def table(points):
+def table(points: list[Point]) -> str:
     lines = [f"{'trace':16} {'policy':10} {'modelled ms':>11} {'measured ms':>11} {'error':>8}"]
     for p in points:
         error = p["modelled_ms"] / p["measured_ms"] - 1
@@ -270,11 +272,11 @@ def table(points):
     return "\n".join(lines)
 
 
-def number(value):
+def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def text_of(all_points, overall, chosen):
+def text_of(all_points: list[Point], overall: dict[str, Any], chosen: list[Point]) -> str:
     lines = [table(all_points), ""]
     samples = {p["trace"]: p["sample_every"] for p in all_points if p["sample_every"] > 1}
     if samples:
@@ -301,24 +303,8 @@ def text_of(all_points, overall, chosen):
     return "\n".join(lines)
 
 
-def plotter():
-    """matplotlib's pyplot, for files only."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise BadInput(
-            f"this Python, {sys.executable}, has no matplotlib ({error}); Debian's package "
-            "python3-matplotlib is for /usr/bin/python3, which scripts/correlate.sh takes"
-        ) from error
-    return pyplot
-
-
-def draw(points, path):
-    pyplot = plotter()
-    figure, axes = pyplot.subplots(figsize=(6, 6))
+def draw(points: list[Point], path: Path) -> None:
+    figure, axes = pyplot().subplots(figsize=(6, 6))
     for kind in POLICIES:
         own = [p for p in points if p["policy"].split(":")[0] == kind]
         if own:
@@ -334,64 +320,61 @@ def draw(points, path):
     axes.set_aspect("equal")
     axes.legend()
     figure.tight_layout()
-    whole_file.write_figure(path, figure, dpi=150)
+    files.write_figure(path, figure, dpi=150)
 
 
-def main(argv=None):
-    parser = argparse.ArgumentParser(description="The model's cycles against measured times.")
-    parser.add_argument("traces", nargs="*", help="default: those of traces/data that have times")
-    parser.add_argument("--gpu", default="h200", help="machine, of the GPU that the times are of (%(default)s)")
-    parser.add_argument("--arch", default="sm_90", help="its code (%(default)s)")
+def options(parser: Parser) -> None:
+    parser.add_argument("traces", nargs="*", metavar="TRACE", help="Traces; else the shipped ones that have times")
+    parser.add_argument("--gpu", default="h200", help="Machine, of the GPU that the times are of")
+    parser.add_argument("--arch", default="sm_90", help="Its code")
     parser.add_argument("--clock", type=float, default=1.98, help=argparse.SUPPRESS)
     parser.add_argument(
         "--launch-us",
+        metavar="US",
         type=float,
         default=5.0,
-        help="between events around an empty kernel (%(default)s, control/launch_alone on an H200)",
+        help="Time between events around an empty kernel, as control/launch_alone measures it",
     )
-    parser.add_argument("--policy", type=lambda t: t.split(","), help="only these, comma-separated")
     parser.add_argument(
-        "--as-shipped",
-        action="store_true",
-        help=f"thin no trace: those that are samples and have more than {THIN_ABOVE:,} additions of "
-        f"lanes are otherwise simulated as 1 in {THIN_TO_ONE_IN} of their CTAs",
+        "--policy", metavar="LIST", type=lambda text: text.split(","), help="Only these, comma-separated"
     )
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--out", type=Path, help="folder for correlation.json, .csv and .png")
-    args = parser.parse_args(argv)
-    traces = args.traces or sorted(str(p) for p in (ROOT / "traces/data").glob("*.wft"))
-    try:
-        if args.out:
-            plotter()  # what is missing is missed before the simulations
-            args.out.mkdir(parents=True, exist_ok=True)
-        points = correlate_all(traces, args)
-        if not points:
-            raise BadInput("no trace has measured times")
-        overall, chosen = summary(points), picks(points)
-        print(text_of(points, overall, chosen))
-        if args.out:
-            result = {
-                "schema": SCHEMA,
-                "gpu": args.gpu,
-                "launch_us": args.launch_us,
-                "summary": overall,
-                "groups": groups(points),
-                "thresholds": chosen,
-                "points": points,
-            }
-            whole_file.write(args.out / "correlation.json", json.dumps(result, indent=1) + "\n")
-            rows = ["trace,policy,cycles,modelled_ms,measured_ms"]
-            rows += [
-                f"{p['trace']},{p['policy']},{p['cycles']},{p['modelled_ms']:.6f},{p['measured_ms']:.6f}"
-                for p in points
-            ]
-            whole_file.write(args.out / "correlation.csv", "\n".join(rows) + "\n")
-            draw(points, args.out / "correlation.png")
-    except (BadInput, OSError) as error:
-        print(f"correlate.py: {error}", file=sys.stderr)
-        return 2
+    parser.add_argument("--as-shipped", action="store_true", help="Thin no trace")
+    parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count(), help="Simulations at a time")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="Folder for correlation.json, .csv and a scatter plot")
+    parser.footer(
+        f"Samples of more than {THIN_ABOVE:,} additions of lanes are thinned to 1 in {THIN_TO_ONE_IN} of their CTAs.\n\n"
+        "Example: the shipped traces on the model of an H200\n"
+        "  warpfold correlate --out correlation\n\n"
+        "Exit code: 0 done, 2 bad usage or bad input."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    traces = arguments.traces or sorted(str(path) for path in TRACES.glob("*.wft"))
+    out: Path | None = arguments.out
+    if out:
+        pyplot()  # what is missing is missed before the simulations
+        out.mkdir(parents=True, exist_ok=True)
+    points = correlate_all(traces, arguments)
+    if not points:
+        raise BadInput("no trace has measured times")
+    overall, chosen = summary(points), picks(points)
+    print(text_of(points, overall, chosen))
+    if out:
+        result = {
+            "schema": SCHEMA,
+            "gpu": arguments.gpu,
+            "launch_us": arguments.launch_us,
+            "summary": overall,
+            "groups": groups(points),
+            "thresholds": chosen,
+            "points": points,
+        }
+        files.write_json(out / "correlation.json", result, indent=1)
+        rows = ["trace,policy,cycles,modelled_ms,measured_ms"]
+        rows += [
+            f"{p['trace']},{p['policy']},{p['cycles']},{p['modelled_ms']:.6f},{p['measured_ms']:.6f}" for p in points
+        ]
+        files.write(out / "correlation.csv", "\n".join(rows) + "\n")
+        draw(points, out / "correlation.png")
     return 0
-
-
-if __name__ == "__main__":
-    guard.end("correlate.py", main)

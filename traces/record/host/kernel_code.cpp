@@ -78,9 +78,9 @@ bool KernelCode::has_additions() const {
 std::string CodeReader::run(const std::string& command, const std::filesystem::path& cubin,
                             const std::string& function, const std::string& input,
                             const std::vector<std::string>& more) const {
-  std::vector<std::string> words = {"python3",           "-B",         tools_.string(),
-                                    "costs.kernel_code", command,      "--cubin",
-                                    cubin.string(),      "--function", function};
+  std::vector<std::string> words = {"python3",      "-B",         tools_.string(),
+                                    "kernel-code",  command,      "--cubin",
+                                    cubin.string(), "--function", function};
   words.insert(words.end(), more.begin(), more.end());
   const ToolResult result = run_tool(words, scratch_, input);
   if (result.status == kNotUnderstood) {

@@ -17,7 +17,7 @@ LEAST_SHARE = 0.01
 LEAST_SECONDS = 1.0
 
 
-def duration(seconds):
+def duration(seconds: float) -> str:
     """'12 s', '3 min 20 s', '2 h 5 min'."""
     whole = round(max(seconds, 0))
     if whole < 60:
@@ -30,32 +30,32 @@ def duration(seconds):
 class Progress:
     """Of `total` steps, or of so much work in any unit. May be told from several threads."""
 
-    def __init__(self, total, what):
+    def __init__(self, total: float, what: str) -> None:
         self.enabled = sys.stderr.isatty()
         self.total = total
         self.what = what
-        self.done = 0
+        self.done = 0.0
         self.began = time.monotonic()
         self.lock = threading.Lock()
         self.show()
 
-    def __enter__(self):
+    def __enter__(self) -> "Progress":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.wipe()
 
-    def step(self, by=1):
+    def step(self, by: float = 1) -> None:
         with self.lock:
             self.done += by
             self.show()
 
-    def at(self, done):
+    def at(self, done: float) -> None:
         with self.lock:
             self.done = done
             self.show()
 
-    def text(self):
+    def text(self) -> str:
         share = min(self.done / self.total, 1) if self.total else 1
         seconds = time.monotonic() - self.began
         left = ""
@@ -63,12 +63,12 @@ class Progress:
             left = f"{duration(seconds * (1 - share) / share)} left, "
         return f"{share:4.0%}".replace("%", " %") + f"  {left}{self.done:,.0f} of {self.total:,.0f} {self.what}"
 
-    def show(self):
+    def show(self) -> None:
         if self.enabled:
             width = shutil.get_terminal_size().columns - 1
             print("\r\x1b[K" + self.text()[:width], end="", file=sys.stderr, flush=True)
 
-    def wipe(self):
+    def wipe(self) -> None:
         """For what is printed next."""
         if self.enabled:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

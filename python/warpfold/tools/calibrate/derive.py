@@ -2,10 +2,13 @@
 """Applies the rules to a measurement: a value for every parameter, where it comes from and how well it is known."""
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
-from .measurement import Missing
-from .rules import BY_CODE, NOT_MEASURED, RULES, Undecided
-from .slices import partner_in_piece
+from .machine_file import Base
+from .measurement import Measurement, Missing
+from .rules import BY_CODE, NOT_MEASURED, RULES, Rule, Undecided
+from .slices import Readings, SoFar, partner_in_piece
 
 
 WELL, FAIR = 0.02, 0.10
@@ -14,15 +17,15 @@ WELL, FAIR = 0.02, 0.10
 @dataclasses.dataclass
 class Value:
     parameter: str
-    value: object
+    value: Any
     source: str  # measured, recorded, device, base, undetermined
     comment: str  # of the machine file
-    readings: dict = dataclasses.field(default_factory=dict)
+    readings: Readings = dataclasses.field(default_factory=dict)
     known_to: float | None = None  # relative; None: nothing says
     misfit: str = ""
 
     @property
-    def determined(self):
+    def determined(self) -> str:
         if self.source in ("base", "undetermined"):
             return "not"
         if self.source == "device":
@@ -36,27 +39,27 @@ class Value:
 WORDS = ("exact", "well", "fair", "poorly", "recorded", "one figure", "not")
 
 
-def told(readings, most=99):
+def told(readings: Readings, most: int = 99) -> str:
     """Each reading, or how many there are and their range."""
     if len(readings) > most:
         return f"{len(readings)} readings, {min(readings.values()):.4g} to {max(readings.values()):.4g}"
     return "; ".join(f"{label}: {value:.4g}" for label, value in readings.items())
 
 
-def cases_text(cases):
+def cases_text(cases: Sequence[str]) -> str:
     return cases[0] + (f" +{len(cases) - 1}" if len(cases) > 1 else "")
 
 
-def apart(readings):
+def apart(readings: Readings) -> float:
     """Range of the readings over their mean."""
     values = list(readings.values())
     mean = sum(values) / len(values)
     return (max(values) - min(values)) / abs(mean) if mean else 0.0
 
 
-def by_rule(rule, measured, so_far):
+def by_rule(rule: Rule, measured: Measurement, so_far: SoFar) -> Value:
     readings = rule.read(measured, so_far, rule.cases)
-    value = rule.rounding(rule.choose(list(readings.values())))
+    value: Any = rule.rounding(rule.choose(list(readings.values())))
     if rule.parameter == "sm.issue_order":
         value = "lrr" if value else "gto"
     if rule.source == "device":
@@ -72,7 +75,7 @@ def by_rule(rule, measured, so_far):
     return result
 
 
-def taken_over(parameter, base, base_name, why):
+def taken_over(parameter: str, base: Base, base_name: str, why: str) -> Value:
     return Value(
         parameter,
         base.values[parameter],
@@ -85,7 +88,7 @@ def taken_over(parameter, base, base_name, why):
     )
 
 
-def derive(measured, base, base_name):
+def derive(measured: Measurement, base: Base, base_name: str) -> tuple[dict[str, Value], list[str]]:
     """({parameter: Value}, notes) of all parameters of the base machine. Missing names every absent case at once."""
     absent, so_far, values = [], {"sm.subcores": base.values["sm.subcores"]}, {}
     for rule in RULES:

@@ -5,69 +5,55 @@ The launches are those of one scene under the policies other than cccl. Their co
 machine whose energies they become. Launches of other scenes and of cccl have no part in it: they show how it carries
 over."""
 
-import json
-import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
-from ..correlate import COMMAND, ROOT
+from ..base.errors import BadInput
+from ..base.files import read_json
+from ..base.modules import module
+from ..base.places import SHIPPED, warpfold
+from ..base.processes import Word, output
 from . import energy_fit
+from .energy_fit import Run
 from .machine_file import line_of
-from .measurement import BadInput
 
+Launch = tuple[str, str, Run, float, float]  # scene, policy, run, milliseconds, millijoules above idle
 
 HELD_OUT = "cccl"
 FOLDERS = ("traces/calibrate", "traces/data")
 
 
-def scenes_of(file):
+def scenes_of(file: str) -> list[dict[str, Any]]:
     """[{"scene", "idle_watts", "energy": [...]}] of what `warpfold_capture energy` wrote, or several of these."""
     with energy_fit.reading(file, "energies of warpfold_capture"):
-        content = json.loads(Path(file).read_text(encoding="utf-8"))
-        scenes = content["scenes"] if "scenes" in content else [content]
+        content = read_json(file)
+        scenes: list[dict[str, Any]] = content["scenes"] if "scenes" in content else [content]
         for scene in scenes:
             if not scene["energy"] or not scene["idle_watts"] > 0 or not isinstance(scene["scene"], str):
                 raise ValueError("no launches, or no power of the idle GPU")
         return scenes
 
 
-def trace_of(scene, traces):
+def trace_of(scene: str, traces: list[str]) -> Path | None:
     """The trace of a scene: of those given the one of that name, else a shipped one; None."""
-    places = [*map(Path, traces), *(ROOT / folder / f"{scene}.wft" for folder in FOLDERS)]
+    places = [*map(Path, traces), *(SHIPPED / folder / f"{scene}.wft" for folder in FOLDERS)]
     return next((place for place in places if place.stem == scene and place.exists()), None)
 
 
-def simulated(machine, trace, policies, jobs):
+def simulated(machine: Path, trace: Path, policies: list[str], jobs: int) -> dict[str, Run]:
     """{policy: run} on the machine file."""
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.json"
-        done = subprocess.run(
-            [
-                COMMAND,
-                "sim",
-                trace,
-                "--gpu",
-                machine,
-                "--unit",
-                "golden",
-                "--policy",
-                ",".join(policies),
-                "--jobs",
-                str(jobs),
-                "--json",
-                results,
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
-            raise BadInput(f"{trace}: {(done.stderr.strip() or 'the simulation failed').splitlines()[-1]}")
-        return {run["policy"]: run for run in json.loads(results.read_text(encoding="utf-8"))["runs"]}
+        which: list[Word] = ["--gpu", machine, "--unit", "golden", "--policy", ",".join(policies)]
+        output([warpfold(), "sim", trace, *which, "--jobs", jobs, "--json", results])
+        return {run["policy"]: run for run in read_json(results)["runs"]}
 
 
-def points_of(machine, scenes, traces, jobs):
-    """[(scene, policy, run, milliseconds, millijoules above idle)]; scenes without a trace are left out."""
+def points_of(
+    machine: Path, scenes: list[dict[str, Any]], traces: list[str], jobs: int
+) -> tuple[list[Launch], list[str]]:
+    """Launches; scenes without a trace are left out."""
     points, missing = [], []
     for scene in scenes:
         trace = trace_of(scene["scene"], traces)
@@ -85,7 +71,7 @@ def points_of(machine, scenes, traces, jobs):
     return points, missing
 
 
-def rewritten(text, values):
+def rewritten(text: str, values: dict[str, tuple[float, str]]) -> str:
     """A machine file with these energies, {key: (value, comment)}."""
     lines, section = [], ""
     for line in text.splitlines():
@@ -95,9 +81,13 @@ def rewritten(text, values):
     return "\n".join(lines) + "\n"
 
 
-def table(points, coefficients, fitted_scene):
+def table(
+    points: list[Launch],
+    coefficients: dict[str, float],
+    fitted_scene: str,
+) -> tuple[list[str], float]:
     lines = ["", f"{'scene':16} {'policy':9} {'measured mJ':>12} {'model mJ':>9} {'error':>7}"]
-    errors = {True: [], False: []}
+    errors: dict[bool, list[float]] = {True: [], False: []}
     for scene, policy, run, milliseconds, millijoules in points:
         ours = energy_fit.modelled(coefficients, run, milliseconds)
         fitted = scene == fitted_scene and policy != HELD_OUT
@@ -116,11 +106,10 @@ def table(points, coefficients, fitted_scene):
     return lines, max(errors[True])
 
 
-def fit(text, gpu, files, traces, jobs):
+def fit(text: str, gpu: str, files: list[str], traces: list[str], jobs: int) -> tuple[str, list[str]]:
     """(the machine file `text` with the energies, lines to print). The first scene of the files is fitted. `gpu`: that
     the machine is of. BadInput before anything is printed, but for what a simulation says."""
-    if energy_fit.numpy is None:
-        raise BadInput("energies need numpy: Debian's package python3-numpy is for /usr/bin/python3")
+    module("numpy")  # what is missing is missed first
     scenes = [scene for file in files for scene in scenes_of(file)]
     names = {scene.get("gpu") for scene in scenes}
     if names != {gpu}:
@@ -132,7 +121,7 @@ def fit(text, gpu, files, traces, jobs):
         machine = Path(folder) / "machine.toml"
         machine.write_text(text, encoding="utf-8")
         points, missing = points_of(machine, scenes, traces, jobs)
-    chosen = [tuple(point[2:]) for point in points if point[0] == first and point[1] != HELD_OUT]
+    chosen = [(run, ms, mj) for scene, policy, run, ms, mj in points if scene == first and policy != HELD_OUT]
     if len(chosen) <= len(energy_fit.FITTED):
         raise BadInput(
             f"{files[0]}: {len(chosen)} launches of {first} with a trace are too few for "
@@ -142,7 +131,7 @@ def fit(text, gpu, files, traces, jobs):
         coefficients = energy_fit.fit(chosen)
     lines, worst = table(points, coefficients, first)
     lines += [f"{scene}: measured, but there is no trace of it" for scene in missing]
-    source = f"calibrated: {len(chosen)} launches of {first}, scripts/calibrate/energy.py; within {worst:.0%}"
+    source = f"calibrated: {len(chosen)} launches of {first}, `warpfold calibrate`; within {worst:.0%}"
     values = {
         name: (round(float(value), 1 if name.endswith("watts") else 0), source) for name, value in coefficients.items()
     }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fits the energies of a machine file ([energy]) to measured launches, and says how far the model is off.
 
-    python3 python calibrate.energy_fit [--measured FILE.json]... [--hold-out NAME]... RESULTS.json...
+    warpfold fit-energy [--measured FILE.json]... [--hold-out NAME]... RESULTS.json...
 
 RESULTS.json are results of `warpfold sim` on the measured machine, for the traces and policies that were measured
 (warpfold_capture energy; default: model/gpus/h200-energy.json). Times are the measured ones, counts the simulated
@@ -14,39 +14,37 @@ python3-numpy.
 
 import argparse
 import itertools
-import json
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from ..base.places import ROOT
+from ..base.errors import BadInput
+from ..base.files import read_json
+from ..base.modules import module
+from ..base.parser import Parser
+from ..base.places import MACHINES
 
-try:
-    import numpy
-except ImportError:
-    numpy = None  # main() says so
+Run = dict[str, Any]  # of a results file
+Point = tuple[Run, float, float]  # a run, its milliseconds and its millijoules above idle, as measured
 
 FITTED = ["instruction_pj", "shuffle_pj", "rop_pj", "active_watts"]
 NOT_AS_EXPECTED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
-class BadInput(Exception):
-    """One line."""
-
-
 @contextmanager
-def reading(file, what):
+def reading(file: str, what: str) -> Iterator[None]:
     """What goes wrong inside is a matter of the file, which should be `what`."""
     try:
         yield
-    except OSError as error:
-        raise BadInput(f"{file}: {error.strerror}") from error
     except NOT_AS_EXPECTED as error:
         raise BadInput(f"{file}: not {what} ({error})") from error
 
 
-def nonnegative_least_squares(matrix, target):
-    """Exact for so few unknowns: the best of all choices of those that are not zero."""
+def nonnegative_least_squares(matrix: Any, target: Any) -> Any:
+    """Exact for so few unknowns: the best of all choices of those that are not zero. Arrays of NumPy."""
+    numpy = module("numpy")
     best, best_error = numpy.zeros(matrix.shape[1]), float(target @ target)
     for size in range(1, matrix.shape[1] + 1):
         for chosen in itertools.combinations(range(matrix.shape[1]), size):
@@ -60,7 +58,7 @@ def nonnegative_least_squares(matrix, target):
     return best
 
 
-def row_of(run, milliseconds):
+def row_of(run: Run, milliseconds: float) -> tuple[list[float], float]:
     """(what each fitted coefficient is multiplied by, the rest), in millijoules. A sample has a part of the counts."""
     energy, activity, scale = run["config"]["energy"], run["activity"], 1e-9 * run.get("gpu_part", 1)
     fitted = [
@@ -78,8 +76,9 @@ def row_of(run, milliseconds):
     return fitted, rest
 
 
-def fit(points):
-    """points: [(run, milliseconds, millijoules above idle)] -> {coefficient: value}."""
+def fit(points: list[Point]) -> dict[str, float]:
+    """Values of the coefficients."""
+    numpy = module("numpy")
     rows = [row_of(run, milliseconds) for run, milliseconds, _ in points]
     target = numpy.array([millijoules for *_, millijoules in points])
     matrix = numpy.array([fitted for fitted, _ in rows])
@@ -88,25 +87,26 @@ def fit(points):
         shares, wanted = matrix / target[:, None], 1 - rest / target
     if not (numpy.isfinite(shares).all() and numpy.isfinite(wanted).all()):
         raise ValueError("a number is not finite, or an energy is 0")
-    return dict(zip(FITTED, nonnegative_least_squares(shares, wanted)))
+    return dict(zip(FITTED, map(float, nonnegative_least_squares(shares, wanted))))
 
 
-def modelled(coefficients, run, milliseconds):
+def modelled(coefficients: dict[str, float], run: Run, milliseconds: float) -> float:
     """Millijoules above idle."""
     fitted, rest = row_of(run, milliseconds)
     return sum(coefficients[name] * count for name, count in zip(FITTED, fitted)) + rest
 
 
-def read_points(measured_files, result_files):
-    runs = {}
+def read_points(measured_files: Iterable[str | Path], result_files: Iterable[str]) -> tuple[list[Point], list[str]]:
+    """Points, and scenes with policies that were measured and are not among the results."""
+    runs: dict[tuple[str, str], Run] = {}
     for file in result_files:
         with reading(file, "results of warpfold sim"):
-            for run in json.loads(Path(file).read_text(encoding="utf-8"))["runs"]:
+            for run in read_json(file)["runs"]:
                 runs[Path(run["trace"]).stem, run["policy"]] = run
     points, missing = [], []
-    for file in measured_files:
-        with reading(file, "energies of warpfold_capture"):
-            for scene in json.loads(Path(file).read_text(encoding="utf-8"))["scenes"]:
+    for measured in measured_files:
+        with reading(str(measured), "energies of warpfold_capture"):
+            for scene in read_json(measured)["scenes"]:
                 for entry in scene["energy"]:
                     key = scene["scene"], entry["policy"]
                     if key not in runs:
@@ -116,25 +116,22 @@ def read_points(measured_files, result_files):
     return points, missing
 
 
-def report(points, missing, held_out):
+def report(points: list[Point], missing: list[str], held_out: list[str]) -> None:
     for name in missing:
-        print(f"energy_fit.py: {name}: measured, but not among the results", file=sys.stderr)
+        print(f"warpfold fit-energy: {name}: measured, but not among the results", file=sys.stderr)
 
-    def is_held_out(run):
+    def is_held_out(run: Run) -> bool:
         return Path(run["trace"]).stem in held_out or run["policy"] in held_out
 
     fitted = [point for point in points if not is_held_out(point[0])]
     if len(fitted) <= len(FITTED):
-        print(f"energy_fit.py: {len(fitted)} points are too few for {len(FITTED)} unknowns", file=sys.stderr)
-        return 2
-    try:
+        raise BadInput(f"{len(fitted)} points are too few for {len(FITTED)} unknowns")
+    with reading("the runs", "such that can be fitted"):
         coefficients = fit(fitted)
-    except NOT_AS_EXPECTED as error:
-        raise BadInput(f"the runs cannot be fitted: {type(error).__name__} {error}") from error
     for name, value in coefficients.items():
         print(f"{name} = {value:.1f}")
     print("\n| trace | policy | measured mJ | modelled mJ | ratio |\n|---|---|---|---|---|")
-    errors = {"": [], ", held out": []}
+    errors: dict[str, list[float]] = {"": [], ", held out": []}
     for run, milliseconds, millijoules in points:
         ours = modelled(coefficients, run, milliseconds)
         trace = Path(run["trace"]).stem
@@ -144,36 +141,31 @@ def report(points, missing, held_out):
     for which, found in errors.items():
         if found:
             print(f"mean absolute error{which} {100 * sum(found) / len(found):.1f} %, worst {100 * max(found):.1f} %")
-    return 0
 
 
-def main(arguments):
-    parser = argparse.ArgumentParser(description="Fit the energies of a machine to measured launches.")
-    parser.add_argument("results", nargs="+", metavar="RESULTS.json", help="of warpfold sim --json")
-    parser.add_argument("--measured", action="append", metavar="FILE.json", help="[model/gpus/h200-energy.json]")
+def options(parser: Parser) -> None:
+    parser.add_argument("results", nargs="+", metavar="RESULTS.json", help="Of `warpfold sim --json`")
+    parser.add_argument(
+        "--measured",
+        action="append",
+        metavar="FILE",
+        help="Of `warpfold_capture energy`; else the shipped ones of an H200",
+    )
     parser.add_argument(
         "--hold-out",
         action="append",
         default=[],
         metavar="NAME",
-        help="a trace or a policy: compare it, but do not fit to it",
+        help="A trace or a policy: compare it, but do not fit to it",
     )
-    options = parser.parse_args(arguments)
-    if numpy is None:
-        print(
-            "energy_fit.py: this Python has no numpy; Debian's package python3-numpy is for /usr/bin/python3",
-            file=sys.stderr,
-        )
-        return 2
-    try:
-        points, missing = read_points(options.measured or [ROOT / "model/gpus/h200-energy.json"], options.results)
-        return report(points, missing, options.hold_out)
-    except BadInput as error:
-        print(f"energy_fit.py: {error}", file=sys.stderr)
-        return 2
+    parser.footer(
+        "Example: as the shipped machine has them\n"
+        "  warpfold fit-energy --hold-out cccl --hold-out lacadiere_wall h200.json"
+    )
 
 
-if __name__ == "__main__":
-    from ..base import guard
-
-    guard.end("energy_fit.py", main, sys.argv[1:])
+def run(arguments: argparse.Namespace) -> int:
+    module("numpy")  # what is missing is missed first
+    points, missing = read_points(arguments.measured or [MACHINES / "h200-energy.json"], arguments.results)
+    report(points, missing, arguments.hold_out)
+    return 0

@@ -3,6 +3,7 @@
 
 import re
 import tomllib
+from typing import Any
 
 WIDTH = 116
 KEY = re.compile(r"^(\w+) = ([^#]*?)\s*(?:#\s*(.*))?$")
@@ -19,8 +20,8 @@ OPTIONAL = {
 class Base:
     """A machine file: values, and what its comments say of each."""
 
-    def __init__(self, text):
-        self.values = {}
+    def __init__(self, text: str) -> None:
+        self.values: dict[str, Any] = {}
         for section, content in tomllib.loads(text).items():
             if isinstance(content, dict):
                 self.values.update({f"{section}.{key}": value for key, value in content.items()})
@@ -28,27 +29,28 @@ class Base:
             if parameter not in self.values:
                 self.values = with_behind(self.values, before, parameter, value)
         self.sass_arch = tomllib.loads(text)["sass_arch"]
-        self.comments, self.about = {}, {}
-        section, before = "", []
+        self.comments: dict[str, str] = {}
+        self.about: dict[str, list[str]] = {}
+        section, lines = "", list[str]()
         for line in text.splitlines():
             header, key = SECTION.match(line), KEY.match(line)
             if header:
                 section = header[1]
-                self.about[section] = before
+                self.about[section] = lines
             elif key and section:
                 # What stands before a key is its comment where it has none of its own.
-                text = key[3] or " ".join(one.lstrip("# ") for one in before)
-                self.comments[f"{section}.{key[1]}"] = text
-            before = [*before, line] if line.startswith("#") else []
+                said = key[3] or " ".join(one.lstrip("# ") for one in lines)
+                self.comments[f"{section}.{key[1]}"] = said
+            lines = [*lines, line] if line.startswith("#") else []
 
-    def sections(self):
-        result = {}
+    def sections(self) -> dict[str, list[str]]:
+        result: dict[str, list[str]] = {}
         for parameter in self.values:
             result.setdefault(parameter.split(".")[0], []).append(parameter)
         return result
 
 
-def with_behind(values, before, parameter, value):
+def with_behind(values: dict[str, Any], before: str, parameter: str, value: float) -> dict[str, Any]:
     """With one more, behind `before`."""
     result = {}
     for key, old in values.items():
@@ -58,7 +60,7 @@ def with_behind(values, before, parameter, value):
     return result
 
 
-def number(value):
+def number(value: float | str) -> str:
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, float):
@@ -66,22 +68,24 @@ def number(value):
     return f"{value:_}" if value >= 10_000 else str(value)
 
 
-def line_of(key, value, comment):
+def line_of(key: str, value: float | str, comment: str) -> str:
     text = f"{key} = {number(value)}"
     text = f"{text:<31} # {comment}"
     return text if len(text) <= WIDTH else text[: WIDTH - 2].rstrip() + " .."
 
 
-def machine_text(name, gpu, base_name, base, parameters):
+def machine_text(
+    name: str, gpu: dict[str, Any], base_name: str, base: Base, parameters: dict[str, tuple[float | str, str]]
+) -> str:
     """`parameters`: {parameter: (value, comment)} of all that the base machine has."""
     code = gpu["compute_capability"]
     lines = [
         "# SPDX-License-Identifier: Apache-2.0",
-        f"# {gpu['name']}, made by scripts/calibrate.sh (driver {gpu.get('driver', 'unknown')}, "
+        f"# {gpu['name']}, made by `warpfold calibrate` (driver {gpu.get('driver', 'unknown')}, "
         f"CUDA {gpu.get('cuda', 'unknown')}).",
         "#",
         "# Sources, named in the comment beside each parameter:",
-        "#   measured    the microbenchmark case (+ others) and what scripts/calibrate/rules.py makes of it",
+        "#   measured    the microbenchmark case (+ others) and what the rule of the parameter makes of it",
         "#   recorded    written down when a benchmark ran of which no results file was kept",
         "#   CUDA guide  CUDA C++ Programming Guide, technical specifications by compute capability",
         f"#   as {base_name}     taken over from that machine, with its source there; undetermined: the measurements",

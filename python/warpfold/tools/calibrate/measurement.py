@@ -5,31 +5,36 @@ Beside results a file may have "parameters": {name: {"value": v, "why": text}}, 
 when their benchmark ran and of which no case was kept.
 """
 
+from __future__ import annotations
+
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+from ..base.errors import BadInput
+from ..base.files import read_json
 
 SCHEMA = "warpfold.microbench/1"
 WHOLE_GROUPS = ("red", "vector", "bulk", "shared_add")  # all cases are kept of these
 
 
-class BadInput(Exception):
-    """One line."""
-
-
 class Missing(BadInput):
     """Cases that a rule needs and no file has."""
 
-    def __init__(self, names):
+    def __init__(self, names: list[str]) -> None:
         super().__init__(", ".join(names))
         self.names = list(names)
 
 
 class Measurement:
-    def __init__(self, files):
+    def __init__(self, files: list[dict[str, Any]]) -> None:
         """`files`: what json.load made of each; the first that has something decides."""
-        self.gpu, self.cases, self.given = {}, {}, {}
-        self.used = {}  # {name: keys of `extra` that a rule read}
+        self.gpu: dict[str, Any] = {}
+        self.cases: dict[str, dict[str, Any]] = {}
+        self.given: dict[str, dict[str, Any]] = {}
+        self.used: dict[str, set[str]] = {}  # {name: keys of `extra` that a rule read}
         for content in reversed(files):
             if content["gpu"].get("name") != files[0]["gpu"].get("name"):
                 raise BadInput(
@@ -40,38 +45,36 @@ class Measurement:
             self.cases.update({result["name"]: result for result in content["results"]})
 
     @classmethod
-    def read(cls, paths):
+    def read(cls, paths: Sequence[str | Path]) -> Measurement:
         files = []
         for path in paths:
             try:
-                content = json.loads(Path(path).read_text(encoding="utf-8"))
-                if content["schema"] != SCHEMA:
-                    raise ValueError(f"schema {content['schema']}")
+                content = read_json(path, SCHEMA)
                 for result in content["results"]:
                     if not math.isfinite(result["median"]) or not isinstance(result["name"], str):
                         raise ValueError(f"{result['name']} is no number")
                 if not isinstance(content["gpu"]["sms"], int):
                     raise ValueError("no number of SMs")
-            except (OSError, ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError) as error:
                 raise BadInput(f"{path}: not results of warpfold_microbench ({error})") from error
             files.append(content)
         return cls(files)
 
-    def has(self, name):
+    def has(self, name: str) -> bool:
         return name in self.cases
 
-    def need(self, names):
+    def need(self, names: list[str]) -> None:
         absent = [name for name in names if name not in self.cases]
         if absent:
             raise Missing(absent)
 
-    def median(self, name):
+    def median(self, name: str) -> float:
         """The case's figure over its launches."""
         self.need([name])
         self.used.setdefault(name, set())
-        return self.cases[name]["median"]
+        return float(self.cases[name]["median"])
 
-    def extra(self, name, key):
+    def extra(self, name: str, key: str) -> Any:
         """A further figure of the case."""
         self.need([name])
         if key not in self.cases[name].get("extra", {}):
@@ -79,17 +82,17 @@ class Measurement:
         self.used.setdefault(name, set()).add(key)
         return self.cases[name]["extra"][key]
 
-    def drained(self, name):
+    def drained(self, name: str) -> float:
         """SM cycles until the last addition is done, where the case has that, for each of its operations."""
-        return self.extra(name, "drained")
+        return float(self.extra(name, "drained"))
 
-    def device(self, key):
+    def device(self, key: str) -> Any:
         """What the CUDA run time says of the GPU."""
         if key not in self.gpu:
             raise Missing([f"gpu.{key}"])
         return self.gpu[key]
 
-    def launches_apart(self, names):
+    def launches_apart(self, names: Sequence[str]) -> float | None:
         """Between the launches' quartiles, of the case that varies most, over its median; None if no case says."""
         ranges = [
             (self.cases[n]["quartiles"][1] - self.cases[n]["quartiles"][0]) / abs(self.cases[n]["median"])
@@ -98,7 +101,7 @@ class Measurement:
         ]
         return max(ranges, default=None)
 
-    def compact(self):
+    def compact(self) -> dict[str, Any]:
         """What the rules, the replay and the pages read, as a file of the same kind."""
         results = []
         for name, case in self.cases.items():
@@ -115,7 +118,7 @@ class Measurement:
         return content
 
 
-def _rounded(value):
+def _rounded(value: Any) -> Any:
     """Numbers with six digits."""
     if isinstance(value, dict):
         return {key: _rounded(one) for key, one in value.items()}
@@ -126,7 +129,7 @@ def _rounded(value):
     return value
 
 
-def text_of(content):
+def text_of(content: dict[str, Any]) -> str:
     """JSON with a result a line."""
     lines = ["{"]
     for key, value in content.items():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the RED microbenchmarks in the model and compares with what a GPU took.
 
-    python3 python calibrate.replay_microbench [--match REGEX] [--jobs N] [RESULTS]
+    warpfold replay [--match REGEX] [--jobs N] [RESULTS]
 
 RESULTS is what warpfold_microbench wrote, by default that of an H200 (model/gpus/h200-microbench.json, the
 cases of REDs only). Each case of the groups `red` and `vector` becomes a trace (warpfold_red_trace) and is run by
@@ -13,24 +13,25 @@ Exit code 1: a case is off by more than --limit. 2: bad input.
 """
 
 import argparse
-import json
 import os
 import re
 import statistics
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
-from ..base import guard, whole_file
+from ..base.errors import BadInput
+from ..base.files import read_json, write_json
+from ..base.parser import Parser
+from ..base.places import MACHINES, helper
+from ..base.processes import Word, output
 from ..base.progress import Progress
-from ..correlate import ROOT, BadInput, run
+from ..correlate import simulator
 
+Row = dict[str, Any]  # "name", "measured", "modelled", "error"
 
-# Built with the capture programs, or without a CUDA compiler with the tests.
-BUILT = [ROOT / f"build/release/{folder}/microbench/warpfold_red_trace" for folder in ("traces/capture", "tb")]
 GROUPS = ("red", "vector")
-TRACES = Path(os.environ.get("WARPFOLD_RED_TRACE") or next((path for path in BUILT if path.exists()), BUILT[0]))
 
 # The microbenchmarks of REDs that the machine was set from.
 RED_RATES = (
@@ -48,48 +49,52 @@ VECTOR_RATES = (
 RATES = f"^red/.*({RED_RATES})|{VECTOR_RATES}"
 
 
-def pattern(text):
+def red_trace(*words: Word) -> str:
+    """What the program that makes traces of the cases prints."""
+    return output([helper("warpfold_red_trace"), *words])
+
+
+def pattern(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
         raise BadInput(f"--match {text}: is no regular expression ({error})") from error
 
 
-def measured_cases(path, match):
+def measured_cases(path: str | Path, match: re.Pattern[str]) -> dict[str, float]:
     """{name: cycles for an operation} of the cases of REDs."""
     try:
-        results = json.loads(Path(path).read_text(encoding="utf-8"))["results"]
+        results = read_json(path)["results"]
         cases = {r["name"]: r["extra"]["drained"] for r in results if r["group"] in GROUPS}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         raise BadInput(f"{path}: not results of warpfold_microbench ({error})") from error
     return {name: cycles for name, cycles in cases.items() if match.search(name)}
 
 
-def modelled(name, operations, policy, gpu, sms):
+def modelled(name: str, operations: int, policy: str, gpu: str | Path, sms: int) -> float:
     """Cycles for an operation in the model."""
     settings = [] if name.endswith("/gpu") or "/hot_" in name else ["--set", "sm.count=1"]
     with tempfile.TemporaryDirectory() as folder:
         trace, out = Path(folder) / "case.wft", Path(folder) / "r.json"
-        run("--sms", sms, name, trace, command=TRACES)
-        run("sim", trace, "--gpu", gpu, "--policy", policy, "--unit", "golden", "--jobs", 1, "--json", out, *settings)
-        return json.loads(out.read_text(encoding="utf-8"))["runs"][0]["cycles"] / operations
+        red_trace("--sms", sms, name, trace)
+        which: list[Word] = ["--gpu", gpu, "--policy", policy, "--unit", "golden", "--jobs", 1, *settings]
+        simulator("sim", trace, *which, "--json", out)
+        return float(read_json(out)["runs"][0]["cycles"] / operations)
 
 
-def replay(results, gpu, sms, match, jobs):
+def replay(results: str | Path, gpu: str | Path, sms: int, match: str, jobs: int) -> list[Row]:
     """A row for each case of `results` whose name `match` finds: measured and modelled cycles, and the error."""
     measured = measured_cases(results, pattern(match))
     known = {
         name: (int(operations), policy)
-        for name, operations, policy in (
-            line.split() for line in run("--sms", sms, "--list", command=TRACES).splitlines()
-        )
+        for name, operations, policy in (line.split() for line in red_trace("--sms", sms, "--list").splitlines())
     }
     cases = {n: c for n, c in measured.items() if n in known}
     if not cases:
         raise BadInput(f"{results}: no such case")
     with ThreadPoolExecutor(jobs) as pool, Progress(len(cases), "cases") as progress:
 
-        def one(name):
+        def one(name: str) -> float:
             cycles = modelled(name, *known[name], gpu, sms)
             progress.step()
             return cycles
@@ -101,12 +106,12 @@ def replay(results, gpu, sms, match, jobs):
     ]
 
 
-def text_of(rows):
+def text_of(rows: list[Row]) -> str:
     width = max(len(row["name"]) for row in rows)
     lines = [f"{'case':{width}} {'measured':>9} {'modelled':>9} {'error':>8}"]
     lines += [f"{r['name']:{width}} {r['measured']:9.3f} {r['modelled']:9.3f} {r['error']:+8.1%}" for r in rows]
     errors = [abs(r["error"]) for r in rows]
-    worst = max(rows, key=lambda r: abs(r["error"]))
+    worst = max(rows, key=lambda r: abs(float(r["error"])))
     lines += [
         "",
         f"{len(rows)} cases: mean absolute error {statistics.fmean(errors):.1%}, "
@@ -115,31 +120,30 @@ def text_of(rows):
     return "\n".join(lines)
 
 
-def main(argv=None):
-    parser = argparse.ArgumentParser(description="The RED microbenchmarks in the model.")
+def options(parser: Parser) -> None:
     parser.add_argument(
         "results",
         nargs="?",
-        default=ROOT / "model/gpus/h200-microbench.json",
-        help="of warpfold_microbench (%(default)s)",
+        metavar="RESULTS",
+        default=str(MACHINES / "h200-microbench.json"),
+        help="What warpfold_microbench wrote; else of an H200",
     )
-    parser.add_argument("--gpu", default="h200", help="machine, of the GPU that ran them (%(default)s)")
-    parser.add_argument("--sms", type=int, default=132, help="SMs of that GPU (%(default)s)")
-    parser.add_argument("--match", default="", metavar="REGEX", help="only cases whose name it finds")
-    parser.add_argument("--limit", type=float, help="largest error that is no failure, e.g. 0.05")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--json", type=Path, help="file for the rows")
-    args = parser.parse_args(argv)
-    try:
-        rows = replay(args.results, args.gpu, args.sms, args.match, args.jobs)
-        print(text_of(rows))
-        if args.json:
-            whole_file.write(args.json, json.dumps(rows, indent=1) + "\n")
-    except (BadInput, OSError) as error:
-        print(f"replay_microbench.py: {error}", file=sys.stderr)
-        return 2
-    return int(args.limit is not None and any(abs(r["error"]) > args.limit for r in rows))
+    parser.add_argument("--gpu", default="h200", help="Machine, of the GPU that ran them")
+    parser.add_argument("--sms", metavar="N", type=int, default=132, help="SMs of that GPU")
+    parser.add_argument("--match", default="", metavar="REGEX", help="Only cases whose name it finds")
+    parser.add_argument("--limit", metavar="X", type=float, help="Largest error that is no failure, such as 0.05")
+    parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count(), help="Simulations at a time")
+    parser.add_argument("--json", metavar="FILE", help="Write the rows as JSON")
+    parser.footer(
+        "Example: two lanes and more, on all SMs\n"
+        "  warpfold replay --match '/lanes=(2|8|32)/warps=32/gpu'\n\n"
+        "Exit code: 0 done, 1 a case is off by more than --limit, 2 bad usage or bad input."
+    )
 
 
-if __name__ == "__main__":
-    guard.end("replay_microbench.py", main)
+def run(arguments: argparse.Namespace) -> int:
+    rows = replay(arguments.results, arguments.gpu, arguments.sms, arguments.match, arguments.jobs)
+    print(text_of(rows))
+    if arguments.json:
+        write_json(arguments.json, rows, indent=1)
+    return int(arguments.limit is not None and any(abs(row["error"]) > arguments.limit for row in rows))

@@ -10,9 +10,10 @@ A rule that cannot decide raises Undecided; the value is then taken over from th
 import dataclasses
 import math
 import statistics
-from typing import Callable
+from collections.abc import Callable, Sequence
 
-from .slices import address_map, fast_offsets, ports, slices
+from .measurement import Measurement
+from .slices import Cases, Reader, Readings, SoFar, address_map, fast_offsets, ports, slices
 
 
 class Undecided(Exception):
@@ -22,24 +23,27 @@ class Undecided(Exception):
 # ---- rounding ---------------------------------------------------------------------------------------
 
 
-def whole(value):
+def whole(value: float) -> int:
     return math.floor(value + 0.5)
 
 
-def down(value):
+def down(value: float) -> int:
     return math.floor(value + 1e-9)
 
 
-def tens(value):
+def tens(value: float) -> int:
     return 10 * whole(value / 10)
 
 
-def digits(number):
-    return lambda value: round(value + 1e-12, number)
+def digits(number: int) -> Callable[[float], float]:
+    def rounded(value: float) -> float:
+        return round(value + 1e-12, number)
+
+    return rounded
 
 
-def power_of_two(value):
-    return 2 ** max(0, round(math.log2(value)))
+def power_of_two(value: float) -> int:
+    return 1 << max(0, round(math.log2(value)))
 
 
 # ---- the table's row ----------------------------------------------------------------------------------
@@ -49,42 +53,42 @@ def power_of_two(value):
 class Rule:
     parameter: str
     how: str  # what is done with the cases, a few words
-    cases: tuple  # names of cases
-    read: Callable  # (measurement, values so far, cases) -> {label: value}
-    rounding: Callable = whole
-    choose: Callable = statistics.fmean
+    cases: Cases
+    read: Reader
+    rounding: Callable[[float], float] = whole
+    choose: Callable[[Sequence[float]], float] = statistics.fmean
     apart: float = 0.05
     source: str = "measured"
 
     @property
-    def section(self):
+    def section(self) -> str:
         return self.parameter.split(".")[0]
 
 
 # ---- readings -----------------------------------------------------------------------------------------
 
 
-def median(scale=1.0, offset=0.0):
+def median(scale: float = 1.0, offset: float = 0.0) -> Reader:
     """Each case's figure, times `scale`, plus `offset`."""
     return lambda m, so_far, cases: {name: m.median(name) * scale + offset for name in cases}
 
 
-def median_over(*divisors):
+def median_over(*divisors: int) -> Reader:
     """Each case's figure over its own divisor."""
     return lambda m, so_far, cases: {name: m.median(name) / over for name, over in zip(cases, divisors, strict=True)}
 
 
-def drained_over(*divisors):
+def drained_over(*divisors: int) -> Reader:
     return lambda m, so_far, cases: {name: m.drained(name) / over for name, over in zip(cases, divisors, strict=True)}
 
 
-def difference(m, so_far, cases):
+def difference(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """Of each two cases, the first less the second."""
     pairs = zip(cases[::2], cases[1::2])
     return {f"{a} less {b}": m.median(a) - m.median(b) for a, b in pairs}
 
 
-def device(key, scale=1.0):
+def device(key: str, scale: float = 1.0) -> Reader:
     return lambda m, so_far, cases: {key: m.device(key) * scale}
 
 
@@ -92,14 +96,14 @@ def device(key, scale=1.0):
 STALLS = {90: {"control/loop": 24.0, "latency/s2r": 9.25, "latency/ldc_chain": 6.0, "shared_add": 24.0}}
 
 
-def global_load(m, so_far, cases):
+def global_load(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """SMs lie nearer to the L2 or farther, so that of all decides, if it was measured."""
     every = "latency/load_l2_chain/every_sm"
     return {every: m.extra(every, "mean_over_sms")} if m.has(every) else {cases[0]: m.median(cases[0])}
 
 
-def less_stalls(loop):
-    def read(m, so_far, cases):
+def less_stalls(loop: str) -> Reader:
+    def read(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
         code = m.device("compute_capability")
         if code not in STALLS:
             raise Undecided(f"the stall counts of {loop} are not known for sm_{code}")
@@ -108,10 +112,10 @@ def less_stalls(loop):
     return read
 
 
-def slope(steps):
+def slope(steps: tuple[int, ...]) -> Reader:
     """Least squares of the cases over `steps`."""
 
-    def read(m, so_far, cases):
+    def read(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
         ys = [m.median(name) for name in cases]
         each = {
             f"{a} to {b}": (yb - ya) / (sb - sa)
@@ -122,7 +126,7 @@ def slope(steps):
     return read
 
 
-def issue_order(m, so_far, cases):
+def issue_order(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """1 where the first of four warps ends when the last nearly does, 0 where it ends alone."""
     marks = m.extra(cases[0], "cycle_of_each_eighth")
     ends = [row[-1] for row in marks]
@@ -132,12 +136,12 @@ def issue_order(m, so_far, cases):
     return {f"first of {len(ends)} warps ends at {share:.0%} of the time": float(share >= 0.7)}
 
 
-def queue_depth(m, so_far, cases):
+def queue_depth(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """Those that wait, and the one in the load-store unit."""
     return {name: m.median(name) + 1 for name in cases}
 
 
-def sleep_cycles(m, so_far, cases):
+def sleep_cycles(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """Half of the shortest: two ticks; a power of two, or warps do not sleep."""
     shortest = min(cases, key=m.median)
     half = m.median(shortest) / 2
@@ -146,13 +150,13 @@ def sleep_cycles(m, so_far, cases):
     return {f"half of {shortest}": half}
 
 
-def red_change(m, so_far, cases):
+def red_change(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """What lanes on several lines take beyond as many lone flits, by 21 changes of line."""
     flits = m.drained(cases[0])
     return {name: (m.drained(name) - flits) / 21 for name in cases[1:]}
 
 
-def red_word(m, so_far, cases):
+def red_word(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """What REDs of two and of four words take beyond one of a word, for each further word."""
     if any(not m.has(name) for name in cases):
         raise Undecided("vector REDs were not measured")
@@ -160,7 +164,7 @@ def red_word(m, so_far, cases):
     return {name: (m.drained(name) - word) / further for name, further in zip(cases[1:], (1, 3), strict=True)}
 
 
-def shared_turn(m, cases):
+def shared_turn(m: Measurement, cases: Cases) -> Readings:
     """A further lane at one word: a turn of the loop that loads, adds and swaps, by successive numbers of lanes."""
     if any(not m.has(name) for name in cases):
         raise Undecided("additions in shared memory were not measured")
@@ -170,7 +174,7 @@ def shared_turn(m, cases):
     }
 
 
-def latency_shared_cas(m, so_far, cases):
+def latency_shared_cas(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """A turn of one warp, less its load, its branch and the stall counts of the rest."""
     code = m.device("compute_capability")
     if code not in STALLS:
@@ -179,23 +183,23 @@ def latency_shared_cas(m, so_far, cases):
     return {label: turn - rest for label, turn in shared_turn(m, cases).items()}
 
 
-def lsu_shared_cas(m, so_far, cases):
+def lsu_shared_cas(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """A turn of many warps, less its load."""
     return {label: turn - so_far["lsu.shared_access"] for label, turn in shared_turn(m, cases).items()}
 
 
-def lsu_match(m, so_far, cases):
+def lsu_match(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """What 16 MATCHes add to 16 REDs of one lane and of 8, and to 16 shuffles; REDs and shuffles count alike."""
     one, one_with, eight, eight_with, shuffles, shuffles_with = (m.median(name) for name in cases)
     reds = statistics.fmean([one_with - one, eight_with - eight]) / 16
     return {"beside REDs": reds, "beside shuffles": (shuffles_with - shuffles) / 16}
 
 
-def hand_red(m, so_far, cases):
+def hand_red(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     return {name: m.extra(name, "steady_gap") / warps for name, warps in zip(cases, (1, 2), strict=True)}
 
 
-def injection(m, so_far, cases):
+def injection(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """REDs on the way, less those of the memory queues."""
     queues = so_far["lsu.queue_depth"] * so_far["sm.subcores"]
     rest = m.median(cases[0]) - queues
@@ -204,7 +208,7 @@ def injection(m, so_far, cases):
     return {cases[0]: rest}
 
 
-def input_sms(m, so_far, cases):
+def input_sms(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """Inputs take turns, so an SM's share tells how many SMs its input has."""
     shares = sorted(m.extra(cases[0], "over_mean_by_sm"))
     kinds = [[shares[0]]]
@@ -225,13 +229,13 @@ def input_sms(m, so_far, cases):
 UNEVEN_PORTS = 1.042
 
 
-def port_cycles(m, so_far, cases):
+def port_cycles(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """Two slices alone, and what all SMs get through all ports."""
     ports = so_far["l2.slices"] / so_far["l2.slices_per_port"]
     return {cases[0]: m.median(cases[0]), cases[1]: m.drained(cases[1]) * ports / m.device("sms") / UNEVEN_PORTS}
 
 
-def flit_cycles(m, so_far, cases):
+def flit_cycles(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """What REDs of two to five flits take over what one word takes, which takes port_cycles of its port."""
     word = m.median(cases[0])
     return {
@@ -240,7 +244,7 @@ def flit_cycles(m, so_far, cases):
     }
 
 
-def line_cycles(m, so_far, cases):
+def line_cycles(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """A turn of four whole sectors, over four; of two, half of whose turns wait for their sector."""
     two, four = (m.drained(name) / m.device("sms") for name in cases)
     return {
@@ -249,7 +253,7 @@ def line_cycles(m, so_far, cases):
     }
 
 
-def dram_bytes(m, so_far, cases):
+def dram_bytes(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """Both edges of the memory clock, over the SM clock."""
     bytes_per_second = 2e3 * m.device("memory_clock_khz") * m.device("memory_bus_bits") / 8
     return {"memory clock and bus": bytes_per_second / (1e9 * so_far["sm.clock_ghz"])}
@@ -262,7 +266,7 @@ BY_CODE = "by compute capability"
 L1_KBYTES = {70: 128, 75: 96, 80: 192, 86: 128, 87: 192, 89: 128, 90: 256, 100: 256, 103: 256, 120: 128}
 
 
-def l1_bytes(m, so_far, cases):
+def l1_bytes(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     code = m.device("compute_capability")
     if code not in L1_KBYTES:
         raise Undecided(f"the size of an SM's SRAM is not known for sm_{code}")
@@ -521,5 +525,5 @@ NOT_MEASURED = {
     "noc": "estimates",
     "l2.ways": "estimate",
     "l2.line_bytes": "CUDA guide",
-    "energy": "python3 python calibrate.energy_fit sets it from a measurement of energy",
+    "energy": "`warpfold fit-energy` sets it from a measurement of energy",
 }

@@ -2,12 +2,22 @@
 """Readings of the benchmarks that sort addresses by slice and slices by port."""
 
 import statistics
+from collections.abc import Callable
+from typing import Any
+
+from .measurement import Measurement
+
+Cases = tuple[str, ...]  # names
+SoFar = dict[str, Any]  # values of the parameters that have been decided
+Readings = dict[str, float]  # what each case, or how it was read, says the parameter is
+Reader = Callable[[Measurement, SoFar, Cases], Readings]
+Undecided = Callable[[str], Exception]
 
 
-def slices(undecided):
+def slices(undecided: Undecided) -> Reader:
     """The classes, if none is so small that a disturbed launch may have opened it."""
 
-    def read(m, so_far, cases):
+    def read(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
         count = m.median(cases[0])
         label = "classes of addresses"
         if m.cases[cases[0]].get("extra", {}).get("pieces_of_class"):
@@ -23,10 +33,10 @@ def slices(undecided):
     return read
 
 
-def ports(undecided):
+def ports(undecided: Undecided) -> Reader:
     """2 where each slice has one partner that slows it down, and is its partner's; 1 where it has none."""
 
-    def read(m, so_far, cases):
+    def read(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
         if not m.cases[cases[0]].get("extra", {}).get("slowest_partner"):
             raise undecided("which slices slow each other down was not kept")
         partner = m.extra(cases[0], "slowest_partner")
@@ -45,10 +55,10 @@ def ports(undecided):
     return read
 
 
-def address_map(undecided, key):
+def address_map(undecided: Undecided, key: str) -> Reader:
     """Offsets that share the slice of address 0 are the slow ones."""
 
-    def read(m, so_far, cases):
+    def read(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
         cycles = [m.median(name) for name in cases]
         fast, slow = min(cycles), max(cycles)
         if slow < 1.15 * fast:
@@ -69,14 +79,14 @@ def address_map(undecided, key):
     return read
 
 
-def fast_offsets(m, so_far, cases):
+def fast_offsets(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """Cycles of those offsets that lie in another slice than address 0."""
     cycles = {name: m.median(name) for name in cases}
     middle = (min(cycles.values()) + max(cycles.values())) / 2
     return {name: one for name, one in cycles.items() if one <= middle}
 
 
-def partner_in_piece(m, so_far):
+def partner_in_piece(m: Measurement, so_far: SoFar) -> str | None:
     """One line where the two slices of an interleaved piece lie at one port, which in the model lie at two."""
     extra = m.cases.get("slices/ports", {}).get("extra", {})
     of_piece = m.cases.get("slices/classes", {}).get("extra", {}).get("class_of_piece")

@@ -13,6 +13,7 @@ is through. branches counts BRA, taken or not, and BSYNC, but not the tests for 
 
 from collections.abc import Iterable
 from typing import Any
+
 from .instructions import ATOMICS, BRANCHES, NO_BARRIER, Instruction
 
 ISSUED = ["alu", "integer", "sfu", "shared", "shared_wide", "global_load", "shuffle", "shuffle_index", "match", "redux"]

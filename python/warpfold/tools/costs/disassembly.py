@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from .files import read_text
+from ..base.files import read_text
 from .instructions import Instruction, SassError, parse_sass
 
 

@@ -3,8 +3,10 @@
 
 import re
 
+from ..base.errors import BadInput
 
-class SassError(Exception):
+
+class SassError(BadInput):
     """Machine code that is not as expected: one line."""
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a kernel's machine code is made of, and what ways through it cost: of any kernel.
 
-  kernel_code.py describe --cubin FILE --function NAME          instructions, blocks, markers, atomics as JSON
-  kernel_code.py ways     --cubin FILE --function NAME <WAYS    costs of ways between markers as JSON
-                          [--ncu FILE [--every N]]              held to how often each instruction was issued
-  kernel_code.py check    --cubin FILE --function NAME --counts FILE --ncu CSV
+  warpfold kernel-code describe --cubin FILE --function NAME          instructions, blocks, markers, atomics as JSON
+  warpfold kernel-code ways     --cubin FILE --function NAME <WAYS    costs of ways between markers as JSON
+                                [--ncu FILE [--every N]]              held to how often each instruction was issued
+  warpfold kernel-code check    --cubin FILE --function NAME --counts FILE --ncu CSV
 
 In place of --cubin, --text takes a disassembly that was saved: of cuobjdump -sass, or of nvdisasm -c -hex, which also
 names the targets of jump tables. traces/README.md describes what goes in and comes out.
@@ -12,15 +12,17 @@ Exit code 0: done. 1: check found too great a difference. 2: bad usage or input.
 cannot be followed, so its ways have no costs.
 """
 
-from typing import Any
 import argparse
 import json
 import sys
 from functools import partial
+from typing import Any
 
+from ..base.errors import BadInput
+from ..base.files import read_text
+from ..base.parser import Parser
 from .cost import slots
 from .disassembly import load_kernel
-from .files import read_text
 from .instructions import INSTRUCTION_BYTES, SassError, UnknownFlow
 from .kernel_flow import KernelFlow, block_numbers
 from .kernel_ways import KernelWays
@@ -162,66 +164,56 @@ def check(args: argparse.Namespace) -> int:
         print(f"{unknown} passes go ways that the code does not have: not counted")
     wrong = verdict(total, count)
     if wrong:
-        print(f"kernel_code.py: {wrong}", file=sys.stderr)
+        print(f"kernel-code: {wrong}", file=sys.stderr)
         return 1
     return 0
 
 
-def parse(argv: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Machine code of any kernel: what it is made of, and what ways cost.")
+def options(parser: Parser) -> None:
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, run, text in (
-        (("describe"), describe, "instructions, blocks, markers and atomics as JSON"),
-        (("ways"), ways, "costs of the ways on standard input, as JSON"),
-        (("check"), check, "warp instructions of a recording, against ncu"),
+    for name, work, text in (
+        ("describe", describe, "Instructions, blocks, markers and atomics as JSON"),
+        ("ways", ways, "Costs of the ways on standard input, as JSON"),
+        ("check", check, "Warp instructions of a recording, against ncu"),
     ):
-        command = commands.add_parser(name, help=text)
+        command = commands.add_parser(name, help=text, description=text)
         source = command.add_mutually_exclusive_group(required=True)
-        source.add_argument("--cubin", help="file with the machine code")
-        source.add_argument("--text", help="its disassembly, saved")
-        command.add_argument("--function", required=True, help="the kernel, as the machine code names it")
-        if run is not describe:
-            command.add_argument(
-                "--markers", help="kinds that were recorded: " + ",".join(KINDS) + "; all if not given"
-            )
-        if run is ways:
+        source.add_argument("--cubin", metavar="FILE", help="File with the machine code")
+        source.add_argument("--text", metavar="FILE", help="Its disassembly, saved")
+        command.add_argument(
+            "--function", metavar="NAME", required=True, help="The kernel, as the machine code names it"
+        )
+        if work is not describe:
+            kinds = ",".join(KINDS)
+            command.add_argument("--markers", metavar="LIST", help=f"Kinds that were recorded: {kinds}; else all")
+        if work is ways:
             command.add_argument(
                 "--ncu",
-                help="CSV with inst_executed of each instruction, to refine costs by; then "
-                'standard input also has "passes"',
+                metavar="FILE",
+                help="CSV with inst_executed of each instruction, to refine costs by; standard input also has "
+                '"passes" then',
             )
             command.add_argument(
-                "--every", type=int, default=1, help="the passes are of one CTA in so many of the launch"
+                "--every", metavar="N", type=int, default=1, help="The passes are of one CTA in so many of the launch"
             )
-        command.set_defaults(run=run)
+        command.set_defaults(work=work)
     command.add_argument(
         "--counts",
+        metavar="FILE",
         required=True,
-        help='JSON: {"ways": [[m0, m1, ...], ...], "passes": [n, ...]}; with ' '"costs": [cost, ...] these are checked',
+        help='JSON: {"ways": [[m0, m1, ...], ...], "passes": [n, ...]}; with "costs": [cost, ...] these are checked',
     )
-    command.add_argument("--ncu", required=True, help="CSV with smsp__inst_executed.sum")
-    command.add_argument("--kernel", help="the kernel as ncu names it, without its parameters")
-    command.add_argument("--launch", type=int, help="which of its launches, numbered from 0; the last if not given")
-    return parser.parse_args(argv)
+    command.add_argument("--ncu", metavar="FILE", required=True, help="CSV with smsp__inst_executed.sum")
+    command.add_argument("--kernel", metavar="NAME", help="The kernel as ncu names it, without its parameters")
+    command.add_argument("--launch", metavar="N", type=int, help="Which of its launches, from 0 on; else the last")
 
 
-def main(argv: list[str] | None = None) -> int:
-    args = parse(argv)
+def run(arguments: argparse.Namespace) -> int:
     try:
-        return int(args.run(args))
+        return int(arguments.work(arguments))
     except UnknownFlow as error:
         print(
-            f"kernel_code.py: {args.function}: {error}: its ways have no costs; record it without work between events",
+            f"kernel-code: {arguments.function}: {error}: its ways have no costs; record it without work between events",
             file=sys.stderr,
         )
         return NOT_UNDERSTOOD
-    except SassError as error:
-        print(f"kernel_code.py: {error}", file=sys.stderr)
-        return 2
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)

@@ -5,14 +5,16 @@ from collections.abc import Iterator
 import os
 import re
 
-from .files import read_text, run_tool, write_text
+from ..base import files
+from ..base.files import read_text
+from ..base.processes import output
 from .instructions import Instruction, SassError, parse_registers, parse_sass
 
 
 def write_listings(program: str, folder: str) -> list[str]:
     """Architectures that `program`, or cubin, has machine code for."""
-    sass = run_tool("cuobjdump", "-sass", program)
-    resources = run_tool("cuobjdump", "-res-usage", program)
+    sass = output(["cuobjdump", "-sass", program])
+    resources = output(["cuobjdump", "-res-usage", program])
     by_arch: dict[str, list[str]] = {}
     arch = None
     for line in sass.splitlines(keepends=True):
@@ -27,10 +29,10 @@ def write_listings(program: str, folder: str) -> list[str]:
         resources = f"arch = {next(iter(by_arch))}\n{resources}"
     os.makedirs(folder, exist_ok=True)
     for arch, lines in by_arch.items():
-        write_text(os.path.join(folder, f"{arch}.sass"), "".join(lines))
-    write_text(os.path.join(folder, "resources.txt"), resources)
-    version = re.findall(r"release [^\n]*", run_tool("cuobjdump", "--version"))
-    write_text(os.path.join(folder, "compiler.txt"), (version[-1] if version else "unknown") + "\n")
+        files.write(os.path.join(folder, f"{arch}.sass"), "".join(lines))
+    files.write(os.path.join(folder, "resources.txt"), resources)
+    version = re.findall(r"release [^\n]*", output(["cuobjdump", "--version"]))
+    files.write(os.path.join(folder, "compiler.txt"), (version[-1] if version else "unknown") + "\n")
     return sorted(by_arch)
 
 
@@ -55,7 +57,7 @@ class Listings:
 
     def function(self, arch: str, functions: dict[str, list[Instruction]], name: str) -> list[Instruction]:
         if name not in functions:
-            raise SassError(f"{arch}.sass: has no {name}; kernel_code.py reads kernels of any name")
+            raise SassError(f"{arch}.sass: has no {name}; kernel-code reads kernels of any name")
         return functions[name]
 
     def registers(self, arch: str, name: str) -> int:

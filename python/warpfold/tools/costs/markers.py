@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from typing import Any
+
 from .instructions import ATOMICS, Instruction
 
 MARKERS = dict.fromkeys(("LDG", "STG", "LD", "ST", "RED", "REDG", "ATOM", "ATOMG"), "global")

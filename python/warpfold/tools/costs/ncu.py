@@ -3,7 +3,7 @@
 
 import csv
 
-from .files import read_text
+from ..base.files import read_text
 from .instructions import SassError
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Warp instructions that a launch is predicted to issue, beside those that ncu counts."""
 
-from typing import Any
 import re
+from typing import Any
 
 from .cost import slots
 from .instructions import SassError

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Costs of the code of reduce_arc.cuh for kernels that do not have it, from generic/reduction_kernels.cu.
 
-  reduction_costs.py --sass DIR --json FILE      DIR: what `sass_cost.py dump` has made of those kernels
+  reduction-costs --sass DIR --json FILE      DIR: what `kernel-costs dump` has made of those kernels
 
 For each architecture, variant and number of parameters: the costs of the variant's segments, and the registers that it
 takes beyond the kernel with plain atomics. What a pass of the variant's kernel issues beyond that kernel's, such as the
@@ -11,14 +11,15 @@ traces/README.md says how the table is made.
 """
 
 from collections.abc import Sequence
-from typing import Any
 import argparse
 import json
 import re
-import sys
+from collections.abc import Sequence
+from typing import Any
 
+from ..base import files
+from ..base.parser import Parser
 from .cost import ISSUED
-from .files import write_text
 from .flow import Flow
 from .instructions import Instruction, SassError
 from .listings import Listings
@@ -95,21 +96,13 @@ def as_text(data: dict[str, str | dict[str, dict[str, dict[str, dict[str, Any]]]
     )
 
 
-def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Costs of ARC-SW's code for kernels that do not have it.")
-    parser.add_argument("--sass", required=True, help="folder that `sass_cost.py dump` has filled")
-    parser.add_argument("--json", required=True, help="write the table there")
-    args = parser.parse_args(argv)
-    try:
-        write_text(args.json, as_text(table(Listings(args.sass))))
-    except SassError as error:
-        print(f"reduction_costs.py: {error}", file=sys.stderr)
-        return 2
+def options(parser: Parser) -> None:
+    parser.add_argument(
+        "--sass", metavar="DIR", required=True, help="Folder that `warpfold kernel-costs dump` has filled"
+    )
+    parser.add_argument("--json", metavar="FILE", required=True, help="Write the table there")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    files.write(arguments.json, as_text(table(Listings(arguments.sass))))
     return 0
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)

@@ -8,6 +8,7 @@ follow it always add up to what is issued.
 
 from collections.abc import Callable, Sequence
 from typing import Any
+
 from .cost import FIELDS, Cost, Stretch, cost_of, slots
 from .flow import IS_ATOMIC, IS_SHARED_ATOMIC, IS_SHUFFLE, Flow, Test
 from .instructions import COUNTS, INSTRUCTION_BYTES, Instruction, SassError

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instruction costs of the backward kernels, from their machine code.
 
-  sass_cost.py dump     --program FILE --out DIR          text of cuobjdump into DIR
-  sass_cost.py costs    --sass DIR [--json FILE] [--explain]
-  sass_cost.py predict  --costs FILE --counts FILE [--ncu FILE]
+  kernel-costs dump     --program FILE --out DIR          text of cuobjdump into DIR
+  kernel-costs costs    --sass DIR [--json FILE] [--explain]
+  kernel-costs predict  --costs FILE --counts FILE [--ncu FILE]
 
 `costs` follows each way that a warp takes through a kernel and adds up what it issues there: passes.py says what
 its passes are, reductions.py what belongs to the variant's own reduction, cost.py what counts. It knows the kernels of
@@ -11,14 +11,16 @@ shapes.py and no others; kernel_code.py reads any kernel. `predict` ends with ex
 from what ncu counted.
 """
 
-from typing import Any
 import argparse
 import json
 import re
 import sys
+from typing import Any
 
+from ..base import files
+from ..base.files import read_json
+from ..base.parser import Parser
 from .cost import slots
-from .files import read_json, write_text
 from .instructions import SassError
 from .listings import Listings, write_listings
 from .ncu import verdict
@@ -29,7 +31,7 @@ from .shapes import GAUSSIANS, SEGMENTS, WORKLOADS, kernel_name
 
 SCHEMA = "warpfold.costs/3"
 COUNTS_SCHEMA = "warpfold.path-counts/1"
-WAY_ON = "the form of this kernel is not that in shapes.py: kernel_code.py reads any, `warpfold record` records it"
+WAY_ON = "the form of this kernel is not that in shapes.py: kernel-code reads any, `warpfold record` records it"
 # Thresholds of the policies that `warpfold_capture launch` runs.
 PROFILED_THRESHOLD = 16
 
@@ -61,7 +63,7 @@ def costs(args: argparse.Namespace) -> None:
     if args.json:
         text = json.dumps(result, indent=1)
         text = re.sub(r'\[\s+("\w+"),\s+(\d+),\s+(\d+)\s+\]', r"[\1, \2, \3]", text)  # a wait on one line
-        write_text(args.json, text + "\n")
+        files.write(args.json, text + "\n")
     if not explain:
         print_table(result)
 
@@ -100,43 +102,35 @@ def predict(args: argparse.Namespace) -> int:
                 wrong += [f"{arch} {variant}: {problem}"] if problem else []
             print(line)
     for line in wrong:
-        print(f"sass_cost.py: {line}", file=sys.stderr)
+        print(f"kernel-costs: {line}", file=sys.stderr)
     return 1 if wrong else 0
 
 
-def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Instruction costs of the backward kernels, from SASS.")
+def options(parser: Parser) -> None:
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("dump", help="disassemble the capture program")
-    command.add_argument("--program", required=True)
-    command.add_argument("--out", required=True, help="folder")
-    command.set_defaults(run=dump)
-    command = commands.add_parser("costs", help="costs of every architecture and variant")
-    command.add_argument("--sass", required=True, help="folder that dump has filled")
+    command = commands.add_parser("dump", help="Disassemble the capture program", description="Disassemble a program")
+    command.add_argument("--program", metavar="FILE", required=True, help="With the kernels in it")
+    command.add_argument("--out", metavar="DIR", required=True, help="Folder")
+    command.set_defaults(work=dump)
+    text = "Costs of every architecture and variant"
+    command = commands.add_parser("costs", help=text, description=text)
+    command.add_argument("--sass", metavar="DIR", required=True, help="Folder that dump has filled")
     command.add_argument(
         "--workload",
         choices=sorted(WORKLOADS),
         default=GAUSSIANS,
-        help="which kernels of warpfold_capture_workloads; those of 3DGS if not given",
+        help="Which kernels of warpfold_capture_workloads; else those of 3DGS",
     )
-    command.add_argument("--json", help="write the costs there")
-    command.add_argument("--explain", action="store_true", help="list the instructions of each path")
-    command.set_defaults(run=costs)
-    command = commands.add_parser("predict", help="warp instructions of a launch, against ncu")
-    command.add_argument("--costs", required=True)
-    command.add_argument("--counts", required=True, help="NAME-counts.json of a capture")
-    command.add_argument("--ncu", help="CSV with smsp__inst_executed.sum")
-    command.set_defaults(run=predict)
-    args = parser.parse_args(argv)
-    try:
-        return args.run(args) or 0
-    except SassError as error:
-        print(f"sass_cost.py: {error}", file=sys.stderr)
-        return 2
+    command.add_argument("--json", metavar="FILE", help="Write the costs there")
+    command.add_argument("--explain", action="store_true", help="List the instructions of each path")
+    command.set_defaults(work=costs)
+    text = "Warp instructions of a launch, against ncu"
+    command = commands.add_parser("predict", help=text, description=text)
+    command.add_argument("--costs", metavar="FILE", required=True, help="Of the program's kernels")
+    command.add_argument("--counts", metavar="FILE", required=True, help="NAME-counts.json of a capture")
+    command.add_argument("--ncu", metavar="FILE", help="CSV with smsp__inst_executed.sum")
+    command.set_defaults(work=predict)
 
 
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+def run(arguments: argparse.Namespace) -> int:
+    return int(arguments.work(arguments) or 0)

@@ -1,55 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Table of the RTL's coverage from the files that scripts/coverage.sh merged; see there.
+"""Table of the RTL's coverage from the files that scripts/coverage.sh merged; see there."""
 
-usage: coverage_report.py FOLDER KIND... [--toggles]
-"""
+import argparse
 import collections
-import pathlib
 import re
-import sys
+from pathlib import Path
 
-from ..base.places import ROOT
+from ..base.errors import BadInput
+from ..base.parser import Parser
+from ..base.places import sources
 
+ROOT = sources()
 WAIVERS = ROOT / "tb" / "coverage_waivers.txt"
 
+# (file, type, place, object) of a point.
+Key = tuple[str, str, tuple[int, int], str]
+# File, what, part of the source line, reason.
+Waiver = tuple[str, str, str, str]
 
-def read_points(path):
+
+def read_points(path: Path) -> dict[Key, tuple[set[int], int]]:
     """{(file, type, place, object): (lines, count)}; instances of a module are added up."""
-    points = {}
+    points: dict[Key, tuple[set[int], int]] = {}
     for text in path.read_text().splitlines():
         match = re.fullmatch(r"C '(.*)' (\d+)", text)
         if not match:
             continue
         field = dict(part.split("\x02", 1) for part in match[1].split("\x01") if part)
         kind = field["page"].split("/")[0].removeprefix("v_")
-        lines = set()
+        lines: set[int] = set()
         for part in filter(None, field.get("S", "").split(",")):
             first, _, last = part.partition("-")
             lines.update(range(int(first), int(last or first) + 1))
-        key = (pathlib.Path(field["f"]).name, kind, (int(field["l"]), int(field["n"])), field["o"])
+        key = (Path(field["f"]).name, kind, (int(field["l"]), int(field["n"])), field["o"])
         lines |= points.get(key, (set(), 0))[0]
         points[key] = (lines, points.get(key, (set(), 0))[1] + int(match[2]))
     return points
 
 
-def read_waivers():
+def read_waivers() -> list[Waiver]:
     """[(file, what, part of the source line, reason)]"""
-    waivers = []
+    waivers: list[Waiver] = []
     for text in WAIVERS.read_text().splitlines():
         if text and not text.startswith("#"):
             fields = [field.strip() for field in text.split(" | ")]
             if len(fields) != 4 or not all(fields):
-                sys.exit(f"{WAIVERS.name}: not `file | what | source | reason`: {text}")
-            waivers.append(tuple(fields))
+                raise BadInput(f"{WAIVERS.name}: not `file | what | source | reason`: {text}")
+            file, what, source, reason = fields
+            waivers.append((file, what, source, reason))
     return waivers
 
 
-def main(folder, kinds, show_toggles):
+def options(parser: Parser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="Of the merged files")
+    parser.add_argument("kinds", metavar="KIND", nargs="+", help="Kinds of units that are in it")
+    parser.add_argument("--toggles", action="store_true", help="List signals that do not toggle, too")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    folder = arguments.folder
     waivers = read_waivers()
-    used = set()
+    used: set[Waiver] = set()
     failed = False
 
-    def hole(name, what, line):
+    def hole(name: str, what: str, line: int) -> str:
         """Prints one hole, once for all kinds that have it; explained or not."""
         nonlocal failed
         source = (ROOT / "rtl" / name).read_text().splitlines()[line - 1].strip()
@@ -62,14 +76,14 @@ def main(folder, kinds, show_toggles):
 
     rows = []
     holes = []
-    quiet = collections.Counter()
-    for kind in kinds:
+    quiet: collections.Counter[str] = collections.Counter()
+    for kind in arguments.kinds:
         files = sorted({key[0] for key in read_points(folder / f"{kind}.own")})
         points = read_points(folder / f"{kind}.dat")
         for name in files:
-            reached = collections.defaultdict(int)  # by line
-            hits = collections.Counter()
-            totals = collections.Counter()
+            reached: dict[int, int] = collections.defaultdict(int)  # by line
+            hits: collections.Counter[str] = collections.Counter()
+            totals: collections.Counter[str] = collections.Counter()
             for (file, what, place, item), (lines, count) in sorted(points.items()):
                 if file != name:
                     continue
@@ -96,7 +110,7 @@ def main(folder, kinds, show_toggles):
         print(f"{kind:10} {module:24} {cells['line']:>9} {cells['branch']:>9} {cells['toggle']:>11}")
     for text in dict.fromkeys(holes):
         print(text)
-    if show_toggles:
+    if arguments.toggles:
         for text in sorted(quiet):
             print(f"no toggle    {text}")
     for waiver in waivers:
@@ -104,12 +118,3 @@ def main(folder, kinds, show_toggles):
             failed = True
             print(f"OUT OF DATE  {WAIVERS.name}: {' | '.join(waiver)}")
     return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    names = [name for name in sys.argv[1:] if name != "--toggles"]
-    if len(names) < 2:
-        sys.exit(__doc__)
-    from ..base import guard
-
-    guard.end("coverage_report.py", main, pathlib.Path(names[0]), names[1:], "--toggles" in sys.argv)

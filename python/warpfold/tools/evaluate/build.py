@@ -7,13 +7,15 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import tempfile
-import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
-from ..base.places import ROOT
-from .unit import BadInput, ToolFailed, fingerprint
+from ..base import processes
+from ..base.errors import BadInput, ToolFailed
+from ..base.places import SHIPPED
+from .unit import Unit, fingerprint
 
 
 HERE = Path(__file__).resolve().parent
@@ -70,32 +72,17 @@ ONE_WORD = """  assign lsu_word_o = 4'd0;
 """
 
 
-def port_bits(unit, port):
-    return 32 * unit.banks if port == "rf_data_i" else {**PORTS, **WORD_PORTS}[port][1]
+def port_bits(unit: Unit, port: str) -> int:
+    return int(32 * unit.banks) if port == "rf_data_i" else {**PORTS, **WORD_PORTS}[port][1]
 
 
-def run(command, cwd=None, timeout=None):
+def run(command: Sequence[processes.Word]) -> tuple[int, str]:
     """(exit status, output) of a tool."""
-    try:
-        done = subprocess.run(
-            list(map(str, command)),
-            cwd=cwd,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            errors="replace",
-            timeout=timeout,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise BadInput(f"'{command[0]}' not found; scripts/lib.sh lists the packages") from None
-    except subprocess.TimeoutExpired:
-        return 124, f"no end after {timeout} s"
+    done = processes.run(command, together=True)
     return done.returncode, done.stdout
 
 
-def first_error(output):
+def first_error(output: str) -> str:
     """The line of a tool's output that says what is wrong."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     for pattern in (r"^%Error(-\w+)?: (?!Exiting)", r"ERROR: |syntax error", r"\berror\b", r"."):
@@ -105,7 +92,7 @@ def first_error(output):
     return "no message"
 
 
-def verilator_options(unit):
+def verilator_options(unit: Unit) -> list[str]:
     return [
         "-sv",
         "-Wno-lint",
@@ -118,11 +105,11 @@ def verilator_options(unit):
     ]
 
 
-def parameter_list(unit):
+def parameter_list(unit: Unit) -> str:
     return "#(" + ", ".join(parameter_values(unit)) + ") " if unit.parameters else ""
 
 
-def parameter_values(unit):
+def parameter_values(unit: Unit) -> list[str]:
     return [f".{key}({value})" for key, value in unit.parameters.items()]
 
 
@@ -131,7 +118,7 @@ def parameter_values(unit):
 # ------------------------------------------------------------------------------------------------
 
 
-def port_names(unit, work):
+def port_names(unit: Unit, work: Path) -> dict[str, str]:
     """Name -> direction of the top's ports, by Verilator; what it cannot read is bad input."""
     xml = work / "ports.xml"
     status, output = run(
@@ -159,10 +146,10 @@ def port_names(unit, work):
     top = next((module for module in modules if module.get("topModule") == "1"), None)
     if top is None:
         raise BadInput(f"no module {unit.top} in {unit.folder}; name it with --top")
-    return {var.get("name"): var.get("dir") for var in top.iter("var") if var.get("dir")}
+    return {var.attrib["name"]: var.attrib["dir"] for var in top.iter("var") if var.get("dir")}
 
 
-def check_ports(unit, names, work):
+def check_ports(unit: Unit, names: dict[str, str], work: Path) -> Path:
     """Every port of the contract is there, no input beside them, all as wide as they should be."""
     optional = {"rf_bin_i"} if not unit.exponent_bins else set()
     wanted = {**PORTS, **WORD_PORTS} if unit.words > 1 else PORTS
@@ -202,7 +189,7 @@ def check_ports(unit, names, work):
     return wrapper
 
 
-def write_wrapper(unit, names, work):
+def write_wrapper(unit: Unit, names: dict[str, str], work: Path) -> Path:
     pins = [
         f"    .{port}({port.removesuffix('_i') + '_q' if port in REGISTERED else port})"
         for port in PORTS
@@ -227,7 +214,7 @@ def write_wrapper(unit, names, work):
     return path
 
 
-def elaborate_yosys(unit, work):
+def elaborate_yosys(unit: Unit, work: Path) -> tuple[int, str]:
     chparam = " ".join(f"-chparam {key} {value}" for key, value in unit.parameters.items())
     script = work / "elaborate.ys"
     includes = " ".join(f"-I{path}" for path in unit.include)
@@ -239,7 +226,7 @@ def elaborate_yosys(unit, work):
     return run(["yosys", "-q", "-e", "implicitly declared|Resizing cell port", "-s", script])
 
 
-def elaborate_icarus(unit, work):
+def elaborate_icarus(unit: Unit, work: Path) -> tuple[int, str]:
     del work
     return run(
         [
@@ -257,7 +244,7 @@ def elaborate_icarus(unit, work):
     )
 
 
-def elaborate(unit, work, names):
+def elaborate(unit: Unit, work: Path, names: dict[str, str]) -> tuple[dict[str, str], Path]:
     """Rows of the step, and the wrapper. Verilator has read the unit: nothing could be judged without."""
     wrapper = check_ports(unit, names, work)
     rows = {"Verilator": ""}
@@ -274,7 +261,7 @@ def elaborate(unit, work, names):
 # Shared object
 # ------------------------------------------------------------------------------------------------
 
-ENTRY = """// Made by scripts/evaluate_unit.sh.
+ENTRY = """// Made by `warpfold evaluate`.
 #include "Vevaluated.h"
 #include "model/unit/unit_library.hpp"
 #include "model/unit/verilated_unit.hpp"
@@ -303,7 +290,7 @@ WARPFOLD_UNIT_LIBRARY(kDeclaration,
 """
 
 
-def entry_text(unit):
+def entry_text(unit: Unit) -> str:
     yes = {True: "true", False: "false"}
     return ENTRY.format(
         name=unit.name.replace("\\", "").replace('"', ""),
@@ -322,16 +309,17 @@ def entry_text(unit):
     )
 
 
-def headers():
+def headers() -> list[Path]:
     return [
-        *sorted((ROOT / "model/unit").glob("*.hpp")),
-        ROOT / "model/types.hpp",
+        *sorted((SHIPPED / "model/base").glob("*.hpp")),
+        *sorted((SHIPPED / "model/unit").glob("*.hpp")),
+        SHIPPED / "model/types.hpp",
         Path(__file__).resolve(),
         HERE / "evaluated_stepped.sv.in",
     ]
 
 
-def compile_all(sources, folder, jobs):
+def compile_all(sources: list[Path], folder: Path, jobs: int) -> list[Path]:
     """Objects of C++ sources."""
     options = [
         "-std=c++20",
@@ -343,7 +331,7 @@ def compile_all(sources, folder, jobs):
         "-DVM_COVERAGE=0",
         "-DVM_SC=0",
         "-DVM_TRACE=0",
-        f"-I{ROOT}",
+        f"-I{SHIPPED}",
         f"-I{folder}",
         f"-I{INCLUDE}",
         f"-I{INCLUDE / 'vltstd'}",
@@ -352,7 +340,7 @@ def compile_all(sources, folder, jobs):
         options.append("-march=x86-64-v2")  # the oldest that the simulator is built for
     compiler = [os.environ.get("CXX", "g++")]
 
-    def compile_one(source):
+    def compile_one(source: Path) -> Path:
         target = folder / (source.stem + ".o")
         status, output = run([*compiler, *options, "-c", source, "-o", target])
         if status != 0:
@@ -363,7 +351,7 @@ def compile_all(sources, folder, jobs):
         return list(pool.map(compile_one, sources))
 
 
-def runtime(cache, jobs):
+def runtime(cache: Path, jobs: int) -> list[Path]:
     """Objects of Verilator's own sources, which are the same for every unit."""
     sources = [INCLUDE / "verilated.cpp", INCLUDE / "verilated_threads.cpp"]
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
@@ -378,7 +366,7 @@ def runtime(cache, jobs):
     return objects
 
 
-def shared_object(unit, wrapper, cache, jobs):
+def shared_object(unit: Unit, wrapper: Path, cache: Path, jobs: int) -> Path:
     """The shared object of a unit, made anew where its sources have changed."""
     folder = cache / fingerprint(unit, wrapper, *headers())
     library = folder / "unit.so"

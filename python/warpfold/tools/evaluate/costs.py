@@ -3,14 +3,15 @@
 
 import argparse
 import hashlib
-import json
 import re
 from pathlib import Path
+from typing import Any
 
-from ..base import whole_file
+from ..base.files import read_json, write_json
+from ..base.places import RTL
 from ..synth import synth
-from .build import ROOT
-from .unit import BadInput, ToolFailed, fingerprint, stage
+from ..synth.synth import Kind, Row, Top
+from .unit import Unit, fingerprint, stage
 
 
 # The kind that keeps the GPU's clock, and of what divides it: paths are compared with its path.
@@ -18,7 +19,7 @@ CLOCK_KIND = "pipelined"
 FIGURES = ("transistors", "flops", "area", "path_ns", "fast_area", "fast_path_ns")
 
 
-def rows_of(unit):
+def rows_of(unit: Unit) -> dict[str, Top]:
     """The whole unit, and the same without the coalescer that it names."""
     name = re.sub(r"\W", "_", unit.name)
     chparam = " -chparam ".join(f"{key} {value}" for key, value in unit.parameters.items())
@@ -28,25 +29,25 @@ def rows_of(unit):
     return rows
 
 
-def builtin_rows(kind):
+def builtin_rows(kind: Kind) -> dict[str, Top]:
     added, whole = synth.kind_rows(kind)
     return {"whole": whole, "added": added}
 
 
-def builtin_key():
+def builtin_key() -> str:
     """A hash of the project's own RTL."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted((ROOT / "rtl").glob("*.sv")))).hexdigest()
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(RTL.glob("*.sv")))).hexdigest()
 
 
-def accepted(library_hash, transistors_only):
+def accepted(library_hash: str, transistors_only: bool) -> dict[str, dict[str, Any]]:
     """Rows of synth/baseline.json by name, where they are of the same library."""
-    baseline = json.loads(synth.BASELINE.read_text(encoding="utf-8"))
+    baseline = read_json(synth.BASELINE, synth.SCHEMA)
     if not transistors_only and baseline["liberty"]["sha256"] != library_hash:
         return {}
     return {row["top"]: row for row in baseline["rows"]}
 
 
-def figures(row, transistors_only):
+def figures(row: dict[str, Any], transistors_only: bool) -> dict[str, float]:
     keys = FIGURES[:2] if transistors_only else FIGURES
     return {key: row[key] for key in keys if key in row}
 
@@ -54,51 +55,46 @@ def figures(row, transistors_only):
 class Costs:
     """Figures of units in one library, each made once and kept in a folder."""
 
-    def __init__(self, liberty, transistors_only, work, cache):
+    def __init__(self, liberty: list[str] | None, transistors_only: bool, work: Path, cache: Path) -> None:
         self.transistors_only = transistors_only
         self.work, self.cache = work, cache
-        self.library = self.unit_ns = self.description = None
-        self.rows = {}
+        self.library: Path | None = None
+        self.unit_ns = 1.0
+        self.description: dict[str, Any] | None = None
+        self.rows: dict[Top, Row] = {}
         work.mkdir(parents=True, exist_ok=True)
         cache.mkdir(parents=True, exist_ok=True)
-        try:
-            synth.need_tools(transistors_only)
-            if not transistors_only:
-                self.library, self.unit_ns, self.description = synth.prepare_liberty(
-                    argparse.Namespace(liberty=liberty), work
-                )
-        except synth.BadInput as error:
-            raise BadInput(str(error)) from error
-        self.hash = self.description["sha256"] if self.description else "none"
+        synth.need_tools(transistors_only)
+        if not transistors_only:
+            files = argparse.Namespace(liberty=liberty)
+            self.library, self.unit_ns, self.description = synth.prepare_liberty(files, work)
+        self.hash: str = self.description["sha256"] if self.description else "none"
 
-    def figures(self, top, rtl, key):
+    def figures(self, top: Top, rtl: Path, key: str) -> dict[str, float]:
         """Of one row; key: what its RTL is, as a hash."""
         digest = hashlib.sha256(f"{key} {top} {self.hash} {Path(synth.__file__).read_text(encoding='utf-8')}".encode())
         kept = self.cache / f"costs-{digest.hexdigest()[:16]}.json"
         if kept.is_file():
-            return json.loads(kept.read_text(encoding="utf-8"))
-        try:
-            row = self.synthesized(top, rtl)
-        except synth.ToolFailed as error:
-            raise ToolFailed(str(error)) from error
-        result = figures(row, self.transistors_only)
-        whole_file.write(kept, json.dumps(result) + "\n")
+            known: dict[str, float] = read_json(kept)
+            return known
+        result = figures(self.synthesized(top, rtl), self.transistors_only)
+        write_json(kept, result)
         return result
 
-    def synthesized(self, top, rtl):
-        """A row of scripts/synth.sh, whose netlists lie in the work folder then."""
+    def synthesized(self, top: Top, rtl: Path) -> Row:
+        """A row of `warpfold synth`, whose netlists lie in the work folder then."""
         if top not in self.rows:
             self.rows[top] = synth.synthesize(top, rtl, self.library, self.unit_ns, self.work, False)
         return self.rows[top]
 
-    def rtl_of(self, unit):
+    def rtl_of(self, unit: Unit) -> Path:
         return stage(unit, self.work / "rtl")
 
-    def of_unit(self, unit):
+    def of_unit(self, unit: Unit) -> dict[str, dict[str, float]]:
         rtl = self.rtl_of(unit)
         return {which: self.figures(top, rtl, fingerprint(unit)) for which, top in rows_of(unit).items()}
 
-    def of_kinds(self, names):
+    def of_kinds(self, names: list[str]) -> dict[str, dict[str, dict[str, float]]]:
         known = accepted(self.hash, self.transistors_only)
         key = builtin_key()
         result = {}
@@ -107,14 +103,14 @@ class Costs:
                 which: (
                     figures(known[top.name], self.transistors_only)
                     if top.name in known
-                    else self.figures(top, ROOT / "rtl", key)
+                    else self.figures(top, RTL, key)
                 )
                 for which, top in builtin_rows(kind).items()
             }
         return result
 
 
-def divider(unit_costs, kind_costs):
+def divider(unit_costs: dict[str, dict[str, float]], kind_costs: dict[str, dict[str, dict[str, float]]]) -> int | None:
     """Cycles of the GPU in one of the unit: as many as its path is longer than that of the kind that keeps the clock."""
     which = "added" if "added" in unit_costs else "whole"
     reference = kind_costs[CLOCK_KIND][which]

@@ -1,109 +1,102 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges a unit behind the ports of arc_subcore. Started by scripts/evaluate_unit.sh."""
+"""Judges a unit behind the ports of arc_subcore. `warpfold evaluate` runs it."""
 
+from typing import Any
 import argparse
 import json
 import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-from ..base import guard, whole_file
-from . import build, costs, gains, netlist_power, proof, unit as units
-from .build import ROOT
-from .unit import KEYS, BadInput, ToolFailed
-
+from ..base import processes
+from ..base.errors import BadInput, ToolFailed
+from ..base.files import read_json, write_json
+from ..base.parser import Parser
+from ..base.places import SHIPPED, TRACES, tool
+from ..base.places import warpfold as simulator
+from ..base.processes import end_children_when_interrupted
+from ..synth import synth
+from . import build, costs, gains, netlist_power, proof, report
+from . import unit as units
+from .unit import KEYS, Unit
 
 STEPS = ("contract", "lockstep", "proof", "costs", "gains", "layout")
-RECORDED = ROOT / "traces/data/truck-values.wft"
+RECORDED = TRACES / "truck-values.wft"
 # Effort of a step: quick, as it is, full.
-EFFORT = {
+EFFORT: dict[str, dict[str, Any]] = {
     "quick": {"requests": 400_000, "recorded": 5_000, "depth": 4, "seconds": 60, "traces": gains.QUICK},
     "usual": {"requests": 1_000_000, "recorded": 40_000, "depth": 12, "seconds": 180, "traces": gains.SOME},
     "full": {"requests": 20_000_000, "recorded": 40_000, "depth": 30, "seconds": 3600, "traces": None},
 }
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise BadInput(f"{message} (see --help)")
-
-
-def declared_options(parser):
-    group = parser.add_argument_group("what else unit.toml says (these options come before it)")
+def declared_options(parser: Parser) -> None:
     for key, (kind, _, text) in KEYS.items():
         if key in ("top", "parameters", "files", "include"):
             continue
         option = "--" + key.replace("_", "-")
         if kind is bool:
-            group.add_argument(option, action="store_const", const=True, help=text)
+            parser.add_argument(option, action="store_const", const=True, help=text)
         else:
-            group.add_argument(option, type=kind, metavar="N" if kind is int else "TEXT", help=text)
+            parser.add_argument(option, type=kind, metavar="N" if kind is int else "TEXT", help=text)
 
 
-def parse_arguments(argv):
-    parser = Parser(
-        prog="scripts/evaluate_unit.sh",
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Judges a unit with the ports of arc_subcore: elaboration, contract, proof, costs, gains.\n"
-        "docs/evaluate.md explains the steps. Exit codes: 0 all right, 1 a check failed,\n"
-        "2 bad input.",
-    )
+def options(parser: Parser) -> None:
     parser.add_argument(
-        "--rtl", metavar="DIR", required=True, help="folder of the sources; its unit.toml declares the unit"
+        "--rtl", metavar="DIR", required=True, help="Folder of the sources; its unit.toml declares the unit"
     )
-    parser.add_argument("--unit", metavar="FILE", help="another file than unit.toml")
+    parser.add_argument("--unit", metavar="FILE", help="Another file than unit.toml")
     parser.add_argument(
         "--file-list",
         metavar="FILE",
-        help="sources in compile order, as rtl/arc.f; default: unit.toml's,\n"
-        "else the one .f file, else all .sv and .v files",
+        help="Sources in compile order, as rtl/arc.f; else unit.toml's, the one .f file, or all .sv and .v files",
     )
-    parser.add_argument("--top", metavar="NAME", help="top module; default: arc_subcore")
-    parser.add_argument("--parameters", nargs="+", metavar="NAME=VALUE", help="parameters of the top")
+    parser.add_argument("--top", metavar="NAME", help="Top module; else arc_subcore")
+    parser.add_argument("--parameters", nargs="+", metavar="NAME=VALUE", help="Parameters of the top")
     parser.add_argument(
-        "--golden", metavar="FILE", help="lockstep with a golden unit: a shared object, or the name of a kind"
+        "--golden", metavar="FILE", help="Lockstep with a golden unit: a shared object, or the name of a kind"
     )
-    parser.add_argument("--liberty", action="append", metavar="FILE", help="as for scripts/synth.sh")
-    parser.add_argument("--transistors-only", action="store_true", help="costs without area and path")
     parser.add_argument(
-        "--traces", nargs="+", metavar="NAME", help="traces for the gains: files, or names in traces/data"
+        "--liberty", action="append", metavar="FILE", help="Liberty file, plain or .gz, instead of Debian's osu018"
+    )
+    parser.add_argument("--transistors-only", action="store_true", help="Costs without area and path")
+    parser.add_argument(
+        "--traces", nargs="+", metavar="NAME", help="Traces for the gains: files, or names of shipped ones"
     )
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument(
-        "--quick", action="store_true", help="a minute: fewer requests and cycles, transistors alone, one trace"
+        "--quick", action="store_true", help="A minute: fewer requests and cycles, transistors alone, one trace"
     )
-    effort.add_argument("--full", action="store_true", help="hours: twenty times the requests, all traces")
-    parser.add_argument("--prove", action="store_true", help="also try to prove the rules for every number of cycles")
-    parser.add_argument("--layout", action="store_true", help="place and route with scripts/layout.sh")
-    kinds = [kind.name for kind in costs.synth.KINDS if kind.adds == "f32"]  # as the units that are evaluated
+    effort.add_argument("--full", action="store_true", help="Hours: twenty times the requests, all traces")
+    parser.add_argument("--prove", action="store_true", help="Also try to prove the rules for every number of cycles")
+    parser.add_argument("--layout", action="store_true", help="Place and route with `warpfold layout`")
+    kinds = [kind.name for kind in synth.KINDS if kind.adds == "f32"]  # as the units that are evaluated
     parser.add_argument(
         "--beside",
         nargs="+",
-        metavar="KIND",
         default=kinds,
         choices=[*kinds, "none"],
-        help="kinds in the table beside the unit; default: " + ", ".join(kinds),
+        help="Kinds in the table beside the unit; else all of these",
     )
-    parser.add_argument(
-        "--only",
-        nargs="+",
-        choices=STEPS,
-        metavar="STEP",
-        help="only these steps after the elaboration: " + ", ".join(STEPS),
-    )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the random requests; default: 1")
-    parser.add_argument("--replay", metavar="FILE", help="only do what this file of a broken contract says")
-    parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
-    parser.add_argument("--out", metavar="DIR", help="waves, replays and logs; default: build/evaluate/NAME")
-    parser.add_argument("--cache", metavar="DIR", default=str(ROOT / "build/evaluate/cache"), help=argparse.SUPPRESS)
+    parser.add_argument("--only", nargs="+", choices=STEPS, help="Only these steps after the elaboration")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="Of the random requests")
+    parser.add_argument("--replay", metavar="FILE", help="Only do what this file of a broken contract says")
+    parser.add_argument("--json", metavar="FILE", help="Write the result as JSON")
+    parser.add_argument("--out", metavar="DIR", help="Waves, replays and logs; else results/evaluate/NAME")
+    parser.add_argument("--cache", metavar="DIR", default="results/evaluate/cache", help=argparse.SUPPRESS)
     declared_options(parser)
-    return parser.parse_args(argv)
+    parser.footer(
+        "The last options are what unit.toml says, which they come before.\n\n"
+        "Example: a folder with a unit and its unit.toml\n"
+        "  warpfold evaluate --rtl DIR\n"
+        "  warpfold evaluate --rtl DIR --top NAME --quick\n\n"
+        "Exit code: 0 all right, 1 a check failed, 2 bad usage or bad input."
+    )
 
 
-def load_unit(arguments):
+def load_unit(arguments: argparse.Namespace) -> Unit:
     options = {key: getattr(arguments, key) for key in KEYS if hasattr(arguments, key) and key != "parameters"}
     parameters = {}
     for text in arguments.parameters or []:
@@ -116,30 +109,14 @@ def load_unit(arguments):
     return units.load(arguments.rtl, arguments.unit, arguments.file_list, options)
 
 
-def write_json(path, result):
-    """The whole file or nothing."""
-    text = json.dumps(result, indent=2) + "\n"
-    folder = Path(path).resolve().parent
-    if not folder.is_dir():
-        raise BadInput(f"cannot write {path}: no folder {folder}")
-    try:
-        whole_file.write(path, text)
-    except OSError as error:
-        raise BadInput(f"cannot write {path}: {error.strerror}") from error
-
-
 # ------------------------------------------------------------------------------------------------
 # Steps that the simulator does
 # ------------------------------------------------------------------------------------------------
 
 
-def warpfold(*arguments):
+def warpfold(*arguments: str | Path | int) -> tuple[int, str]:
     """(exit status, last line of what it says)."""
-    command = [gains.find_warpfold(), *map(str, arguments)]
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-    except FileNotFoundError:
-        raise BadInput(f"no {command[0]}: build it first") from None
+    done = processes.run([simulator(), *arguments])
     text = (done.stderr if done.returncode else done.stdout).strip().splitlines()
     line = text[-1].removeprefix("warpfold: ") if text else "no message"
     if done.returncode == 2:
@@ -149,7 +126,7 @@ def warpfold(*arguments):
     return done.returncode, line
 
 
-def replay_command(arguments, path):
+def replay_command(arguments: argparse.Namespace, path: Path) -> str:
     """The same unit, and this replay."""
     kept = []
     skip = {"--json", "--out", "--only", "--seed", "--cache", "--golden"}
@@ -159,10 +136,10 @@ def replay_command(arguments, path):
             next(words, None)
         elif word not in ("--quick", "--full", "--prove", "--layout"):
             kept.append(word)
-    return "scripts/evaluate_unit.sh " + shlex.join([*kept, "--replay", str(path)])
+    return "warpfold evaluate " + shlex.join([*kept, "--replay", str(path)])
 
 
-def contract(arguments, library, effort, out):
+def contract(arguments: argparse.Namespace, library: Path, effort: dict[str, Any], out: Path) -> dict[str, Any]:
     report, replay, wave = out / "contract.json", out / "failure.replay", out / "failure.fst"
     for path in (replay, wave):
         path.unlink(missing_ok=True)
@@ -203,10 +180,8 @@ def contract(arguments, library, effort, out):
     return result
 
 
-def lockstep(golden, library, effort, out):
-    which = (
-        ["--unit-kind", golden] if golden in [kind.name for kind in costs.synth.KINDS] else ["--golden-library", golden]
-    )
+def lockstep(golden: str, library: Path, effort: dict[str, Any], out: Path) -> dict[str, str]:
+    which = ["--unit-kind", golden] if golden in [kind.name for kind in synth.KINDS] else ["--golden-library", golden]
     if which[0] == "--golden-library" and not Path(golden).is_file():
         raise BadInput(f"no golden unit {golden}")
     wave = out / "lockstep.fst"
@@ -224,19 +199,19 @@ def lockstep(golden, library, effort, out):
 # ------------------------------------------------------------------------------------------------
 
 
-def kind_layouts():
-    """Rows of scripts/layout.sh of the reduction units that are built in, as docs/numbers has them, by kind."""
-    numbers = ROOT / "docs/numbers/layout.json"
-    rows = json.loads(numbers.read_text(encoding="utf-8"))["rows"] if numbers.is_file() else []
+def kind_layouts() -> dict[str, dict[str, Any]]:
+    """Rows of `warpfold layout` of the reduction units that are built in, as docs/numbers has them, by kind."""
+    numbers = SHIPPED / "docs/numbers/layout.json"
+    rows = read_json(numbers)["rows"] if numbers.is_file() else []
     return {row["top"].removeprefix("arc_reduction_"): row for row in rows}
 
 
-def layout(unit, out):
+def layout(unit: Unit, out: Path) -> dict[str, str | dict[str, Any]]:
     """The unit's reduction unit, or what it is without the coalescer, placed and routed."""
     folder, report = out / "layout", out / "layout.json"
     report.unlink(missing_ok=True)
-    command = [
-        ROOT / "scripts/layout.sh",
+    command: list[processes.Word] = [
+        *tool("layout"),
         "--rtl",
         units.stage(unit, folder / "rtl"),
         "--top",
@@ -252,7 +227,7 @@ def layout(unit, out):
             ["--parameters", *(f"{key}={value}" for key, value in unit.parameters.items())] if unit.parameters else []
         )
         command += ["--without", unit.coalescer] if unit.coalescer else []
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = processes.run(command, together=True)
     if not report.is_file():
         return {"verdict": "failed", "why": build.first_error(done.stdout)}
     return {
@@ -268,7 +243,7 @@ def layout(unit, out):
 # ------------------------------------------------------------------------------------------------
 
 
-def wanted(arguments):
+def wanted(arguments: argparse.Namespace) -> set[str]:
     steps = set(arguments.only or ("contract", "proof", "costs", "gains"))
     if arguments.golden:
         steps.add("lockstep")
@@ -279,17 +254,19 @@ def wanted(arguments):
     return steps
 
 
-def transistors_alone(arguments):
+def transistors_alone(arguments: argparse.Namespace) -> bool:
     """Costs without area, path and power."""
-    return arguments.transistors_only or arguments.quick
+    return bool(arguments.transistors_only or arguments.quick)
 
 
-def simulates(arguments, steps):
+def simulates(arguments: argparse.Namespace, steps: set[str]) -> bool:
     """Whether one of the steps runs the unit: power is of requests that the unit has answered."""
     return bool(steps & {"contract", "lockstep", "gains"}) or ("costs" in steps and not transistors_alone(arguments))
 
 
-def cost_figures(arguments, unit, names, result, out):
+def cost_figures(
+    arguments: argparse.Namespace, unit: Unit, names: dict[str, str], result: dict[str, Any], out: Path
+) -> dict[str, Any]:
     """Costs of the unit and of the kinds; empty where Yosys cannot read the unit. names: its ports."""
     if result["elaborates"]["Yosys"]:
         return {"verdict": "none", "why": "Yosys does not read it"}
@@ -321,14 +298,19 @@ def cost_figures(arguments, unit, names, result, out):
     }
 
 
-def judge(arguments, unit, out):
+def judge(arguments: argparse.Namespace, unit: Unit, out: Path) -> dict[str, Any]:
     """The result; what cannot be judged after an earlier step is left out."""
     effort = EFFORT["quick" if arguments.quick else "full" if arguments.full else "usual"]
     steps = wanted(arguments)
-    result = {"schema": "warpfold.evaluation/1", "unit": unit.name, "top": unit.top, "declared": unit.declared}
+    result: dict[str, Any] = {
+        "schema": "warpfold.evaluation/1",
+        "unit": unit.name,
+        "top": unit.top,
+        "declared": unit.declared,
+    }
     names_before = build.port_names(unit, out)
     result["elaborates"], wrapper = build.elaborate(unit, out, names_before)
-    library = None
+    library = Path()
     if simulates(arguments, steps):
         library = build.shared_object(unit, wrapper, Path(arguments.cache), os.cpu_count() or 1)
         result["library"] = str(library)
@@ -344,7 +326,6 @@ def judge(arguments, unit, out):
     if "gains" in steps and right:
         names = arguments.traces or effort["traces"] or gains.every_trace()
         result["gains"] = gains.gains(
-            gains.find_warpfold(),
             gains.trace_paths(names),
             library,
             result.get("costs", {}).get("divider"),
@@ -358,28 +339,29 @@ def judge(arguments, unit, out):
     return result
 
 
-def main(argv):
-    from . import report
+def run(arguments: argparse.Namespace) -> int:
+    end_children_when_interrupted()
+    try:
+        return evaluated(arguments)
+    except KeyboardInterrupt:
+        print(
+            "warpfold evaluate: interrupted; no result was written, what was built and measured is kept",
+            file=sys.stderr,
+        )
+        raise
 
-    arguments = parse_arguments(argv)
-    arguments.given = argv
+
+def evaluated(arguments: argparse.Namespace) -> int:
     unit = load_unit(arguments)
-    out = (
-        Path(arguments.out)
-        if arguments.out
-        else ROOT
-        / "build/evaluate"
-        / "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in unit.name)
-    )
-    out = out.resolve()
+    name = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in unit.name)
+    out = Path(arguments.out or f"results/evaluate/{name}").resolve()
     out.mkdir(parents=True, exist_ok=True)
     if arguments.json and not Path(arguments.json).resolve().parent.is_dir():
         raise BadInput(f"cannot write {arguments.json}: no such folder")
     if arguments.replay:
         names = build.port_names(unit, out)
-        library = build.shared_object(
-            unit, build.check_ports(unit, names, out), Path(arguments.cache), os.cpu_count() or 1
-        )
+        wrapper = build.check_ports(unit, names, out)
+        library = build.shared_object(unit, wrapper, Path(arguments.cache), os.cpu_count() or 1)
         status, line = warpfold(
             "contract", "--unit-library", library, "--replay", arguments.replay, "--wave", out / "failure.fst"
         )
@@ -390,20 +372,3 @@ def main(argv):
     if arguments.json:
         write_json(arguments.json, result)
     return 0 if result["right"] else 1
-
-
-if __name__ == "__main__":
-    guard.end_children_when_interrupted()
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except BadInput as bad:
-        print(f"evaluate_unit.sh: {' '.join(str(bad).split())}", file=sys.stderr)
-        sys.exit(2)
-    except ToolFailed as failed:
-        print(f"evaluate_unit.sh: {' '.join(str(failed).split())}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print(
-            "evaluate_unit.sh: interrupted; no result was written, what was built and measured is kept", file=sys.stderr
-        )
-        sys.exit(130)

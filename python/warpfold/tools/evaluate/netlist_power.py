@@ -1,32 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Power of a unit's netlist on recorded requests, as scripts/power.sh measures it."""
+"""Power of a unit's netlist on recorded requests, as `warpfold power` measures it."""
 
 import argparse
 import hashlib
-import json
-import os
 from pathlib import Path
 
-from ..base import whole_file
-from ..synth import power
+from ..base.errors import BadInput, ToolFailed
+from ..base.files import read_json, write_json
+from ..base.places import CHECKOUT, RTL, SYNTH, warpfold
+from ..synth import power, synth
+from ..synth.power import Driven
+from ..synth.synth import Row, Top
 from . import costs
-from .build import ROOT, parameter_values
-from .unit import fingerprint
-
+from .build import parameter_values
+from .costs import Costs
+from .unit import Unit, fingerprint
 
 MAPPING = "fast"  # the one of the table's area and path
-CYCLES, STALL = 4000, 0.5  # as scripts/power.sh
-STIMULUS = ROOT / "tb/power/unit_stimulus.cpp"
-MADE_BY = (Path(power.__file__), costs.synth.SYNTH / "power.tcl", STIMULUS)
+CYCLES, STALL = 4000, 0.5  # as `warpfold power`
 
 
-def find_stimulus():
-    return os.environ.get("WARPFOLD_UNIT_STIMULUS") or str(ROOT / "build/release/tb/power/unit_stimulus")
+def made_by() -> str:
+    """A hash of what a power comes from besides the unit: this, and what turns the trace into requests."""
+    stimulus = CHECKOUT / "model/cli/stimulus.cpp" if CHECKOUT else warpfold().resolve()
+    digest = hashlib.sha256()
+    for path in (Path(power.__file__), SYNTH / "power.tcl", stimulus):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
-def driven_unit(unit, names, library):
+def driven_unit(unit: Unit, names: dict[str, str], library: str) -> Driven:
     """A unit of somebody else, which answers itself while the requests are recorded."""
-    return power.Driven(
+    return Driven(
         unit.top,
         ", ".join(parameter_values(unit)),
         unit.banks,
@@ -37,14 +42,12 @@ def driven_unit(unit, names, library):
     )
 
 
-def reason_for_none(liberty):
+def reason_for_none(liberty: list[Path]) -> str:
     """Why nothing can be measured, in one line; or an empty text."""
     try:
         power.need_simulator()
-    except power.BadInput as error:
+    except BadInput as error:
         return str(error)
-    if not os.access(find_stimulus(), os.X_OK):
-        return f"no {find_stimulus()}: build the target unit_stimulus"
     texts = [path.read_text(encoding="latin-1") for path in liberty]
     return "" if any("internal_power" in text for text in texts) else "the library has no power tables"
 
@@ -52,26 +55,29 @@ def reason_for_none(liberty):
 class Power:
     """Measures netlists in one library; `costs` has the library and keeps what it has measured."""
 
-    def __init__(self, figures, liberty):
+    def __init__(self, figures: Costs, liberty: list[str] | None) -> None:
         self.costs = figures
+        assert figures.library is not None
+        self.library = figures.library
         self.whole = power.whole_libraries(liberty, figures.work)
         self.none = reason_for_none(self.whole)
         self.arguments = argparse.Namespace(
-            unit_stimulus=find_stimulus(),
             trace=str(power.TRACE),
             cycles=CYCLES,
             stall=STALL,
-            rtl=str(ROOT / "rtl"),
+            rtl=str(RTL),
             output_pins=power.output_pins([figures.library]),
         )
 
-    def of(self, top, rtl, driven, key):
+    def of(self, top: Top, rtl: Path, driven: Driven, key: str) -> Row:
         """Of the netlist of a row; key: what its RTL is, as a hash."""
-        made_by = "".join(path.read_text(encoding="utf-8") for path in MADE_BY)
-        digest = hashlib.sha256(f"{key} {top} {self.costs.hash} {driven.recorder} {made_by}".encode()).hexdigest()[:16]
+        digest = hashlib.sha256(f"{key} {top} {self.costs.hash} {driven.recorder} {made_by()}".encode()).hexdigest()[
+            :16
+        ]
         kept = self.costs.cache / f"power-{digest}.json"
         if kept.is_file():
-            return json.loads(kept.read_text(encoding="utf-8"))
+            known: Row = read_json(kept)
+            return known
         try:
             row = self.costs.synthesized(top, rtl)
             result = power.power_of(
@@ -79,28 +85,26 @@ class Power:
                 top,
                 driven,
                 self.arguments,
-                self.costs.library,
+                self.library,
                 self.whole,
                 (row[f"{MAPPING}_path_ns"], self.costs.unit_ns),
                 self.costs.work,
             )
-        except (power.ToolFailed, power.BadInput) as error:
+        except (ToolFailed, BadInput) as error:
             return {"none": " ".join(str(error).split())}
-        whole_file.write(kept, json.dumps(result) + "\n")
+        write_json(kept, result)
         return result
 
-    def of_unit(self, unit, names, library):
+    def of_unit(self, unit: Unit, names: dict[str, str], library: str) -> Row:
         if self.none:
             return {"none": self.none}
         top = list(costs.rows_of(unit).values())[-1]
         return self.of(top, self.costs.rtl_of(unit), driven_unit(unit, names, library), fingerprint(unit))
 
-    def of_kinds(self, names, which):
+    def of_kinds(self, names: list[str], which: str) -> dict[str, Row]:
         """By name; which: "whole", or "added" without the coalescer."""
-        kinds = [] if self.none else [kind for kind in costs.synth.KINDS if kind.name in names]
+        kinds = [] if self.none else [kind for kind in synth.KINDS if kind.name in names]
         return {
-            kind.name: self.of(
-                costs.builtin_rows(kind)[which], ROOT / "rtl", power.driven_kind(kind), costs.builtin_key()
-            )
+            kind.name: self.of(costs.builtin_rows(kind)[which], RTL, power.driven_kind(kind), costs.builtin_key())
             for kind in kinds
         }

@@ -4,8 +4,11 @@ makes waves of what ABC found."""
 
 import re
 import shutil
+from pathlib import Path
+from typing import Any
 
 from .build import HERE, PORTS, WORD_PINS, first_error, parameter_list, port_bits, run
+from .unit import Unit
 
 
 # What becomes of the sums' values is not a part of the proof: without the port, the arithmetic goes.
@@ -15,7 +18,7 @@ TAG_BITS = 12
 LANES = 32
 
 
-def write_unit(unit, names, work):
+def write_unit(unit: Unit, names: dict[str, str], work: Path) -> Path:
     """evaluated_unit: the unit with the parameters and ports that it has."""
     ports = [port for port in PORTS if port not in LEFT_OPEN]
     lines = [f"  {PORTS[port][0]} logic [{port_bits(unit, port) - 1}:0] {port}" for port in ports]
@@ -30,7 +33,7 @@ def write_unit(unit, names, work):
     return path
 
 
-def gates(unit, names, work, tag_bits):
+def gates(unit: Unit, names: dict[str, str], work: Path, tag_bits: int) -> str:
     """Yosys commands that leave the proof as AND gates and flops, for any lane and tags of so many bits."""
     top = write_unit(unit, names, work)
     include = " ".join(f"-I{path}" for path in unit.include)
@@ -59,7 +62,7 @@ opt_clean
 """
 
 
-def models(path):
+def models(path: Path) -> str:
     """Yosys commands that write the proof as AIGER. Its map and the same as SMT-LIB lie beside it, for waves."""
     return f"""select -assert-count {CLAIMS} t:$assert
 write_aiger -zinit -map {path.with_suffix('.aim')} {path}
@@ -67,21 +70,21 @@ write_smt2 -wires {path.with_suffix('.smt2')}
 """
 
 
-def run_yosys(commands, script):
+def run_yosys(commands: str, script: Path) -> str:
     """Why it failed; or an empty text."""
     script.write_text(commands, encoding="utf-8")
     status, output = run(["yosys", "-q", "-s", script])
     return "" if status == 0 else first_error(output)
 
 
-def build(unit, names, work):
+def build(unit: Unit, names: dict[str, str], work: Path) -> tuple[Path | None, str]:
     """(the proof as AIGER, "") or (None, why not)."""
     model = work / "proof.aig"
     why = run_yosys(gates(unit, names, work, TAG_BITS) + models(model), work / "proof.ys")
     return (None, why) if why else (model, "")
 
 
-def build_lane(any_lane, lane):
+def build_lane(any_lane: Path, lane: int) -> tuple[Path | None, str]:
     """The same, of the gates in a file, for one lane. They were made for any: to make them takes much longer."""
     model = any_lane.with_name("proof_lane.aig")
     why = run_yosys(
@@ -98,12 +101,12 @@ opt_clean
     return (None, why) if why else (model, "")
 
 
-def abc():
+def abc() -> str | None:
     """ABC by the name that it has here, or None."""
     return next(filter(shutil.which, ("yosys-abc", "berkeley-abc")), None)
 
 
-def decide(model, command, seconds):
+def decide(model: Path, command: str, seconds: int) -> str:
     """Output of an ABC command on the model, seconds of a processor at most."""
     script = model.with_suffix(".abc")
     script.write_text(
@@ -115,7 +118,7 @@ def decide(model, command, seconds):
     return output
 
 
-def failure(model, output, trace):
+def failure(model: Path, output: str, trace: Path) -> dict[str, Any]:
     """The step's result where ABC has found a way to break a rule: which one, in which cycle, and as waves."""
     # Yosys 0.52 also writes how many registers have a value at reset, a line that its own yosys-smtbmc refuses.
     names = model.with_suffix(".aim")
@@ -145,7 +148,7 @@ def failure(model, output, trace):
     }
 
 
-def bounded(model, depth, seconds, trace):
+def bounded(model: Path, depth: int, seconds: int, trace: Path) -> dict[str, Any]:
     """From reset, cycle by cycle; what has not ended has shown the cycles before."""
     output = decide(model, f"bmc3 -v -F {depth + 1} -T {seconds}", seconds)
     if re.search(r"was asserted in frame", output):
@@ -160,7 +163,7 @@ def bounded(model, depth, seconds, trace):
     return {"verdict": "open", "why": f"no cycle in {seconds} s" if frames else first_error(output)}
 
 
-def unbounded(unit, names, work, model, seconds):
+def unbounded(unit: Unit, names: dict[str, str], work: Path, model: Path, seconds: int) -> dict[str, Any]:
     """For every number of cycles, by property-directed reachability: an invariant that ABC finds. Lane by lane and with
     tags of one bit that takes it some seconds each for the serial kind; with any lane and all tags, it finds none."""
     any_lane = work / "proof_any_lane.il"
@@ -180,14 +183,14 @@ def unbounded(unit, names, work, model, seconds):
     return {"verdict": "proved"}
 
 
-def some_rules(model, seconds):
+def some_rules(model: Path, seconds: int) -> str:
     """How many rules hold for every number of cycles, each alone, for any lane and all tags."""
     output = decide(model, f"pdr -a -H {1000 * seconds // CLAIMS} -T {seconds}", seconds)
     found = re.search(r"All = (\d+)\. Proved = (\d+)\.", output)
     return f"{found.group(2)} of {found.group(1)} rules proved" if found else "no rule proved"
 
 
-def prove(unit, names, work, options):
+def prove(unit: Unit, names: dict[str, str], work: Path, options: dict[str, Any]) -> dict[str, Any]:
     """The step's result. options: depth, seconds, induction."""
     for tool, package in (("yosys", "yosys"), ("yosys-smtbmc", "yosys"), ("z3", "z3")):
         if not shutil.which(tool):

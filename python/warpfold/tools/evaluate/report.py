@@ -2,30 +2,36 @@
 """The result of an evaluation as text: a line for each step, and the unit beside the kinds that are built in."""
 
 
-def number(value):
+from collections.abc import Callable
+from typing import Any
+
+Step = dict[str, Any]  # what evaluate.py says of a step
+
+
+def number(value: int) -> str:
     return f"{value:,}"
 
 
-def elaborates_line(rows):
+def elaborates_line(rows: dict[str, str]) -> str:
     bad = [f"{tool}: {why}" for tool, why in rows.items() if why]
     good = [tool for tool, why in rows.items() if not why]
     return ", ".join(good) + ("" if not bad else ("; " if good else "") + "; ".join(bad))
 
 
-def contract_line(step):
+def contract_line(step: Step) -> str:
     counts = f"{number(step['requests'])} requests, {number(step['cycles'])} cycles"
     if step["verdict"] == "kept":
         return f"kept: {counts}"
     return f"BROKEN: {step['rule']}: {step['message']}"
 
 
-def lockstep_line(step):
+def lockstep_line(step: Step) -> str:
     if step["verdict"] == "equal":
         return f"equal to {step['golden']} in every cycle"
     return f"DIFFERS from {step['golden']}: {step['message']}"
 
 
-def proof_line(step):
+def proof_line(step: Step) -> str:
     if step["verdict"] == "open":
         return f"open: {step['why']}"
     if step["verdict"] == "failed":
@@ -34,13 +40,13 @@ def proof_line(step):
     if "limit_s" in step:
         text += f" (as far as {step['limit_s']} s went)"
     if "induction" in step:
-        text += "; for every number of cycles: " + step["induction"]
+        text += f"; for every number of cycles: {step['induction']}"
     return text + (f" ({step['open']})" if "open" in step else "")
 
 
-def costs_line(step):
+def costs_line(step: Step) -> str:
     if step["verdict"] != "done":
-        return step["why"]
+        return str(step["why"])
     whole = step["unit"]["whole"]
     text = f"{number(whole['transistors'])} transistors, {number(whole['flops'])} flops"
     if "fast_path_ns" in whole:
@@ -48,7 +54,7 @@ def costs_line(step):
     return text + power_words(step)
 
 
-def power_words(step):
+def power_words(step: Step) -> str:
     if "power" not in step:
         return ""
     power = step["power"]["unit"]
@@ -60,21 +66,21 @@ def power_words(step):
     )
 
 
-def power_cells(power):
+def power_cells(power: Step) -> list[str]:
     """Of a row of the table."""
     if not power or "none" in power:
         return ["none", "none"]
     return [f"{power['power_mw']['total']:.3g}", f"{power['pj_per_lane_reduced']:.3g}"]
 
 
-def gains_line(step):
+def gains_line(step: Step) -> str:
     text = f"{step['unit']['mean']:.2f} times plain atomics, mean of {len(step['traces'])} traces"
     if "unit_at_its_clock" in step:
         text += f"; {step['unit_at_its_clock']['mean']:.2f} at the clock that its path allows"
     return text
 
 
-def layout_line(step):
+def layout_line(step: Step) -> str:
     if step["verdict"] == "failed":
         return f"FAILED: {step['why']}"
     row = step["unit"]
@@ -93,7 +99,7 @@ def layout_line(step):
     )
 
 
-LINES = (
+LINES: tuple[tuple[str, Callable[[Step], str]], ...] = (
     ("elaborates", elaborates_line),
     ("contract", contract_line),
     ("lockstep", lockstep_line),
@@ -104,7 +110,7 @@ LINES = (
 )
 
 
-def table(rows):
+def table(rows: list[list[str]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
     for index, row in enumerate(rows):
@@ -115,7 +121,7 @@ def table(rows):
     return lines
 
 
-def beside(result):
+def beside(result: dict[str, Any]) -> list[str]:
     """The unit and the kinds, a row each."""
     costs = result.get("costs", {})
     costs = costs if costs.get("verdict") == "done" else {}
@@ -149,7 +155,7 @@ def beside(result):
     return ["", *table(rows)]
 
 
-def beside_layouts(result):
+def beside_layouts(result: dict[str, Any]) -> list[str]:
     """The layout and those of the reduction units that are built in, a row each."""
     step = result.get("layout", {})
     if "unit" not in step:
@@ -175,7 +181,7 @@ def beside_layouts(result):
     return ["", *table(rows)]
 
 
-def text(result):
+def text(result: dict[str, Any]) -> str:
     lines = [f"{result['unit']} (top {result['top']})", ""]
     lines += [f"{name:<12}{line(result[name])}" for name, line in LINES if name in result]
     contract = result.get("contract", {})

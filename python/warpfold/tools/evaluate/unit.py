@@ -6,22 +6,17 @@ import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from ..base.errors import BadInput
 
 SUMS = ("chain", "any-order", "one-rounding")
 SUFFIXES = (".sv", ".v", ".svh", ".vh")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-class BadInput(Exception):
-    """The caller gave something that cannot be judged: one line, exit code 2."""
-
-
-class ToolFailed(Exception):
-    """A tool of ours stopped where it should not: exit code 1."""
-
-
 # Key of unit.toml: type, default, what it means.
-KEYS = {
+KEYS: dict[str, tuple[type, Any, str]] = {
     "name": (str, None, "name in the table; default: the top"),
     "top": (str, "arc_subcore", "top module"),
     "files": (list, None, "sources in compile order, paths from the folder of unit.toml"),
@@ -48,19 +43,19 @@ KEYS = {
 class Unit:
     folder: Path
     name: str
-    declared: dict
-    files: list
-    include: list
-    parameters: dict = field(default_factory=dict)
+    declared: dict[str, Any]
+    files: list[Path]
+    include: list[Path]
+    parameters: dict[str, str] = field(default_factory=dict)
 
-    def __getattr__(self, key):
+    def __getattr__(self, key: str) -> Any:
         try:
             return self.declared[key]
         except KeyError:
             raise AttributeError(key) from None
 
 
-def read_toml(path):
+def read_toml(path: Path) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:
             data = tomllib.load(file)
@@ -77,8 +72,8 @@ def read_toml(path):
     return data
 
 
-def check_declared(declared, where):
-    def need(right, text):
+def check_declared(declared: dict[str, Any], where: Path | str) -> None:
+    def need(right: object, text: str) -> None:
         if not right:
             raise BadInput(f"{where}: {text}")
 
@@ -106,7 +101,7 @@ def check_declared(declared, where):
         )
 
 
-def read_file_list(path):
+def read_file_list(path: Path) -> tuple[list[Path], list[Path]]:
     """Files and include folders of a list such as arc.f, absolute."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -125,7 +120,7 @@ def read_file_list(path):
     return files, include
 
 
-def guess_files(folder):
+def guess_files(folder: Path) -> tuple[list[Path], list[Path]]:
     """Sources of a folder that has no list: packages first, then by name."""
     lists = sorted(folder.glob("*.f"))
     if len(lists) == 1:
@@ -136,10 +131,16 @@ def guess_files(folder):
     if not files:
         raise BadInput(f"{folder} has no .sv and no .v file")
     package = re.compile(r"^\s*package\s", re.MULTILINE)
-    return sorted(files, key=lambda path: not package.search(path.read_text(encoding="utf-8", errors="replace"))), []
+
+    def is_package(path: Path) -> bool:
+        return package.search(path.read_text(encoding="utf-8", errors="replace")) is not None
+
+    return sorted(files, key=is_package, reverse=True), []
 
 
-def load(rtl, declaration=None, file_list=None, options=None):
+def load(
+    rtl: str, declaration: str | None = None, file_list: str | None = None, options: dict[str, Any] | None = None
+) -> Unit:
     """The unit in folder `rtl`; `options` replace what its unit.toml says."""
     folder = Path(rtl)
     if not folder.is_dir():
@@ -174,7 +175,7 @@ def load(rtl, declaration=None, file_list=None, options=None):
     )
 
 
-def fingerprint(unit, *more):
+def fingerprint(unit: Unit, *more: Path) -> str:
     """Hash of all that a build is made of."""
     digest = hashlib.sha256()
     headers = [
@@ -191,7 +192,7 @@ def fingerprint(unit, *more):
     return digest.hexdigest()[:16]
 
 
-def stage(unit, folder):
+def stage(unit: Unit, folder: Path) -> Path:
     """A folder with the list arc.f that synth.py reads, of the unit's files where they are."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = [f"+incdir+{path}" for path in unit.include] + [str(file) for file in unit.files]

@@ -3,15 +3,15 @@
 apart; series differ in hatching or line style as well."""
 
 import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
-import matplotlib
+from ..base import files
+from ..base.modules import module, pyplot
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
-
-from ..base import whole_file
-
+plt = pyplot()
+ticker = module("matplotlib.ticker")
 
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK, GREY = (
     "#000000",
@@ -53,38 +53,48 @@ plt.rcParams.update(
 )
 
 
-def save(figure, path):
-    whole_file.write_figure(path, figure)
+def save(figure: Any, path: Path) -> None:
+    files.write_figure(path, figure)
     plt.close(figure)
 
 
-def plain(value, _=None):
+def plain(value: float, _: int | None = None) -> str:
     """10, 2, 0.5: no exponents, no needless digits."""
     return f"{value:g}"
 
 
-def set_log_axis(axis, values):
+def set_log_axis(axis: Any, values: Iterable[float | None]) -> None:
     """Round numbers, closer together the less there is between the lowest and the highest."""
-    values = [value for value in values if value and math.isfinite(value)]
-    if not values:
+    known = [value for value in values if value and math.isfinite(value)]
+    if not known:
         return
-    low, high = min([*values, 1.0]) / 1.15, max([*values, 1.0]) * 1.15
+    low, high = min([*known, 1.0]) / 1.15, max([*known, 1.0]) * 1.15
     axis.set_yscale("log")
     axis.set_ylim(low, high)
     steps = next(steps for limit, steps in TICKS if high / low < limit)
     ticks = [step * 10.0**decade for decade in range(-6, 9) for step in steps]
-    axis.yaxis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
-    axis.yaxis.set_minor_locator(NullLocator())
-    axis.yaxis.set_major_formatter(FuncFormatter(plain))
-    axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.yaxis.set_major_locator(ticker.FixedLocator([tick for tick in ticks if low <= tick <= high]))
+    axis.yaxis.set_minor_locator(ticker.NullLocator())
+    axis.yaxis.set_major_formatter(ticker.FuncFormatter(plain))
+    axis.yaxis.set_minor_formatter(ticker.NullFormatter())
 
 
-def wide(count, height=3.4, panels=1):
+def wide(count: int, height: float = 3.4, panels: int = 1) -> tuple[Any, Any]:
     """A figure wide enough for so many groups of bars."""
-    return plt.subplots(panels, 1, figsize=(max(7.0, 1.6 + 0.62 * count), height * panels), squeeze=False)
+    figure, axes = plt.subplots(panels, 1, figsize=(max(7.0, 1.6 + 0.62 * count), height * panels), squeeze=False)
+    return figure, axes
 
 
-def grouped_bars(axis, labels, series, colors, unit, reference=1.0, log=True, marks=None):
+def grouped_bars(
+    axis: Any,
+    labels: list[str],
+    series: dict[str, list[float | None]],
+    colors: list[str],
+    unit: str,
+    reference: float = 1.0,
+    log: bool = True,
+    marks: dict[str, float] | None = None,
+) -> None:
     """`series`: {name: [value or None for each label]}. `marks`: {name: value} is drawn over the last label, as
     what the paper states. A value beyond all bounds fills its place and says so."""
     width = 0.84 / len(series)
@@ -164,12 +174,12 @@ def grouped_bars(axis, labels, series, colors, unit, reference=1.0, log=True, ma
     )
 
 
-def separate_last(axis, count):
+def separate_last(axis: Any, count: int) -> None:
     """A line between the workloads and their mean."""
     axis.axvline(count - 1.5, color="#777777", linewidth=0.8, linestyle=":")
 
 
-def stacked_bars(axis, labels, series, colors, unit):
+def stacked_bars(axis: Any, labels: list[str], series: dict[str, list[float]], colors: list[str], unit: str) -> None:
     """`series`: {part: [value for each label]}."""
     base = [0.0] * len(labels)
     for index, (name, values) in enumerate(series.items()):
@@ -191,7 +201,9 @@ def stacked_bars(axis, labels, series, colors, unit):
     axis.grid(False, axis="x")
 
 
-def small_multiples(count, columns, size=(2.5, 1.9), **options):
+def small_multiples(
+    count: int, columns: int, size: tuple[float, float] = (2.5, 1.9), **options: bool
+) -> tuple[Any, list[Any]]:
     """(figure, axes of so many panels); panels that are left over are not drawn."""
     columns = min(columns, count)
     rows = math.ceil(count / columns)
@@ -204,7 +216,7 @@ def small_multiples(count, columns, size=(2.5, 1.9), **options):
     return figure, flat[:count]
 
 
-def figure_legend(figure, axis, columns):
+def figure_legend(figure: Any, axis: Any, columns: int) -> None:
     """Above all panels, which make room for it."""
     handles, names = axis.get_legend_handles_labels()
     lines = -(-len(names) // columns)

@@ -1,29 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the figures of ARC's evaluation from simulations of the shipped traces, beside the numbers that the paper
-states: a PNG and a CSV for each, and a page that shows them all.
-
-    scripts/figures.sh [--output DIR] [--only NAME,...]
-
-The simulations are those of docs/numbers, which scripts/results.sh makes.
+states: a PNG and a CSV for each, and a page that shows them all. The simulations are those of docs/numbers, which `warpfold results` makes.
 """
 
-import argparse
 import html
 import math
-import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-import yaml
-
-from ..base import guard, whole_file
-from ..base.places import ROOT
-from ..results import store, tables, values
+from ..base import files
+from ..base.errors import BadInput
+from ..base.modules import module
+from ..results import store, tables
+from ..results.values import Numbers
 from . import data, draw
+from .data import Comparison, Row, Runs
 
 HERE = Path(__file__).resolve().parent
 
-
-DONE, BAD_INPUT = 0, 2
 
 NAMES = {"rtx4090": "4090", "rtx3060": "3060"}
 HARDWARE = {
@@ -40,7 +35,14 @@ STALL_COLORS = [draw.RED, draw.BLUE, draw.SKY, draw.GREEN, draw.YELLOW, draw.GRE
 class Inputs:
     """All that figures are drawn from, and where they go."""
 
-    def __init__(self, runs, folder, paper, histograms, timelines):
+    def __init__(
+        self,
+        runs: Runs,
+        folder: Path,
+        paper: dict[str, dict[str, Any]],
+        histograms: dict[str, list[int]],
+        timelines: list[tuple[str, dict[str, Any]]],
+    ) -> None:
         self.runs, self.folder, self.paper = runs, folder, paper
         self.histograms = histograms  # {label: events by active lanes}
         self.timelines = timelines  # [(label, timeline)]
@@ -50,24 +52,26 @@ class Inputs:
 class Figure:
     """One that has been drawn."""
 
-    def __init__(self, inputs, name, title, caption):
+    def __init__(self, inputs: Inputs, name: str, title: str, caption: str) -> None:
         self.inputs, self.name, self.title, self.caption = inputs, name, title, caption
         self.paper = inputs.paper.get(name, {})
         self.numbers = inputs.numbers.get(name, {})  # ours, under the keys of paper.yaml
 
-    def write(self, figure, header, rows):
+    def write(self, figure: Any, header: list[str], rows: Iterable[Sequence[Any]]) -> None:
         draw.save(figure, self.inputs.folder / f"{self.name}.png")
-        whole_file.write_csv(self.inputs.folder / f"{self.name}.csv", header, rows)
+        files.write_csv(self.inputs.folder / f"{self.name}.csv", header, rows)
 
-    def comparisons(self):
+    def comparisons(self) -> list[Comparison]:
         return data.compare(self.paper, self.numbers)
 
-    def stated(self, key):
+    def stated(self, key: str) -> float | None:
         entry = self.paper.get("numbers", {}).get(key)
         return entry["value"] if entry else None
 
 
-def columns_with_mean(runs, series):
+def columns_with_mean(
+    runs: Runs, series: dict[str, dict[str, float]]
+) -> tuple[list[str], dict[str, list[float | None]]]:
     """(labels, {name: values}) of {name: {trace: value}}, the mean of the paper's groups behind the traces."""
     traces = [trace for trace in runs.traces() if any(trace in values for values in series.values())]
     labels = [runs.label(trace) for trace in traces] + ["mean"]
@@ -78,7 +82,14 @@ def columns_with_mean(runs, series):
     return labels, out
 
 
-def bars(out, series, colors, unit, marks=None, log=True):
+def bars(
+    out: Figure,
+    series: dict[str, dict[str, float]],
+    colors: list[str],
+    unit: str,
+    marks: dict[str, float] | None = None,
+    log: bool = True,
+) -> None:
     """A chart of bars and its table; `series` is {name: {trace: value}}."""
     runs = out.inputs.runs
     labels, columns = columns_with_mean(runs, series)
@@ -88,7 +99,16 @@ def bars(out, series, colors, unit, marks=None, log=True):
     out.write(figure, ["workload", *columns], zip(labels, *columns.values()))
 
 
-def hardware_figure(inputs, name, gpu, value, title, caption, unit, names):
+def hardware_figure(
+    inputs: Inputs,
+    name: str,
+    gpu: str,
+    value: Callable[..., Any],
+    title: str,
+    caption: str,
+    unit: str,
+    names: list[str],
+) -> Figure:
     out = Figure(inputs, name, title, caption)
     series = {label: inputs.runs.compare(gpu, value, *HARDWARE[label]) for label in names}
     marks = {label: out.stated(f"{HARDWARE[label][0]}.mean") for label in names if label != "ARC-HW fused"}
@@ -102,7 +122,7 @@ def hardware_figure(inputs, name, gpu, value, title, caption, unit, names):
     return out
 
 
-def fig07(inputs):
+def fig07(inputs: Inputs) -> Figure:
     out = Figure(
         inputs,
         "fig07",
@@ -129,11 +149,15 @@ def fig07(inputs):
     return out
 
 
-def stall_figure(inputs, name, policy, title, caption):
+def stall_figure(inputs: Inputs, name: str, policy: str, title: str, caption: str) -> Figure:
     out = Figure(inputs, name, title, caption)
     runs = inputs.runs
-    found = [(gpu, trace, runs.get(trace, gpu, policy)) for gpu in NAMES for trace in runs.traces()]
-    found = [(gpu, trace, data.stalls_per_instruction(row)) for gpu, trace, row in found if row is not None]
+    found = [
+        (gpu, trace, data.stalls_per_instruction(row))
+        for gpu in NAMES
+        for trace in runs.traces()
+        if (row := runs.get(trace, gpu, policy)) is not None
+    ]
     gpus = [gpu for gpu in NAMES if any(entry[0] == gpu for entry in found)]
     figure, axes = draw.wide(max(2, len(runs.traces())), panels=len(gpus))
     table_rows = []
@@ -154,7 +178,7 @@ def stall_figure(inputs, name, policy, title, caption):
     return out
 
 
-def fig08(inputs):
+def fig08(inputs: Inputs) -> Figure:
     return stall_figure(
         inputs,
         "fig08",
@@ -170,7 +194,7 @@ HARDWARE_CAPTION = (
 )
 
 
-def fig18(inputs):
+def fig18(inputs: Inputs) -> Figure:
     return hardware_figure(
         inputs,
         "fig18",
@@ -183,7 +207,7 @@ def fig18(inputs):
     )
 
 
-def fig19(inputs):
+def fig19(inputs: Inputs) -> Figure:
     return hardware_figure(
         inputs,
         "fig19",
@@ -202,7 +226,7 @@ STALL_CAPTION = (
 )
 
 
-def fig20(inputs):
+def fig20(inputs: Inputs) -> Figure:
     return hardware_figure(
         inputs,
         "fig20",
@@ -215,7 +239,7 @@ def fig20(inputs):
     )
 
 
-def fig21(inputs):
+def fig21(inputs: Inputs) -> Figure:
     return hardware_figure(
         inputs,
         "fig21",
@@ -228,7 +252,17 @@ def fig21(inputs):
     )
 
 
-def two_machines(inputs, name, title, caption, unit, value, policy, unit_kind="serial", over="baseline"):
+def two_machines(
+    inputs: Inputs,
+    name: str,
+    title: str,
+    caption: str,
+    unit: str,
+    value: Callable[..., Any],
+    policy: str,
+    unit_kind: str = "serial",
+    over: str = "baseline",
+) -> Figure:
     """Bars of one policy on both machines."""
     out = Figure(inputs, name, title, caption)
     series = {NAMES[gpu]: inputs.runs.compare(gpu, value, policy, unit_kind, over) for gpu in NAMES}
@@ -237,7 +271,7 @@ def two_machines(inputs, name, title, caption, unit, value, policy, unit_kind="s
     return out
 
 
-def fig22(inputs):
+def fig22(inputs: Inputs) -> Figure:
     return two_machines(
         inputs,
         "fig22",
@@ -249,7 +283,7 @@ def fig22(inputs):
     )
 
 
-def fig23(inputs):
+def fig23(inputs: Inputs) -> Figure:
     out = Figure(
         inputs,
         "fig23",
@@ -258,15 +292,15 @@ def fig23(inputs):
         "reduction in software.",
     )
     runs, gpu = inputs.runs, "rtx4090"
-    traces = [
-        trace
+    baselines = {
+        trace: row
         for trace in runs.traces()
-        if runs.get(trace, gpu, "baseline") and any(runs.over_thresholds(trace, gpu, p) for p in data.SOFTWARE)
-    ]
-    figure, panels = draw.small_multiples(max(1, len(traces)), 4, sharex=True)
+        if (row := runs.get(trace, gpu, "baseline")) and any(runs.over_thresholds(trace, gpu, p) for p in data.SOFTWARE)
+    }
+    figure, panels = draw.small_multiples(max(1, len(baselines)), 4, sharex=True)
     table_rows = []
-    for panel, trace in zip(panels, traces):
-        base = data.cycles(runs.get(trace, gpu, "baseline"))
+    for panel, (trace, baseline) in zip(panels, baselines.items()):
+        base = data.cycles(baseline)
         for policy, color, marker, line in (("sw-b", draw.BLUE, "o", "-"), ("sw-s", draw.RED, "s", "--")):
             points = [(x, base / data.cycles(row)) for x, row in runs.over_thresholds(trace, gpu, policy)]
             table_rows += [[runs.label(trace), policy, x, speedup] for x, speedup in points]
@@ -291,7 +325,7 @@ def fig23(inputs):
     return out
 
 
-def fig24(inputs):
+def fig24(inputs: Inputs) -> Figure:
     return stall_figure(
         inputs,
         "fig24",
@@ -301,7 +335,7 @@ def fig24(inputs):
     )
 
 
-def fig25(inputs):
+def fig25(inputs: Inputs) -> Figure:
     out = Figure(
         inputs,
         "fig25",
@@ -318,12 +352,12 @@ def fig25(inputs):
         series,
         [draw.BLUE, draw.SKY, draw.ORANGE, draw.YELLOW],
         "speedup over ARC-SW",
-        marks={NAMES[gpu]: out.stated(f"{gpu}.mean") for gpu in NAMES},
+        marks={label: mark for gpu, label in NAMES.items() if (mark := out.stated(f"{gpu}.mean"))},
     )
     return out
 
 
-def fig26(inputs):
+def fig26(inputs: Inputs) -> Figure:
     out = Figure(
         inputs,
         "fig26",
@@ -344,7 +378,7 @@ ENERGY_CAPTION = (
 )
 
 
-def fig27(inputs):
+def fig27(inputs: Inputs) -> Figure:
     return two_machines(
         inputs,
         "fig27",
@@ -356,7 +390,7 @@ def fig27(inputs):
     )
 
 
-def fig28(inputs):
+def fig28(inputs: Inputs) -> Figure:
     return two_machines(
         inputs,
         "fig28",
@@ -368,7 +402,7 @@ def fig28(inputs):
     )
 
 
-def utilization(inputs):
+def utilization(inputs: Inputs) -> Figure:
     out = Figure(
         inputs,
         "utilization",
@@ -417,11 +451,11 @@ border-bottom: 1px solid #ddd; vertical-align: top; } td.n { text-align: right; 
 figure { margin: 0 0 3em; }"""
 
 
-def number(value, digits=2):
+def number(value: float | None, digits: int = 2) -> str:
     return "-" if value is None else f"{value:.{digits}f}" if math.isfinite(value) else "without end"
 
 
-def comparison_rows(figure, remarks):
+def comparison_rows(figure: Figure, remarks: dict[str, dict[str, str]]) -> list[tuple[str, str, str, str, str]]:
     out = []
     for entry in figure.comparisons():
         if entry.difference is None:
@@ -435,7 +469,7 @@ def comparison_rows(figure, remarks):
     return out
 
 
-def page(figures, remarks, sources):
+def page(figures: list[Figure], remarks: dict[str, dict[str, str]], sources: str) -> str:
     parts = [
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Warpfold: figures</title>',
         f"<style>{STYLE}</style></head><body>",
@@ -467,7 +501,7 @@ def page(figures, remarks, sources):
 # --- Where it all comes from ---------------------------------------------------------------------------
 
 
-def collect(numbers, folder):
+def collect(numbers: Numbers, folder: Path) -> Inputs:
     """Inputs from docs/numbers: the traces of ARC's groups on the paper's machines."""
     rows = [
         row for row in numbers.rows if row["trace"] in numbers.paper_traces and row["gpu"] in NAMES and not row["thin"]
@@ -481,11 +515,11 @@ def collect(numbers, folder):
     return Inputs(runs, folder, numbers.paper, histograms, timelines)
 
 
-def draw_all(inputs, chosen, remarks):
+def draw_all(inputs: Inputs, chosen: list[Callable[..., Any]], remarks: dict[str, dict[str, str]]) -> list[Figure]:
     inputs.folder.mkdir(parents=True, exist_ok=True)
     figures = [figure(inputs) for figure in chosen]
     sources = ", ".join(inputs.runs.label(trace) for trace in inputs.runs.of_paper())
-    whole_file.write(inputs.folder / "index.html", page(figures, remarks, sources))
+    files.write(inputs.folder / "index.html", page(figures, remarks, sources))
     rows = [
         [
             figure.name,
@@ -498,13 +532,11 @@ def draw_all(inputs, chosen, remarks):
         for figure in figures
         for entry in figure.comparisons()
     ]
-    whole_file.write_csv(
-        inputs.folder / "comparison.csv", ["figure", "number", "arc", "here", "difference", "remark"], rows
-    )
+    files.write_csv(inputs.folder / "comparison.csv", ["figure", "number", "arc", "here", "difference", "remark"], rows)
     return figures
 
 
-def notes(figures, remarks, paper):
+def notes(figures: list[Figure], remarks: dict[str, dict[str, str]], paper: dict[str, dict[str, Any]]) -> list[str]:
     """What a person should look at: differences without a remark, remarks without a difference."""
     out = data.check_remarks(remarks, paper)
     for figure in figures:
@@ -517,63 +549,30 @@ def notes(figures, remarks, paper):
     return out
 
 
-def read_remarks(numbers):
+def read_remarks(numbers: Numbers) -> dict[str, dict[str, str]]:
     """{figure: {key: sentence}}, with the numbers that the sentences name."""
-    remarks = yaml.safe_load((HERE / "remarks.yaml").read_text(encoding="utf-8")) or {}
+    remarks = module("yaml").safe_load((HERE / "remarks.yaml").read_text(encoding="utf-8")) or {}
 
-    def filled(text):
+    def filled(text: str) -> str:
         try:
             return tables.remark(numbers, text)
-        except values.Missing as error:
+        except store.Missing as error:
             return f"no result of {error}"
 
     return {figure: {key: filled(text) for key, text in entries.items()} for figure, entries in remarks.items()}
 
 
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
-
-    def error(self, message):
-        print(f"figures.sh: {' '.join(message.split())} (see --help)", file=sys.stderr)
-        sys.exit(BAD_INPUT)
-
-
-def parse(arguments):
-    parser = Parser(prog="scripts/figures.sh", description="Draw ARC's figures from the simulations of docs/numbers.")
-    parser.add_argument(
-        "--output", metavar="DIR", default=str(ROOT / "results/figures"), help="folder of the figures [results/figures]"
-    )
-    parser.add_argument("--numbers", metavar="DIR", default=str(store.FOLDER), help="other numbers than docs/numbers")
-    parser.add_argument("--only", metavar="NAME,...", help="of " + ",".join(f.__name__ for f in FIGURES))
-    options = parser.parse_args(arguments)
-    names = options.only.split(",") if options.only else [figure.__name__ for figure in FIGURES]
-    unknown = [name for name in names if name not in {figure.__name__ for figure in FIGURES}]
-    if unknown:
-        parser.error(f"--only: no figure '{unknown[0]}'")
-    return options, names
-
-
-def main(arguments):
-    options, names = parse(arguments)
-    try:
-        numbers = values.Numbers(Path(options.numbers))
-        inputs = collect(numbers, Path(options.output).resolve())
-        if not inputs.runs.workloads:
-            raise values.Missing("simulation")
-        remarks = read_remarks(numbers)
-        figures = draw_all(inputs, [figure for figure in FIGURES if figure.__name__ in names], remarks)
-        for line in notes(figures, remarks, inputs.paper):
-            print(f"note: {line}")
-        print(inputs.folder / "index.html")
-        return DONE
-    except values.Missing as error:
-        print(f"figures.sh: no result of {error}; run scripts/results.sh", file=sys.stderr)
-    except store.BadInput as error:
-        print(f"figures.sh: {error}", file=sys.stderr)
-    except OSError as error:
-        print(f"figures.sh: {error.filename or ''}: {error.strerror}", file=sys.stderr)
-    return BAD_INPUT
-
-
-if __name__ == "__main__":
-    guard.end("figures.sh", main, sys.argv[1:])
+def draw_chosen(numbers: Numbers, folder: Path, names: list[str]) -> None:
+    """Draws figures by their names and prints what a person should look at."""
+    known = [figure.__name__ for figure in FIGURES]
+    for name in names or known:
+        if name not in known:
+            raise BadInput(f"--only: no figure '{name}'; there are: {', '.join(known)}")
+    inputs = collect(numbers, folder)
+    if not inputs.runs.workloads:
+        raise store.Missing("simulation")
+    remarks = read_remarks(numbers)
+    figures = draw_all(inputs, [figure for figure in FIGURES if figure.__name__ in (names or known)], remarks)
+    for line in notes(figures, remarks, inputs.paper):
+        print(f"note: {line}")
+    print(inputs.folder / "index.html")

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the block diagrams of the pages: the GPU model, the unit, the data path of the project, and a figure for each
-section of docs/model.md. The same text every time.
+section of docs/model.md. The same text every time."""
 
-    python3 python results.diagrams [FOLDER]      writes them, by default into docs/pictures
-"""
-
-import sys
+import argparse
 from pathlib import Path
 
-from ..base import whole_file
-from ..base.places import ROOT
+from ..base import files
+from ..base.errors import BadInput
+from ..base.parser import Parser
+from ..base.places import sources
 from . import diagrams_model
 from .diagram_parts import Picture
 
@@ -253,19 +252,17 @@ def draw_all(folder):
     paths = []
     for name, draw in PICTURES.items():
         path = Path(folder) / f"{name}.svg"
-        whole_file.write(path, draw().svg())
+        files.write(path, draw().svg())
         paths.append(path)
     return paths
 
 
-def main(arguments):
-    folder = Path(arguments[0]) if arguments else ROOT / "docs/pictures"
-    if len(arguments) > 1 or not folder.is_dir():
-        print("usage: diagrams.py [FOLDER], which is there", file=sys.stderr)
-        return 2
-    draw_all(folder)
+def options(parser: Parser) -> None:
+    parser.add_argument("folder", nargs="?", type=Path, default=sources() / "docs/pictures", help="Which is there")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not arguments.folder.is_dir():
+        raise BadInput(f"{arguments.folder}: no such folder")
+    draw_all(arguments.folder)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

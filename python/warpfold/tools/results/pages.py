@@ -12,7 +12,7 @@ Tags inside code are left alone.
 import re
 from pathlib import Path
 
-from ..base import whole_file
+from ..base import files
 from . import store, tables, values
 
 
@@ -100,7 +100,7 @@ def render(numbers, root=ROOT):
         text = path.read_text(encoding="utf-8")
         filled = filler.fill(str(path.relative_to(root)), text)
         if filled != text:
-            whole_file.write(path, filled)
+            files.write(path, filled)
             changed.append(path)
     return changed, filler.problems, filler.absent
 
@@ -132,11 +132,11 @@ def check(numbers, root=ROOT):
         filled = filler.fill(name, text)
         for number, (old, new) in enumerate(zip(text.splitlines(), filled.splitlines()), 1):
             if old != new:
-                problems.append(f"{name}:{number}: differs from docs/numbers; run scripts/results.sh --render")
+                problems.append(f"{name}:{number}: differs from docs/numbers; run warpfold results --render")
                 break
         else:
             if text != filled:
-                problems.append(f"{name}: differs from docs/numbers; run scripts/results.sh --render")
+                problems.append(f"{name}: differs from docs/numbers; run warpfold results --render")
     for name in STRICT:
         path = Path(root) / name
         if path.is_file():

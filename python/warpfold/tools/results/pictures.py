@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pictures of docs/pictures: a function for each gives a figure and what a screen reader says of it."""
 
-import importlib.util
 import re
 import statistics
 import tempfile
 from pathlib import Path
 
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
-
 from .. import correlate
-from ..base import whole_file
-from . import schedulers, tables, values
+from ..base import files
+from ..base.modules import module
+from . import diagrams, schedulers, tables, values
 from .style import VERSION, color, plt, to_text
 from .values import KINDS, Missing
 
 
+ticker = module("matplotlib.ticker")
 BUDGET = 300 * 1024
 # The policies of pictures: name, policy, kind, colour, marker.
 HARDWARE = [
@@ -83,10 +82,10 @@ def plain(value, _=None):
 
 
 def log_axis(axis, ticks):
-    axis.set_major_locator(FixedLocator(ticks))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(plain))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_locator(ticker.FixedLocator(ticks))
+    axis.set_minor_locator(ticker.NullLocator())
+    axis.set_major_formatter(ticker.FuncFormatter(plain))
+    axis.set_minor_formatter(ticker.NullFormatter())
 
 
 def overview(n):
@@ -500,17 +499,10 @@ def draw(n, folder):
             absent.append(f"{path.name}: no result of {error}")
             continue
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            whole_file.write(path, text)
+            files.write(path, text)
             paths.append(path)
-    if importlib.util.find_spec("diagrams"):
-        from . import diagrams
-
-        before = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.svg")}
-        paths += [
-            path
-            for path in map(Path, diagrams.draw_all(folder))
-            if before.get(path.name) != path.read_text(encoding="utf-8")
-        ]
+    before = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.svg")}
+    paths += [path for path in diagrams.draw_all(folder) if before.get(path.name) != path.read_text(encoding="utf-8")]
     return paths, absent
 
 
@@ -529,5 +521,5 @@ def check(n, folder):
             if made_by and made_by.group(1) != VERSION:
                 return problems, absent, f"they are of matplotlib {made_by.group(1)}, here is {VERSION}"
             if text != new.read_text(encoding="utf-8"):
-                problems.append(f"docs/pictures/{new.name} differs from docs/numbers; run scripts/results.sh --render")
+                problems.append(f"docs/pictures/{new.name} differs from docs/numbers; run warpfold results --render")
     return problems, absent, None

@@ -2,18 +2,19 @@
 """The simulations behind the documents: which there are, what is missing, and their counters as rows.
 
 A row stays good for as long as the probe gives what it gave (probe.py), whatever has been changed in the sources.
-Simulations run as points of a sweep (scripts/sweep), several at once, and go on where they were stopped.
+Simulations run as points of a sweep (sweep), several at once, and go on where they were stopped.
 """
 
 import argparse
 import json
 import os
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 from .. import correlate
-from ..base.places import ROOT
+from ..base import processes
+from ..base.errors import BadInput
+from ..base.places import TRACES as DATA
 from ..sweep import plan as planning, sweep as sweeping, table
 from . import store
 
@@ -42,12 +43,11 @@ TIMELINE_KINDS = ["issue", "arc_unit", "lsu", "noc", "rop"]
 
 def trace_facts(simulator):
     """{trace: what its header and statistics say}, for all shipped traces, with the times measured on a GPU."""
-    paths = [str(planning.DATA / entry["file"]) for entry in planning.manifest()]
-    done = subprocess.run([simulator, "trace", "info", "--json", *paths], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise store.BadInput(" ".join(done.stderr.split()))
+    paths = [str(DATA / entry["file"]) for entry in planning.manifest()]
     facts = {}
-    for path, info in zip(paths, json.loads(done.stdout)["traces"]):
+    for path, info in zip(
+        paths, json.loads(processes.output([simulator, "trace", "info", "--json", *paths]))["traces"]
+    ):
         header, stats = info["header"], info["stats"]
         measured = correlate.measured_of(info, MEASURED_CODE)
         facts[Path(path).stem] = {
@@ -74,15 +74,13 @@ def planned(facts, simulator):
     """{(key, timeline): point}, everything that the documents need. Thinned traces are not there yet."""
     document = planning.load(SWEEP)
     out = {}
-    for point in planning.expand(document, HERE, simulator, planning.list_policies(simulator)):
+    for point in planning.expand(document, HERE, planning.Simulator(simulator)):
         key = row_key(Path(point.trace).stem, point.machine, point.policy, point.unit_kind, table.settings(point))
         out[(key, point.timeline)] = point
     for trace, fact in facts.items():
         for policy in fact["ms"]:
             key = row_key(trace, MEASURED_ON, policy, thin=fact["thin"])
-            out.setdefault(
-                (key, 0), planning.Point(str(planning.DATA / f"{trace}.wft"), fact["workload"], MEASURED_ON, policy)
-            )
+            out.setdefault((key, 0), planning.Point(str(DATA / f"{trace}.wft"), fact["workload"], MEASURED_ON, policy))
     return out
 
 
@@ -92,15 +90,7 @@ def thinned(trace, every, simulator, folder):
     if not target.exists():
         folder.mkdir(parents=True, exist_ok=True)
         scratch = folder / f".{os.getpid()}.wft"
-        done = subprocess.run(
-            [simulator, "trace", "sample", trace, str(scratch), "--every", str(every)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
-            raise store.BadInput(" ".join(done.stderr.split()))
+        processes.output([simulator, "trace", "sample", trace, scratch, "--every", every])
         os.replace(scratch, target)
     return str(target)
 
@@ -110,7 +100,7 @@ class Study(sweeping.Sweep):
 
     def __init__(self, wanted, behaviour, facts, simulator):  # pylint: disable=super-init-not-called
         self.simulator = str(Path(simulator).resolve())
-        self.cache = Path(os.environ.get("WARPFOLD_POINTS") or ROOT / "results/points").resolve()
+        self.cache = Path(os.environ.get("WARPFOLD_POINTS") or store.ROOT / "results/points").resolve()
         self.folder = self.cache.parent / "documents"
         self.errors, self.plan = self.folder / "errors", self.folder / "plan.json"
         self.log, self.memory_mb = self.folder / "snakemake.log", 2000
@@ -235,7 +225,7 @@ def update(behaviour, simulator, cores, folder=store.FOLDER, simulate=True):
     wanted = planned(facts, simulator)
     try:
         old = store.read("simulations", folder)
-    except store.BadInput:  # changed by hand: all anew, what is in the cache excepted
+    except BadInput:  # changed by hand: all anew, what is in the cache excepted
         old = None
     rows = Rows(old)
     rows.keep(behaviour, facts)
@@ -245,14 +235,14 @@ def update(behaviour, simulator, cores, folder=store.FOLDER, simulate=True):
     if missing:
         study = Study(missing, behaviour, facts, simulator)
         if simulate and study.missing():
-            code = sweeping.run(study, argparse.Namespace(cores=cores, slurm=False, jobs=cores))
-            if code > sweeping.BAD_INPUT:
+            code = sweeping.simulate(study, argparse.Namespace(cores=cores, slurm=False, jobs=cores))
+            if code > 2:
                 raise KeyboardInterrupt
         finished = study.finished()
         rows.add(finished)
         failed = len(missing) - len(finished)
     rows.without_result = failed
-    write_if_new("simulations", "scripts/results.sh", rows.data(), folder)
+    write_if_new("simulations", "warpfold results", rows.data(), folder)
     write_if_new("traces", "warpfold trace info --json traces/data/*.wft", {"traces": facts}, folder)
     return failed
 
@@ -261,7 +251,7 @@ def write_if_new(name, command, data, folder):
     """Leaves commit and date of a file as they are while what it says is the same."""
     try:
         old = store.read(name, folder)
-    except store.BadInput:
+    except BadInput:
         old = None
     if old is None or any(json.dumps(old.get(key)) != json.dumps(value) for key, value in data.items()):
         store.write(name, store.source(command), data, folder)

@@ -8,14 +8,15 @@ faster simulator. Anything that changes one makes them stale.
 
 import hashlib
 import json
-import os
-import subprocess
 import tempfile
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ..base.places import ROOT, tool
+from ..base import processes
+from ..base.errors import BadInput
+from ..base.places import tool, warpfold
+from .store import ROOT
 
 DATA = ROOT / "traces/data"
 MACHINES = ("rtx4090", "rtx3060", "h200")
@@ -43,19 +44,8 @@ KINDS = ("serial", "pipelined", "fused")
 TOPS = ("arc_scheduler", "arc_lane_picker", "arc_fp32_adder_pipelined", "arc_bin_max", "arc_reduction_serial")
 
 
-class ProbeError(Exception):
-    """One line."""
-
-
 def run(command):
-    try:
-        done = subprocess.run(
-            [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
-        )
-    except OSError as error:
-        raise ProbeError(f"{command[0]}: {error.strerror}") from error
-    if done.returncode != 0:
-        raise ProbeError(" ".join(done.stderr.split()) or f"{command[0]} ended with {done.returncode}")
+    processes.output(command)
 
 
 def simulate(simulator, trace, machine, policies, kind, folder, settings=()):
@@ -156,8 +146,8 @@ def transistors():
         out = Path(scratch) / "synth.json"
         tops = [word for top in TOPS for word in ("--top", top)]
         try:
-            run([*tool("synth.synth"), *tops, "--transistors-only", "--json", out])
-        except ProbeError as error:
+            run([*tool("synth"), *tops, "--transistors-only", "--json", out])
+        except BadInput as error:
             if "not found" in str(error):
                 return None
             raise
@@ -218,7 +208,7 @@ def transistor_differences(kept, now):
 
 
 def simulator_path():
-    path = Path(os.environ.get("WARPFOLD") or ROOT / "build/release/model/warpfold")
+    path = warpfold()
     if not path.is_file():
-        raise ProbeError(f"no {path}; build first, or set WARPFOLD to the command")
+        raise BadInput(f"no {path}; build first, or set WARPFOLD to the command")
     return str(path)

@@ -1,74 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the numbers, tables and pictures of the documents.
-
-    scripts/results.sh              everything that needs no GPU: probe, simulate and synthesize what is missing, render
-    scripts/results.sh --render     fill the pages and draw the pictures from docs/numbers
-    scripts/results.sh --check      say what differs between docs/numbers, the pages and the pictures
-    scripts/results.sh --probe      say whether docs/numbers is stale
-    scripts/results.sh --keys       all keys that pages use, with their values
-
-python/warpfold/tools/results/README.md describes the files. Exit code: 0 done, 1 something differs or is missing, 2 bad input.
-"""
+"""Probes, simulates what is missing, fills the pages and draws the pictures; or says what differs."""
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 
-from ..sweep.plan import PlanError
+from ..base.errors import BadInput
 from . import merging, pages, pictures, points, probe as probing, sources, store, today, values
 
-HERE = Path(__file__).resolve().parent
-
-DONE, DIFFERS, BAD_INPUT = 0, 1, 2
-COMMAND = "scripts/results.sh"
+DONE, DIFFERS = 0, 1
+COMMAND = "warpfold results"
 NUMBERS, PICTURES = Path("docs/numbers"), Path("docs/pictures")
-ADVICE = "run scripts/results.sh"
-
-
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
-
-    def error(self, message):
-        print(f"results.sh: {' '.join(message.split())} (see --help)", file=sys.stderr)
-        sys.exit(BAD_INPUT)
-
-
-def parse(arguments):
-    parser = Parser(
-        prog=COMMAND,
-        description="Make the numbers, tables and pictures of the documents.",
-        epilog="Without an option: probe, simulate and synthesize what is missing, render. What was stopped "
-        "goes on where it was. Exit code: 0 done, 1 something differs or is missing, 2 bad input.",
-    )
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--render", action="store_true", help="fill the pages and draw the pictures, compute nothing")
-    what.add_argument("--check", action="store_true", help="say what differs; changes nothing")
-    what.add_argument("--probe", action="store_true", help="say whether the numbers are stale; changes nothing")
-    what.add_argument("--keys", action="store_true", help="print the keys that pages use, with their values")
-    what.add_argument("--seal", metavar="NAME", help="accept docs/numbers/NAME.json, measured elsewhere, as it stands")
-    parser.add_argument(
-        "--cores", type=int, metavar="N", default=os.cpu_count(), help="simulations at once [%(default)s]"
-    )
-    parser.add_argument(
-        "--root",
-        metavar="DIR",
-        type=Path,
-        default=store.ROOT,
-        help="with --render and --check: another folder with pages and docs/numbers",
-    )
-    parser.add_argument("--speed", action="store_true", help="also measure the speed of the simulator again")
-    parser.add_argument("--layout", action="store_true", help="also lay out the reduction units again")
-    options = parser.parse_args(arguments)
-    if options.cores < 1:
-        parser.error(f"--cores must be at least 1, not {options.cores}")
-    return options
+ADVICE = f"run {COMMAND}"
 
 
 def say(lines):
     for line in lines:
-        print(f"results.sh: {line}", file=sys.stderr)
+        print(f"{COMMAND}: {line}", file=sys.stderr)
 
 
 def report_absent(numbers, absent):
@@ -97,7 +46,7 @@ def check(root):
     for path in sorted((root / NUMBERS).glob("*.json")):
         try:
             store.read(path.stem, root / NUMBERS)
-        except store.BadInput as error:
+        except BadInput as error:
             problems.append(str(error))
     if problems:
         say(problems)
@@ -106,7 +55,7 @@ def check(root):
     problems, absent = pages.check(numbers, root)
     different, undrawn, note = pictures.check(numbers, root / PICTURES)
     if note:
-        print(f"results.sh: pictures were not compared: {note}")
+        print(f"{COMMAND}: pictures were not compared: {note}")
     say(problems + different)
     return DIFFERS if report_absent(numbers, absent + undrawn) or problems or different else DONE
 
@@ -122,7 +71,7 @@ def probe(cores):
     of_transistors, why_not = probing.transistor_differences(kept["transistors"], now["transistors"])
     lines += of_transistors
     if why_not:
-        print(f"results.sh: transistors were not compared: {why_not}")
+        print(f"{COMMAND}: transistors were not compared: {why_not}")
     if lines:
         more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
         say([f"results are stale: {lines[0]}{more}; {ADVICE}"])
@@ -138,7 +87,7 @@ def taken(cores, simulator):
     """The probe of now, written if it is another; and whether the transistors changed."""
     try:
         kept = store.read("probe")
-    except store.BadInput:
+    except BadInput:
         kept = None
     now = probing.take(simulator, cores)
     other_gates = True
@@ -160,7 +109,7 @@ def outdated(name, behaviour=None):
     """Whether a file is not there, was changed by hand, or is of another behaviour."""
     try:
         document = store.read(name)
-    except store.BadInput:
+    except BadInput:
         return True
     return document is None or (behaviour is not None and document.get("behaviour") != behaviour)
 
@@ -175,7 +124,7 @@ def layouts_outdated():
     return any(top not in laid_out or laid_out[top] != gates[top] for top in tops)
 
 
-def make_all(options):
+def make_all(options: argparse.Namespace) -> int:
     simulator = probing.simulator_path()
     print("probe", flush=True)
     now, other_gates = taken(options.cores, simulator)
@@ -247,38 +196,8 @@ def seal(name):
         where = document.pop("source")
         missing = [word for word in ("commit", "host", "command", "date") if not where.get(word)]
     except (OSError, ValueError, KeyError, AttributeError) as error:
-        raise store.BadInput(f"{path}: is no file of numbers ({error})") from error
+        raise BadInput(f"{path}: is no file of numbers ({error})") from error
     if missing:
-        raise store.BadInput(f"{path}: its source names no {missing[0]}")
+        raise BadInput(f"{path}: its source names no {missing[0]}")
     store.write(name, where, {key: value for key, value in document.items() if key not in ("schema", "digest")})
     return DONE
-
-
-def main(arguments):
-    options = parse(arguments)
-    try:
-        if options.render:
-            return render(options.root)
-        if options.check:
-            return check(options.root)
-        if options.probe:
-            return probe(options.cores)
-        if options.keys:
-            return keys()
-        if options.seal:
-            return seal(options.seal)
-        return make_all(options)
-    except (store.BadInput, probing.ProbeError, PlanError, values.Missing) as error:
-        say([f"no {error}; {ADVICE}" if isinstance(error, values.Missing) else str(error)])
-        return BAD_INPUT
-    except OSError as error:
-        say([f"{error.filename or ''}: {error.strerror}"])
-        return BAD_INPUT
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:
-        say(["interrupted; the same command goes on from here"])
-        sys.exit(130)

@@ -6,12 +6,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from ..base import processes
+from ..base.errors import BadInput
 from ..base.places import tool
 from ..calibrate import replay_microbench
 from . import merging, store, today as kernels
@@ -32,21 +33,7 @@ ACCURACY = re.compile(
 
 def run(command, environment=None):
     """Standard output of a command."""
-    words = [str(word) for word in command]
-    try:
-        done = subprocess.run(
-            words,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            env={**os.environ, **(environment or {})},
-        )
-    except OSError as error:
-        raise store.BadInput(f"{words[0]}: {error.strerror}") from error
-    if done.returncode != 0:
-        raise store.BadInput(f"{' '.join(words)}: {' '.join(done.stderr.split()) or done.returncode}")
-    return done.stdout
+    return processes.output(command, env={**os.environ, **(environment or {})})
 
 
 def json_of(command, option="--json", environment=None):
@@ -58,10 +45,10 @@ def json_of(command, option="--json", environment=None):
 
 
 def synthesis():
-    """All rows of scripts/synth.sh with Debian's library."""
-    result = json_of([*tool("synth.synth")])
+    """All rows of warpfold synth with Debian's library."""
+    result = json_of(tool("synth"))
     rows = [{key: value for key, value in row.items() if key not in ("paths", "fast_paths")} for row in result["rows"]]
-    return "scripts/synth.sh --json FILE", {
+    return "warpfold synth --json FILE", {
         "tools": result["tools"],
         "library": result["liberty"]["library"],
         "rows": rows,
@@ -74,16 +61,16 @@ def layouts():
     for kind in LAID_OUT:
         top = f"arc_reduction_{kind}"
         with tempfile.TemporaryDirectory() as folder:
-            chip.append(json_of([ROOT / "scripts/layout.sh", "--top", top, "--out", folder]))
+            chip.append(json_of([*tool("layout"), "--top", top, "--out", folder]))
             shutil.copyfile(Path(folder) / f"{top}.png", ROOT / f"docs/pictures/layout_{kind}.png")
-        device.append(json_of([ROOT / "scripts/fpga.sh", "--top", top]))
-    device.append(json_of([ROOT / "scripts/fpga.sh", "--top", "arc_subcore", "--address-bits", "24"]))
+        device.append(json_of([*tool("fpga"), "--top", top]))
+    device.append(json_of([*tool("fpga"), "--top", "arc_subcore", "--address-bits", "24"]))
     return layout_document(chip, device)
 
 
 def layout_document(chip, device):
-    """What is kept of the results of scripts/layout.sh and scripts/fpga.sh."""
-    return "scripts/layout.sh --top NAME --json FILE; scripts/fpga.sh --top NAME --json FILE", {
+    """What is kept of the results of warpfold layout and warpfold fpga."""
+    return "warpfold layout --top NAME --json FILE; warpfold fpga --top NAME --json FILE", {
         "tools": {**device[0]["tools"], **chip[0]["tools"]},
         "library": chip[0]["library"],
         "rows": [row for result in chip for row in result["rows"]],
@@ -110,15 +97,15 @@ def accuracy():
             "paired": {"mean_ulp": paired_mean, "max_ulp": paired_max},
         }
     if not traces:
-        raise store.BadInput("accuracy_test printed no figures")
+        raise BadInput("accuracy_test printed no figures")
     return "build/release/tb/shipped/accuracy_test", {"traces": traces}
 
 
 def replay(simulator):
     """The RED microbenchmarks in the model beside what an H200 took."""
-    command = [*tool("calibrate.replay_microbench"), "--match", replay_microbench.RED_RATES]
+    command = [*tool("replay"), "--match", replay_microbench.RED_RATES]
     rows = json_of(command, environment={"WARPFOLD": simulator})
-    return f"scripts/replay_microbench.py --match '{replay_microbench.RED_RATES}' --json FILE", {
+    return f"warpfold replay --match '{replay_microbench.RED_RATES}' --json FILE", {
         "gpu": "h200",
         "cases": [[row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows],
     }
@@ -128,7 +115,7 @@ def vector_replay(simulator):
     """The microbenchmarks of vector REDs in the model beside what an H100 took."""
     measurements = "model/gpus/h100-microbench.json"
     command = [
-        *tool("calibrate.replay_microbench"),
+        *tool("replay"),
         ROOT / measurements,
         "--gpu",
         "h100",
@@ -137,7 +124,7 @@ def vector_replay(simulator):
     ]
     rows = json_of(command, environment={"WARPFOLD": simulator})
     return (
-        f"scripts/replay_microbench.py {measurements} --gpu h100 --match '{replay_microbench.VECTOR_RATES}' --json FILE",
+        f"warpfold replay {measurements} --gpu h100 --match '{replay_microbench.VECTOR_RATES}' --json FILE",
         {"gpu": "h100", "cases": [[row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows]},
     )
 
@@ -156,7 +143,7 @@ def slots(simulator):
         )
         found = json.loads((Path(folder) / "correlation.json").read_text(encoding="utf-8"))["points"]
     names = " ".join(str(path.relative_to(ROOT)) for path in traces)
-    return f"scripts/correlate.sh --gpu h100 --policy shared-slot --out DIR {names}", {
+    return f"warpfold correlate --gpu h100 --policy shared-slot --out DIR {names}", {
         "gpu": "h100",
         "cases": [[point["trace"], round(point["measured_ms"], 5), round(point["modelled_ms"], 5)] for point in found],
     }
@@ -179,7 +166,7 @@ def on_h100(simulator):
     with tempfile.TemporaryDirectory() as folder:
         run([*tool("correlate"), "--gpu", "h100", "--out", folder, *traces], {"WARPFOLD": str(simulator)})
         found = json.loads((Path(folder) / "correlation.json").read_text(encoding="utf-8"))["points"]
-    return "scripts/correlate.sh --gpu h100 --out DIR traces/h100/*.wft", {
+    return "warpfold correlate --gpu h100 --out DIR traces/h100/*.wft", {
         "traces": facts,
         "points": [[point["trace"], point["policy"], round(point["modelled_ms"], 5)] for point in found],
     }
@@ -217,7 +204,7 @@ def cycles_of(simulator, trace, gpu, policy, kind, settings=()):
         ]
     )["runs"][0]
     if not (found["sums_match"] and found["conserved"]):
-        raise store.BadInput(f"{trace} {gpu} {policy} {kind}: a check failed")
+        raise BadInput(f"{trace} {gpu} {policy} {kind}: a check failed")
     return found["cycles"]
 
 
@@ -230,7 +217,7 @@ def today(simulator, cores):
         trace: dict(zip(("gpu", "ms"), times_of(simulator, trace)))
         for trace in {*kernels.KERNELS, *kernels.FLOOR_TRACES}
     }
-    return "scripts/results.sh", {
+    return "warpfold results", {
         "measured": {
             trace: {"gpu": found["gpu"], "ms": {policy: round(ms, 5) for policy, ms in found["ms"].items()}}
             for trace, found in sorted(measured.items())
@@ -266,7 +253,7 @@ def merged(simulator, cores):
         ],
         {"PYTHONPATH": str(Path(simulator).resolve().parents[1] / "python")},
     )
-    return "scripts/results.sh", {
+    return "warpfold results", {
         "port_columns": ["trace", "unit_kind", "cycles"],
         "at_ports": [[*one, count] for one, count in zip(at_ports, port_cycles)],
         "merged_columns": ["trace", "unit_kind", "rows", "cycles"],
@@ -278,5 +265,9 @@ def merged(simulator, cores):
 
 def speed(simulator):
     """Speed of the simulator on the machine at hand."""
-    result = json_of([*tool("develop.benchmark"), "--runs", 3, "--warpfold", simulator])
-    return "scripts/benchmark.py --runs 3 --json FILE", {"trace": "truck", "gpu": result["gpu"], "rows": result["rows"]}
+    result = json_of([*tool("benchmark"), "--runs", 3, "--warpfold", simulator])
+    return "python3 python benchmark --runs 3 --json FILE", {
+        "trace": "truck",
+        "gpu": result["gpu"],
+        "rows": result["rows"],
+    }

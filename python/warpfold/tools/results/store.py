@@ -9,15 +9,20 @@ import subprocess
 import time
 from pathlib import Path
 
-from ..base import whole_file
-from ..base.places import ROOT
+from ..base import files
+from ..base.errors import BadInput
+from ..base.places import sources
 
-
+ROOT = sources()
 FOLDER = ROOT / "docs/numbers"
 
 
-class BadInput(Exception):
-    """One line."""
+class Missing(BadInput):
+    """A result that is not there yet: its name."""
+
+
+class Unknown(Exception):
+    """A key that names nothing."""
 
 
 def digest(document):
@@ -76,7 +81,7 @@ def write(name, where, data, folder=FOLDER):
     document = {"schema": f"warpfold.numbers.{name}/1", "source": where, **data}
     document["digest"] = digest(document)
     folder.mkdir(parents=True, exist_ok=True)
-    whole_file.write(folder / f"{name}.json", text_of(document) + "\n")
+    files.write(folder / f"{name}.json", text_of(document) + "\n")
 
 
 def read(name, folder=FOLDER):
@@ -89,7 +94,7 @@ def read(name, folder=FOLDER):
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise BadInput(f"{path}: {getattr(error, 'strerror', None) or 'is not JSON'}") from None
     if not isinstance(document, dict) or document.get("digest") != digest(document):
-        raise BadInput(f"{path} was changed by hand: its digest does not fit; run scripts/results.sh")
+        raise BadInput(f"{path} was changed by hand: its digest does not fit; run warpfold results")
     if document.get("schema") != f"warpfold.numbers.{name}/1":
         raise BadInput(f"{path}: its schema is {document.get('schema')}")
     return document

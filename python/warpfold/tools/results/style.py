@@ -8,12 +8,10 @@ Ito's, which the colour-blind can tell apart.
 import io
 import re
 
-import matplotlib
+from ..base.modules import module, pyplot
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-VERSION = matplotlib.__version__
+plt = pyplot()
+VERSION = module("matplotlib").__version__
 # Name: (stand-in, light, dark).
 COLORS = {
     "text": ("#010101", "#1f2328", "#e6edf3"),

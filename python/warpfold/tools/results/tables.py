@@ -5,9 +5,9 @@ import math
 import re
 import statistics
 
-import yaml
-
 from .. import correlate
+from ..base.errors import BadInput
+from ..base.modules import module
 from ..figures import data
 from . import gpu_kernels, merging, paper_machine, probe, schedulers, store, today, values
 from .values import GPUS, KINDS, ON_ARC_TRACES, PAPER_GPUS, Missing, Unknown
@@ -204,13 +204,13 @@ def headline(n):
     )
 
 
-def remark(n, text):
+def remark(n: values.Numbers, text: str) -> str:
     """A sentence with the numbers that its {keys} name."""
     return " ".join(PLACEHOLDER.sub(lambda match: n.value(match.group(1)), text).split())
 
 
 def paper(n):
-    remarks = yaml.safe_load((values.HERE.parent / "figures/remarks.yaml").read_text(encoding="utf-8"))
+    remarks = module("yaml").safe_load((values.HERE.parent / "figures/remarks.yaml").read_text(encoding="utf-8"))
     rows = []
     for figure, ours in sorted(n.of_paper.items()):
         for entry in data.compare(n.paper.get(figure, {}), ours):
@@ -845,5 +845,5 @@ def table(name, numbers):
         raise Unknown(name)
     try:
         return TABLES[name](numbers)
-    except store.BadInput as error:
+    except BadInput as error:
         raise Missing(str(error)) from error

@@ -6,6 +6,7 @@ import math
 import statistics
 
 from . import points, store
+from ..base.errors import BadInput
 
 
 ROOT = store.ROOT
@@ -53,7 +54,7 @@ def path_of(trace):
     """A shipped trace, wherever it lies."""
     found = [path for folder in ("data", "h100") if (path := ROOT / f"traces/{folder}/{trace}.wft").exists()]
     if not found:
-        raise store.BadInput(f"{trace}.wft: not among the shipped traces")
+        raise BadInput(f"{trace}.wft: not among the shipped traces")
     return found[0]
 
 

@@ -7,13 +7,12 @@ import statistics
 from functools import cached_property
 from pathlib import Path
 
-import yaml
-
 from .. import correlate
-from ..base.places import ROOT
+from ..base.modules import module
 from ..figures import data
 from ..sweep import plan as planning
 from . import gpu_kernels, merging, points, store, today
+from .store import ROOT, Missing, Unknown
 
 HERE = Path(__file__).resolve().parent
 
@@ -37,14 +36,6 @@ FITTED_SCENES = ("truck", "kitchen")
 H200_GHZ = 1.98
 
 
-class Unknown(Exception):
-    """A key that names nothing."""
-
-
-class Missing(Exception):
-    """A key whose results are not there yet."""
-
-
 def whole(value):
     return f"{value:,.0f}"
 
@@ -60,7 +51,7 @@ def percent(value, digits=1):
 class Numbers:
     """All results, and the text of each key."""
 
-    def __init__(self, folder=store.FOLDER):
+    def __init__(self, folder: Path = store.FOLDER) -> None:
         self.folder = folder
         self.sims = store.read("simulations", folder)
         self.traces = self.need("traces")["traces"]
@@ -258,7 +249,7 @@ class Numbers:
 
     @cached_property
     def layouts(self):
-        """Kind -> row of scripts/layout.sh."""
+        """Kind -> row of warpfold layout."""
         return {row["top"].removeprefix("arc_reduction_"): row for row in self.need("layout")["rows"]}
 
     def layout_value(self, kind, name):
@@ -358,7 +349,7 @@ class Numbers:
 
     @cached_property
     def paper(self):
-        return yaml.safe_load((HERE.parent / "figures/paper.yaml").read_text(encoding="utf-8"))
+        return module("yaml").safe_load((HERE.parent / "figures/paper.yaml").read_text(encoding="utf-8"))
 
     @cached_property
     def of_paper(self):

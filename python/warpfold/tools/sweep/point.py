@@ -1,29 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulates one point of a plan: what a job of the workflow does.
 
-    point.py PLAN.json ID RESULT.json
+The result appears whole or not at all. What went wrong is left, in one line, in the plan's folder of errors."""
 
-The result appears whole or not at all. What went wrong is left, in one line, in the plan's folder of errors.
-Exit code: 0 done, 1 not.
-"""
-
+import argparse
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
-from ..base import guard
+from ..base import files, processes
+from ..base.parser import Parser
 from . import plan as planning
-
 
 # What `warpfold sim` says of a policy whose code a trace does not have: no failure, `--policy all` leaves such
 # runs out as well.
 NO_CODE = " code of variant "
 
 
-def simulate(simulator, point, folder):
+def simulate(simulator: str, point: planning.Point, folder: Path) -> tuple[dict[str, Any] | None, str | None]:
     """(result, error): one of them is None."""
     command = [simulator, "sim", *point.arguments(), "--jobs", "1", "--json", str(folder / "run.json")]
     if point.timeline:
@@ -37,14 +33,7 @@ def simulate(simulator, point, folder):
             "--timeline-l2",
             "none",
         ]
-    done = guard.run_beside(
-        int(os.environ.get(planning.SWEEP_PROCESS, "0")),
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-    )
+    done = processes.run_beside(int(os.environ.get(planning.SWEEP_PROCESS, "0")), command)
     complaint = " ".join(done.stderr.split()).removeprefix("warpfold: ")
     if done.returncode == 2 and "the trace has no " in complaint and NO_CODE in complaint:
         return {"left_out": complaint}, None
@@ -57,13 +46,18 @@ def simulate(simulator, point, folder):
     return result, None
 
 
-def main(plan_file, name, result_file):
-    plan = json.loads(Path(plan_file).read_text(encoding="utf-8"))
-    point = next(planning.from_json(entry) for entry in plan["points"] if entry["id"] == name)
-    error_file = Path(plan["errors"]) / f"{name}.txt"
+def options(parser: Parser) -> None:
+    parser.add_argument("plan", metavar="PLAN.json", type=Path, help="What the sweep has written")
+    parser.add_argument("point", metavar="ID", help="Which of its points")
+    parser.add_argument("result", metavar="RESULT.json", type=Path, help="Written whole or not at all")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    plan = files.read_json(arguments.plan)
+    point = next(planning.from_json(entry) for entry in plan["points"] if entry["id"] == arguments.point)
+    error_file = Path(plan["errors"]) / f"{arguments.point}.txt"
     error_file.unlink(missing_ok=True)
-    target = Path(result_file)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    arguments.result.parent.mkdir(parents=True, exist_ok=True)
     try:
         with tempfile.TemporaryDirectory() as folder:
             result, error = simulate(plan["simulator"], point, Path(folder))
@@ -73,13 +67,5 @@ def main(plan_file, name, result_file):
         error_file.parent.mkdir(parents=True, exist_ok=True)
         error_file.write_text(" ".join(error.split()) + "\n", encoding="utf-8")
         return 1
-    scratch = target.with_name(f".{target.name}.{os.getpid()}")
-    scratch.write_text(json.dumps(result), encoding="utf-8")
-    os.replace(scratch, target)
+    files.write_json(arguments.result, result, indent=None)
     return 0
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 4:
-        sys.exit(__doc__)
-    sys.exit(main(*sys.argv[1:]))

@@ -4,17 +4,23 @@ configuration of the machine in each row."""
 
 import csv
 from pathlib import Path
+from typing import Any
 
-from ..base import whole_file
+from ..base import files
+from ..base.files import Name
+from .plan import Point
 
+Row = dict[str, Any]
+# Each with what its simulation gave.
+Results = list[tuple[Point, dict[str, Any]]]
 
 # In front, in this order; the other columns are the keys of the results file, joined by dots.
 FIRST = ["trace", "workload", "gpu", "policy", "threshold", "unit", "unit_kind", "set", "timeline", "cycles", "speedup"]
 
 
-def flatten(value, prefix=""):
+def flatten(value: dict[str, Any], prefix: str = "") -> Row:
     """{"a": {"b": 1}} -> {"a.b": 1}."""
-    out = {}
+    out: Row = {}
     for key, item in value.items():
         if isinstance(item, dict):
             out.update(flatten(item, f"{prefix}{key}."))
@@ -23,11 +29,11 @@ def flatten(value, prefix=""):
     return out
 
 
-def settings(point):
+def settings(point: Point) -> str:
     return " ".join(f"{key}={value}" for key, value in point.set)
 
 
-def baselines(results):
+def baselines(results: Results) -> dict[tuple[Any, ...], int]:
     """Cycles of the baseline for each trace, machine and setting."""
     return {
         (point.trace, point.machine, point.set): result["run"]["cycles"]
@@ -36,10 +42,10 @@ def baselines(results):
     }
 
 
-def rows(results):
+def rows(results: Results) -> list[Row]:
     """One dictionary for each (point, result) that is a simulation."""
     base = baselines(results)
-    out = []
+    out: list[Row] = []
     for point, result in results:
         run = dict(result["run"])
         row = flatten(run)
@@ -57,28 +63,30 @@ def rows(results):
     return out
 
 
-def columns(table):
-    seen = dict.fromkeys(FIRST)
+def columns(table: list[Row]) -> list[str]:
+    seen: dict[str, None] = dict.fromkeys(FIRST)
     for row in table:
         seen.update(dict.fromkeys(row))
     return list(seen)
 
 
-def write_csv(path, table):
+def write_csv(path: Name, table: list[Row]) -> None:
     names = columns(table)
-    whole_file.write_csv(path, names, ([row.get(name) for name in names] for row in table))
+    files.write_csv(path, names, ([row.get(name) for name in names] for row in table))
 
 
-def to_number(text):
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
+def to_number(text: str) -> int | float | str:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
-def read_csv(path):
+def read_csv(path: Name) -> list[Row]:
     """What write_csv wrote, numbers as numbers."""
     with open(path, encoding="utf-8", newline="") as file:
         return [{key: to_number(value) for key, value in row.items()} for row in csv.DictReader(file)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proves that the netlists of synth.py do what the RTL does. Started by scripts/prove_netlist.sh.
+"""Proves that the netlists of synth.py do what the RTL does. `warpfold prove-netlist` runs it.
 
 Both sides become an and-inverter graph, in which a register is cut open: its value is an input, what it
 takes at the next clock edge an output. Registers are matched by name; a netlist may hold one inverted.
@@ -7,14 +7,20 @@ Then all outputs are equal for all inputs and all states, or the netlist is wron
 An asynchronous reset acts on the register's value at once, so which registers have one is compared too.
 """
 
+import argparse
 import re
-import subprocess
 import sys
 import time
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
+from ..base import processes
+from ..base.errors import BadInput, ToolFailed
+from ..base.parser import Parser
+from ..base.places import RTL
+from ..base.processes import logged
 from . import synth
-from .synth import BadInput, ToolFailed
+from .synth import Top
 
 
 # Netlists of a row, as synth.py names their files: simple gates, and each mapping with every cell
@@ -38,7 +44,7 @@ endmodule
 class Graph:
     """ASCII AIGER file of Yosys with its map of names; a literal is 2 * variable + inverted."""
 
-    def __init__(self, aag, names, exposed=()):
+    def __init__(self, aag: Path, names: Path, exposed: Collection[str] = ()) -> None:
         lines = Path(aag).read_text(encoding="ascii").splitlines()
         self.top, inputs, latches, outputs, ands = (int(n) for n in lines[0].split()[1:6])
         body = [[int(n) for n in line.split()] for line in lines[1 : 1 + inputs + latches + outputs + ands]]
@@ -47,8 +53,12 @@ class Graph:
         self.next = {row[0]: row[1] for row in body[:latches]}
         self.outputs = [row[0] for row in body[latches : latches + outputs]]
         # Yosys leaves constants in place, which would hide a register behind its reset.
-        self.ands, folded = {}, {}
-        fold = lambda literal: folded.get(literal & ~1, literal & ~1) ^ (literal & 1)  # noqa: E731
+        self.ands: dict[int, tuple[int, int]] = {}
+        folded: dict[int, int] = {}
+
+        def fold(literal: int) -> int:
+            return folded.get(literal & ~1, literal & ~1) ^ (literal & 1)
+
         for node, left, right in body[latches + outputs :]:
             left, right = fold(left), fold(right)
             if 0 in (left, right) or left == right ^ 1:
@@ -59,7 +69,9 @@ class Graph:
                 self.ands[node] = (left, right)
         self.next = {latch: fold(literal) for latch, literal in self.next.items()}
         self.outputs = [fold(literal) for literal in self.outputs]
-        self.input_names, self.output_names, self.wires = {}, {}, {}
+        self.input_names: dict[str, int] = {}
+        self.output_names: dict[str, int] = {}
+        self.wires: dict[str, int] = {}
         for line in Path(names).read_text(encoding="utf-8").splitlines():
             kind, number, bit, name = line.split(maxsplit=3)
             name = f"{name.lstrip(chr(92))}[{bit}]"
@@ -73,21 +85,24 @@ class Graph:
                 self.wires.setdefault(name, fold(int(number)))
         self.value = self.without_reset()
 
-    def register(self, name):
+    def register(self, name: str) -> int | None:
         """Literal of the latch that wire `name` shows while there is no reset; None if it is no register."""
         literal = self.wires.get(name)
-        if literal is None or self.value.get(literal & ~1) is None:
-            return None
-        value = self.value[literal & ~1] ^ (literal & 1)
-        return value if value & ~1 in self.next else None
+        value = None if literal is None else self.outside_reset(literal, self.value)
+        return value if value is not None and value & ~1 in self.next else None
 
-    def without_reset(self):
+    @staticmethod
+    def outside_reset(literal: int, values: dict[int, int | None]) -> int | None:
+        value = values.get(literal & ~1)
+        return None if value is None else value ^ (literal & 1)
+
+    def without_reset(self) -> dict[int, int | None]:
         """Node -> the latch literal or constant that it is outside reset; None if it is neither."""
-        value = {latch: latch for latch in self.next}
+        value: dict[int, int | None] = {latch: latch for latch in self.next}
         value[self.input_names.get("rst_ni[0]", 0)] = 1
         value[0] = 0
         for node, sides in self.ands.items():
-            left, right = (None if value.get(side & ~1) is None else value[side & ~1] ^ (side & 1) for side in sides)
+            left, right = (self.outside_reset(side, value) for side in sides)
             if 0 in (left, right):
                 value[node] = 0
             elif left == 1 or left == right:
@@ -96,10 +111,10 @@ class Graph:
                 value[node] = left
         return value
 
-    def register_names(self):
+    def register_names(self) -> list[str]:
         return [name for name in sorted(self.wires) if not name.startswith("$") and self.register(name) is not None]
 
-    def write(self, path, inputs, outputs):
+    def write(self, path: Path, inputs: Sequence[int], outputs: Sequence[int]) -> None:
         """Binary AIGER without latches: these literals as inputs, inverted ones too, and as outputs."""
         number = {0: 0}
         for index, literal in enumerate(inputs):
@@ -123,7 +138,10 @@ class Graph:
             fresh += 1
             number[node] = 2 * fresh
             order.append(node)
-        new = lambda literal: number[literal & ~1] ^ (literal & 1)  # noqa: E731
+
+        def new(literal: int) -> int:
+            return number[literal & ~1] ^ (literal & 1)
+
         data = bytearray(f"aig {fresh} {len(inputs)} 0 {len(outputs)} {len(order)}\n".encode())
         for literal in outputs:
             data += f"{new(literal)}\n".encode()
@@ -137,7 +155,7 @@ class Graph:
         Path(path).write_bytes(data)
 
 
-def build(commands, folder, name, wanted=()):
+def build(commands: Iterable[str], folder: Path, name: str, wanted: Collection[str] = ()) -> Graph:
     """The graph of what Yosys commands load. Wires named in `wanted` stay, however little they are used."""
     aag, names = folder / f"{name}.aag", folder / f"{name}.map"
     commands = list(commands)
@@ -146,35 +164,37 @@ def build(commands, folder, name, wanted=()):
     buffer = folder / "buffer.v"
     buffer.write_text(BUFFER, encoding="utf-8")
     commands += [*TO_GRAPH, "insbuf", f"techmap -map {buffer}", f"write_aiger -ascii -vmap {names} {aag}"]
-    synth.run([*synth.YOSYS, "-p", "; ".join(commands)], folder / f"{name}.yosys.log", name)
+    logged([*synth.YOSYS, "-p", "; ".join(commands)], folder / f"{name}.yosys.log", name)
     return Graph(aag, names, wanted)
 
 
-def wires(names):
+def wires(names: Iterable[str]) -> list[str]:
     """Names of whole wires, from those of their bits."""
     return sorted({name.rpartition("[")[0] for name in names})
 
 
-def compare(rtl, load_netlist, folder, name):
+def compare(rtl: Graph, load_netlist: list[str], folder: Path, name: str) -> str:
     """prove() with the netlist that the Yosys commands `load_netlist` load."""
     ports = {*wires(rtl.input_names), *wires(rtl.output_names)}
     wanted = [wire for wire in wires(rtl.register_names()) if wire not in ports]
     return prove(rtl, build(load_netlist, folder, name, wanted), folder, name)
 
 
-def registers(rtl, netlist):
+def registers(rtl: Graph, netlist: Graph) -> dict[str, tuple[int, int | None]]:
     """Register -> (its literal in the RTL, in the netlist or None). One has as many names as it has wires."""
-    names = {}
+    names: dict[int, dict[str, int]] = {}
     for name in rtl.register_names():
-        names.setdefault(rtl.register(name) & ~1, []).append(name)
+        literal = rtl.register(name)
+        assert literal is not None
+        names.setdefault(literal & ~1, {})[name] = literal
     pairs = {}
     for same in names.values():
-        name = next((name for name in same if netlist.register(name) is not None), same[0])
-        pairs[name] = (rtl.register(name), netlist.register(name))
+        name = next((name for name in same if netlist.register(name) is not None), next(iter(same)))
+        pairs[name] = (same[name], netlist.register(name))
     return pairs
 
 
-def prove(rtl, netlist, folder, name):
+def prove(rtl: Graph, netlist: Graph, folder: Path, name: str) -> str:
     """'' when equal, else what differs in one line."""
     for what, mine, theirs in (
         ("inputs", rtl.input_names, netlist.input_names),
@@ -187,26 +207,20 @@ def prove(rtl, netlist, folder, name):
         raise ToolFailed(f"{name}: {len(rtl.next) - len(pairs)} registers of the RTL have no name")
     if lost := sorted(register for register, pair in pairs.items() if pair[1] is None):
         return f"registers that the netlist does not have: {' '.join(lost[:5])}"
-    if len({pair[1] & ~1 for pair in pairs.values()}) != len(netlist.next):
+    of_rtl = [pairs[register][0] for register in sorted(pairs)]
+    of_netlist = [literal for register in sorted(pairs) if (literal := pairs[register][1]) is not None]
+    if len({literal & ~1 for literal in of_netlist}) != len(netlist.next):
         return "the netlist has other registers"
 
     ports, results = sorted(rtl.input_names), sorted(rtl.output_names)
     files = []
-    for side, graph, which in (("rtl", rtl, 0), ("netlist", netlist, 1)):
-        values = [pairs[register][which] for register in sorted(pairs)]
+    for side, graph, values in (("rtl", rtl, of_rtl), ("netlist", netlist, of_netlist)):
         inputs = [graph.input_names[port] for port in ports] + values
         outputs = [graph.output_names[port] for port in results]
         outputs += [graph.next[value & ~1] ^ (value & 1) for value in values]
         files.append(folder / f"{name}.{side}.cut.aig")
         graph.write(files[-1], inputs, outputs)
-    done = subprocess.run(
-        [synth.abc_program(), "-c", f"cec {files[0]} {files[1]}"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        check=False,
-    )
+    done = processes.run([synth.abc_program(), "-c", f"cec {files[0]} {files[1]}"], together=True)
     (folder / f"{name}.cec.log").write_text(done.stdout, encoding="utf-8")
     if "Networks are equivalent" in done.stdout:
         return ""
@@ -223,7 +237,7 @@ def prove(rtl, netlist, folder, name):
 # ------------------------------------------------------------------------------------------------
 
 
-def plant(netlist, output):
+def plant(netlist: Path, output: Path) -> str:
     """Changes the type of the gate in the middle of the netlist; its line."""
     lines = Path(netlist).read_text(encoding="utf-8").splitlines()
     gates = [i for i, line in enumerate(lines) if re.match(r"  assign .* = .* [&|] ", line)]
@@ -234,7 +248,7 @@ def plant(netlist, output):
     return line.strip()
 
 
-def prove_row(top, rtl_folder, library, unit_ns, folder, bugs):
+def prove_row(top: Top, rtl_folder: Path, library: Path | None, unit_ns: float, folder: Path, bugs: bool) -> bool:
     """Prints a line for each netlist; True when all are as expected."""
     synth.synthesize(top, rtl_folder, library, unit_ns, folder, True)
     rtl = build([*synth.load_commands(top, rtl_folder), "proc"], folder, f"{top.name}.rtl")
@@ -264,22 +278,26 @@ def prove_row(top, rtl_folder, library, unit_ns, folder, bugs):
     return good
 
 
-def main(argv):
-    known = {top.name: top for top in synth.TOPS}
-    parser = synth.Parser(
-        prog="scripts/prove_netlist.sh",
-        allow_abbrev=False,
-        description="Proves that mapped netlists are equivalent to the RTL.",
+def options(parser: Parser) -> None:
+    parser.add_argument(
+        "row", nargs="*", metavar="ROW", help="Rows of `warpfold synth`; else the whole unit of each kind"
     )
     parser.add_argument(
-        "row", nargs="*", metavar="ROW", help="rows of scripts/synth.sh; default: " "the whole unit in each kind"
+        "--liberty", action="append", metavar="FILE", help="Liberty file, plain or .gz, instead of Debian's osu018"
     )
-    parser.add_argument("--liberty", action="append", metavar="FILE", help="as for scripts/synth.sh")
-    parser.add_argument("--gates-only", action="store_true", help="only the netlist of simple gates")
-    parser.add_argument("--no-bugs", action="store_true", help="without the planted bugs")
-    parser.add_argument("--rtl", metavar="DIR", default=str(synth.ROOT / "rtl"))
-    parser.add_argument("--work", metavar="DIR", help="keep netlists and graphs there")
-    arguments = parser.parse_args(argv)
+    parser.add_argument("--gates-only", action="store_true", help="Only the netlist of simple gates")
+    parser.add_argument("--no-bugs", action="store_true", help="Without the planted bugs")
+    parser.add_argument("--rtl", metavar="DIR", default=str(RTL), help="RTL folder with its arc.f")
+    parser.add_argument("--work", metavar="DIR", help="Keep netlists and graphs there")
+    parser.footer(
+        "Example: the netlist of simple gates of the scheduler\n"
+        "  warpfold prove-netlist --gates-only arc_scheduler\n\n"
+        "Exit code: 0 all as expected, 1 something is not, 2 bad usage or bad input."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    known = {top.name: top for top in synth.TOPS}
     for name in arguments.row:
         if name not in known:
             raise BadInput(f"unknown row '{name}' (known: {' '.join(known)})")
@@ -293,15 +311,11 @@ def main(argv):
         if arguments.work:
             folder = synth.check_path(Path(arguments.work).resolve())
             folder.mkdir(parents=True, exist_ok=True)
-        library, unit_ns = None, None
+        library, unit_ns = None, 1.0
         if not arguments.gates_only:
             library, unit_ns, _ = synth.prepare_liberty(arguments, folder)
         good = [prove_row(row, rtl, library, unit_ns, folder, not arguments.no_bugs) for row in rows]
     if not all(good):
-        print("prove_netlist.sh: not everything is as expected", file=sys.stderr)
+        print("warpfold prove-netlist: not everything is as expected", file=sys.stderr)
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    synth.exit_with(main, "prove_netlist.sh")

@@ -1,32 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cells and clock of a module in an iCE40 HX8K, after routing by nextpnr. Started by scripts/fpga.sh.
+"""Cells and clock of a module in an iCE40 HX8K, after routing by nextpnr. `warpfold fpga` runs it.
 
 A unit has more ports than the device has pins. So each input is a flop of a shift register, and each output ends in a
 flop that a second one shifts out: every path of the unit then lies between flops, and is in the clock that comes out.
 """
 
+import argparse
 import hashlib
 import json
 import re
 import shutil
 from pathlib import Path
 
+from ..base.errors import BadInput, ToolFailed
+from ..base.files import check_writable, write_json
+from ..base.parser import Parser
+from ..base.places import RTL
+from ..base.processes import first_match, logged, need
 from . import synth
-from .synth import BadInput, ToolFailed
+from .synth import Row, Top
 
 
 SCHEMA = "warpfold.fpga/1"
 DEFAULT_TOP = "arc_reduction_serial"
 DEVICE, PACKAGE, CELLS = "hx8k", "ct256", 7680
-TOOLS = [
-    ("yosys", "yosys"),
-    ("nextpnr-ice40", "nextpnr-ice40"),
-    ("icepack", "fpga-icestorm"),
-    ("icetime", "fpga-icestorm"),
-]
+TOOLS = ("yosys", "nextpnr-ice40", "icepack", "icetime")
 
 
-def wrapper(ports):
+def wrapper(ports: list[tuple[str, int, str]]) -> tuple[int, str]:
     """Verilog around module `unit`: shift registers at all of its ports but clock and reset."""
     inputs = [(name, width) for name, width, way in ports if way == "input" and name not in ("clk_i", "rst_ni")]
     outputs = [(name, width) for name, width, way in ports if way == "output"]
@@ -56,10 +57,10 @@ endmodule
     )
 
 
-def read_ports(top, rtl, folder):
+def read_ports(top: Top, rtl: Path, folder: Path) -> list[tuple[str, int, str]]:
     """[(name, width, direction)] of the module as it is synthesized; leaves it in unit.il."""
     file = folder / "unit.json"
-    synth.run(
+    logged(
         [
             *synth.YOSYS,
             "-p",
@@ -82,11 +83,11 @@ def read_ports(top, rtl, folder):
     return [(name, len(port["bits"]), port["direction"]) for name, port in ports.items()]
 
 
-def run_tools(top, rtl, seed, folder):
+def run_tools(top: Top, rtl: Path, seed: int, folder: Path) -> Row:
     """A row of the result."""
     flops, text = wrapper(read_ports(top, rtl, folder))
     (folder / "fpga_top.v").write_text(text, encoding="ascii")
-    synth.run(
+    logged(
         [
             *synth.YOSYS,
             "-p",
@@ -97,7 +98,7 @@ def run_tools(top, rtl, seed, folder):
         top.name,
     )
     log = folder / "nextpnr.log"
-    synth.run(
+    logged(
         [
             "nextpnr-ice40",
             f"--{DEVICE}",
@@ -118,8 +119,8 @@ def run_tools(top, rtl, seed, folder):
     clocks = re.findall(r"Max frequency for clock\s+'[^']*': ([\d.]+) MHz", said)
     if not cells or not clocks:
         raise ToolFailed(f"{top.name}: nextpnr-ice40 said nothing of cells or clock")
-    synth.run(["icepack", str(folder / "routed.asc"), str(folder / "routed.bin")], folder / "icepack.log", top.name)
-    synth.run(["icetime", "-d", DEVICE, "-t", str(folder / "routed.asc")], folder / "icetime.log", top.name)
+    logged(["icepack", str(folder / "routed.asc"), str(folder / "routed.bin")], folder / "icepack.log", top.name)
+    logged(["icetime", "-d", DEVICE, "-t", str(folder / "routed.asc")], folder / "icetime.log", top.name)
     second = re.search(
         r"Total path delay: [\d.]+ ns \(([\d.]+) MHz\)", (folder / "icetime.log").read_text(encoding="utf-8")
     )
@@ -137,7 +138,7 @@ def run_tools(top, rtl, seed, folder):
     }
 
 
-def with_address_bits(rtl, bits, folder):
+def with_address_bits(rtl: Path, bits: int, folder: Path) -> Path:
     """A copy of the RTL with narrower addresses; their width is a constant of its package."""
     narrow = folder / "narrow"
     shutil.copytree(rtl, narrow, ignore=shutil.ignore_patterns("doc"))
@@ -150,7 +151,7 @@ def with_address_bits(rtl, bits, folder):
     return narrow
 
 
-def print_row(row):
+def print_row(row: Row) -> None:
     print(
         f"{row['top']}, iCE40 {row['device'].upper()}-{row['package'].upper()}: {row['logic_cells']:,} of "
         f"{row['logic_cells_of_device']:,} logic cells ({row['flops_at_ports']:,} flops at the ports among them), "
@@ -159,45 +160,40 @@ def print_row(row):
     )
 
 
-def parse_arguments(argv):
-    parser = synth.Parser(
-        prog="scripts/fpga.sh",
-        allow_abbrev=False,
-        description="Cells and clock of a module in an iCE40 HX8K after routing.",
+def options(parser: Parser) -> None:
+    parser.add_argument("--top", metavar="NAME", default=DEFAULT_TOP, help="A row of `warpfold synth` or a module")
+    parser.add_argument("--rtl", metavar="DIR", default=str(RTL), help="RTL folder")
+    parser.add_argument("--file-list", metavar="FILE", help="The RTL's files in order; else arc.f in the RTL folder")
+    parser.add_argument("--address-bits", type=int, metavar="N", help="Narrower addresses; else as in the RTL")
+    parser.add_argument("--seed", type=int, metavar="N", default=1, help="Seed of the placement")
+    parser.add_argument("--json", metavar="FILE", help="Write the result as JSON")
+    parser.add_argument("--out", metavar="DIR", help="Keep bitstream, netlist and logs there")
+    parser.footer(
+        "Its ports lie behind shift registers. One to a few minutes.\n\n"
+        "Example: the fused reduction unit\n"
+        "  warpfold fpga --top arc_reduction_fused\n\n"
+        "Exit code: 0 done, 1 a tool failed (does not fit, no route), 2 bad usage or bad input."
     )
-    parser.add_argument(
-        "--top",
-        metavar="NAME",
-        default=DEFAULT_TOP,
-        help=f"a row of scripts/synth.sh or a module; default: {DEFAULT_TOP}",
-    )
-    parser.add_argument("--rtl", metavar="DIR", default=str(synth.ROOT / "rtl"), help="RTL folder; default: rtl/")
-    parser.add_argument("--file-list", metavar="F", help="the RTL's files in order; default: arc.f in the RTL folder")
-    parser.add_argument("--address-bits", type=int, metavar="N", help="narrower addresses; default: as in the RTL")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the placement; default: 1")
-    parser.add_argument("--json", metavar="F", help="write the result as JSON")
-    parser.add_argument("--out", metavar="DIR", help="keep bitstream, netlist and logs there")
-    arguments = parser.parse_args(argv)
+
+
+def checked(arguments: argparse.Namespace) -> None:
     if arguments.address_bits is not None and (arguments.file_list or not 8 <= arguments.address_bits <= 64):
         raise BadInput("--address-bits from 8 to 64, and not with --file-list")
     if not 0 <= arguments.seed < 2**31:
         raise BadInput("--seed at least 0 and below 2^31")
     if arguments.json:
-        synth.check_writable(arguments.json)
-    return arguments
+        check_writable(arguments.json)
 
 
-def main(argv):
-    arguments = parse_arguments(argv)
+def run(arguments: argparse.Namespace) -> int:
+    checked(arguments)
     with synth.scratch("warpfold-fpga-") as temporary:
         folder = Path(temporary)
         rtl = synth.rtl_view(arguments.rtl, arguments.file_list, folder)
         if arguments.address_bits:
             rtl = with_address_bits(rtl, arguments.address_bits, folder)
         top = synth.find_top(arguments.top, rtl)
-        for command, package in TOOLS:
-            if not shutil.which(command):
-                raise BadInput(f"'{command}' not found; it is in Debian's package {package}")
+        need(*TOOLS)
         work = folder / "work"
         work.mkdir()
         try:
@@ -211,15 +207,11 @@ def main(argv):
         "schema": SCHEMA,
         "tools": {
             **synth.tool_versions(False),
-            "nextpnr-ice40": synth.first_line(["nextpnr-ice40", "--version"], r"Version [^\s)]+"),
+            "nextpnr-ice40": first_match(["nextpnr-ice40", "--version"], r"Version [^\s)]+"),
         },
         "rows": [row],
     }
     print_row(row)
     if arguments.json:
-        synth.write_json(arguments.json, result)
+        write_json(arguments.json, result)
     return 0
-
-
-if __name__ == "__main__":
-    synth.exit_with(main, "fpga.sh")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes one small Liberty file of several, for Yosys, ABC and OpenSTA.
 
-    python3 python synth.liberty -o OUT.lib FILE...          FILE is Liberty text, plain or gzip
+    python3 python liberty -o OUT.lib FILE...          FILE is Liberty text, plain or gzip
 
 Kept are combinational cells and plain flip-flops, with their NLDM delay and constraint tables. Left out:
 latches, clock gates, scan and enable flops (any flop whose next state is not one pin), tri-states,
@@ -9,18 +9,25 @@ isolation, level-shifting and retention cells, cells without function (fill, tap
 marked dont_use, and all power, noise and current-source tables, which make ABC slow and are not used here.
 """
 
+from __future__ import annotations
+
 import argparse
 import gzip
 import math
 import re
-import sys
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from ..base import guard, whole_file
+from ..base import files
+from ..base.errors import BadInput
+from ..base.parser import Parser
+
+Result = TypeVar("Result")
 
 
-class LibertyError(Exception):
+class LibertyError(BadInput):
     """A Liberty file that cannot be used; the text is one line that names it."""
 
 
@@ -30,10 +37,10 @@ class Group:
 
     name: str
     args: str
-    attributes: list = field(default_factory=list)  # (name, text)
-    groups: list = field(default_factory=list)
+    attributes: list[tuple[str, str]] = field(default_factory=list)  # (name, text)
+    groups: list[Group] = field(default_factory=list)
 
-    def attribute(self, name):
+    def attribute(self, name: str) -> str | None:
         """Value of the last simple attribute of that name, without quotes; None when absent."""
         value = None
         for key, text in self.attributes:
@@ -41,7 +48,7 @@ class Group:
                 value = text.split(":", 1)[1].strip().strip('"').strip()
         return value
 
-    def all(self, *names):
+    def all(self, *names: str) -> list[Group]:
         return [g for g in self.groups if g.name in names]
 
 
@@ -71,18 +78,18 @@ NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*[:(]")
 MAX_DEPTH = 50  # groups within groups; Liberty has seven
 
 
-def parse(text, path):
+def parse(text: str, path: str) -> Group:
     """The `library` group of Liberty text."""
     root = Group("", "")
     stack = [root]
-    pending = []  # text of the statement that is being read
+    pending: list[str] = []  # text of the statement that is being read
     position = 0
     length = len(text)
 
-    def line():
+    def line() -> int:
         return text.count("\n", 0, position) + 1
 
-    def end_statement():
+    def end_statement() -> None:
         statement = "".join(pending).strip()
         pending.clear()
         if not statement:
@@ -140,7 +147,7 @@ def parse(text, path):
     return libraries[0]
 
 
-def after_group(text, position, path):
+def after_group(text: str, position: int, path: str) -> int:
     """Position after the brace that closes the group whose opening brace ends at `position`."""
     depth = 1
     for match in BRACE.finditer(text, position):
@@ -157,7 +164,7 @@ def after_group(text, position, path):
 SINGLE_PIN = re.compile(r"[(\s]*!?[(\s]*\w+[)\s]*'?[)\s]*")
 
 
-def area_of(cell):
+def area_of(cell: Group) -> float:
     text = cell.attribute("area") or "0"
     try:
         area = float(text)
@@ -168,7 +175,7 @@ def area_of(cell):
     return area
 
 
-def reason_to_drop(cell):
+def reason_to_drop(cell: Group) -> str | None:
     """Why a cell is of no use here, or None."""
     if cell.attribute("dont_use") == "true":
         return "dont_use"
@@ -194,7 +201,7 @@ def reason_to_drop(cell):
         return "scan"
     if flops and not SINGLE_PIN.fullmatch(flops[0].attribute("next_state") or ""):
         return "scan or enable"
-    functions = [pin.attribute("function") for pin in pins if pin.attribute("direction") == "output"]
+    functions = [pin.attribute("function") or "" for pin in pins if pin.attribute("direction") == "output"]
     if not functions or not all(functions):
         return "no function"
     if not flops and all(re.fullmatch(r"[(\s]*[01][)\s]*", function) for function in functions):
@@ -204,7 +211,7 @@ def reason_to_drop(cell):
     return None
 
 
-def turn_upright(cell):
+def turn_upright(cell: Group) -> None:
     """Rewrites a flop that stores the inverse of its input as one that stores its input: the same cell.
 
     Yosys 0.23 (dfflibmap) connects set and reset of the first form the wrong way round.
@@ -235,32 +242,32 @@ def turn_upright(cell):
 UNITS = ("time_unit", "capacitive_load_unit", "voltage_unit", "nom_voltage")
 
 
-def normal(text):
+def normal(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def unit_text(library, name):
+def unit_text(library: Group, name: str) -> str | None:
     for key, text in library.attributes:
         if key == name:
             return normal(text)
     return None
 
 
-def small_buffer(library):
+def small_buffer(library: Group) -> str | None:
     """Name of a small buffer, a cell whose one output is its one input, or None. The smallest of many is
     left out: it may be a delay cell for hold times."""
     buffers = []
     for cell in library.all("cell"):
         pins = {pin.args.strip('"'): pin for pin in cell.all("pin")}
         outputs = [pin for pin in pins.values() if pin.attribute("direction") == "output"]
-        if len(pins) == 2 and len(outputs) == 1 and outputs[0].attribute("function"):
-            if outputs[0].attribute("function").strip('"() ') in pins:
+        if len(pins) == 2 and len(outputs) == 1:
+            if (outputs[0].attribute("function") or "").strip('"() ') in pins:
                 buffers.append((area_of(cell) or math.inf, cell.args.strip('"')))
     buffers.sort()
     return buffers[1 if len(buffers) > 3 else 0][1] if buffers else None
 
 
-def time_unit_ns(library):
+def time_unit_ns(library: Group) -> float:
     """The library's time unit in nanoseconds."""
     text = library.attribute("time_unit") or "1ns"
     match = re.fullmatch(r"(1|10|100)\s*(fs|ps|ns|us)", text)
@@ -269,7 +276,7 @@ def time_unit_ns(library):
     return int(match.group(1)) * {"fs": 1e-6, "ps": 1e-3, "ns": 1.0, "us": 1e3}[match.group(2)]
 
 
-def read(path):
+def read(path: str) -> Group:
     """The library group of one file, plain or gzip."""
     try:
         with open(path, "rb") as file:
@@ -283,19 +290,19 @@ def read(path):
     return parse(data.decode("latin-1"), path)
 
 
-def in_file(path, function, what):
+def in_file(path: str, function: Callable[[Group], Result], what: Group) -> Result:
     try:
         return function(what)
     except LibertyError as error:
         raise LibertyError(f"{path}: {error}") from error
 
 
-def merge(paths):
+def merge(paths: list[str]) -> tuple[Group, dict[str, list[str]]]:
     """One library group with the useful cells of all files, and {reason: [cell]} of the others."""
-    merged = None
-    templates = {}
+    merged: Group | None = None
+    templates: dict[str, str] = {}
     cells = {}
-    dropped = {}
+    dropped: dict[str, list[str]] = {}
     for path in paths:
         library = read(path)
         if merged is None:
@@ -322,11 +329,12 @@ def merge(paths):
                 cells[name] = cell
     if not any(not cell.all("ff") for cell in cells.values()):
         raise LibertyError(f"{', '.join(map(str, paths))}: no combinational cell")
+    assert merged is not None, "a cell is of a file"
     merged.groups.extend(cells.values())
     return merged, dropped
 
 
-def write(group, indent=""):
+def write(group: Group, indent: str = "") -> str:
     """Liberty text of a group."""
     lines = [f"{indent}{group.name} ({group.args}) {{"]
     lines += [f"{indent}  {text};" for _, text in group.attributes]
@@ -335,22 +343,15 @@ def write(group, indent=""):
     return "\n".join(lines)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", required=True)
-    parser.add_argument("files", nargs="+", metavar="FILE")
-    arguments = parser.parse_args()
-    try:
-        library, dropped = merge(arguments.files)
-        whole_file.write(arguments.output, write(library) + "\n", "latin-1")
-    except (LibertyError, OSError) as error:
-        print(f"liberty.py: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+def options(parser: Parser) -> None:
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="Where it goes")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="Liberty text, plain or gzip")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    library, dropped = merge(arguments.files)
+    files.write(arguments.output, write(library) + "\n", "latin-1")
     print(f"{len(library.all('cell'))} cells kept")
     for reason, names in sorted(dropped.items()):
         print(f"{len(names):4d} dropped, {reason}: {' '.join(names[:8])}{' ...' if len(names) > 8 else ''}")
     return 0
-
-
-if __name__ == "__main__":
-    guard.end("liberty.py", main)

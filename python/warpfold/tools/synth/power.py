@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Power of the mapped netlists while lanes of a real trace go through them. Started by scripts/power.sh.
+"""Power of the mapped netlists while lanes of a real trace go through them. `warpfold power` runs it.
 
 The netlist is simulated by Verilator beside the RTL, on the requests and values of a trace, and every net's
 toggles are counted; a netlist whose outputs differ from the RTL's stops the run. OpenSTA gives the power
@@ -11,18 +11,24 @@ import argparse
 import gzip
 import os
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from ..base import processes
+from ..base.errors import BadInput, ToolFailed
+from ..base.files import check_writable, write_json
+from ..base.parser import Parser
+from ..base.places import RTL, SYNTH, TRACES, warpfold
+from ..base.processes import logged, need
 from . import synth
-from .synth import BadInput, ToolFailed
+from .synth import Kind, Row, Top
 
 
 SCHEMA = "warpfold.power/1"
-TRACE = synth.ROOT / "traces" / "data" / "truck-values.wft"
-# Widths of the fields of a line of unit_stimulus, from the lowest bit; those of the register file follow.
+TRACE = TRACES / "truck-values.wft"
+# Widths of the fields of a line of `warpfold stimulus`, from the lowest bit; those of the register file follow.
 FIELDS = [
     ("req_valid_i", 1),
     ("req_mask_i", 32),
@@ -42,14 +48,14 @@ class Driven:
     module: str  # with the ports of arc_subcore
     parameters: str  # of its instance, ".UnitKind(2)"; may be empty
     banks: int  # words that its register-file read delivers
-    recorder: str  # what unit_stimulus has answer: a kind, or a shared object
+    recorder: str  # what `warpfold stimulus` has answer: a kind, or a shared object
     scheduler: str = ""
-    ports: frozenset = frozenset()  # those of FIELDS that it has; empty: all
-    files: tuple = ()  # sources, and then folders of `include files; empty: those of arguments.rtl
-    include: tuple = ()
+    ports: frozenset[str] = frozenset()  # those of FIELDS that it has; empty: all
+    files: tuple[Path, ...] = ()  # sources, and then folders of `include files; empty: those of arguments.rtl
+    include: tuple[Path, ...] = ()
 
 
-def driven_kind(kind):
+def driven_kind(kind: Kind) -> Driven:
     """The kinds that are built in."""
     scheduler = "" if kind.scheduler is None else f", .Scheduler({kind.scheduler})"
     return Driven(
@@ -61,10 +67,10 @@ def driven_kind(kind):
     )
 
 
-def read_netlist(path):
+def read_netlist(path: Path) -> tuple[dict[str, int], dict[str, int], dict[str, dict[str, str]]]:
     """(inputs, outputs, cells) of mapped Verilog: port -> width, instance -> nets of its outputs."""
     text = Path(path).read_text(encoding="utf-8")
-    ports = {"input": {}, "output": {}}
+    ports: dict[str, dict[str, int]] = {"input": {}, "output": {}}
     for kind, high, name in re.findall(r"^  (input|output) (?:\[(\d+):0\] )?(\S+?) ?;$", text, re.MULTILINE):
         ports[kind][name.lstrip("\\")] = int(high or 0) + 1
     cells = {}
@@ -76,7 +82,7 @@ def read_netlist(path):
     return ports["input"], ports["output"], cells
 
 
-def testbench(inputs, outputs, driven, cycles, scope=""):
+def testbench(inputs: dict[str, int], outputs: dict[str, int], driven: Driven, cycles: int, scope: str = "") -> str:
     """Verilog: the RTL on the recorded inputs, the netlist on the same and on the RTL's inner signals; or, with the
     scope of an instance inside the RTL, the netlist on that one's ports."""
     inside = f"u_rtl.{scope}." if scope else "u_rtl."
@@ -136,9 +142,12 @@ def testbench(inputs, outputs, driven, cycles, scope=""):
     return "\n".join(lines) + "\n"
 
 
-def count_toggles(vcd):
+def count_toggles(vcd: Path) -> dict[str, int]:
     """Net -> changes between 0 and 1, from a value-change dump."""
-    names, last, toggles, scopes = {}, {}, {}, []
+    names: dict[str, list[tuple[str, int]]] = {}  # code -> net, width
+    last: dict[str, str] = {}
+    toggles: dict[str, list[int]] = {}
+    scopes: list[str] = []
     with open(vcd, encoding="ascii") as file:
         for line in file:
             line = line.strip()
@@ -173,7 +182,7 @@ def count_toggles(vcd):
                 if was != now and was in "01" and now in "01":
                     counts[bit] += 1
             last[code] = value
-    nets = {}
+    nets: dict[str, int] = {}
     for code, aliases in names.items():
         for name, width in aliases:
             if width == 1:
@@ -183,7 +192,9 @@ def count_toggles(vcd):
     return nets
 
 
-def cell_power(netlist, top, paths, period, folder, spef=""):
+def cell_power(
+    netlist: Path, top: Top, paths: list[Path], period: float, folder: Path, spef: str = ""
+) -> dict[str, tuple[float, float, float, float]]:
     """Cell -> (internal, switching at one toggle a cycle, internal without toggles, leakage), in watts; with the wires
     of a SPEF file, if any."""
     env = dict(
@@ -195,7 +206,7 @@ def cell_power(netlist, top, paths, period, folder, spef=""):
         SYNTH_SPEF=str(spef),
     )
     log = folder / f"{top.name}.power.log"
-    synth.run(["sta", "-no_splash", "-exit", str(synth.SYNTH / "power.tcl")], log, top.name, env)
+    logged(["sta", "-no_splash", "-exit", SYNTH / "power.tcl"], log, top.name, env=env)
     text = log.read_text(encoding="utf-8")
     if "Error:" in text or "@ done" not in text:
         error = next((line for line in text.splitlines() if "Error:" in line), "no report")
@@ -212,13 +223,15 @@ def cell_power(netlist, top, paths, period, folder, spef=""):
     return {name: (busy[name][0], busy[name][1], still[name][0], busy[name][2]) for name in busy}
 
 
-def simulate(netlist, top, driven, arguments, library, work, scope=""):
+def simulate(
+    netlist: Path, top: Top, driven: Driven, arguments: argparse.Namespace, library: Path, work: Path, scope: str = ""
+) -> tuple[dict[str, int], tuple[int, int, int]]:
     """(toggles of each net, counts) of a netlist beside the RTL: lanes reduced, results, lanes of plain REDs."""
     inputs, outputs, _ = read_netlist(netlist)
     work.mkdir(exist_ok=True)
     # Every net keeps its name, and each cell becomes its function. Vectors go: Verilator
     # 5.006, when it traces, simulated those of the fused unit's netlist wrongly.
-    synth.run(
+    logged(
         [
             *synth.YOSYS,
             "-p",
@@ -231,7 +244,8 @@ def simulate(netlist, top, driven, arguments, library, work, scope=""):
     with open(work / "stimulus.hex", "w", encoding="ascii") as file:
         done = subprocess.run(
             [
-                arguments.unit_stimulus,
+                str(warpfold()),
+                "stimulus",
                 arguments.trace,
                 driven.recorder,
                 str(arguments.cycles),
@@ -244,13 +258,13 @@ def simulate(netlist, top, driven, arguments, library, work, scope=""):
             check=False,
         )
     if done.returncode != 0:
-        raise BadInput(done.stderr.strip() or "unit_stimulus failed")
+        raise BadInput(done.stderr.strip().removeprefix("warpfold: ") or "the trace gives no requests")
     (work / "bench.v").write_text(testbench(inputs, outputs, driven, arguments.cycles, scope), encoding="ascii")
     rtl = Path(arguments.rtl).resolve()
     files, include = (driven.files, driven.include) if driven.files else (synth.rtl_files(rtl), [rtl])
     # Optimising code that runs for a few thousand cycles would take longer than to run it. What Verilator's makefile
     # says of that comes after -CFLAGS.
-    synth.run(
+    logged(
         [
             "verilator",
             "--binary",
@@ -278,15 +292,7 @@ def simulate(netlist, top, driven, arguments, library, work, scope=""):
         work / "verilator.log",
         top.name,
     )
-    done = subprocess.run(
-        [str(work / "obj" / "Vbench")],
-        cwd=work,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        check=False,
-    )
+    done = processes.run([work / "obj/Vbench"], cwd=work, together=True)
     counts = re.search(r"^@ (\d+) (\d+) (\d+) (\d+)$", done.stdout, re.MULTILINE)
     if not counts:
         raise ToolFailed(f"{top.name}: the simulation failed: {done.stdout.strip()[-200:]}")
@@ -298,7 +304,13 @@ def simulate(netlist, top, driven, arguments, library, work, scope=""):
     return count_toggles(work / "toggles.vcd"), (reduced, results, plain)
 
 
-def add_up(netlist, top, toggles, powers, arguments):
+def add_up(
+    netlist: Path,
+    top: Top,
+    toggles: dict[str, int],
+    powers: dict[str, tuple[float, float, float, float]],
+    arguments: argparse.Namespace,
+) -> tuple[dict[str, float], float]:
     """(power in watts by part, toggles per cell and cycle) of the powers of each cell."""
     _, _, cells = read_netlist(netlist)
     parts = dict.fromkeys(("internal", "switching", "clock_in_flops", "leakage"), 0.0)
@@ -316,7 +328,9 @@ def add_up(netlist, top, toggles, powers, arguments):
     return parts, rate_sum / len(cells)
 
 
-def result_row(parts, counts, period_ns, arguments):
+def result_row(
+    parts: dict[str, float], counts: tuple[int, int, int], period_ns: float, arguments: argparse.Namespace
+) -> Row:
     """What the JSON says of a power and of what it was measured on."""
     reduced, results, plain = counts
     total = sum(parts.values())
@@ -331,8 +345,18 @@ def result_row(parts, counts, period_ns, arguments):
     }
 
 
-def measure(top, mapping, row, arguments, library, paths, unit_ns, folder):
+def measure(
+    top: Top,
+    mapping: str,
+    row: Row,
+    arguments: argparse.Namespace,
+    library: Path,
+    paths: list[Path],
+    unit_ns: float,
+    folder: Path,
+) -> Row:
     """One row of the result."""
+    assert top.kind is not None
     netlist = folder / f"{top.name}.{mapping}.v"
     period_ns = (
         1e3 / arguments.clock_mhz
@@ -343,7 +367,16 @@ def measure(top, mapping, row, arguments, library, paths, unit_ns, folder):
     return {"top": top.name, "kind": top.kind.name, "mapping": mapping, **measured}
 
 
-def power_of(netlist, top, driven, arguments, library, paths, clock, folder):
+def power_of(
+    netlist: Path,
+    top: Top,
+    driven: Driven,
+    arguments: argparse.Namespace,
+    library: Path,
+    paths: list[Path],
+    clock: tuple[float, float],
+    folder: Path,
+) -> Row:
     """Power of a mapped netlist; clock: its period and the library's unit of time, ns."""
     period_ns, unit_ns = clock
     toggles, counts = simulate(netlist, top, driven, arguments, library, folder / f"{top.name}.power")
@@ -359,7 +392,7 @@ def power_of(netlist, top, driven, arguments, library, paths, clock, folder):
     }
 
 
-def output_pins(paths):
+def output_pins(paths: list[Path]) -> set[str]:
     """Names of output pins in these Liberty files."""
     names = set()
     for path in paths:
@@ -370,7 +403,7 @@ def output_pins(paths):
     return names
 
 
-def whole_libraries(liberty, folder):
+def whole_libraries(liberty: list[str] | None, folder: Path) -> list[Path]:
     """The Liberty files as OpenSTA takes them: their power tables are not in the merged one."""
     paths = []
     for index, path in enumerate(liberty or [synth.DEFAULT_LIBERTY]):
@@ -380,13 +413,11 @@ def whole_libraries(liberty, folder):
     return paths
 
 
-def need_simulator():
-    for tool in ("verilator", "make", "g++"):
-        if not shutil.which(tool):
-            raise BadInput(f"'{tool}' not found; it is in Debian's package {tool}")
+def need_simulator() -> None:
+    need("verilator", "make", "g++")
 
 
-def print_result(result):
+def print_result(result: dict[str, Any]) -> None:
     print(
         f"{result['trace']}, memory queue full in {result['stall']:.0%} of the cycles; {result['library']}\n".replace(
             "%", " %"
@@ -405,7 +436,7 @@ def print_result(result):
         "total mW",
         "pJ per lane",
     )
-    lines = [header]
+    lines: list[tuple[str, ...]] = [header]
     for row in result["rows"]:
         power = row["power_mw"]
         lines.append(
@@ -424,28 +455,32 @@ def print_result(result):
         print("  ".join([line[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(line[1:], widths[1:])]))
 
 
-def main(argv):
-    known = {top.name: top for top in synth.TOPS if top.kind}
-    parser = synth.Parser(
-        prog="scripts/power.sh",
-        allow_abbrev=False,
-        description="Power of the mapped netlists on the requests of a trace.",
-    )
-    parser.add_argument("--top", action="append", metavar="NAME", help="only this row: " + ", ".join(known))
-    parser.add_argument("--liberty", action="append", metavar="FILE", help="as for scripts/synth.sh")
+KNOWN = {top.name: top for top in synth.TOPS if top.kind}
+
+
+def options(parser: Parser) -> None:
+    parser.add_argument("--top", action="append", metavar="NAME", help="Only this row of `warpfold synth`, with a kind")
     parser.add_argument(
-        "--trace", metavar="FILE", default=str(TRACE), help="trace; default: the shipped one with values"
+        "--liberty", action="append", metavar="FILE", help="Liberty file, plain or .gz, instead of Debian's osu018"
     )
-    parser.add_argument("--cycles", type=int, default=4000, help="cycles of it; default: 4000")
+    parser.add_argument("--trace", metavar="FILE", default=str(TRACE), help="Trace that has values")
+    parser.add_argument("--cycles", metavar="N", type=int, default=4000, help="Cycles of it")
     parser.add_argument(
-        "--stall", type=float, default=0.5, help="share of cycles with a full memory queue; default: 0.5"
+        "--stall", metavar="X", type=float, default=0.5, help="Share of cycles with a full memory queue"
     )
-    parser.add_argument("--clock-mhz", type=float, help="clock; default: as fast as the worst path allows")
-    parser.add_argument("--rtl", metavar="DIR", default=str(synth.ROOT / "rtl"))
-    parser.add_argument("--work", metavar="DIR", help="keep netlists and reports there")
-    parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
-    parser.add_argument("--unit-stimulus", metavar="FILE", required=True, help=argparse.SUPPRESS)
-    arguments = parser.parse_args(argv)
+    parser.add_argument("--clock-mhz", metavar="MHZ", type=float, help="Clock; else that which the worst path allows")
+    parser.add_argument("--rtl", metavar="DIR", default=str(RTL), help="RTL folder with its arc.f")
+    parser.add_argument("--work", metavar="DIR", help="Keep netlists and reports there")
+    parser.add_argument("--json", metavar="FILE", help="Write the result as JSON")
+    parser.footer(
+        "Example: the serial unit, in about a minute for each of its mappings\n"
+        "  warpfold power --top arc_subcore_without_addr_match\n\n"
+        "Exit code: 0 done, 1 a tool failed or a netlist differs from the RTL, 2 bad usage or bad input."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    known = KNOWN
     for name in arguments.top or []:
         if name not in known:
             raise BadInput(f"unknown top '{name}' (known: {' '.join(known)})")
@@ -456,7 +491,7 @@ def main(argv):
     synth.need_tools(False)
     need_simulator()
     if arguments.json:
-        synth.check_writable(arguments.json)
+        check_writable(arguments.json)
     with synth.scratch("warpfold-power-") as temporary:
         folder = Path(temporary)
         rtl = synth.without_blanks(arguments.rtl, folder)
@@ -468,7 +503,7 @@ def main(argv):
         arguments.output_pins = output_pins([library])
         rows = []
         # Those that reduce something of the trace by default.
-        for name in arguments.top or [name for name, top in known.items() if top.kind.adds == "f32"]:
+        for name in arguments.top or [name for name, top in known.items() if top.kind and top.kind.adds == "f32"]:
             top = known[name]
             row = synth.synthesize(top, rtl, library, unit_ns, folder, False)
             for mapping in ("small", "fast"):
@@ -484,9 +519,5 @@ def main(argv):
     }
     print_result(result)
     if arguments.json:
-        synth.write_json(arguments.json, result)
+        write_json(arguments.json, result)
     return 0
-
-
-if __name__ == "__main__":
-    synth.exit_with(main, "power.sh")

@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transistors, area and worst path of the RTL by Yosys and OpenSTA. Started by scripts/synth.sh."""
+"""Transistors, area and worst path of the RTL by Yosys and OpenSTA: `warpfold synth`."""
 
 import argparse
 import concurrent.futures
 import hashlib
-import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from ..base import whole_file
-from ..base.places import ROOT
+from ..base.errors import BadInput, ToolFailed
+from ..base.files import Name, check_writable, read_json, write_json
+from ..base.parser import Parser
+from ..base.places import RTL, SYNTH
+from ..base.processes import first_match, logged, missing, need
 from . import liberty
 
+Row = dict[str, Any]  # figures of a module, as the JSON has them
+Timed = dict[str, Any]  # a path: "ns", "from", "to"
 
-SYNTH = ROOT / "synth"
 BASELINE = SYNTH / "baseline.json"
 SCHEMA = "warpfold.synth/1"
 DEFAULT_LIBERTY = "/usr/share/qflow/tech/osu018/osu018_stdcells.lib"  # Debian's qflow-tech-osu018
@@ -51,8 +54,8 @@ class Top:
     module: str
     chparam: str = ""
     left_out: str = ""  # its ports become ports of the module
-    kind: object = None  # of the whole unit: its Kind
-    own: tuple = ()  # modules of one kind alone that it has
+    kind: "Kind | None" = None  # of the whole unit
+    own: tuple[str, ...] = ()  # modules of one kind alone that it has
     foreign: bool = False  # of somebody else's RTL, all files of which are read
 
 
@@ -66,7 +69,7 @@ class Kind:
     name: str
     number: int
     lanes_per_cycle: int
-    own: tuple = ()
+    own: tuple[str, ...] = ()
     scheduler: int | None = None
     adds: str = "f32"  # the type of a trace that it reduces
 
@@ -84,7 +87,7 @@ KINDS = [
 GROUPS = [Kind("serial", 0, 1, ("arc_congestion", "arc_scheduler_groups"), 1)]
 
 
-def kind_rows(kind):
+def kind_rows(kind: Kind) -> list[Top]:
     """What a kind adds, and the same with the coalescer that every GPU has."""
     suffix = ("" if kind.number == 0 else f"_{kind.name}") + ("" if kind.scheduler is None else "_groups")
     parameters = [("UnitKind", kind.number)] if kind.number else []
@@ -114,6 +117,7 @@ TOPS = [
     Top("arc_merge_buffer", "arc_merge_buffer", own=("arc_merge_buffer",)),
     *(row for kind in KINDS + GROUPS for row in kind_rows(kind)),
 ]
+OWN = [one.own for one in KINDS + GROUPS] + [top.own for top in TOPS]
 # What the paper's figure covers: everything that ARC adds, and the same with the coalescer.
 COMPARED = tuple(top.name for top in TOPS if top.kind)
 WHOLE = tuple(top.name for top in TOPS if top.kind and not top.left_out)
@@ -134,59 +138,30 @@ MAPPINGS = {
 }
 
 
-class BadInput(Exception):
-    """The caller asked for something that cannot be done: exit 2."""
-
-
-class ToolFailed(Exception):
-    """Yosys or OpenSTA stopped: exit 1."""
-
-
 # ------------------------------------------------------------------------------------------------
 # Tools
 # ------------------------------------------------------------------------------------------------
 
 
-def run(command, log, name, env=None, cwd=None):
-    """Runs a tool with its output in the file `log`; the last lines of that are the error's text."""
-    with open(log, "w", encoding="utf-8") as file:
-        status = subprocess.run(
-            command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=env, cwd=cwd, check=False
-        ).returncode
-    if status != 0:
-        tail = " | ".join(Path(log).read_text(encoding="utf-8").strip().splitlines()[-3:])
-        raise ToolFailed(f"{name}: {command[0]} failed: {tail}")
-
-
-def first_line(command, pattern):
-    output = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, check=False
-    ).stdout
-    match = re.search(pattern, output)
-    return match.group(0) if match else "unknown"
-
-
-def abc_program():
+def abc_program() -> str:
     """ABC by the name that it has here."""
     name = next((name for name in ("berkeley-abc", "yosys-abc") if shutil.which(name)), None)
     if not name:
-        raise BadInput(
-            "'berkeley-abc' not found; it is in Debian's package berkeley-abc, or yosys-abc where there is none"
-        )
+        raise BadInput(missing("berkeley-abc"))
     return name
 
 
-def tool_versions(with_timing):
+def tool_versions(with_timing: bool) -> dict[str, str]:
     versions = {
-        "yosys": first_line(["yosys", "-V"], r"Yosys \S+"),
-        "abc": first_line([abc_program(), "-c", "version"], r"ABC \d[^\n]*"),
+        "yosys": first_match(["yosys", "-V"], r"Yosys \S+"),
+        "abc": first_match([abc_program(), "-c", "version"], r"ABC \d[^\n]*"),
     }
     if with_timing:
-        versions["sta"] = "OpenSTA " + first_line(["sta", "-version"], r"\d\S*")
+        versions["sta"] = "OpenSTA " + first_match(["sta", "-version"], r"\d\S*")
     return versions
 
 
-def rtl_files(rtl):
+def rtl_files(rtl: Path) -> list[Path]:
     """Files of arc.f, the one file list."""
     try:
         lines = (rtl / "arc.f").read_text(encoding="utf-8").splitlines()
@@ -196,7 +171,7 @@ def rtl_files(rtl):
     return [rtl / line for line in lines if line and not line.startswith("+")]
 
 
-def include_options(rtl):
+def include_options(rtl: Path) -> str:
     """The folder itself, and those that its arc.f names: +incdir+FOLDER."""
     lines = (rtl / "arc.f").read_text(encoding="utf-8").splitlines()
     return " ".join(
@@ -205,7 +180,7 @@ def include_options(rtl):
     )
 
 
-def rtl_view(rtl, file_list, folder):
+def rtl_view(rtl: Name, file_list: str | None, folder: Path) -> Path:
     """The RTL as a folder with an arc.f: the folder itself, or one in `folder` for another list of its files."""
     rtl = without_blanks(rtl, folder)
     if not file_list:
@@ -223,9 +198,9 @@ def rtl_view(rtl, file_list, folder):
     return view
 
 
-def find_top(name, rtl):
+def find_top(name: str, rtl: Path) -> Top:
     """A row of TOPS, or any other module of the RTL."""
-    modules = set()
+    modules: set[str] = set()
     for path in rtl_files(rtl):
         try:
             modules |= set(re.findall(r"^\s*module\s+(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE))
@@ -237,10 +212,10 @@ def find_top(name, rtl):
     return top
 
 
-def load_commands(top, rtl):
+def load_commands(top: Top, rtl: Path) -> list[str]:
     """Yosys commands that leave `top` loaded, not yet synthesized."""
     own = {top.module, *top.own, *(top.kind.own if top.kind else ())}
-    others = {module for one in [*KINDS, *GROUPS, *TOPS] for module in one.own} - own
+    others = {module for own_modules in OWN for module in own_modules} - own
     files = " ".join(str(file) for file in rtl_files(rtl) if top.foreign or file.stem not in others)
     chparam = f" -chparam {top.chparam}" if top.chparam else ""
     commands = [f"read_verilog -sv {include_options(rtl)} {files}", f"hierarchy -check -top {top.module}{chparam}"]
@@ -257,7 +232,7 @@ def load_commands(top, rtl):
     return commands
 
 
-def scratch(prefix):
+def scratch(prefix: str) -> "tempfile.TemporaryDirectory[str]":
     """A temporary folder; not under a TMPDIR that Yosys cannot take."""
     usual = tempfile.gettempdir()
     return tempfile.TemporaryDirectory(prefix=prefix, dir="/tmp" if UNUSABLE.search(usual) else None)
@@ -267,7 +242,7 @@ def scratch(prefix):
 UNUSABLE = re.compile(r"[\s;\"'#]")
 
 
-def without_blanks(path, folder):
+def without_blanks(path: Name, folder: Name) -> Path:
     """The path, or where Yosys could not take it a symbolic link to it in `folder`."""
     path = Path(path).resolve()
     if not UNUSABLE.search(str(path)):
@@ -278,7 +253,7 @@ def without_blanks(path, folder):
     return check_path(link)
 
 
-def check_path(path):
+def check_path(path: Path) -> Path:
     """Yosys splits its commands at blanks."""
     if UNUSABLE.search(str(path)):
         raise BadInput(f"Yosys cannot take a path with blanks or quotes: {path}")
@@ -290,7 +265,7 @@ def check_path(path):
 # ------------------------------------------------------------------------------------------------
 
 
-def count_transistors(text, name):
+def count_transistors(text: str, name: str) -> tuple[int, int]:
     """(transistors, flops) of the output of transistors.ys, whose last statistics count."""
     text = text.rpartition("Printing statistics.")[2]
     estimates = re.findall(r"Estimated number of transistors:\s+(\d+)(\+?)", text)
@@ -314,9 +289,10 @@ def count_transistors(text, name):
     return transistors - STAT_FLOP_TRANSISTORS * counted + FLOP_TRANSISTORS * total, total
 
 
-def register_nets(netlist):
+def register_nets(netlist: Path) -> dict[str, str]:
     """Instance -> the register that its output makes, from mapped Verilog; where that is clear."""
-    nets, behind = {}, {}
+    nets: dict[str, str] = {}
+    behind: dict[str, str] = {}
     anonymous = re.compile(r"_\d+_")
     text = Path(netlist).read_text(encoding="utf-8")
     for instance, body in re.findall(r"^  \w+ (\S+) \((.*?)\);$", text, re.MULTILINE | re.DOTALL):
@@ -334,10 +310,10 @@ def register_nets(netlist):
     return {instance: behind.get(net, net) if anonymous.fullmatch(net) else net for instance, net in nets.items()}
 
 
-def split_assigns(netlist):
+def split_assigns(netlist: Path) -> None:
     """OpenSTA takes no concatenation on the left: one assignment for each bit instead."""
 
-    def bits(text):
+    def bits(text: str) -> list[str]:
         constant = re.fullmatch(r"\d+'b([01xz]+)", text)
         if constant:
             return [f"1'b{bit}" for bit in constant.group(1)]
@@ -353,7 +329,7 @@ def split_assigns(netlist):
                 result.append(part)
         return result
 
-    def split(match):
+    def split(match: re.Match[str]) -> str:
         left, right = bits(match.group(1)), bits(match.group(2))
         if len(left) != len(right):  # a whole vector among them
             return match.group(0)
@@ -365,7 +341,7 @@ def split_assigns(netlist):
     )
 
 
-def parse_path(report, period, unit_ns, nets):
+def parse_path(report: str, period: float, unit_ns: float, nets: dict[str, str]) -> Timed | None:
     """Delay and ends of the path in one report_checks, or None when there is no such path."""
     slack = re.search(r"(-?\d+\.\d+)\s+slack", report)
     start = re.search(r"^Startpoint: (\S+)", report, re.MULTILINE)
@@ -376,7 +352,9 @@ def parse_path(report, period, unit_ns, nets):
     return {"ns": round((period - float(slack.group(1))) * unit_ns, 4), "from": ends[0], "to": ends[1]}
 
 
-def time_netlist(top, netlist, library, unit_ns, folder, mapping):
+def time_netlist(
+    top: Top, netlist: Path, library: Path, unit_ns: float, folder: Path, mapping: str
+) -> dict[str, Timed]:
     period = 100.0 if unit_ns == 1.0 else 10_000.0
     env = dict(
         os.environ,
@@ -386,7 +364,7 @@ def time_netlist(top, netlist, library, unit_ns, folder, mapping):
         SYNTH_PERIOD=str(period),
     )
     log = folder / f"{top.name}.{mapping}.sta.log"
-    run(["sta", "-no_splash", "-exit", str(SYNTH / "timing.tcl")], log, top.name, env)
+    logged(["sta", "-no_splash", "-exit", str(SYNTH / "timing.tcl")], log, top.name, env=env)
     text = log.read_text(encoding="utf-8")
     # OpenSTA exits 0 after an error in a script.
     if "Error:" in text or "@ done" not in text:
@@ -397,7 +375,7 @@ def time_netlist(top, netlist, library, unit_ns, folder, mapping):
     return {name: path for name, body in sections if (path := parse_path(body, period, unit_ns, nets)) is not None}
 
 
-def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
+def synthesize(top: Top, rtl: Path, library: Path | None, unit_ns: float, folder: Path, for_simulation: bool) -> Row:
     """One row of the result; with for_simulation also netlists that need no cell models."""
     for old in folder.glob(f"{top.name}.*.v"):
         old.unlink()
@@ -438,14 +416,14 @@ def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
                     f"write_verilog -noattr {folder / f'{top.name}.{mapping}.flat.v'}",
                 ]
     try:
-        run([*YOSYS, "-p", "; ".join(commands)], folder / f"{top.name}.yosys.log", top.name)
+        logged([*YOSYS, "-p", "; ".join(commands)], folder / f"{top.name}.yosys.log", top.name)
     except ToolFailed:
         # ABC crashes on some RTL of others in the second of the scripts for speed: the first one counts then.
         if not (top.foreign and library and (folder / f"{top.name}.fast.v").is_file()):
             raise
 
     transistors, flops = count_transistors(stat.read_text(encoding="utf-8"), top.name)
-    row = {"top": top.name, "module": top.module, "transistors": transistors, "flops": flops}
+    row: Row = {"top": top.name, "module": top.module, "transistors": transistors, "flops": flops}
     if top.chparam:
         row["parameters"] = top.chparam
     if top.left_out:
@@ -483,11 +461,11 @@ def synthesize(top, rtl, library, unit_ns, folder, for_simulation):
 # ------------------------------------------------------------------------------------------------
 
 
-def percent(share):
+def percent(share: float) -> str:
     return f"{100 * share:.4f}".rstrip("0").rstrip(".") + " %"
 
 
-def table(rows):
+def table(rows: list[Row]) -> str:
     """Aligned text table."""
     timed = "area" in rows[0]
     header = ["top", "transistors", "flops", "of ARC's 70,000"]
@@ -515,7 +493,7 @@ def table(rows):
     return "\n".join(text)
 
 
-def coalescer_lines(rows):
+def coalescer_lines(rows: list[Row]) -> list[str]:
     """What the coalescer adds where it is used; alone, ABC may find a better or a worse form of it."""
     transistors = {row["top"]: row["transistors"] for row in rows}
     lines = []
@@ -530,7 +508,7 @@ def coalescer_lines(rows):
     return lines
 
 
-def comparison(rows):
+def comparison(rows: list[Row]) -> list[dict[str, Any]]:
     """The paper's figure beside ours, one entry for each compared row."""
     entries = []
     for row in rows:
@@ -548,7 +526,7 @@ def comparison(rows):
     return entries
 
 
-def print_result(result):
+def print_result(result: dict[str, Any]) -> None:
     print(table(result["rows"]))
     if result["liberty"]:
         names = ", ".join(os.path.basename(file["path"]) for file in result["liberty"]["files"])
@@ -563,43 +541,25 @@ def print_result(result):
         )
 
 
-def write_json(path, result):
-    """Writes the whole file or nothing."""
-    whole_file.write(path, json.dumps(result, indent=2) + "\n")
-
-
-def check_writable(path):
-    path = Path(path)
-    if path.is_dir():
-        raise BadInput(f"cannot write {path}: is a folder")
-    target = path if path.exists() else path.parent
-    if not target.exists():
-        raise BadInput(f"cannot write {path}: no folder {path.parent}")
-    if not os.access(target, os.W_OK) or not os.access(path.parent, os.W_OK):
-        raise BadInput(f"cannot write {path}: permission denied")
-
-
 # ------------------------------------------------------------------------------------------------
 # Baseline
 # ------------------------------------------------------------------------------------------------
 
 
-def provenance(result):
+def provenance(result: dict[str, Any]) -> dict[str, str | None]:
     """What the figures depend on besides the RTL."""
     liberty_hash = result["liberty"]["sha256"] if result["liberty"] else None
     return {**result["tools"], "liberty": liberty_hash}
 
 
-def check(result, baseline_path):
+def check(result: dict[str, Any], baseline_path: str) -> int:
     """Compares with the accepted figures; exit status."""
+    baseline = read_json(baseline_path, SCHEMA)
     try:
-        baseline = json.loads(Path(baseline_path).read_text(encoding="utf-8"))
         accepted = {row["top"]: row for row in baseline["rows"]}
         recorded = provenance(baseline)
-    except OSError as error:
-        raise BadInput(f"cannot read {baseline_path}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{baseline_path} is not a {SCHEMA} file") from error
+    except (KeyError, TypeError) as error:
+        raise BadInput(f"{baseline_path}: is not {SCHEMA}") from error
 
     now = provenance(result)
     stale = [
@@ -626,11 +586,11 @@ def check(result, baseline_path):
         print("STALE: the accepted figures were made with other tools; nothing is checked.")
         for line in stale:
             print("  " + line)
-        print("Record new ones with scripts/synth.sh --record.")
+        print("Record new ones with `warpfold synth --record`.")
         return 0
     if differences:
         print(f"A figure differs from synth/baseline.json by more than {TOLERANCE:.0%}, in whichever direction.")
-        print("When that is meant, record it with scripts/synth.sh --record and say why in the commit.")
+        print("When that is meant, record it with `warpfold synth --record` and say why in the commit.")
         return 1
     print(f"check: all figures agree with the accepted ones (rows: {len(result['rows'])})")
     return 0
@@ -641,46 +601,29 @@ def check(result, baseline_path):
 # ------------------------------------------------------------------------------------------------
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise BadInput(f"{message} (see --help)")
-
-
-def parse_arguments(argv):
-    parser = Parser(
-        prog="scripts/synth.sh",
-        allow_abbrev=False,
-        description="Transistors, area and worst path of the RTL by Yosys and OpenSTA.",
-    )
+def options(parser: Parser) -> None:
+    parser.add_argument("--top", action="append", metavar="NAME", help="Only this row: a module or a variant")
     parser.add_argument(
-        "--top",
-        action="append",
-        metavar="NAME",
-        help="only this row; may be repeated. One of: " + ", ".join(t.name for t in TOPS),
+        "--liberty", action="append", metavar="FILE", help="Liberty file, plain or .gz, instead of Debian's osu018"
     )
-    parser.add_argument(
-        "--liberty",
-        action="append",
-        metavar="FILE",
-        help="Liberty file, plain or .gz; repeat for a library in several files. " "Default: Debian's osu018",
-    )
-    parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
-    parser.add_argument("--work", metavar="DIR", help="keep netlists, reports and logs there")
-    parser.add_argument("--transistors-only", action="store_true", help="no Liberty file, area and path")
-    parser.add_argument("--jobs", type=int, metavar="N", help="rows at a time; default: all cores")
-    parser.add_argument(
-        "--rtl", metavar="DIR", default=str(ROOT / "rtl"), help="RTL folder with its arc.f; default: rtl/"
-    )
+    parser.add_argument("--json", metavar="FILE", help="Write the result as JSON")
+    parser.add_argument("--work", metavar="DIR", help="Keep netlists, reports and logs there")
+    parser.add_argument("--transistors-only", action="store_true", help="No Liberty file, area and path")
+    parser.add_argument("--jobs", type=int, metavar="N", help="Rows at a time; else one for each core")
+    parser.add_argument("--rtl", metavar="DIR", default=str(RTL), help="RTL folder with its arc.f")
     group = parser.add_mutually_exclusive_group()
-    group.add_argument(
-        "--check", action="store_true", help="fail when a figure differs from the accepted ones by more than 2 %%"
+    group.add_argument("--check", action="store_true", help="Fail if a figure is more than 2 % off the accepted one")
+    group.add_argument("--record", action="store_true", help="Accept the figures of this run")
+    parser.add_argument("--baseline", metavar="FILE", default=str(BASELINE), help="Accepted figures")
+    parser.footer(
+        "Example: what ARC adds to a sub-core\n"
+        "  warpfold synth --top arc_subcore_without_addr_match --transistors-only\n\n"
+        "Exit code: 0 done, 1 a check or a tool failed, 2 bad usage or bad input."
     )
-    group.add_argument("--record", action="store_true", help="accept the figures of this run")
-    parser.add_argument(
-        "--baseline", metavar="FILE", default=str(BASELINE), help="accepted figures; default: synth/baseline.json"
-    )
-    arguments = parser.parse_args(argv)
 
+
+def checked(arguments: argparse.Namespace) -> None:
+    """Refuses what does not go together, and fills in what was left open."""
     known = {top.name: top for top in TOPS}
     for name in arguments.top or []:
         if name not in known:
@@ -699,17 +642,13 @@ def parse_arguments(argv):
         check_writable(arguments.json)
     if arguments.record:
         check_writable(arguments.baseline)
-    return arguments
 
 
-def need_tools(transistors_only):
-    tools = [("yosys", "yosys")] if transistors_only else [("yosys", "yosys"), ("sta", "opensta")]
-    for command, package in tools:
-        if not shutil.which(command):
-            raise BadInput(f"'{command}' not found; it is in Debian's package {package}")
+def need_tools(transistors_only: bool) -> None:
+    need("yosys", *([] if transistors_only else ["sta"]))
 
 
-def prepare_liberty(arguments, folder):
+def prepare_liberty(arguments: argparse.Namespace, folder: Path) -> tuple[Path, float, dict[str, Any]]:
     """(merged file, time unit in ns, description) of the Liberty files."""
     paths = arguments.liberty or [DEFAULT_LIBERTY]
     if not arguments.liberty and not os.path.exists(DEFAULT_LIBERTY):
@@ -717,8 +656,6 @@ def prepare_liberty(arguments, folder):
     try:
         library, dropped = liberty.merge(paths)
         unit_ns = liberty.time_unit_ns(library)
-    except liberty.LibertyError as error:
-        raise BadInput(str(error)) from error
     except RecursionError as error:
         raise BadInput(f"{paths[0]}: groups within groups too deep") from error
     merged = check_path(folder / "merged.lib")
@@ -741,9 +678,9 @@ def prepare_liberty(arguments, folder):
     )
 
 
-def synthesize_all(arguments, library, unit_ns, folder):
+def synthesize_all(arguments: argparse.Namespace, library: Path | None, unit_ns: float, folder: Path) -> list[Row]:
     """Rows in table order. The largest starts first, so that no core is left with it at the end."""
-    rows = {}
+    rows: dict[str, Row] = {}
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         futures = {
             pool.submit(
@@ -762,8 +699,8 @@ def synthesize_all(arguments, library, unit_ns, folder):
     return [rows[top.name] for top in arguments.tops]
 
 
-def main(argv):
-    arguments = parse_arguments(argv)
+def run(arguments: argparse.Namespace) -> int:
+    checked(arguments)
     need_tools(arguments.transistors_only)
     rtl_files(Path(arguments.rtl))
     with scratch("warpfold-synth-") as temporary:
@@ -775,7 +712,7 @@ def main(argv):
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise BadInput(f"cannot make folder {folder}: {error.strerror}") from error
-        library, unit_ns, description = None, None, None
+        library, unit_ns, description = None, 1.0, None
         if not arguments.transistors_only:
             library, unit_ns, description = prepare_liberty(arguments, folder)
         rows = synthesize_all(arguments, library, unit_ns, folder)
@@ -793,47 +730,3 @@ def main(argv):
         write_json(arguments.baseline, result)
         print(f"\nrecorded in {arguments.baseline}")
     return check(result, arguments.baseline) if arguments.check else 0
-
-
-def exit_with(main_function, name):
-    """Ends the process with the status of a script's main(), errors as one line."""
-    try:
-        sys.exit(main_function(sys.argv[1:]))
-    except BadInput as bad:
-        print(f"{name}: {bad}", file=sys.stderr)
-        sys.exit(2)
-    except ToolFailed as failed:
-        print(f"{name}: {failed}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except (
-        OSError,
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        ArithmeticError,
-        EOFError,
-        RecursionError,
-        MemoryError,
-    ) as error:
-        if os.environ.get("WARPFOLD_TRACEBACK"):
-            raise
-        said = " ".join(str(error).split())
-        print(
-            f"{name}: "
-            + (
-                said
-                if isinstance(error, (OSError, ValueError))
-                else f"input is not as expected: {type(error).__name__} {said}"
-            ),
-            file=sys.stderr,
-        )
-        sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)
-
-
-if __name__ == "__main__":
-    exit_with(main, "synth.sh")

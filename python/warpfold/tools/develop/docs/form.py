@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the pages to their form; prints the rule and the place where one is broken.
 
-  - README.md has at most 150 lines;
-  - no paragraph is longer than 600 characters;
-  - links to files and headings of the repository lead somewhere;
-  - each page for users has a picture or an example;
-  - no page hedges (a number that needs one is measured again or left out);
-  - a command to type stands in a block of the language console, which a test runs.
+- README.md has at most 150 lines;
+- no paragraph is longer than 600 characters;
+- links to files and headings of the repository lead somewhere;
+- each page for users has a picture or an example;
+- no page hedges (a number that needs one is measured again or left out);
+- a command to type stands in a block of the language console, which a test runs."""
 
-usage: form.py [ROOT]. Exit code 1: a rule is broken.
-"""
-
+import argparse
 import re
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-from .page import ROOT, BadPage, Page, page_paths
+from ...base.errors import BadInput
+from ...base.parser import Parser
+from .page import ROOT, Page, page_paths
 
+# (line, what is wrong).
+Faults = Iterator[tuple[int, str]]
 
 README_LINES = 150
 PARAGRAPH = 600
@@ -24,23 +26,21 @@ HEDGES = ("in place of", "of its own", "of their own", "the model before", "olde
 # The notebook is about what was; the changelog's form is another's.
 HISTORY = ("docs/notebook.md", "CHANGELOG.md")
 USERS = ("README.md", "traces/README.md", "synth/README.md")
-TYPED = re.compile(
-    r"^(?:\$ |(?:warpfold\w*|testfloat_gen|cmake|ctest|export|scripts/\S+\.(?:sh|py)|synth/\S+\.py|nvcc)(?: |$))"
-)
+TYPED = re.compile(r"^(?:\$ |(?:warpfold\w*|testfloat_gen|cmake|ctest|export|scripts/\S+\.sh|nvcc)(?: |$))")
 
 
-def is_for_users(name):
+def is_for_users(name: str) -> bool:
     return name in USERS or (re.fullmatch(r"docs/[^/]+\.md", name) is not None and name not in HISTORY)
 
 
-def paragraphs(page):
+def paragraphs(page: Page) -> Faults:
     for line, text in page.paragraphs():
         shown = re.sub(r"\]\([^)]*\)", "]", text)
         if len(shown) > PARAGRAPH:
             yield line, f"a paragraph of {len(shown)} characters, more than {PARAGRAPH}: {shown[:50]}..."
 
 
-def hedges(page):
+def hedges(page: Page) -> Faults:
     if page.name in HISTORY:
         return
     for line, text in page.paragraphs() + [(n, t) for n, t in page.prose if t.lstrip().startswith(("|", "-", "*"))]:
@@ -49,7 +49,7 @@ def hedges(page):
                 yield line, f"hedges: '{hedge}'"
 
 
-def links(page, pages):
+def links(page: Page, pages: dict[Path, Page]) -> Faults:
     for line, target in page.links():
         if re.match(r"^[a-z][a-z0-9+.-]*:", target):
             continue
@@ -63,7 +63,7 @@ def links(page, pages):
                 yield line, f"a link leads to no heading: {target}"
 
 
-def examples(page):
+def examples(page: Page) -> Faults:
     if not is_for_users(page.name):
         return
     text = "\n".join(line for _, line in page.prose)
@@ -71,7 +71,7 @@ def examples(page):
         yield 1, "a page for users without a picture or an example"
 
 
-def commands(page):
+def commands(page: Page) -> Faults:
     for block in page.blocks:
         if block.language == "console":
             for command in block.commands():
@@ -86,39 +86,27 @@ def commands(page):
             yield number, f"a command in an indented block: {line[:60]}"
 
 
-def length(page):
+def length(page: Page) -> Faults:
     if page.name == "README.md" and len(page.lines) > README_LINES:
         yield len(page.lines), f"{len(page.lines)} lines, more than {README_LINES}"
 
 
-def main():
-    if len(sys.argv) > 2 or sys.argv[1:2] == ["--help"]:
-        print(__doc__.strip())
-        return 0 if sys.argv[1:] == ["--help"] else 2
-    root = Path(sys.argv[1]).resolve() if len(sys.argv) == 2 else ROOT
-    try:
-        pages = {path.resolve(): Page(path, root) for path in page_paths(root)}
-        broken = [
-            (page.name, *fault)
-            for page in pages.values()
-            for fault in [
-                *length(page),
-                *paragraphs(page),
-                *hedges(page),
-                *links(page, pages),
-                *examples(page),
-                *commands(page),
-            ]
-        ]
-    except (BadPage, OSError, UnicodeDecodeError) as error:
-        print(f"form.py: {error}", file=sys.stderr)
-        return 1
-    for name, line, fault in broken:
-        print(f"{name}:{line}: {fault}")
+def options(parser: Parser) -> None:
+    parser.add_argument("root", nargs="?", metavar="ROOT", type=Path, default=ROOT, help="Another repository")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    root = arguments.root.resolve()
+    pages = {path.resolve(): Page(path, root) for path in page_paths(root)}
+    broken = []
+    for page in pages.values():
+        try:
+            rules = [length(page), paragraphs(page), hedges(page), links(page, pages), examples(page), commands(page)]
+            broken += [(page.name, *fault) for faults in rules for fault in faults]
+        except BadInput as error:
+            raise BadInput(f"{page.name}: {error}") from error
+    for name, line, what in broken:
+        print(f"{name}:{line}: {what}")
     if not broken:
         print(f"pages: {len(pages)}, ok")
     return 1 if broken else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

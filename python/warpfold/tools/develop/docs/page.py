@@ -2,27 +2,26 @@
 """Reads a page: its lines by kind, its paragraphs, and the blocks of commands in it."""
 
 import re
-import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...base.places import ROOT
+from ...base.errors import BadInput
+from ...base.files import read_text
+from ...base.places import sources
+from ...base.processes import run
 
-
+ROOT = sources()
 FENCE = re.compile(r"^( {0,3})(`{3,})\s*(\S*)\s*$")
 MARK = re.compile(r"^\s*<!--\s*(test|file):\s*(.*?)\s*-->\s*$")
 LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
 WORDS = {"output", "run", "nightly", "gpu", "changed"}
 
 
-class BadPage(Exception):
-    """A page that is not written by the rules; the message says where and why."""
-
-
 @dataclass
 class Command:
     text: str  # as typed, without "$ "
-    output: list  # the lines below it, patterns among them
+    output: list[str]  # the lines below it, patterns among them
     first: int  # index of the first output line in the page
     last: int  # index behind the last one
 
@@ -31,28 +30,29 @@ class Command:
 class Block:
     line: int  # of the opening fence, from 1
     language: str
-    lines: list
-    marks: dict = field(default_factory=dict)  # of the comment in front of it: "test" and "file"
+    lines: list[str]
+    marks: dict[str, str] = field(default_factory=dict)  # of the comment in front of it: "test" and "file"
 
     @property
-    def words(self):
+    def words(self) -> list[str]:
         words = self.marks.get("test", "").split()
         return [word for word in words if word in WORDS]
 
     @property
-    def exit_code(self):
+    def exit_code(self) -> int:
         found = re.search(r"\bexit (\d+)", self.marks.get("test", ""))
         return int(found[1]) if found else 0
 
-    def is_for(self, word):
+    def is_for(self, word: str) -> bool:
         return word in self.words
 
-    def commands(self):
+    def commands(self) -> list[Command]:
         """The commands of a console block with the output that the page shows for each."""
-        commands, i = [], 0
+        commands: list[Command] = []
+        i = 0
         while i < len(self.lines):
             if not self.lines[i].startswith("$ "):
-                raise BadPage(f"line {self.line + 1 + i}: a console block begins with '$ ' and a command")
+                raise BadInput(f"line {self.line + 1 + i}: a console block begins with '$ ' and a command")
             text = [self.lines[i][2:]]
             while text[-1].endswith("\\") and i + 1 < len(self.lines):
                 i += 1
@@ -63,31 +63,32 @@ class Block:
                 i += 1
             commands.append(Command("\n".join(text), self.lines[first:i], self.line + first, self.line + i))
         if not commands:
-            raise BadPage(f"line {self.line}: a console block without a command")
+            raise BadInput(f"line {self.line}: a console block without a command")
         return commands
 
 
-def check_mark(kind, text, line):
+def check_mark(kind: str, text: str, line: int) -> None:
     if kind != "test":
         return
     rest = re.sub(r"\bexit \d+", "", text).split()
     wrong = [word for word in rest if word not in WORDS]
     if wrong:
-        raise BadPage(
-            f"line {line}: '{wrong[0]}' is no mark of a test; " f"there are: {', '.join(sorted(WORDS))}, exit N"
-        )
+        raise BadInput(f"line {line}: '{wrong[0]}' is no mark of a test; there are: {', '.join(sorted(WORDS))}, exit N")
 
 
 class Page:
-    def __init__(self, path, root=ROOT):
-        self.path, self.root = Path(path), root
+    def __init__(self, path: Path, root: Path = ROOT) -> None:
+        self.path, self.root = path, root
         self.name = self.path.resolve().relative_to(root.resolve()).as_posix()
-        self.lines = self.path.read_text(encoding="utf-8").splitlines()
-        self.blocks, self.prose = [], []  # prose: (line number from 1, text), blocks left out
+        self.lines = read_text(path).splitlines()
+        self.blocks: list[Block] = []
+        self.prose: list[tuple[int, str]] = []  # (line number from 1, text), blocks left out
         self.read()
 
-    def read(self):
-        marks, open_block, fence = {}, None, ""
+    def read(self) -> None:
+        marks: dict[str, str] = {}
+        open_block: Block | None = None
+        fence = ""
         for number, line in enumerate(self.lines, 1):
             if open_block is not None:
                 if line.strip() == fence:
@@ -108,18 +109,19 @@ class Page:
                 check_mark(mark[1], mark[2], number)
                 marks[mark[1]] = mark[2]
             elif marks:
-                raise BadPage(f"line {number}: a mark of a test stands on the line before a fence")
+                raise BadInput(f"line {number}: a mark of a test stands on the line before a fence")
             self.prose.append((number, line))
         if open_block is not None:
-            raise BadPage(f"line {open_block.line}: a fence that nothing closes")
+            raise BadInput(f"line {open_block.line}: a fence that nothing closes")
 
     @property
-    def console(self):
+    def console(self) -> list[Block]:
         return [block for block in self.blocks if block.language == "console"]
 
-    def indented(self):
+    def indented(self) -> list[tuple[int, str]]:
         """Lines of indented code: four blanks behind a blank line, in no list."""
-        in_list, code, before_blank, lines = False, False, True, []
+        in_list, code, before_blank = False, False, True
+        lines: list[tuple[int, str]] = []
         for number, line in self.prose:
             blank = not line.strip()
             if not blank and not line.startswith(" "):
@@ -132,9 +134,11 @@ class Page:
             before_blank = blank
         return lines
 
-    def paragraphs(self):
+    def paragraphs(self) -> list[tuple[int, str]]:
         """(line, text) of each block between blank lines that is no table, list, heading or code."""
-        found, current, first, in_list = [], [], 0, False
+        found: list[tuple[int, str]] = []
+        current: list[str] = []
+        first, in_list = 0, False
         code = {number for number, _ in self.indented()}
         for number, line in [*self.prose, (len(self.lines) + 1, "")]:
             text = re.sub(r"<!--.*?-->", "", line)
@@ -154,12 +158,13 @@ class Page:
                 current.append(text.strip())
         return found
 
-    def continues(self, number):
+    def continues(self, number: int) -> bool:
         """Whether the line before this one has text: then this one belongs to the same list item."""
         return number >= 2 and bool(self.lines[number - 2].strip())
 
-    def anchors(self):
-        anchors, seen = set(), {}
+    def anchors(self) -> set[str]:
+        anchors: set[str] = set()
+        seen: dict[str, int] = {}
         for _, line in self.prose:
             anchors.update(re.findall(r"<a (?:id|name)=\"([^\"]+)\"", line))
             heading = re.match(r"^#{1,6}\s+(.*?)\s*#*$", line)
@@ -172,14 +177,14 @@ class Page:
             seen[slug] = seen.get(slug, 0) + 1
         return anchors
 
-    def inline_code(self):
+    def inline_code(self) -> Iterator[tuple[int, str]]:
         """(line, code) of code within prose; it may go on in the next line."""
         text = "\n".join(line for _, line in self.prose)
         for found in re.finditer(r"(?<!`)`([^`\n]+(?:\n[^`\n]+)?)`(?!`)", text):
             number, _ = self.prose[text.count("\n", 0, found.start())]
             yield number, " ".join(found[1].split())
 
-    def links(self):
+    def links(self) -> Iterator[tuple[int, str]]:
         """(line, target) of links and pictures, in Markdown's form and in HTML's."""
         for number, line in self.prose:
             text = re.sub(r"(?<!`)`[^`]+`(?!`)", "", line)
@@ -192,14 +197,9 @@ class Page:
                 yield number, found[1]
 
 
-def page_paths(root=ROOT):
+def page_paths(root: Path = ROOT) -> list[Path]:
     """All pages of the repository: those that Git tracks or would."""
-    listed = subprocess.run(
-        ["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "*.md"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    listed = run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "*.md"])
     if listed.returncode == 0:
         names = listed.stdout.splitlines()
     else:  # an unpacked archive
@@ -212,7 +212,7 @@ def page_paths(root=ROOT):
     return sorted(root / name for name in set(names) if (root / name).is_file())
 
 
-def test_name(path, root=ROOT):
+def test_name(path: Path, root: Path = ROOT) -> str:
     """Name of a page's test: docs.manual of docs/manual.md, docs.traces.README of traces/README.md."""
-    parts = Path(path).resolve().relative_to(root.resolve()).with_suffix("").parts
+    parts = path.resolve().relative_to(root.resolve()).with_suffix("").parts
     return ".".join(["docs", *(parts[1:] if parts[0] == "docs" else parts)])

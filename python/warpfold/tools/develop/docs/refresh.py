@@ -3,16 +3,17 @@
 
 import difflib
 import re
+from collections.abc import Callable
 
 GAP = "..."
 
 
-def shape(line):
+def shape(line: str) -> str:
     """A line without its numbers and its spacing: what is the same line with another result."""
     return " ".join(re.sub(r"[0-9][0-9,.]*", "0", line).replace("-", "").split())
 
 
-def chunk(shown, lines):
+def chunk(shown: list[str], lines: list[str]) -> list[str]:
     """New lines for shown ones of which none is the same: gaps stay, beginning and end follow them."""
     if GAP not in shown:
         return lines
@@ -23,13 +24,13 @@ def chunk(shown, lines):
     return [*lines[:head], GAP, *lines[len(lines) - tail :]]
 
 
-def refreshed(shown, lines, matches):
+def refreshed(shown: list[str], lines: list[str], matches: Callable[[list[str], list[str]], bool]) -> list[str]:
     """What the page shows from now on. `matches(shown, lines)` says whether that stands for the whole output."""
     if GAP not in shown:
         return lines
-    new = []
+    new: list[str] = []
     steps = difflib.SequenceMatcher(
-        None, [shape(line) if line != GAP else None for line in shown], [shape(line) for line in lines], autojunk=False
+        None, [shape(line) if line != GAP else GAP for line in shown], [shape(line) for line in lines], autojunk=False
     ).get_opcodes()
     for kind, a0, a1, b0, b1 in steps:
         if kind == "insert":

@@ -8,20 +8,17 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from ...base import processes
+
 # Copied, since programs in them look for the rest of the repository beside themselves.
-COPIED = ("python", "scripts", "synth")
+COPIED = ("python", "scripts")
 # What a command of a page sees of the environment that the tests run in; the sanitizers' options are for debug builds.
 TAKEN = ("HOME", "TMPDIR", "PYTHONPATH", "LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
 NOT_TAKEN = ("build", "out", "results", ".git")
 
 
-def tracked_files(root):
-    listed = subprocess.run(
-        ["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def tracked_files(root: Path) -> list[str]:
+    listed = processes.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z"])
     if listed.returncode == 0:
         return [name for name in listed.stdout.split("\0") if name]
     return [
@@ -31,7 +28,7 @@ def tracked_files(root):
     ]
 
 
-def copy_programs(build, target, sources):
+def copy_programs(build: Path, target: Path, sources: Path) -> None:
     """The programs for users and the Python package, copied: a command of a page that builds must not reach the tree's build."""
     programs = [path for folder in ("model/*", "traces/*", "examples/*/*") for path in build.glob(folder)]
     for path in [*programs, *(build.parent / "capture").glob("*")]:
@@ -49,7 +46,7 @@ def copy_programs(build, target, sources):
                 shutil.copy2(path, copy)
 
 
-def end_group(process):
+def end_group(process: "subprocess.Popen[bytes]") -> None:
     """Ends a command with all that it started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
@@ -63,7 +60,7 @@ class Scratch:
     build/release and build/capture have copies of the programs and of the Python package, so that a page may use them, or build for itself.
     """
 
-    def __init__(self, root, build):
+    def __init__(self, root: Path, build: Path) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="warpfold-docs-"))
         for name in tracked_files(root):
             source, target = root / name, self.folder / name
@@ -74,7 +71,7 @@ class Scratch:
                 shutil.copy2(source, target)
             else:
                 target.symlink_to(source.resolve())
-        copy_programs(Path(build).resolve(), self.folder / "build/release", self.folder)
+        copy_programs(build.resolve(), self.folder / "build/release", self.folder)
         self.tools = tools = self.folder / ".bin"
         tools.mkdir()
         # The Python that Debian's packages are for.
@@ -93,13 +90,13 @@ class Scratch:
             "PYTHONUNBUFFERED": "1",
         }
 
-    def __enter__(self):
+    def __enter__(self) -> "Scratch":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def write(self, name, text):
+    def write(self, name: str, text: str) -> None:
         target = self.folder / name
         if self.folder.resolve() not in target.resolve().parents and not target.is_symlink():
             raise ValueError(f"{name} lies outside the repository")
@@ -108,7 +105,7 @@ class Scratch:
             target.unlink()
         target.write_text(text, encoding="utf-8")
 
-    def run(self, command, timeout, warpfold):
+    def run(self, command: str, timeout: float, warpfold: Path) -> tuple[int, str]:
         """Exit code and output, as they come; a command that takes too long ends with 124."""
         (self.tools / "warpfold").unlink(missing_ok=True)
         (self.tools / "warpfold").symlink_to(warpfold)

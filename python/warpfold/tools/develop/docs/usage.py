@@ -5,68 +5,36 @@ import fnmatch
 import os
 import re
 import shlex
-import subprocess
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+
+from ...base.files import read_text
+from ...base.processes import run
 
 OPTION = re.compile(r"^--[a-z][a-z0-9-]*")
 
 
-def output_of(*command, environment=None):
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-            env={**os.environ, "COLUMNS": "100", "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})},
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout + done.stderr
-
-
 class Usage:
-    def __init__(self, root, warpfold):
-        self.root, self.warpfold = Path(root), str(warpfold)
+    def __init__(self, root: Path, warpfold: Path) -> None:
+        self.root, self.warpfold = root, warpfold
 
     @lru_cache(maxsize=None)
-    def warpfold_help(self, *words):
-        return output_of(self.warpfold, *words, "--help")
+    def warpfold_help(self, *words: str) -> str:
+        done = run([self.warpfold, *words, "--help"], timeout=60, together=True, env={**os.environ, "COLUMNS": "100"})
+        return done.stdout
 
-    def subcommands(self, *words):
-        found = re.search(r"^Subcommands:\n((?:  .*\n)+)", self.warpfold_help(*words), re.M)
-        return re.findall(r"^  ([a-z]\S*)", found[1], re.M) if found else []
+    def subcommands(self, *words: str) -> list[str]:
+        groups = re.findall(r"^(?:Subcommands|Tools):\n((?:  .*\n)+)", self.warpfold_help(*words), re.M)
+        return re.findall(r"^  ([a-z]\S*)", "".join(groups), re.M)
 
     @lru_cache(maxsize=None)
-    def script_help(self, name):
-        """What a script says of itself: its head, and what --help prints where it has that."""
-        path = self.root / name
-        text = path.read_text(encoding="utf-8", errors="replace")
-        head = (
-            "\n".join(text.splitlines()[:60])
-            if path.suffix == ".py"
-            else "\n".join(re.match(r"(?:#.*\n)*", text)[0].splitlines())
-        )
-        if re.search(r"^\s*(?:\(cd \S+ && )?cmake --", text, re.M) and "-h | --help" not in text:
-            return head + self.tool_help(text)
-        has_help = (
-            path.suffix == ".py"
-            or re.search(r"-h \| --help|--help +all options", text)
-            or re.search(r"^exec (?:\"\$\{tools\[@\]\}\"|python3 -B)", text, re.M)
-        )
-        if not has_help or not os.access(path, os.X_OK):
-            return head
-        # What it is named in spares a script from building one.
-        return head + output_of(str(path), "--help", environment={"WARPFOLD": self.warpfold})
+    def script_help(self, name: str) -> str:
+        """What a script says of itself: its head, and what --help prints."""
+        head = re.match(r"(?:#.*\n)*", read_text(self.root / name))
+        return (head[0] if head else "") + run([self.root / name, "--help"], timeout=60, together=True).stdout
 
-    def tool_help(self, text):
-        """Help of the Python tool at the end of a script that builds before it reads its options."""
-        found = re.search(r'^exec "\$\{tools\[@\]\}" (\S+)', text, re.M)
-        return output_of("/usr/bin/env", "python3", str(self.root / "python"), found[1], "--help") if found else ""
-
-    def faults(self, code):
+    def faults(self, code: str) -> list[str]:
         """Sentences on what is wrong with a command; none when it is right."""
         try:
             words = shlex.split(code.replace("\\\n", " "), comments=True)
@@ -80,8 +48,8 @@ class Usage:
             return self.script_faults(words)
         return []
 
-    def warpfold_faults(self, words):
-        taken = []
+    def warpfold_faults(self, words: list[str]) -> list[str]:
+        taken: list[str] = []
         while words and not words[0].startswith("-"):
             known = self.subcommands(*taken)
             if not known:
@@ -100,7 +68,7 @@ class Usage:
             if not re.search(rf"{option}(?![\w-])", text)
         ]
 
-    def script_faults(self, words):
+    def script_faults(self, words: list[str]) -> list[str]:
         name = words[0].rstrip("/:")
         if "*" in name:
             names = fnmatch.filter(
@@ -116,7 +84,7 @@ class Usage:
         return [f"{name} has no option {option}" for option in wanted if not re.search(rf"{option}(?![\w-])", text)]
 
     @staticmethod
-    def options(words):
+    def options(words: list[str]) -> Iterator[str]:
         for word in words:
             if word == "--" or word in ("|", ">", ";", "&&"):
                 return

@@ -23,7 +23,7 @@ FAILED = {
 }
 
 
-def ask(*command):
+def ask(*command: str) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -31,7 +31,7 @@ def ask(*command):
     return done.stdout if done.returncode == 0 else ""
 
 
-def state_of(job):
+def state_of(job: str) -> str:
     """Slurm's word for it, empty if it knows no such job any more."""
     found = re.search(r"\bJobState=(\w+)", ask("scontrol", "--oneliner", "show", "job", job))
     if found:
@@ -40,7 +40,7 @@ def state_of(job):
     return words[0] if words else ""
 
 
-def answer(state):
+def answer(state: str) -> str:
     if state in SUCCEEDED:
         return "success"
     return "failed" if state in FAILED or not state else "running"

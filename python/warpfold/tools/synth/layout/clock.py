@@ -5,14 +5,17 @@ The tree is cut after a first placement. After the second one, which places the 
 handed out anew by where they came to stand: the second placement does not keep to the first.
 """
 
+from .netlist import Cell, Netlist
+
 BUFFER = "CLKBUF1"
 FLOPS = ("DFFPOSX1", "DFFNEGX1", "DFFSR")
 CLOCK_PIN = "CLK"
 FLOPS_PER_BUFFER = 16
 BUFFERS_PER_BUFFER = 8
+Places = dict[str, tuple[float, float]]  # of cells, um
 
 
-def cut(items, places, parts):
+def cut(items: list[str], places: Places, parts: int) -> list[list[str]]:
     """Items in `parts` groups of about the same size that lie together."""
     if parts == 1:
         return [items]
@@ -24,21 +27,23 @@ def cut(items, places, parts):
     return cut(items[:middle], places, half) + cut(items[middle:], places, parts - half)
 
 
-def centre(items, places):
-    return tuple(sum(places[item][axis] for item in items) / len(items) for axis in (0, 1))
+def centre(items: list[str], places: Places) -> tuple[float, float]:
+    x, y = (sum(places[item][axis] for item in items) / len(items) for axis in (0, 1))
+    return x, y
 
 
-def flops_of(netlist, clock):
+def flops_of(netlist: Netlist, clock: str) -> list[Cell]:
     return [cell for cell in netlist.cells if cell.type in FLOPS and cell.pins.get(CLOCK_PIN) == clock]
 
 
-def insert(netlist, clock, places):
+def insert(netlist: Netlist, clock: str, places: Places) -> list[list[Cell]]:
     """Adds a tree to the netlist; the levels of buffers from the flops up, empty where no flop has this clock."""
     cells = {cell.name: cell for cell in flops_of(netlist, clock)}
     places = dict(places)
-    below, pin, limit, levels = list(cells), CLOCK_PIN, FLOPS_PER_BUFFER, []
+    levels: list[list[Cell]] = []
+    below, pin, limit = list(cells), CLOCK_PIN, FLOPS_PER_BUFFER
     while below:
-        level = []
+        level: list[Cell] = []
         for group in cut(below, places, -(-len(below) // limit)):
             net = f"clock_{len(levels)}_{len(level)}"
             buffer = netlist.add(BUFFER, {"A": clock, "Y": net})
@@ -54,7 +59,7 @@ def insert(netlist, clock, places):
     return levels
 
 
-def assign(netlist, levels, places):
+def assign(netlist: Netlist, levels: list[list[Cell]], places: Places) -> None:
     """Hands out what each buffer drives by where all of them stand."""
     cells = {cell.name: cell for cell in netlist.cells}
     nets = {buffer.pins["Y"] for buffer in levels[0]} if levels else set()

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layout against netlist (LVS) by netgen: the same cells, joined in the same way, at the same ports."""
 
+from pathlib import Path
+from typing import Any
 import json
 import re
 
-from .. import synth
+from ...base.errors import ToolFailed
 from .masks import pins_of_cells
-from .netlist import write_spice
+from .netlist import Netlist, write_spice
 from .place import TECH, tool
 
 
 MATCH = "Circuits match uniquely."
 
 
-def compare(netlist, extracted, folder, log):
+def compare(netlist: Netlist, extracted: Path, folder: Path, log: Path) -> list[Any]:
     """Differences between the extracted SPICE and the netlist: lines of text, none where they are the same."""
     top = netlist.top
     write_spice(netlist, pins_of_cells(extracted), folder / "netlist.spice")
@@ -38,7 +40,7 @@ def compare(netlist, extracted, folder, log):
     text = log.read_text(encoding="latin-1")
     result = re.findall(r"^Result: (.*)$", text, re.MULTILINE)
     if not result:
-        raise synth.ToolFailed(f"{top}: netgen gave no result: {' | '.join(text.strip().splitlines()[-3:])}")
+        raise ToolFailed(f"{top}: netgen gave no result: {' | '.join(text.strip().splitlines()[-3:])}")
     report = (folder / "comp.out").read_text(encoding="latin-1")
     # Of ports that are swapped netgen says so, and that the circuits match.
     ports = re.findall(
@@ -51,7 +53,7 @@ def compare(netlist, extracted, folder, log):
     return lines or [result[-1].strip()]
 
 
-def differences(report):
+def differences(report: Any) -> Any:
     """One line for each group of nets or cells that netgen could not match."""
     lines = []
     for kind, key in (("nets", "badnets"), ("cells", "badelements")):
@@ -61,7 +63,7 @@ def differences(report):
     return lines
 
 
-def nets_named(netlist, lines):
+def nets_named(netlist: Any, lines: Any) -> Any:
     """Nets of the netlist that occur in such lines."""
     words = set(re.split(r"[ ,]+", " ".join(lines)))
     return {net for net in netlist.pins_of() if net in words}

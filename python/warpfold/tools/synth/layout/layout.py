@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A module placed and routed with Debian's tools, checked, timed and drawn. Started by scripts/layout.sh."""
+"""A module placed and routed with Debian's tools, checked, timed and drawn. `warpfold layout` runs it."""
 
 import argparse
 import dataclasses
@@ -8,26 +8,25 @@ import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
+from ...base.errors import BadInput, ToolFailed
+from ...base.files import check_writable, write_json
+from ...base.parser import Parser
+from ...base.places import RTL, SYNTH
+from ...base.processes import logged, need
 from .. import synth
-from ..synth import BadInput, ToolFailed
-from . import clock, compare, masks, netlist as netlists, place, repair, route, show, wires
-from .unit_power import unit_power
+from ..power import need_simulator
+from ..synth import Row, Top
+from . import clock, compare, masks, place, repair, route, show, wires
+from . import netlist as netlists
+from .netlist import Cell, Netlist
+from .unit_power import reason_for_none, unit_power
 
 
 SCHEMA = "warpfold.layout/1"
-HERE = Path(__file__).resolve().parent
 DEFAULT_TOP = "arc_reduction_serial"
-TOOLS = [
-    ("yosys", "yosys"),
-    ("sta", "opensta"),
-    ("graywolf", "graywolf"),
-    ("qrouter", "qrouter"),
-    ("magic", "magic"),
-    ("netgen-lvs", "netgen-lvs"),
-    ("klayout", "klayout"),
-    ("tclsh", "tcl"),
-]
+TOOLS = ("yosys", "sta", "graywolf", "qrouter", "magic", "netgen-lvs", "klayout", "tclsh")
 FILES = [
     (place.LEF, "qflow-tech-osu018"),
     (synth.DEFAULT_LIBERTY, "qflow-tech-osu018"),
@@ -43,7 +42,7 @@ PICTURE_WIDTH = 800
 # ------------------------------------------------------------------------------------------------
 
 
-def place_with_tree(netlist, folder, logs):
+def place_with_tree(netlist: Netlist, folder: Path, logs: Path) -> tuple[Path, list[list[Cell]]]:
     """Places, adds a clock tree and places again; (DEF file, levels of the tree)."""
     definition = place.place(netlist, folder, logs)
     clocks = [name for name, _, _ in netlist.ports if name == "clk_i"]
@@ -55,7 +54,9 @@ def place_with_tree(netlist, folder, logs):
     return definition, levels
 
 
-def route_and_check(netlist, folder, logs):
+def route_and_check(
+    netlist: Netlist, folder: Path, logs: Path
+) -> tuple[Path, Path, dict[str, int], list[Any], list[Any]]:
     """Routes and compares, and adds the vias that the router left out; the files and what the checks say."""
     definition, resistances = route.route(netlist, folder / "route", logs)
     vias = 0
@@ -72,7 +73,9 @@ def route_and_check(netlist, folder, logs):
     return definition, resistances, {"vias_added": vias, "pads_grown": grown}, violations, differences
 
 
-def time_layout(netlist, files, library, unit_ns, log):
+def time_layout(
+    netlist: Netlist, files: dict[str, Path], library: Path, unit_ns: float, log: Path
+) -> tuple[Row, dict[str, float]]:
     """Worst paths without wires, with them, and with the clock's delays."""
     period = 100.0 if unit_ns == 1.0 else 10_000.0
     env = dict(
@@ -83,7 +86,7 @@ def time_layout(netlist, files, library, unit_ns, log):
         SYNTH_PERIOD=str(period),
         SYNTH_SPEF=str(files["spef"]),
     )
-    synth.run(["sta", "-no_splash", "-exit", str(synth.SYNTH / "layout/timing.tcl")], log, netlist.top, env)
+    logged(["sta", "-no_splash", "-exit", str(SYNTH / "layout/timing.tcl")], log, netlist.top, env=env)
     text = log.read_text(encoding="utf-8")
     if "Error:" in text or "@ done" not in text:
         error = next((line for line in text.splitlines() if "Error:" in line), "no report")
@@ -100,7 +103,7 @@ def time_layout(netlist, files, library, unit_ns, log):
     return result, clock_delays(sections.get("skew", ""), sections.get("hold", ""), unit_ns)
 
 
-def clock_delays(report, hold, unit_ns):
+def clock_delays(report: str, hold: str, unit_ns: float) -> dict[str, float]:
     """What OpenSTA says of the clock at the two flops that differ most, and by how much hold is met, ns."""
     numbers = re.findall(r"^ *(-?\d+\.\d+)(?: +(-?\d+\.\d+) +(-?\d+\.\d+))?$", report, re.MULTILINE)
     if len(numbers) < 2:
@@ -111,7 +114,7 @@ def clock_delays(report, hold, unit_ns):
     return {name: round(float(number) * unit_ns, 4) for name, number in found.items()}
 
 
-def draw(netlist, gds, picture, log):
+def draw(netlist: Netlist, gds: Path, picture: Path, log: Path) -> None:
     place.tool(
         [
             "klayout",
@@ -123,7 +126,7 @@ def draw(netlist, gds, picture, log):
             "-rd",
             f"width={PICTURE_WIDTH}",
             "-r",
-            str(HERE / "picture.py"),
+            str(SYNTH / "layout/picture.py"),
         ],
         log,
         netlist.top,
@@ -132,7 +135,7 @@ def draw(netlist, gds, picture, log):
     )
 
 
-def lay_out(top, arguments, library, unit_ns, folder):
+def lay_out(top: Top, arguments: argparse.Namespace, library: Path, unit_ns: float, folder: Path) -> dict[str, Any]:
     """All steps of one module; a row of the result."""
     logs = folder / "logs"
     logs.mkdir(exist_ok=True)
@@ -164,7 +167,7 @@ def lay_out(top, arguments, library, unit_ns, folder):
     cell_area = sum(areas[cell.type] for cell in netlist.cells)
     routes = route.routes(definition)
     by_layer = route.length_by_layer(routes)
-    row = {
+    row: Row = {
         "top": top.name,
         "mapping": arguments.mapping,
         "transistors": synthesis["transistors"],
@@ -197,48 +200,41 @@ def lay_out(top, arguments, library, unit_ns, folder):
 # ------------------------------------------------------------------------------------------------
 
 
-def parse_arguments(argv):
-    parser = synth.Parser(
-        prog="scripts/layout.sh",
-        allow_abbrev=False,
-        description="Places and routes a module with Debian's osu018 cells, checks, times and draws it.",
-    )
+def options(parser: Parser) -> None:
+    parser.add_argument("--top", metavar="NAME", default=DEFAULT_TOP, help="A row of `warpfold synth` or a module")
+    parser.add_argument("--rtl", metavar="DIR", default=str(RTL), help="RTL folder")
+    parser.add_argument("--file-list", metavar="FILE", help="The RTL's files in order; else arc.f in the RTL folder")
+    parser.add_argument("--parameters", nargs="+", metavar="NAME=VALUE", help="Parameters of the module")
+    parser.add_argument("--without", metavar="MODULE", help="Leave this module out: its ports become ports of the top")
+    parser.add_argument("--mapping", choices=("small", "fast"), default="small", help="Mapping of `warpfold synth`")
     parser.add_argument(
-        "--top",
-        metavar="NAME",
-        default=DEFAULT_TOP,
-        help=f"a row of scripts/synth.sh or a module; default: {DEFAULT_TOP}",
+        "--out", metavar="DIR", help="GDS, picture, DEF, SPEF, netlist and logs; else out/layout/NAME of the top"
     )
-    parser.add_argument("--rtl", metavar="DIR", default=str(synth.ROOT / "rtl"), help="RTL folder; default: rtl/")
-    parser.add_argument("--file-list", metavar="F", help="the RTL's files in order; default: arc.f in the RTL folder")
-    parser.add_argument("--parameters", nargs="+", metavar="NAME=VALUE", help="parameters of the module")
-    parser.add_argument("--without", metavar="MODULE", help="leave this module out: its ports become ports of the top")
+    parser.add_argument("--json", metavar="FILE", help="Write the result as JSON")
+    parser.add_argument("--no-power", action="store_true", help="Leave out the power")
+    parser.add_argument("--trace", metavar="FILE", help="Recorded requests for the power; else as `warpfold power`")
+    parser.add_argument("--cycles", type=int, metavar="N", default=4000, help="Cycles of it")
     parser.add_argument(
-        "--mapping", choices=("small", "fast"), default="small", help="mapping of scripts/synth.sh; default: small"
+        "--stall", type=float, metavar="X", default=0.5, help="Share of cycles with a full memory queue"
     )
-    parser.add_argument(
-        "--out", metavar="DIR", help="GDS, picture, DEF, SPEF, netlist and logs; default: out/layout/NAME"
+    parser.footer(
+        "Example: the fused reduction unit\n"
+        "  warpfold layout --top arc_reduction_fused\n\n"
+        "Exit code: 0 done, 1 a tool failed or a check found something, 2 bad usage or bad input."
     )
-    parser.add_argument("--json", metavar="F", help="write the result as JSON")
-    parser.add_argument("--no-power", action="store_true", help="leave out the power")
-    parser.add_argument("--trace", metavar="FILE", help="recorded requests for the power; default: as scripts/power.sh")
-    parser.add_argument("--cycles", type=int, default=4000, help="cycles of it; default: 4000")
-    parser.add_argument(
-        "--stall", type=float, default=0.5, help="share of cycles with a full memory queue; default: 0.5"
-    )
-    parser.add_argument("--unit-stimulus", metavar="FILE", help=argparse.SUPPRESS)
-    arguments = parser.parse_args(argv)
+
+
+def checked(arguments: argparse.Namespace) -> None:
     if arguments.cycles < 1 or not 0 <= arguments.stall < 1:
         raise BadInput("--cycles at least 1, --stall at least 0 and below 1")
     if arguments.trace and not os.path.isfile(arguments.trace):
         raise BadInput(f"cannot read {arguments.trace}")
     if arguments.json:
-        synth.check_writable(arguments.json)
-    arguments.foreign = Path(arguments.rtl).resolve() != synth.ROOT / "rtl"
-    return arguments
+        check_writable(arguments.json)
+    arguments.foreign = Path(arguments.rtl).resolve() != RTL.resolve()
 
 
-def chosen_top(arguments):
+def chosen_top(arguments: argparse.Namespace) -> Top:
     """The row of the command line."""
     top = synth.find_top(arguments.top, arguments.rtl)
     for text in arguments.parameters or []:
@@ -252,22 +248,22 @@ def chosen_top(arguments):
     )
 
 
-def need_tools():
-    for command, package in TOOLS:
-        if not shutil.which(command):
-            raise BadInput(f"'{command}' not found; it is in Debian's package {package}")
+def need_tools() -> None:
+    need(*TOOLS)
     for path, package in FILES:
         if not os.path.exists(path):
             raise BadInput(f"no {path}; it is in Debian's package {package}")
 
 
-def main(argv):
-    arguments = parse_arguments(argv)
+def run(arguments: argparse.Namespace) -> int:
+    checked(arguments)
     with synth.scratch("warpfold-layout-") as temporary:
         scratch = Path(temporary)
         arguments.rtl = synth.rtl_view(arguments.rtl, arguments.file_list, scratch)
         top = chosen_top(arguments)
         need_tools()
+        if not reason_for_none(top, arguments):
+            need_simulator()
         out = Path(arguments.out or f"out/layout/{arguments.top}").resolve()
         try:
             out.mkdir(parents=True, exist_ok=True)
@@ -291,9 +287,5 @@ def main(argv):
     }
     show.print_result(result, out)
     if arguments.json:
-        synth.write_json(arguments.json, result)
+        write_json(arguments.json, result)
     return 1 if row["drc"] or row["lvs"] else 0
-
-
-if __name__ == "__main__":
-    synth.exit_with(main, "layout.sh")

@@ -5,11 +5,14 @@ Debian has the cells' abstracts (LEF) and not their masks. So the GDS holds the 
 rules and the comparison cover metal and vias; the insides of the cells are taken as right.
 """
 
+from pathlib import Path
+from typing import Any
 import re
 import struct
 
-from .. import synth
+from ...base.errors import ToolFailed
 from .place import LEF, TECH, tool
+from .netlist import Netlist
 
 
 # qrouter leaves pads of vias alone on a layer, smaller than the least area. They grow upwards and downwards, where the
@@ -67,7 +70,7 @@ quit -noprompt
 """
 
 
-def run(netlist, definition, folder, log):
+def run(netlist: Netlist, definition: Path, folder: Path, log: Path) -> tuple[int, list[Any]]:
     """Result of magic: patched pads and violations of design rules [(rule, x, y)], um; files are in the folder."""
     top = netlist.top
     folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +88,7 @@ def run(netlist, definition, folder, log):
     units = re.search(r"^@ units ([\d.]+)", text, re.MULTILINE)
     patched = re.search(r"^@ patched (\d+)", text, re.MULTILINE)
     if not units or not patched or "@ done" not in text:
-        raise synth.ToolFailed(f"{top}: magic failed: {' | '.join(text.strip().splitlines()[-3:])}")
+        raise ToolFailed(f"{top}: magic failed: {' | '.join(text.strip().splitlines()[-3:])}")
     scale = float(units.group(1))
     violations = [
         (rule, round(int(x) * scale, 2), round(int(y) * scale, 2))
@@ -95,7 +98,7 @@ def run(netlist, definition, folder, log):
     return int(patched.group(1)), violations
 
 
-def without_dates(path):
+def without_dates(path: Path) -> None:
     """Sets the dates in a GDS file to one and the same: two runs then write the same file."""
     data = bytearray(path.read_bytes())
     date = struct.pack(">12H", *(2000, 1, 1, 0, 0, 0) * 2)
@@ -110,21 +113,21 @@ def without_dates(path):
     path.write_bytes(data)
 
 
-def joined_lines(path):
+def joined_lines(path: Path) -> list[str]:
     return re.sub(r"\n\+", "", path.read_text(encoding="latin-1")).splitlines()
 
 
-def pins_of_cells(spice):
+def pins_of_cells(spice: Path) -> dict[str, list[str]]:
     """Type of cell -> its pins in the order of an extracted netlist."""
     return {words[1]: words[2:] for words in map(str.split, joined_lines(spice)) if words and words[0] == ".subckt"}
 
 
-def net_capacitance(netlist, spice):
+def net_capacitance(netlist: Netlist, spice: Path) -> dict[str, float]:
     """Net -> fF of its wires: to the substrate, to the supplies and to every wire beside, over and under it."""
     pins = pins_of_cells(spice)
     cells = {cell.name: cell for cell in netlist.cells}
     names = {net: net for net in netlist.port_bits()}
-    totals = {}
+    totals: dict[str, float] = {}
     for words in map(str.split, joined_lines(spice)):
         if words and words[0][0] == "X" and words[0][1:] in cells:
             cell = cells[words[0][1:]]

@@ -5,11 +5,14 @@ Nets are named `port`, `port<3>` or `n17`. A cell is named after its type and a 
 blif2cel.tcl gives it by its place in the BLIF file.
 """
 
+from pathlib import Path
 import collections
 import json
 import re
 from dataclasses import dataclass, field
 
+from ...base.errors import BadInput, ToolFailed
+from ...base.processes import logged
 from .. import synth
 
 
@@ -20,28 +23,28 @@ SUPPLIES = {"0": "gnd", "1": "vdd", "x": "gnd"}  # a net that is a constant; x i
 class Cell:
     name: str
     type: str
-    pins: dict  # pin -> net
+    pins: dict[str, str]  # pin -> net
 
 
 @dataclass
 class Netlist:
     top: str
-    ports: list  # (name, width, "input" or "output")
-    cells: list = field(default_factory=list)
-    counts: collections.Counter = field(default_factory=collections.Counter)
-    registers: dict = field(default_factory=dict)  # flop -> the signal that it holds, where that has a name
+    ports: list[tuple[str, int, str]]  # (name, width, "input" or "output")
+    cells: list[Cell] = field(default_factory=list)
+    counts: collections.Counter[str] = field(default_factory=collections.Counter)
+    registers: dict[str, str] = field(default_factory=dict)  # flop -> the signal that it holds, where that has a name
 
-    def add(self, kind, pins):
+    def add(self, kind: str, pins: dict[str, str]) -> Cell:
         self.counts[kind] += 1
         self.cells.append(Cell(f"{kind}_{self.counts[kind]}", kind, pins))
         return self.cells[-1]
 
-    def port_bits(self, direction=None):
+    def port_bits(self, direction: str | None = None) -> list[str]:
         return [bit for name, width, way in self.ports if direction in (None, way) for bit in bit_names(name, width)]
 
-    def pins_of(self):
+    def pins_of(self) -> dict[str, list[tuple[str, str]]]:
         """Net -> [(cell, pin)], without the supplies."""
-        nets = collections.defaultdict(list)
+        nets: dict[str, list[tuple[str, str]]] = collections.defaultdict(list)
         for cell in self.cells:
             for pin, net in cell.pins.items():
                 if net not in SUPPLIES.values():
@@ -49,18 +52,18 @@ class Netlist:
         return nets
 
 
-def bit_names(name, width):
+def bit_names(name: str, width: int) -> list[str]:
     return [name] if width == 1 else [f"{name}<{bit}>" for bit in range(width)]
 
 
-def verilog_name(net):
+def verilog_name(net: str) -> str:
     return {"vdd": "1'b1", "gnd": "1'b0"}.get(net, net.replace("<", "[").replace(">", "]"))
 
 
-def read(top, verilog, library, folder):
+def read(top: str, verilog: Path, library: Path, folder: Path) -> Netlist:
     """The netlist of mapped Verilog. A port that shares its net with another, or is a constant, gets a buffer."""
     output = folder / "netlist.json"
-    synth.run(
+    logged(
         [
             *synth.YOSYS,
             "-p",
@@ -76,11 +79,11 @@ def read(top, verilog, library, folder):
     for original, port in module["ports"].items():
         name = re.sub(r"\W", "_", original)  # of a module that is left out, u_match.mask_i
         if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in (taken for taken, _, _ in result.ports):
-            raise synth.BadInput(f"a port's name that the layout tools cannot take: {original}")
+            raise BadInput(f"a port's name that the layout tools cannot take: {original}")
         result.ports.append((name, len(port["bits"]), port["direction"]))
         for bit, net in zip(port["bits"], bit_names(name, len(port["bits"]))):
             if bit in nets:
-                raise synth.ToolFailed(f"{top}: port {net} shares its net with {nets[bit]}")
+                raise ToolFailed(f"{top}: port {net} shares its net with {nets[bit]}")
             nets[bit] = net
     taken = set(nets.values())
     known = {bit: net.replace("<", "[").replace(">", "]") for bit, net in nets.items()}
@@ -100,7 +103,7 @@ def read(top, verilog, library, folder):
     return result
 
 
-def write_blif(netlist, path):
+def write_blif(netlist: Netlist, path: Path) -> None:
     lines = [
         f".model {netlist.top}",
         ".inputs " + " ".join(netlist.port_bits("input")),
@@ -112,7 +115,7 @@ def write_blif(netlist, path):
     path.write_text("\n".join([*lines, ".end", ""]), encoding="ascii")
 
 
-def write_verilog(netlist, path):
+def write_verilog(netlist: Netlist, path: Path) -> None:
     ports = {bit for bit in netlist.port_bits()}
     lines = [f"module {netlist.top} (" + ", ".join(name for name, _, _ in netlist.ports) + ");"]
     for name, width, way in netlist.ports:
@@ -124,12 +127,12 @@ def write_verilog(netlist, path):
     path.write_text("\n".join([*lines, "endmodule", ""]), encoding="ascii")
 
 
-def write_spice(netlist, pins, path):
+def write_spice(netlist: Netlist, pins: dict[str, list[str]], path: Path) -> None:
     """`pins`: type of cell -> its pins in the order of the extracted netlist."""
     lines = []
     for kind in sorted({cell.type for cell in netlist.cells}):
         if kind not in pins:
-            raise synth.ToolFailed(f"{netlist.top}: no cell {kind} in the layout")
+            raise ToolFailed(f"{netlist.top}: no cell {kind} in the layout")
         lines.append(f".subckt {kind} {' '.join(pins[kind])}\n.ends\n")
     lines.append(f".subckt {netlist.top} vdd gnd {' '.join(netlist.port_bits())}")
     for cell in netlist.cells:

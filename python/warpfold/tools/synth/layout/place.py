@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement by graywolf, with the scripts of qflow that write what it reads and read what it writes."""
 
+from pathlib import Path
+from typing import Any
 import os
 import re
 import shutil
+from collections.abc import Sequence
 
-from .. import synth
-from .netlist import write_blif
+from ...base.errors import BadInput, ToolFailed
+from ...base.processes import logged
+from .netlist import Netlist, write_blif
 
 
 TECH = "/usr/share/qflow/tech/osu018"
@@ -17,7 +21,7 @@ UNITS = 100  # of DEF in a micrometre
 STRIPES = ["-stripe", "2.0", "50.0", "PG"]
 
 
-def quiet_environment(folder):
+def quiet_environment(folder: Path) -> dict[str, str]:
     """The tools look into HOME for settings and try to open windows on a DISPLAY."""
     return {
         **{key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")},
@@ -28,18 +32,18 @@ def quiet_environment(folder):
     }
 
 
-def tool(command, log, name, folder, makes=()):
+def tool(command: list[str], log: Path, name: str, folder: Path, makes: Sequence[str] = ()) -> None:
     """Runs a tool in the folder. What it has to make must be there afterwards: many of them exit 0 whatever happens."""
     for file in makes:
         (folder / file).unlink(missing_ok=True)
-    synth.run(command, log, name, quiet_environment(folder), folder)
+    logged(command, log, name, folder, quiet_environment(folder))
     for file in makes:
         if not (folder / file).is_file():
             tail = " | ".join(log.read_text(encoding="latin-1").strip().splitlines()[-3:])
-            raise synth.ToolFailed(f"{name}: {command[0]} wrote no {file}: {tail}")
+            raise ToolFailed(f"{name}: {command[0]} wrote no {file}: {tail}")
 
 
-def place(netlist, folder, logs):
+def place(netlist: Netlist, folder: Path, logs: Path) -> Path:
     """Places the cells; the unrouted DEF file."""
     top = netlist.top
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,13 +75,13 @@ def place(netlist, folder, logs):
     (folder / f"{top}_filled.def").replace(folder / f"{top}.def")
     (folder / f"{top}.obsx").replace(folder / f"{top}.obs")
     if len({y for _, y in component_places(folder / f"{top}.def").values()}) < 2:  # arrangepins.tcl stops there
-        raise synth.BadInput(f"{top} is too small for a layout: its cells fill a single row")
+        raise BadInput(f"{top} is too small for a layout: its cells fill a single row")
     tool(["tclsh", f"{SCRIPTS}/arrangepins.tcl", top], logs / "arrangepins.log", top, folder, [f"{top}_mod.def"])
     (folder / f"{top}_mod.def").replace(folder / f"{top}.def")
     return folder / f"{top}.def"
 
 
-def component_places(def_file):
+def component_places(def_file: Path) -> dict[str, tuple[float, float]]:
     """Instance -> (x, y) of its corner, um."""
     text = def_file.read_text(encoding="ascii")
     return {
@@ -86,18 +90,18 @@ def component_places(def_file):
     }
 
 
-def die(def_file):
+def die(def_file: Path) -> tuple[float, float]:
     """(width, height) in um."""
-    low_x, low_y, high_x, high_y = (
-        int(number)
-        for number in re.search(
-            r"^DIEAREA \( (-?\d+) (-?\d+) \) \( (-?\d+) (-?\d+) \)", def_file.read_text(encoding="ascii"), re.MULTILINE
-        ).groups()
+    area = re.search(
+        r"^DIEAREA \( (-?\d+) (-?\d+) \) \( (-?\d+) (-?\d+) \)", def_file.read_text(encoding="ascii"), re.MULTILINE
     )
+    if not area:
+        raise ToolFailed(f"{def_file.name}: has no die")
+    low_x, low_y, high_x, high_y = map(int, area.groups())
     return (high_x - low_x) / UNITS, (high_y - low_y) / UNITS
 
 
-def rewire(netlist, def_file):
+def rewire(netlist: Netlist, def_file: Path) -> None:
     """Writes the netlist's nets into the DEF file in the place of its own."""
     ports = set(netlist.port_bits())
     nets = {net: [f"  ( PIN {net} ) "] if net in ports else [] for net in sorted(ports | set(netlist.pins_of()))}
@@ -111,7 +115,7 @@ def rewire(netlist, def_file):
     def_file.write_text(f"{before}NETS {len(nets)} ;\n{body}{after}", encoding="ascii")
 
 
-def cell_areas():
+def cell_areas() -> dict[str, float]:
     """Type of cell -> um2, from the abstracts."""
     with open(LEF, encoding="latin-1") as file:
         text = file.read()

@@ -7,27 +7,37 @@ judge the result.
 """
 
 import re
+from pathlib import Path
 
+from ...base.errors import ToolFailed
+from .netlist import Netlist
 from .place import LEF, UNITS
-from .route import LAYERS, VIA_NAMES, routes
+from .route import LAYERS, VIA_NAMES, Route, routes
+
+Piece = tuple[int, int, int, int, int]  # layer, and its two corners, in DEF units as all below
+Rectangle = tuple[int, int, int, int]
+Via = tuple[int, int, int]  # lower layer, x, y
+
+HALF_WIDTH = 20  # of a via's pad
 
 
-HALF_WIDTH = 20  # of a via's pad, DEF units
+def units(um: str) -> int:
+    return round(float(um) * UNITS)
 
 
-def touch(one, other):
-    """Whether two pieces (layer, x0, y0, x1, y1) of one net meet."""
+def touch(one: Piece, other: Piece) -> bool:
+    """Whether two pieces of one net meet."""
     return (
         one[0] == other[0] and one[1] <= other[3] and other[1] <= one[3] and one[2] <= other[4] and other[2] <= one[4]
     )
 
 
-def parts(wires):
+def parts(wires: Route) -> list[list[Piece]]:
     """Pieces of a net, in groups that are joined."""
     pieces = [*wires.wires, *((layer, x, y, x, y) for via, x, y in wires.vias for layer in (via, via + 1))]
     group = list(range(len(pieces)))
 
-    def root(index):
+    def root(index: int) -> int:
         while group[index] != index:
             index = group[index]
         return index
@@ -39,13 +49,13 @@ def parts(wires):
     first = len(wires.wires)
     for index in range(len(wires.vias)):  # its two layers
         group[root(first + 2 * index)] = root(first + 2 * index + 1)
-    result = {}
+    result: dict[int, list[Piece]] = {}
     for index, piece in enumerate(pieces):
         result.setdefault(root(index), []).append(piece)
     return list(result.values())
 
 
-def missing_via(groups):
+def missing_via(groups: list[list[Piece]]) -> Via | None:
     """(lower layer, x, y) where two groups lie over each other, or None."""
     for index, group in enumerate(groups):
         for other in groups[:index]:
@@ -56,25 +66,26 @@ def missing_via(groups):
     return None
 
 
-def pin_shapes():
+def pin_shapes() -> tuple[dict[tuple[str, str], list[Rectangle]], dict[str, tuple[int, int]]]:
     """(type of cell, pin) -> rectangles on metal1, DEF units; type -> (width, height)."""
-    shapes, sizes = {}, {}
+    shapes: dict[tuple[str, str], list[Rectangle]] = {}
+    sizes: dict[str, tuple[int, int]] = {}
     with open(LEF, encoding="latin-1") as file:
         text = file.read()
     for cell, body in re.findall(r"^MACRO (\S+)\n(.*?)^END \1", text, re.MULTILINE | re.DOTALL):
-        sizes[cell] = tuple(
-            round(float(size) * UNITS) for size in re.search(r"SIZE\s+(\S+)\s+BY\s+(\S+)", body).groups()
-        )
+        size = re.search(r"SIZE\s+(\S+)\s+BY\s+(\S+)", body)
+        if size:
+            sizes[cell] = units(size.group(1)), units(size.group(2))
         for pin, ports in re.findall(r"^  PIN (\S+)\n(.*?)^  END \1", body, re.MULTILINE | re.DOTALL):
             metal1 = "".join(re.findall(r"LAYER metal1 ;\n((?:\s+RECT.*\n)+)", ports))
             shapes[cell, pin] = [
-                tuple(round(float(number) * UNITS) for number in rectangle)
-                for rectangle in re.findall(r"RECT\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*;", metal1)
+                (units(x0), units(y0), units(x1), units(y1))
+                for x0, y0, x1, y1 in re.findall(r"RECT\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*;", metal1)
             ]
     return shapes, sizes
 
 
-def placed(rectangle, size, corner, orientation):
+def placed(rectangle: Rectangle, size: tuple[int, int], corner: tuple[int, int], orientation: str) -> Rectangle:
     """A rectangle of a cell where the cell stands."""
     x0, y0, x1, y1 = rectangle
     if orientation in ("S", "FN"):
@@ -84,16 +95,16 @@ def placed(rectangle, size, corner, orientation):
     return x0 + corner[0], y0 + corner[1], x1 + corner[0], y1 + corner[1]
 
 
-def via_to_pin(wires, rectangles):
+def via_to_pin(wires: Route, rectangles: list[Rectangle]) -> Via | None:
     """(0, x, y) where metal2 of a net ends over a pin that its metal1 does not touch, or None."""
 
-    def over(x0, y0, x1, y1, margin):
+    def over(x0: int, y0: int, x1: int, y1: int, margin: float) -> bool:
         return any(
             x0 <= right + margin and left - margin <= x1 and y0 <= top + margin and bottom - margin <= y1
             for left, bottom, right, top in rectangles
         )
 
-    if any(layer == 0 and over(*ends, HALF_WIDTH) for layer, *ends in wires.wires) or any(
+    if any(layer == 0 and over(x0, y0, x1, y1, HALF_WIDTH) for layer, x0, y0, x1, y1 in wires.wires) or any(
         layer == 0 and over(x, y, x, y, HALF_WIDTH) for layer, x, y in wires.vias
     ):
         return None
@@ -102,7 +113,14 @@ def via_to_pin(wires, rectangles):
     return next(((0, x, y) for x, y in sorted(set(points)) if over(x, y, x, y, 0)), None)
 
 
-def missing_vias(netlist, net, wires, text, shapes, sizes):
+def missing_vias(
+    netlist: Netlist,
+    net: str,
+    wires: Route,
+    text: str,
+    shapes: dict[tuple[str, str], list[Rectangle]],
+    sizes: dict[str, tuple[int, int]],
+) -> list[Via]:
     """All vias to add to a net."""
     found = []
     while (via := missing_via(parts(wires))) is not None:
@@ -111,6 +129,8 @@ def missing_vias(netlist, net, wires, text, shapes, sizes):
     kinds = {cell.name: cell.type for cell in netlist.cells}
     for cell, pin in netlist.pins_of()[net]:
         at = re.search(rf"^- {re.escape(cell)} \S+ \+ PLACED \( (-?\d+) (-?\d+) \) (\w+)", text, re.MULTILINE)
+        if not at:
+            raise ToolFailed(f"{netlist.top}: cell {cell} is not placed")
         corner = int(at.group(1)), int(at.group(2))
         rectangles = [
             placed(rectangle, sizes[kinds[cell]], corner, at.group(3)) for rectangle in shapes[kinds[cell], pin]
@@ -121,7 +141,7 @@ def missing_vias(netlist, net, wires, text, shapes, sizes):
     return found
 
 
-def add_missing_vias(netlist, def_file, nets):
+def add_missing_vias(netlist: Netlist, def_file: Path, nets: set[str]) -> int:
     """Adds those of some nets to the DEF file; how many."""
     text = def_file.read_text(encoding="ascii")
     shapes, sizes = pin_shapes()

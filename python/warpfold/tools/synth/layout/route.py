@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Routing by qrouter, and the wires of its DEF file."""
 
+from pathlib import Path
 import re
 from dataclasses import dataclass, field
 
-from .. import synth
+from ...base.errors import ToolFailed
 from .place import LEF, UNITS, tool
+from .netlist import Netlist
 
 
 LAYERS = [f"metal{number}" for number in range(1, 7)]
@@ -17,11 +19,11 @@ VIAS = {name: index for index, name in enumerate(VIA_NAMES)}  # -> index of its 
 class Route:
     """Wires and vias of one net, in DEF units; layers as indices."""
 
-    wires: list = field(default_factory=list)  # (layer, x0, y0, x1, y1), ends in order
-    vias: list = field(default_factory=list)  # (lower layer, x, y)
+    wires: list[tuple[int, int, int, int, int]] = field(default_factory=list)  # (layer, x0, y0, x1, y1), ends in order
+    vias: list[tuple[int, int, int]] = field(default_factory=list)  # (lower layer, x, y)
 
 
-def route(netlist, folder, logs):
+def route(netlist: Netlist, folder: Path, logs: Path) -> tuple[Path, Path]:
     """Routes the DEF file in the folder; (routed DEF file, file of resistances and capacitances)."""
     top = netlist.top
     script = [
@@ -47,31 +49,34 @@ def route(netlist, folder, logs):
     )
     failed = re.findall(r"Final: (.*)", (logs / "qrouter.log").read_text(encoding="latin-1"))
     if not failed or "No failed" not in failed[-1]:
-        raise synth.ToolFailed(f"{top}: qrouter left nets without a route: {failed[-1] if failed else 'no result'}")
+        raise ToolFailed(f"{top}: qrouter left nets without a route: {failed[-1] if failed else 'no result'}")
     return folder / f"{top}_route.def", folder / f"{top}_route.rc"
 
 
-def parse_path(tokens, layer, result):
+def parse_path(tokens: list[str], layer: int, result: Route) -> None:
     """Points and vias behind a layer's name."""
-    x = y = None
+    points: list[tuple[int, int]] = []
     position = 0
     while position < len(tokens):
         if tokens[position] != "(":
             if tokens[position] in VIAS:
-                result.vias.append((VIAS[tokens[position]], x, y))
+                result.vias.append((VIAS[tokens[position]], *points[-1]))
             position += 1
             continue
         close = tokens.index(")", position)
-        new_x, new_y = (old if text == "*" else int(text) for text, old in zip(tokens[position + 1 : close], (x, y)))
-        if x is not None:
-            result.wires.append((layer, min(x, new_x), min(y, new_y), max(x, new_x), max(y, new_y)))
-        x, y, position = new_x, new_y, close + 1
+        # A star stands for what it was at the point before.
+        before = points[-1] if points else (0, 0)
+        x, y = (old if text == "*" else int(text) for text, old in zip(tokens[position + 1 : close], before))
+        if points:
+            result.wires.append((layer, min(before[0], x), min(before[1], y), max(before[0], x), max(before[1], y)))
+        points.append((x, y))
+        position = close + 1
 
 
-def routes(def_file):
+def routes(def_file: Path) -> dict[str, Route]:
     """Net -> Route, with the short stubs that qrouter writes as special nets."""
     text = def_file.read_text(encoding="ascii")
-    result = {}
+    result: dict[str, Route] = {}
     for section in ("NETS", "SPECIALNETS"):
         body = re.search(rf"^{section} \d+ *;?\n(.*?)^END {section}", text, re.MULTILINE | re.DOTALL)
         for net, rest in re.findall(r"^- (\S+)(.*?);$", body.group(1) if body else "", re.MULTILINE | re.DOTALL):
@@ -83,7 +88,7 @@ def routes(def_file):
     return result
 
 
-def length_by_layer(nets):
+def length_by_layer(nets: dict[str, Route]) -> dict[str, float]:
     """Layer -> um of wire. The supplies' stripes are no wires."""
     lengths = dict.fromkeys(LAYERS, 0)
     for net, wires in nets.items():

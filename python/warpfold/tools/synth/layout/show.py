@@ -3,7 +3,9 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
+from ...base.processes import first_match
 from .. import synth
 
 
@@ -11,19 +13,19 @@ KEPT = ("*.gds", "*.png", "*.def", "*.spef", "*.layout.v")
 PACKAGES = ("graywolf", "qrouter", "magic", "netgen-lvs", "klayout", "qflow", "qflow-tech-osu018")
 
 
-def versions():
+def versions() -> dict[str, str]:
     """Tools that name their version, and the packages of those that do not."""
     found = synth.tool_versions(True)
     for package in PACKAGES:
         found[package] = (
-            synth.first_line(["dpkg-query", "-W", "-f", "${Version}", package], r"\S+")
+            first_match(["dpkg-query", "-W", "-f", "${Version}", package], r"\S+")
             if shutil.which("dpkg-query")
             else "unknown"
         )
     return found
 
 
-def keep(work, out):
+def keep(work: Path, out: Path) -> None:
     """Copies results and logs to where the caller wants them."""
     for pattern in KEPT:
         for path in work.glob(pattern):
@@ -34,11 +36,11 @@ def keep(work, out):
         shutil.copyfile(path, out / path.name)
 
 
-def change(before, after):
+def change(before: float, after: float) -> str:
     return f"{after:.2f} ns ({100 * (after - before) / before:+.1f} %)"
 
 
-def path_lines(timing):
+def path_lines(timing: dict[str, Any]) -> list[tuple[str, str]]:
     lines = []
     for name, words in (("worst", "worst path"), ("reg_to_reg", "register to register")):
         if name not in timing:
@@ -54,7 +56,7 @@ def path_lines(timing):
     return lines
 
 
-def clock_lines(clock):
+def clock_lines(clock: dict[str, Any]) -> list[tuple[str, str]]:
     if not clock["buffers"]:
         return [("clock", "no flops, no tree")]
     text = f"{sum(clock['buffers'])} buffers in {len(clock['buffers'])} levels"
@@ -65,7 +67,7 @@ def clock_lines(clock):
     return [("clock tree", text)]
 
 
-def power_lines(power):
+def power_lines(power: dict[str, Any]) -> list[tuple[str, str]]:
     if "none" in power:
         return [("power", f"none: {power['none']}")]
     watts, without = power["power_mw"], power["without_wires"]
@@ -79,7 +81,7 @@ def power_lines(power):
     ]
 
 
-def check_lines(row):
+def check_lines(row: dict[str, Any]) -> list[tuple[str, str]]:
     rules = row["drc"]
     lines = [("design rules (magic)", "clean" if not rules else f"{len(rules)} violations")]
     lines += [("", f"{entry['rule']} at {entry['x_um']}, {entry['y_um']} um") for entry in rules]
@@ -92,7 +94,7 @@ def check_lines(row):
     return lines
 
 
-def print_result(result, out):
+def print_result(result: dict[str, Any], out: Path) -> None:
     row = result["rows"][0]
     width, height = row["die_um"]
     lines = [

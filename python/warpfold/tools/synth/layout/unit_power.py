@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Power of a laid-out unit on the requests of a trace: as scripts/power.sh measures it, with wires and clock tree."""
+"""Power of a laid-out unit on the requests of a trace: as `warpfold power` measures it, with wires and clock tree."""
 
+import argparse
 from pathlib import Path
 
 from .. import power, synth
+from ..synth import Kind, Row, Top
+from .netlist import Netlist
 
 
-def scope_of(top):
+def scope_of(top: Top) -> tuple[Kind, str] | None:
     """(kind, instance inside arc_subcore) of a module that the recorded requests can drive, or None."""
     if top.kind:
         return top.kind, ""
@@ -16,7 +19,7 @@ def scope_of(top):
     return None
 
 
-def reason_for_none(top, arguments):
+def reason_for_none(top: Top, arguments: argparse.Namespace) -> str:
     """Why there is no power, or an empty text."""
     if arguments.no_power:
         return "left out by --no-power"
@@ -26,16 +29,24 @@ def reason_for_none(top, arguments):
         return "the recorded requests drive the reduction unit or a whole sub-core"
     if arguments.foreign or arguments.file_list:
         return "the recorded requests drive this project's RTL"
-    if not arguments.unit_stimulus:
-        return "no program that turns a trace into requests; scripts/layout.sh builds it"
     return ""
 
 
-def unit_power(top, netlist, files, period_ns, arguments, library, folder):
+def unit_power(
+    top: Top,
+    netlist: Netlist,
+    files: dict[str, Path],
+    period_ns: float,
+    arguments: argparse.Namespace,
+    library: Path,
+    folder: Path,
+) -> Row:
     """The part of the result, with `none` and the reason where there is none."""
     if reason := reason_for_none(top, arguments):
         return {"none": reason}
-    kind, scope = scope_of(top)
+    where = scope_of(top)
+    assert where is not None
+    kind, scope = where
     driven = synth.Top(top.name, top.module, kind=kind)
     arguments.trace = arguments.trace or str(power.TRACE)
     arguments.output_pins = power.output_pins([library])
@@ -43,8 +54,8 @@ def unit_power(top, netlist, files, period_ns, arguments, library, folder):
         files["verilog"], driven, power.driven_kind(kind), arguments, library, folder / "power", scope
     )
     whole = [Path(synth.DEFAULT_LIBERTY)]  # the merged library has no power tables
-    parts, shares = {}, {"with_wires": files["spef"], "without_wires": ""}
-    for name, spef in shares.items():
+    parts = {}
+    for name, spef in (("with_wires", str(files["spef"])), ("without_wires", "")):
         powers = power.cell_power(files["verilog"], driven, whole, period_ns, folder, spef)
         parts[name] = add_up(netlist, driven, toggles, powers, arguments, files)
     row = power.result_row(parts["with_wires"], counts, period_ns, arguments)
@@ -55,7 +66,14 @@ def unit_power(top, netlist, files, period_ns, arguments, library, folder):
     return row
 
 
-def add_up(netlist, top, toggles, powers, arguments, files):
+def add_up(
+    netlist: Netlist,
+    top: Top,
+    toggles: dict[str, int],
+    powers: dict[str, tuple[float, float, float, float]],
+    arguments: argparse.Namespace,
+    files: dict[str, Path],
+) -> dict[str, float]:
     """Power by part. OpenSTA itself lets the clock's nets toggle, so the tree's buffers count as they are; but once a
     cycle, where a clock rises and falls."""
     buffers = {cell.name for cell in netlist.cells if cell.pins.get("Y", "").startswith("clock_")}

@@ -6,10 +6,11 @@ every neighbour as if it stood still, spread over the tree as qrouter spreads it
 no neighbours.
 """
 
+from pathlib import Path
 import re
 from dataclasses import dataclass, field
 
-from .netlist import verilog_name
+from .netlist import Netlist, verilog_name
 
 
 LEAST_OHM = 0.001
@@ -22,10 +23,10 @@ class Node:
     ohm: float
     farad: float  # in any unit
     pin: str = ""
-    below: list = field(default_factory=list)
+    below: "list[Node]" = field(default_factory=list)
 
 
-def parse_tree(tokens):
+def parse_tree(tokens: list[str]) -> Node:
     """`( ohm pF pin , ( ... ) )` or `( ohm pF ( ... ) , ( ... ) )`, the opening bracket taken off; a Node."""
     node = Node(float(tokens.pop(0)), float(tokens.pop(0)))
     while (token := tokens.pop(0)) != ")":
@@ -36,7 +37,7 @@ def parse_tree(tokens):
     return node
 
 
-def read_trees(path):
+def read_trees(path: Path) -> dict[str, tuple[str, list[Node]]]:
     """Net -> (driver, [Node]) from qrouter's file."""
     result = {}
     for line in path.read_text(encoding="ascii").splitlines():
@@ -52,15 +53,15 @@ def read_trees(path):
     return result
 
 
-def total(nodes):
+def total(nodes: list[Node]) -> float:
     return sum(node.farad + total(node.below) for node in nodes)
 
 
-def pins_in(nodes):
+def pins_in(nodes: list[Node]) -> list[str]:
     return [pin for node in nodes for pin in ([node.pin] if node.pin else []) + pins_in(node.below)]
 
 
-def pin_name(name):
+def pin_name(name: str) -> str:
     """`CELL_3/A` or `PIN/port<1>` in SPEF."""
     owner, _, pin = name.partition("/")
     return verilog_name(pin) if owner == "PIN" else f"{owner}:{pin}"
@@ -69,11 +70,13 @@ def pin_name(name):
 class Spef:
     """The file, net by net. What has no tree of all its pins has its capacitance in one place."""
 
-    def __init__(self, netlist, trees, capacitance):
+    def __init__(
+        self, netlist: Netlist, trees: dict[str, tuple[str, list[Node]]], capacitance: dict[str, float]
+    ) -> None:
         self.netlist, self.trees, self.capacitance = netlist, trees, capacitance
-        self.lumped = []
+        self.lumped: list[str] = []
 
-    def write(self, path):
+    def write(self, path: Path) -> None:
         lines = [
             '*SPEF "IEEE 1481-1998"',
             f'*DESIGN "{self.netlist.top}"',
@@ -106,7 +109,7 @@ class Spef:
             lines += self.net_lines(net, connections, names)
         path.write_text("\n".join([*lines, ""]), encoding="ascii")
 
-    def net_lines(self, net, connections, names):
+    def net_lines(self, net: str, connections: list[str], names: set[str]) -> list[str]:
         name = verilog_name(net)
         farad = self.capacitance.get(net, 0.0)
         caps, resistors = [], []
@@ -114,7 +117,7 @@ class Spef:
         if total(nodes) > 0 and {driver, *pins_in(nodes)} == names:
             scale, counter = farad / total(nodes), [0]
 
-            def walk(node, before):
+            def walk(node: Node, before: str) -> None:
                 if node.pin:
                     here = pin_name(node.pin)
                 else:
@@ -134,15 +137,15 @@ class Spef:
             first, *others = sorted(map(pin_name, names))
             caps.append((first, farad))
             resistors += [f"{first} {other} {LEAST_OHM}" for other in others]
-        sums = {}
-        for node, value in caps:
-            sums[node] = sums.get(node, 0.0) + value
+        sums: dict[str, float] = {}
+        for point, value in caps:
+            sums[point] = sums.get(point, 0.0) + value
         return [
             f"*D_NET {name} {farad:.6g}",
             "*CONN",
             *connections,
             "*CAP",
-            *(f"{index + 1} {node} {value:.6g}" for index, (node, value) in enumerate(sums.items())),
+            *(f"{index + 1} {point} {value:.6g}" for index, (point, value) in enumerate(sums.items())),
             "*RES",
             *(f"{index + 1} {line}" for index, line in enumerate(resistors)),
             "*END",

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the input ports of arc_subcore see while the lanes of a trace go through the unit:
-// one line of hexadecimal digits for each cycle, for $readmemh. From the most significant bit on:
-// rf_bin_i, rf_data_i (as wide as the kind reads), rf_ready_i, lsu_room_i, req_words_i, req_tag_i,
-// req_addr_i, req_mask_i, req_valid_i.
+// warpfold stimulus, which the tools run: prints what the input ports of arc_subcore see while the
+// lanes of a trace go through the unit: one line of hexadecimal digits for each cycle, for
+// $readmemh. From the most significant bit on: rf_bin_i, rf_data_i (as wide as the kind reads),
+// rf_ready_i, lsu_room_i, req_words_i, req_tag_i, req_addr_i, req_mask_i, req_valid_i.
 //
-//   unit_stimulus TRACE.wft KIND|FILE.so CYCLES STALL [SCHEDULER]
-//
-// STALL is the share of cycles in which the memory queue has no room; reads are refused in half as
-// many. The golden unit of the kind answers, or the unit of the shared object (unit_library.hpp),
-// which keeps any timing; each event of the trace becomes the requests that it was on the GPU.
+// The stall is the share of cycles in which the memory queue has no room; reads are refused in half
+// as many. The golden unit of the kind answers, or the unit of the shared object
+// (unit_library.hpp), which keeps any timing; each event of the trace becomes the requests that it
+// was on the GPU.
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -22,12 +20,13 @@
 #include <utility>
 #include <vector>
 
+#include "model/cli/command.hpp"
 #include "model/unit/lockstep.hpp"
 #include "model/unit/scoreboard.hpp"
 #include "model/unit/trace_requests.hpp"
 #include "model/unit/unit_library.hpp"
 
-namespace warpfold {
+namespace warpfold::cli {
 namespace {
 
 constexpr int kAddrBits = 48;
@@ -155,23 +154,30 @@ class Surroundings {
   BackPressure ready_;
 };
 
-int run(const char* trace, std::string_view unit, const char* cycles, const char* stall,
-        const char* scheduler) {
+struct StimulusArguments {
+  std::string trace;
+  std::string unit;
+  std::uint64_t cycles = 0;
+  double stall = 0;
+  std::string scheduler;
+};
+
+int print_stimulus(const StimulusArguments& arguments) {
   std::optional<UnitLibrary> library;
   UnitDeclaration declaration;
   std::unique_ptr<ArcUnit> made;
-  if (unit.ends_with(".so")) {
-    library.emplace(std::string(unit));
+  if (arguments.unit.ends_with(".so")) {
+    library.emplace(arguments.unit);
     declaration = library->declaration();
     made = library->make();
   } else {
-    const UnitKind kind = parse_unit_kind(unit);
+    const UnitKind kind = parse_unit_kind(arguments.unit);
     declaration = unit_declaration(kind);
-    made = make_unit(UnitModel::kGolden, kind, scheduler);
+    made = make_unit(UnitModel::kGolden, kind, arguments.scheduler);
   }
-  RecordingUnit recorded(std::move(made), std::strtoull(cycles, nullptr, 10));
-  Surroundings around(recorded, declaration, std::atof(stall));
-  const trace::Reader reader(trace);
+  RecordingUnit recorded(std::move(made), arguments.cycles);
+  Surroundings around(recorded, declaration, arguments.stall);
+  const trace::Reader reader(arguments.trace);
   RequestVisitor visitor;
   visitor.request = [&around](const AtomredRequest& request, const RequestPlace&) {
     around.send(request);
@@ -181,24 +187,31 @@ int run(const char* trace, std::string_view unit, const char* cycles, const char
     visit_requests(reader, {.words = declaration.ports.max_words, .type = declaration.promise.adds},
                    visitor);
   } catch (const Enough&) {
-    return 0;
+    return kDone;
   }
-  std::fputs("unit_stimulus: the trace has fewer cycles\n", stderr);
-  return 1;
+  throw UsageError(arguments.trace + ": has fewer cycles");
 }
 
 }  // namespace
-}  // namespace warpfold
 
-int main(int argc, char** argv) {
-  if (argc != 5 && argc != 6) {
-    std::fputs("usage: unit_stimulus TRACE.wft KIND|FILE.so CYCLES STALL [SCHEDULER]\n", stderr);
-    return 2;
-  }
-  try {
-    return warpfold::run(argv[1], argv[2], argv[3], argv[4], argc == 6 ? argv[5] : "");
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "unit_stimulus: %s\n", error.what());
-    return 2;
-  }
+void add_stimulus(CLI::App& app, Command& command) {
+  auto arguments = std::make_shared<StimulusArguments>();
+  CLI::App* stimulus = app.add_subcommand(
+      "stimulus", "Print what the inputs of a unit see while a trace goes through");
+  stimulus->group("");  // for the tools
+  stimulus->add_option("TRACE", arguments->trace, "Warp atomic trace (.wft) with values")
+      ->required();
+  stimulus->add_option("UNIT", arguments->unit, "Kind, or a unit as a shared object")->required();
+  stimulus->add_option("CYCLES", arguments->cycles, "Lines to print")
+      ->required()
+      ->check(CLI::PositiveNumber);
+  stimulus
+      ->add_option("STALL", arguments->stall, "Share of cycles without room in the memory queue")
+      ->required()
+      ->check(CLI::Range(0.0, 1.0));
+  stimulus->add_option("SCHEDULER", arguments->scheduler, "Rule of the scheduler");
+  stimulus->callback(
+      [arguments, &command] { command = [arguments] { return print_stimulus(*arguments); }; });
 }
+
+}  // namespace warpfold::cli

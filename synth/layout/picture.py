@@ -14,7 +14,7 @@ LAYER = (
 )
 
 
-def layer_file():
+def layer_file() -> str:
     """Without a window klayout takes colours from a file alone."""
     handle, path = tempfile.mkstemp(suffix=".lyp")
     with os.fdopen(handle, "w", encoding="ascii") as file:
