@@ -6,7 +6,6 @@ arc_addr_match.sv
 arc_scheduler.sv
 arc_congestion.sv
 arc_scheduler_groups.sv
-arc_fp32_align_staged.sv
 arc_fp_align.sv
 arc_fp_adder.sv
 arc_bin_max.sv
@@ -17,12 +16,12 @@ arc_fused_sum.sv
 arc_fused_round.sv
 arc_reduction_fused.sv
 arc_reduction_serial.sv
-arc_reduction_pipelined.sv
 arc_word_sequencer.sv
 arc_paired_fetch.sv
 arc_paired_align.sv
 arc_paired_sum.sv
 arc_paired_round.sv
 arc_reduction_paired.sv
-arc_merge_buffer.sv
+arc_reduction.sv
+arc_unit.sv
 arc_subcore.sv

@@ -6,12 +6,19 @@
 //   ARC_ASSERT_NEXT(Name, Trigger, Cond)    Cond holds at the edge after one at which Trigger held
 //   ARC_ASSUME_NEXT(Name, Trigger, Cond)    the same, as a promise of the environment
 //   ARC_ASSERT_COMB(Name, Cond)             Cond holds whenever the logic has settled; no clock
+//   ARC_REFUSE(Reason, Cond)                stops the elaboration if Cond, of parameters, is true
 //
 // Name is a claim in words and unique in its module. The clock is clk_i, the reset rst_ni. The
 // concurrent form with `disable iff` keeps rst_ni a purely asynchronous net. _NEXT arms a flop of
 // its own that the reset clears, so nothing is compared with a value from before or during reset.
 `ifndef ARC_ASSERT_SVH
 `define ARC_ASSERT_SVH
+
+// Every tool stops at a module that there is not, and prints its name. Not all know $error.
+`define ARC_REFUSE(Reason, Cond) \
+  if (Cond) begin : g_refused_``Reason \
+    Reason u_there_is_no_such_module (); \
+  end
 
 `ifdef FORMAL
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// IEEE 754 adder, round to nearest even, combinational or in four stages: of single precision, or
-// without stages of another width, such as binary16.
+// IEEE 754 adder, round to nearest even: of single precision, or of another width, such as binary16.
 //
-// Contract: sum_o = a_i + b_i, commutative bit for bit, no flags; of this cycle's operands, or with
-// Pipelined of those three cycles ago, a new pair in every cycle. Every NaN result is all ones but
-// for its sign (7fffffff), also for infinity minus infinity. An exact zero from unlike signs is +0;
-// -0 + -0 is -0.
+// Contract: combinational. sum_o = a_i + b_i, commutative bit for bit, no flags. Every NaN result is
+// all ones but for its sign (7fffffff), also for infinity minus infinity. An exact zero from unlike
+// signs is +0; -0 + -0 is -0.
 // With FlushSubnormals a subnormal operand counts as zero of its sign, and a sum below the normal
 // range becomes zero with the sign of the exact sum. (Such a sum is a multiple of the smallest
 // subnormal and therefore exact, so before or after rounding makes no difference.)
@@ -17,23 +15,16 @@
 //     bit      27     26 ......... 4  3      2      1      0
 //            carry  | significand (24)     | guard  round  sticky
 //                     (27 is the carry of like signs; normalisation moves the leading one there)
-//
-// The four stages: compare, swap, align by less than 8; align by multiples of 8, add; normalise;
-// round, pack. What crosses a cut has the prefix s1_, s2_ or s3_: a flop, or a wire where there are
-// no stages. No stage has a reset or a hold.
 
 `include "arc_assert.svh"
 
 module arc_fp_adder #(
   // 1: subnormal operands and results count as zero. 0: gradual underflow.
   parameter int FlushSubnormals = 1,
-  // 1: four stages, cut by flops; of FP32 alone. 0: combinational, and smaller.
-  parameter int Pipelined = 0,
   // bits of the exponent, of the fraction
   parameter int ExpWidth = arc_pkg::ExpWidth,
   parameter int FracWidth = arc_pkg::FracWidth
 ) (
-  input  logic                        clk_i,  // without stages not used
   // operands
   input  logic [ExpWidth+FracWidth:0] a_i,
   input  logic [ExpWidth+FracWidth:0] b_i,
@@ -95,64 +86,23 @@ module arc_fp_adder #(
   logic sticky;
   logic [SigWidth+1:0] aligned;  // significand, guard, round
 
-  logic s1_subtract, s1_sign, s1_hidden, s1_max;
-  logic [ExpWidth-1:0] s1_exp;
-  logic [FracWidth-1:0] s1_frac;
+  logic subtract, is_max;
 
-  if (Pipelined != 0) begin : g_align_in_stages
-    logic s1_little_sign;
+  arc_fp_align #(
+    .FlushSubnormals(FlushSubnormals),
+    .ExpWidth       (ExpWidth),
+    .FracWidth      (FracWidth)
+  ) u_align (
+    .big_exp_i      (big_exp),
+    .little_exp_i   (little_exp),
+    .little_hidden_i(little_hidden),
+    .little_frac_i  (little[FracWidth-1:0]),
+    .aligned_o      (aligned),
+    .sticky_o       (sticky)
+  );
 
-    arc_fp32_align_staged #(
-      .FlushSubnormals(FlushSubnormals)
-    ) u_align (
-      .clk_i          (clk_i),
-      .a_exp_i        (a_i[MagWidth-1:FracWidth]),
-      .b_exp_i        (b_i[MagWidth-1:FracWidth]),
-      .swap_i         (swap),
-      .little_hidden_i(little_hidden),
-      .little_frac_i  (little[FracWidth-1:0]),
-      .aligned_o      (aligned),
-      .sticky_o       (sticky)
-    );
-
-    always_ff @(posedge clk_i) begin
-      s1_sign <= big_sign;
-      s1_little_sign <= swap ? a_i[MagWidth] : b_i[MagWidth];
-      s1_hidden <= big_hidden;
-      s1_exp <= big_exp;
-      s1_frac <= big[FracWidth-1:0];
-    end
-
-    always_comb begin
-      s1_subtract = s1_sign ^ s1_little_sign;
-      s1_max = s1_exp == ExpMax;
-    end
-  end else begin : g_align
-    logic unused_clk;
-    assign unused_clk = clk_i;
-
-    arc_fp_align #(
-      .FlushSubnormals(FlushSubnormals),
-      .ExpWidth       (ExpWidth),
-      .FracWidth      (FracWidth)
-    ) u_align (
-      .big_exp_i      (big_exp),
-      .little_exp_i   (little_exp),
-      .little_hidden_i(little_hidden),
-      .little_frac_i  (little[FracWidth-1:0]),
-      .aligned_o      (aligned),
-      .sticky_o       (sticky)
-    );
-
-    always_comb begin
-      s1_subtract = a_i[MagWidth] ^ b_i[MagWidth];
-      s1_sign = big_sign;
-      s1_hidden = big_hidden;
-      s1_exp = big_exp;
-      s1_max = big[MagWidth-1:FracWidth] == ExpMax;
-      s1_frac = big[FracWidth-1:0];
-    end
-  end
+  assign subtract = a_i[MagWidth] ^ b_i[MagWidth];
+  assign is_max = big[MagWidth-1:FracWidth] == ExpMax;
 
   // ------------------------------------------------------------------------------------------
   // Add or subtract
@@ -166,42 +116,13 @@ module arc_fp_adder #(
   logic [2:0] low;  // guard, round, sticky
 
   always_comb begin
-    sig_sum = {1'b0, s1_hidden, s1_frac, 1'b1}
-            + {1'b0, aligned[SigWidth+1:2] ^ {SigWidth{s1_subtract}},
-               s1_subtract && aligned[1:0] == '0 && !sticky};
-    carry = sig_sum[SigWidth+1] & ~s1_subtract;
-    low[2] = aligned[1] ^ (s1_subtract & (aligned[0] | sticky));
-    low[1] = aligned[0] ^ (s1_subtract & sticky);
+    sig_sum = {1'b0, big_hidden, big[FracWidth-1:0], 1'b1}
+            + {1'b0, aligned[SigWidth+1:2] ^ {SigWidth{subtract}},
+               subtract && aligned[1:0] == '0 && !sticky};
+    carry = sig_sum[SigWidth+1] & ~subtract;
+    low[2] = aligned[1] ^ (subtract & (aligned[0] | sticky));
+    low[1] = aligned[0] ^ (subtract & sticky);
     low[0] = sticky;
-  end
-
-  logic s2_subtract, s2_sign, s2_frac_any, s2_max, s2_carry;
-  logic [ExpWidth-1:0] s2_exp;
-  logic [SigWidth-1:0] s2_sig;
-  logic [2:0] s2_low;
-
-  if (Pipelined != 0) begin : g_cut2
-    always_ff @(posedge clk_i) begin
-      s2_subtract <= s1_subtract;
-      s2_sign <= s1_sign;
-      s2_frac_any <= s1_frac != '0;
-      s2_max <= s1_max;
-      s2_exp <= s1_exp;
-      s2_carry <= carry;
-      s2_sig <= sig_sum[SigWidth:1];
-      s2_low <= low;
-    end
-  end else begin : g_wires2
-    always_comb begin
-      s2_subtract = s1_subtract;
-      s2_sign = s1_sign;
-      s2_frac_any = s1_frac != '0;
-      s2_max = s1_max;
-      s2_exp = s1_exp;
-      s2_carry = carry;
-      s2_sig = sig_sum[SigWidth:1];
-      s2_low = low;
-    end
   end
 
   // ------------------------------------------------------------------------------------------
@@ -213,8 +134,8 @@ module arc_fp_adder #(
   logic [WorkWidth-1:0] norm;
 
   always_comb begin
-    norm = {s2_carry, s2_sig, s2_low};
-    room = s2_exp;
+    norm = {carry, sig_sum[SigWidth:1], low};
+    room = big_exp;
     shift = '0;
     for (int s = ShiftBits - 1; s >= 0; s--) begin
       if ((norm >> (WorkWidth - (1 << s))) == '0 &&
@@ -223,33 +144,6 @@ module arc_fp_adder #(
         room = room - ExpWidth'(1 << s);
         shift[s] = 1'b1;
       end
-    end
-  end
-
-  logic s3_subtract, s3_sign, s3_frac_any, s3_max;
-  logic [ShiftBits-1:0] s3_shift;
-  logic [ExpWidth-1:0] s3_exp;
-  logic [WorkWidth-1:0] s3_norm;
-
-  if (Pipelined != 0) begin : g_cut3
-    always_ff @(posedge clk_i) begin
-      s3_subtract <= s2_subtract;
-      s3_sign <= s2_sign;
-      s3_frac_any <= s2_frac_any;
-      s3_max <= s2_max;
-      s3_exp <= s2_exp;
-      s3_shift <= shift;
-      s3_norm <= norm;
-    end
-  end else begin : g_wires3
-    always_comb begin
-      s3_subtract = s2_subtract;
-      s3_sign = s2_sign;
-      s3_frac_any = s2_frac_any;
-      s3_max = s2_max;
-      s3_exp = s2_exp;
-      s3_shift = shift;
-      s3_norm = norm;
     end
   end
 
@@ -268,10 +162,10 @@ module arc_fp_adder #(
 
   always_comb begin
     {exp_borrow, exp_less_one} =
-        {1'b0, s3_exp} - {{(ExpWidth + 1 - ShiftBits) {1'b0}}, s3_shift};
-    leading_one = s3_norm[WorkWidth-1] | (FlushSubnormals != 0);
-    round_up = s3_norm[3] & (s3_norm[4] | (s3_norm[2:0] != '0));
-    rounded = {exp_less_one, s3_norm[WorkWidth-2:4], 1'b1}
+        {1'b0, big_exp} - {{(ExpWidth + 1 - ShiftBits) {1'b0}}, shift};
+    leading_one = norm[WorkWidth-1] | (FlushSubnormals != 0);
+    round_up = norm[3] & (norm[4] | (norm[2:0] != '0));
+    rounded = {exp_less_one, norm[WorkWidth-2:4], 1'b1}
             + {{(ExpWidth - 1) {1'b0}}, leading_one, {FracWidth{1'b0}}, round_up};
   end
 
@@ -285,27 +179,24 @@ module arc_fp_adder #(
 
   always_comb begin
     if (FlushSubnormals != 0) begin
-      is_exact_zero = !s3_norm[WorkWidth-1] || s3_exp == '0;
-      is_zero = !s3_norm[WorkWidth-1] || exp_borrow;
+      is_exact_zero = !norm[WorkWidth-1] || big_exp == '0;
+      is_zero = !norm[WorkWidth-1] || exp_borrow;
     end else begin
-      is_exact_zero = s3_norm == '0;
+      is_exact_zero = norm == '0;
       is_zero = is_exact_zero;
     end
     // Among unlike signs with the largest exponent only infinities cancel to nothing, or equal
     // NaNs.
-    is_nan = s3_max && (s3_frac_any || (s3_subtract && is_exact_zero));
-    is_huge = s3_max || rounded[MagWidth:FracWidth+1] == ExpMax;
-    sum_exp = (rounded[MagWidth:FracWidth+1] & {ExpWidth{!is_zero}}) | {ExpWidth{s3_max}};
+    is_nan = is_max && (big[FracWidth-1:0] != '0 || (subtract && is_exact_zero));
+    is_huge = is_max || rounded[MagWidth:FracWidth+1] == ExpMax;
+    sum_exp = (rounded[MagWidth:FracWidth+1] & {ExpWidth{!is_zero}}) | {ExpWidth{is_max}};
     sum_frac = (rounded[FracWidth:1] & {FracWidth{!(is_zero || is_huge)}}) | {FracWidth{is_nan}};
-    sum_o = {s3_sign & ~is_nan & ~(s3_subtract & is_exact_zero), sum_exp, sum_frac};
+    sum_o = {big_sign & ~is_nan & ~(subtract & is_exact_zero), sum_exp, sum_frac};
   end
 
   // ------------------------------------------------------------------------------------------
   // Assertions
   // ------------------------------------------------------------------------------------------
-
-  // Flops start with anything, so what holds of a pair of operands does not hold behind a cut until
-  // it has been filled. With stages, the proof of the sum stands in for those.
 
   logic sum_exp_is_max, sum_frac_is_zero;
   assign sum_exp_is_max = sum_exp == ExpMax;
@@ -313,22 +204,13 @@ module arc_fp_adder #(
 
   `ARC_ASSERT_COMB(LargeIsNotSmaller, big >= little)
   `ARC_ASSERT_COMB(DifferenceIsNotNegative,
-                   Pipelined != 0 || !s1_subtract || sig_sum[SigWidth+1])
+                   !subtract || sig_sum[SigWidth+1])
   `ARC_ASSERT_COMB(NanIsCanonical,
-                   Pipelined != 0 || !sum_exp_is_max || sum_frac_is_zero ||
+                   !sum_exp_is_max || sum_frac_is_zero ||
                    sum_o == {1'b0, {MagWidth{1'b1}}})
   `ARC_ASSERT_COMB(NoSubnormalWhenFlushing,
-                   Pipelined != 0 || FlushSubnormals == 0 || sum_exp != '0 || sum_frac_is_zero)
+                   FlushSubnormals == 0 || sum_exp != '0 || sum_frac_is_zero)
   `ARC_ASSERT_COMB(GradualUnderflowNeverBorrows,
-                   Pipelined != 0 || FlushSubnormals != 0 || !exp_borrow)
-
-  // Icarus has no messages at elaboration.
-`ifndef SYNTHESIS
-`ifndef __ICARUS__
-  if (Pipelined != 0 && (ExpWidth != arc_pkg::ExpWidth || FracWidth != arc_pkg::FracWidth)) begin : g_no_stages
-    $error("Pipelined: there are stages for FP32 alone");
-  end
-`endif
-`endif
+                   FlushSubnormals != 0 || !exp_borrow)
 
 endmodule

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alignment of the combinational adder: the little operand's significand under the big one's.
+// Alignment of the adder: the little operand's significand under the big one's.
 //
 // Contract: combinational. aligned_o is the significand shifted right by big_exp_i - little_exp_i,
 // which is not negative, with two places below its last one; sticky_o tells whether any bit was
 // shifted out below those. From 2^ShiftBits places on (32 of FP32, 16 of binary16) the little operand
 // is dropped without a trace: below a quarter of the last place of the big one it cannot change a sum
 // that is rounded to nearest. A subnormal has no hidden bit and, where it counts, exponent 1.
-//
-// arc_fp32_align_staged does the same in two stages, faster and with more gates.
 
 module arc_fp_align #(
   // 1: a subnormal counts as zero

@@ -3,8 +3,8 @@
 //
 // Contract: rf_data_i and read_i, the banks that were read, give neg_o, term_o and flags_o in the
 // next cycle, with the largest bin of the transaction, max_bin_i, of that cycle. A value is cut to
-// WindowWidth bits, of which the top one has the last exponent of the largest bin; a larger value is
-// not expected. Bank b's term and neg_o[b] together are 2^WindowWidth plus the value, in units of the
+// Window bits, of which the top one has the last exponent of the largest bin; a larger value is
+// not expected. Bank b's term and neg_o[b] together are 2^Window plus the value, in units of the
 // lowest bit. A bank that was not read has the value zero and no flag.
 //
 // unpack: a value is its significand with the sign's complement, everywhere within its bin, and
@@ -12,10 +12,7 @@
 // align: from its bin to the largest. The registers between have no reset and no hold.
 
 module arc_fused_align #(
-  // 1: subnormal values count as zero. 0: gradual underflow.
-  parameter int FlushSubnormals = 1,
-  // bits kept of a value, from the top of the largest bin down
-  parameter int WindowWidth = 44
+  localparam int Window = arc_pkg::FusedWindow
 ) (
   input  logic                                         clk_i,
   // unpack stage: a word of each bank, whether it was read
@@ -24,7 +21,7 @@ module arc_fused_align #(
   // align stage, one cycle later
   input  logic [arc_pkg::BinWidth-1:0]                 max_bin_i,
   output logic [arc_pkg::Banks-1:0]                    neg_o,    // sign: the one that a term lacks
-  output logic [arc_pkg::Banks*(WindowWidth+1)-1:0]    term_o,
+  output logic [arc_pkg::Banks*(Window+1)-1:0]         term_o,
   output logic [3:0]                                   flags_o   // NaN, +inf, -inf, one without sign
 );
 
@@ -45,7 +42,7 @@ module arc_fused_align #(
     logic sign, hidden, exp_max, frac_any, neg_q, far;
     logic [FineWidth-1:0] fine, fine_q;
     logic [BinWidth-1:0] bin_q, down;
-    logic [WindowWidth-1:0] coarse;
+    logic [Window-1:0] coarse;
 
     always_comb begin
       word = rf_data_i[DataWidth*b +: DataWidth] & {DataWidth{read_i[b]}};
@@ -57,9 +54,8 @@ module arc_fused_align #(
       is_pos_inf[b] = exp_max && !frac_any && !sign;
       is_neg_inf[b] = exp_max && !frac_any && sign;
       is_pos[b] = read_i[b] && !sign;
-      fine = {{hidden, word[FracWidth-1:0] & {FracWidth{hidden || FlushSubnormals == 0}}} ^
+      fine = {{hidden, word[FracWidth-1:0] & {FracWidth{hidden}}} ^
               {SigWidth{sign}}, {(FineWidth - SigWidth) {sign}}};
-      if (FlushSubnormals == 0 && !hidden) word[FracWidth] = 1'b1;  // exponent of a subnormal
       for (int s = 0; s < BinShift; s++) begin
         if (!word[FracWidth+s]) begin
           fine = (fine >> (1 << s)) | ({FineWidth{sign}} & ~({FineWidth{1'b1}} >> (1 << s)));
@@ -76,11 +72,11 @@ module arc_fused_align #(
     always_comb begin
       down = max_bin_i - bin_q;
       far = down[BinWidth-1:3] != '0;  // known last
-      coarse = {fine_q, {(WindowWidth - FineWidth) {neg_q}}};
-      if (down[0]) coarse = {{8{neg_q}}, coarse[WindowWidth-1:8]};
-      if (down[1]) coarse = {{16{neg_q}}, coarse[WindowWidth-1:16]};
-      if (down[2] || far) coarse = {{32{neg_q}}, coarse[WindowWidth-1:32]};
-      if (far) coarse[WindowWidth-33:0] = {(WindowWidth - 32) {neg_q}};
+      coarse = {fine_q, {(Window - FineWidth) {neg_q}}};
+      if (down[0]) coarse = {{8{neg_q}}, coarse[Window-1:8]};
+      if (down[1]) coarse = {{16{neg_q}}, coarse[Window-1:16]};
+      if (down[2] || far) coarse = {{32{neg_q}}, coarse[Window-1:32]};
+      if (far) coarse[Window-33:0] = {(Window - 32) {neg_q}};
     end
 
     // Above the window stands the sign with its complement, which is one too many of its weight in
@@ -88,7 +84,7 @@ module arc_fused_align #(
     // Above the window stands the sign with its complement, which is one too many of its weight in
     // every value; the sum takes Banks of them away.
     assign neg_o[b] = neg_q;
-    assign term_o[(WindowWidth+1)*b +: WindowWidth+1] = {~neg_q, coarse};
+    assign term_o[(Window+1)*b +: Window+1] = {~neg_q, coarse};
   end
 
   always_ff @(posedge clk_i) begin

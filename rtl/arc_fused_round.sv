@@ -5,18 +5,14 @@
 // of the top place, and flags_i give data_o two cycles later, if keep_i was high in the cycle between.
 // data_o stays until the next such cycle; it is zero without valid_i. It is the sum, rounded once to
 // nearest even; 7fffffff with a NaN or infinities of both signs, else an infinity if there is one. An
-// exact zero is +0, but -0 if no value was without sign. With FlushSubnormals a sum below the normal
-// range becomes the zero of its sign; otherwise it is exact.
+// exact zero is +0, but -0 if no value was without sign. A sum below the normal range becomes the
+// zero of its sign.
 //
 // count: places of the magnitude before its leading one. normalise: leading one to the top. Then
 // round and pack. The registers between have no reset.
 
 module arc_fused_round #(
-  // 1: subnormal sums count as zero. 0: gradual underflow.
-  parameter int FlushSubnormals = 1,
-  // bits kept of a value
-  parameter int WindowWidth = 44,
-  localparam int SumWidth = WindowWidth + 6
+  localparam int SumWidth = arc_pkg::FusedWindow + 6
 ) (
   input  logic                          clk_i,
   // count stage
@@ -36,7 +32,7 @@ module arc_fused_round #(
   localparam int BinShift = arc_pkg::BinShift;
   localparam int MagWidth = SumWidth - 1;
   localparam int LzcWidth = 6;                      // $clog2(MagWidth + 1)
-  localparam logic [BinShift-1:0] ExpLow = 3'b100;  // 7 + 5, modulo 8
+  localparam logic [BinShift-1:0] ExpLow = 3'b100;  // 7 + 5, less 8
 
   // ------------------------------------------------------------------------------------------
   // Count
@@ -47,8 +43,9 @@ module arc_fused_round #(
   logic norm_neg_q;
   logic [MagWidth-1:0] mag, norm_mag_q;
   logic [LzcWidth-1:0] lzc, norm_shift_q;
-  logic [ExpWidth:0] norm_exp;              // signed
-  logic [ExpWidth-BinShift:0] norm_exp_q;   // its lowest bits are ExpLow
+  // Exponent of a leading one at the top of mag, less its lowest bits, which are ExpLow: 5 above the
+  // top of the window, which is the last exponent of the bin.
+  logic [ExpWidth-BinShift:0] norm_exp_q;
   logic [3:0] norm_flags_q;
 
   always_comb begin : count
@@ -62,20 +59,13 @@ module arc_fused_round #(
         rest = rest << (1 << k);
       end
     end
-    // Exponent of a leading one at the top of mag: 5 above the top of the window, which is the last
-    // exponent of the bin.
-    norm_exp = {1'b0, bin_i, {BinShift{1'b1}}} + {{(ExpWidth - 2) {1'b0}}, 3'd5};
-    // Not below the first normal exponent: what has no leading one there is subnormal.
-    if (FlushSubnormals == 0 && {{(ExpWidth + 1 - LzcWidth) {1'b0}}, lzc} >= norm_exp) begin
-      lzc = norm_exp[LzcWidth-1:0] - {{(LzcWidth - 1) {1'b0}}, 1'b1};
-    end
   end
 
   always_ff @(posedge clk_i) begin
     norm_neg_q <= sum_i[SumWidth-1];
     norm_mag_q <= mag;
     norm_shift_q <= lzc;
-    norm_exp_q <= norm_exp[ExpWidth:BinShift];
+    norm_exp_q <= {1'b0, bin_i} + (ExpWidth - BinShift + 1)'(1);
     norm_flags_q <= flags_i;
   end
 
@@ -126,15 +116,11 @@ module arc_fused_round #(
     logic [ExpWidth:0] exp;
     exp = result_exp_q;
     something = result_sig_q[SigWidth-1];
-    if (FlushSubnormals == 0) begin
-      exp = exp & {(ExpWidth + 1) {result_sig_q[SigWidth-1]}};
-      something = result_sig_q != '0 || result_up_q;
-    end
     rounded = {exp, result_sig_q[FracWidth-1:0]} + {{(ExpWidth + FracWidth) {1'b0}}, result_up_q};
     exp = rounded[ExpWidth+FracWidth:FracWidth];
     nan = result_flags_q[3] || (result_flags_q[2] && result_flags_q[1]);
     inf = result_flags_q[2] || result_flags_q[1];
-    zero = !something || (FlushSubnormals != 0 && ((exp[ExpWidth] && exp[ExpWidth-1]) || exp == '0));
+    zero = !something || (exp[ExpWidth] && exp[ExpWidth-1]) || exp == '0;
     huge_sum = !zero && (exp[ExpWidth] || exp[ExpWidth-1:0] == arc_pkg::ExpMax);
     sign = !nan && (inf ? result_flags_q[1] : something ? result_neg_q : !result_flags_q[0]);
     exp = (exp & {(ExpWidth + 1) {!zero}}) | {(ExpWidth + 1) {inf || nan || huge_sum}};

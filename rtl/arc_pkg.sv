@@ -7,13 +7,14 @@ package arc_pkg;
   localparam int Lanes = 32;
   localparam int DataWidth = 32;
 
-  // Kinds of the reduction unit, values of the parameter UnitKind.
-  localparam int UnitSerial = 0;
-  localparam int UnitPipelined = 1;
-  localparam int UnitFused = 2;
-  localparam int UnitVector = 3;
-  localparam int UnitHalves = 4;
-  localparam int UnitPaired = 5;
+  // Datapaths of the reduction unit, values of the parameter Datapath: 2^Datapath lanes a cycle.
+  localparam int DatapathSerial = 0;
+  localparam int DatapathPaired = 1;
+  localparam int DatapathFused = 2;
+
+  // What a word is, values of the parameter Format: an FP32, two binary16 numbers.
+  localparam int FormatF32 = 0;
+  localparam int FormatF16x2 = 1;
 
   // Schedulers, values of the parameter Scheduler.
   localparam int SchedulerGreedy = 0;
@@ -27,16 +28,18 @@ package arc_pkg;
   localparam int AddrWidth = 48;  // byte address
   localparam int TagWidth = 12;   // opaque, returned with everything that stems from a request
 
-  // Vector unit: 32-bit words of a lane that a request adds at most, and the bits of their numbers.
-  localparam int MaxWords = 16;
+  // Words of a lane that a request adds, at most: of any unit, and the bits of their numbers.
+  localparam int MostWords = 16;
   localparam int WordWidth = 4;
 
-  // Fused unit: lane l is read through bank l % Banks; a bin is eight exponents.
+  // Fused datapath: lane l is read through bank l % Banks; bits kept of a value. A bin is eight
+  // exponents.
   localparam int Banks = 4;
+  localparam int FusedWindow = 44;
   localparam int BinWidth = 5;
   localparam int BinShift = 3;  // an exponent without its lowest three bits is its bin
 
-  // Paired unit: lane l is read through bank l % PairedBanks; bits kept of a value, and those of a sum,
+  // Paired datapath: lane l is read through bank l % PairedBanks; bits kept of a value, and those of a sum,
   // which is 32 values and a sign.
   localparam int PairedBanks = 2;
   localparam int PairedWindow = 32;

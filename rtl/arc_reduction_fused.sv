@@ -6,7 +6,7 @@
 // number of its lanes in one bank, and its result is offered in cycle t+k+6, when every read is
 // granted at once and results are taken at once. Two transactions are in the unit at most, so that
 // one is accepted every max(k, (k+6)/2) cycles; results leave in the order in which transactions
-// came. The sum does not depend on the order of the lanes: every value is cut to WindowWidth bits
+// came. The sum does not depend on the order of the lanes: every value is cut to FusedWindow bits
 // below the top of the largest exponent's bin, the sum of these is exact, and is rounded once to
 // nearest even.
 //
@@ -19,10 +19,6 @@
 `include "arc_assert.svh"
 
 module arc_reduction_fused #(
-  // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
-  parameter int FlushSubnormals = 1,
-  // Bits kept of a value, from the top of the largest bin down: 33 to 58.
-  parameter int WindowWidth = 44,
   parameter int Width = arc_pkg::TagWidth  // of the tag
 ) (
   input  logic                                        clk_i,
@@ -55,7 +51,8 @@ module arc_reduction_fused #(
   localparam int AddrWidth = arc_pkg::AddrWidth;
   localparam int DataWidth = arc_pkg::DataWidth;
   localparam int BinWidth = arc_pkg::BinWidth;
-  localparam int SumWidth = WindowWidth + 6;  // 32 values and a sign
+  localparam int Window = arc_pkg::FusedWindow;
+  localparam int SumWidth = Window + 6;  // 32 values and a sign
 
   // ------------------------------------------------------------------------------------------
   // Transactions in the unit: back holds the younger one, front the one whose sum is next
@@ -155,12 +152,9 @@ module arc_reduction_fused #(
   logic align_first_q, align_last_q;
   logic [3:0] align_flags;
   logic [Banks-1:0] align_neg;
-  logic [Banks*(WindowWidth+1)-1:0] align_term;
+  logic [Banks*(Window+1)-1:0] align_term;
 
-  arc_fused_align #(
-    .FlushSubnormals(FlushSubnormals),
-    .WindowWidth    (WindowWidth)
-  ) u_align (
+  arc_fused_align u_align (
     .clk_i    (clk_i),
     .rf_data_i(rf_data_i),
     .read_i   (unpack_bank_q),
@@ -192,9 +186,7 @@ module arc_reduction_fused #(
   logic [SumWidth-1:0] sum_q, sum_d;
   logic done_q, leave;                        // the sum is complete; it goes to the next stage
 
-  arc_fused_sum #(
-    .WindowWidth(WindowWidth)
-  ) u_sum (
+  arc_fused_sum u_sum (
     .clk_i  (clk_i),
     .neg_i  (align_neg),
     .term_i (align_term),
@@ -238,10 +230,7 @@ module arc_reduction_fused #(
 
   logic norm_valid_q, result_valid_q;
 
-  arc_fused_round #(
-    .FlushSubnormals(FlushSubnormals),
-    .WindowWidth    (WindowWidth)
-  ) u_round (
+  arc_fused_round u_round (
     .clk_i  (clk_i),
     .sum_i  (sum_q),
     .bin_i  (bin_q),
@@ -353,15 +342,6 @@ module arc_reduction_fused #(
 `ifndef FORMAL
   // The proof of the control logic leaves words and bins free.
   `ARC_ASSUME(WordsAreWithinTheBinsOfTheirOperand, bin_too_large == '0)
-`endif
-`endif
-
-  // Icarus has no messages at elaboration.
-`ifndef SYNTHESIS
-`ifndef __ICARUS__
-  if (WindowWidth < 33 || WindowWidth > 58) begin : g_window
-    $error("WindowWidth %0d: must be 33 to 58", WindowWidth);
-  end
 `endif
 `endif
 

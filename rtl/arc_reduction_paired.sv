@@ -18,7 +18,9 @@
 
 `include "arc_assert.svh"
 
-module arc_reduction_paired (
+module arc_reduction_paired #(
+  parameter int Width = arc_pkg::TagWidth  // of the tag
+) (
   input  logic                                               clk_i,
   input  logic                                               rst_ni,
   // transaction to reduce
@@ -26,19 +28,19 @@ module arc_reduction_paired (
   output logic                                               txn_ready_o,
   input  logic [arc_pkg::AddrWidth-1:0]                      txn_addr_i,
   input  logic [arc_pkg::Lanes-1:0]                          txn_mask_i,
-  input  logic [arc_pkg::TagWidth-1:0]                       txn_tag_i,
+  input  logic [Width-1:0]                                   txn_tag_i,
   // register-file read
   output logic                                               rf_valid_o,
   input  logic                                               rf_ready_i,
   output logic [arc_pkg::Lanes-1:0]                          rf_mask_o,
-  output logic [arc_pkg::TagWidth-1:0]                       rf_tag_o,
+  output logic [Width-1:0]                                   rf_tag_o,
   input  logic [arc_pkg::PairedBanks*arc_pkg::DataWidth-1:0] rf_data_i,
   // result: one addition of data to addr
   output logic                                               result_valid_o,
   input  logic                                               result_ready_i,
   output logic [arc_pkg::AddrWidth-1:0]                      result_addr_o,
   output logic [arc_pkg::DataWidth-1:0]                      result_data_o,
-  output logic [arc_pkg::TagWidth-1:0]                       result_tag_o,
+  output logic [Width-1:0]                                   result_tag_o,
   // a register holds work
   output logic                                               busy_o
 );
@@ -46,7 +48,6 @@ module arc_reduction_paired (
   localparam int Lanes = arc_pkg::Lanes;
   localparam int Banks = arc_pkg::PairedBanks;
   localparam int AddrWidth = arc_pkg::AddrWidth;
-  localparam int TagWidth = arc_pkg::TagWidth;
   localparam int BinWidth = arc_pkg::BinWidth;
   localparam int SumWidth = arc_pkg::PairedSumWidth;
 
@@ -57,7 +58,7 @@ module arc_reduction_paired (
   logic load, grant, taken, advance;
   logic front_valid_q, back_valid_q;
   logic [AddrWidth-1:0] front_addr_q, back_addr_q;
-  logic [TagWidth-1:0] front_tag_q, back_tag_q;
+  logic [Width-1:0] front_tag_q, back_tag_q;
 
   assign advance = !front_valid_q || taken;
   assign busy_o = front_valid_q || back_valid_q;
@@ -106,7 +107,7 @@ module arc_reduction_paired (
     .left_o (fetch_left)
   );
 
-  assign rf_tag_o = (back_valid_q ? back_tag_q : front_tag_q) & {TagWidth{rf_valid_o}};
+  assign rf_tag_o = (back_valid_q ? back_tag_q : front_tag_q) & {Width{rf_valid_o}};
   assign grant = rf_valid_o && rf_ready_i;
   assign txn_ready_o = fetch_last && (!rf_valid_o || rf_ready_i) && (!back_valid_q || advance);
   assign load = txn_valid_i && txn_ready_o;
@@ -224,7 +225,7 @@ module arc_reduction_paired (
 
   assign result_valid_o = result_valid_q;
   assign result_addr_o = front_addr_q & {AddrWidth{result_valid_q}};
-  assign result_tag_o = front_tag_q & {TagWidth{result_valid_q}};
+  assign result_tag_o = front_tag_q & {Width{result_valid_q}};
 
   // ------------------------------------------------------------------------------------------
   // Assertions

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Serial reduction unit: reads the lanes of one transaction from the register file, lowest first,
-// sums them with one FP32 adder, or with one for each half of a word, and offers one addition for the
+// sums them with one adder, or with one for each number of a word, and offers one addition for the
 // whole transaction.
 //
 // Contract: a transaction with n lanes (n >= 1) accepted in cycle t is read in cycles t .. t+n-1
 // and its result is offered in cycle t+n, when every read is granted at once. The next one is
 // accepted as the result is taken: one lane a cycle, without a gap from one transaction to the next.
-// The sum is the chain of FP32 additions in lane order that starts with -0.0, which is neutral; with
-// Halves it is two such chains, of the binary16 numbers in the lower and the upper half of a word.
+// The sum is the chain of additions in lane order that starts with -0.0, which is neutral; where a
+// word is two numbers it is two such chains, of the lower and the upper halves. Subnormal values and
+// sums of FP32 count as zero, as global RED has it; of binary16 they count.
 //
 // Register file: rf_data_i is the value of the last granted read, from the cycle after its grant
 // until and including the cycle of the next grant. A read, once asked for, is asked for until
@@ -17,10 +18,8 @@
 `include "arc_assert.svh"
 
 module arc_reduction_serial #(
-  // 1: subnormal values and sums count as zero, as global RED does. 0: gradual underflow.
-  parameter int FlushSubnormals = 1,
-  // 0: a word is an FP32. 1: it is two binary16 numbers.
-  parameter int Halves = 0
+  parameter int Format = arc_pkg::FormatF32,
+  parameter int Width = arc_pkg::TagWidth  // of the tag
 ) (
   input  logic                             clk_i,
   input  logic                             rst_ni,
@@ -29,26 +28,25 @@ module arc_reduction_serial #(
   output logic                             txn_ready_o,
   input  logic [arc_pkg::AddrWidth-1:0]    txn_addr_i,
   input  logic [arc_pkg::Lanes-1:0]        txn_mask_i,
-  input  logic [arc_pkg::TagWidth-1:0]     txn_tag_i,
+  input  logic [Width-1:0]                 txn_tag_i,
   // register-file read
   output logic                             rf_valid_o,
   input  logic                             rf_ready_i,
   output logic [arc_pkg::Lanes-1:0]        rf_mask_o,
-  output logic [arc_pkg::TagWidth-1:0]     rf_tag_o,
+  output logic [Width-1:0]                 rf_tag_o,
   input  logic [arc_pkg::DataWidth-1:0]    rf_data_i,
   // result: one addition of data to addr
   output logic                             result_valid_o,
   input  logic                             result_ready_i,
   output logic [arc_pkg::AddrWidth-1:0]    result_addr_o,
   output logic [arc_pkg::DataWidth-1:0]    result_data_o,
-  output logic [arc_pkg::TagWidth-1:0]     result_tag_o,
+  output logic [Width-1:0]                 result_tag_o,
   // a register holds work
   output logic                             busy_o
 );
 
   localparam int Lanes = arc_pkg::Lanes;
   localparam int AddrWidth = arc_pkg::AddrWidth;
-  localparam int TagWidth = arc_pkg::TagWidth;
   localparam int DataWidth = arc_pkg::DataWidth;
 
   // ------------------------------------------------------------------------------------------
@@ -62,7 +60,7 @@ module arc_reduction_serial #(
   logic add_valid_q;
   logic [Lanes-1:0] mask_q, fetch_mask;  // lanes still to read
   logic [AddrWidth-1:0] addr_q;
-  logic [TagWidth-1:0] tag_q;
+  logic [Width-1:0] tag_q;
   logic [Lanes-1:0] fetch_lane;          // one-hot
 
   logic [Lanes-1:0] unused_rest;
@@ -81,7 +79,7 @@ module arc_reduction_serial #(
 
   always_comb begin
     rf_mask_o = fetch_lane;
-    rf_tag_o = (tag_q & {TagWidth{left_any}}) | (txn_tag_i & {TagWidth{load}});
+    rf_tag_o = (tag_q & {Width{left_any}}) | (txn_tag_i & {Width{load}});
     grant = rf_valid_o && rf_ready_i;
   end
 
@@ -105,6 +103,8 @@ module arc_reduction_serial #(
   logic [DataWidth-1:0] acc_q, sum;  // sum of the lanes before this one, and with it
 
   // The number in a word, or the lower one of two.
+  localparam int Halves = Format == arc_pkg::FormatF16x2 ? 1 : 0;
+  localparam int FlushSubnormals = 1 - Halves;
   localparam int NumberWidth = Halves != 0 ? arc_pkg::HalfWidth : DataWidth;
   localparam int ExpWidth = Halves != 0 ? arc_pkg::HalfExpWidth : arc_pkg::ExpWidth;
   localparam int FracWidth = Halves != 0 ? arc_pkg::HalfFracWidth : arc_pkg::FracWidth;
@@ -116,7 +116,6 @@ module arc_reduction_serial #(
     .ExpWidth       (ExpWidth),
     .FracWidth      (FracWidth)
   ) u_adder (
-    .clk_i(clk_i),
     .a_i  (acc_q[NumberWidth-1:0]),
     .b_i  (rf_data_i[NumberWidth-1:0]),
     .sum_o(sum[NumberWidth-1:0])
@@ -128,7 +127,6 @@ module arc_reduction_serial #(
       .ExpWidth       (ExpWidth),
       .FracWidth      (FracWidth)
     ) u_adder (
-      .clk_i(clk_i),
       .a_i  (acc_q[DataWidth-1:NumberWidth]),
       .b_i  (rf_data_i[DataWidth-1:NumberWidth]),
       .sum_o(sum[DataWidth-1:NumberWidth])
@@ -139,7 +137,7 @@ module arc_reduction_serial #(
     result_valid_o = add_valid_q && !left_any;
     result_addr_o = addr_q & {AddrWidth{result_valid_o}};
     result_data_o = sum & {DataWidth{result_valid_o}};
-    result_tag_o = tag_q & {TagWidth{result_valid_o}};
+    result_tag_o = tag_q & {Width{result_valid_o}};
   end
 
   assign add = add_valid_q && left_any;

@@ -9,7 +9,7 @@
 // offered to the reduction unit. At most one of the two valids is high. red_valid_o is raised only in
 // a cycle in which the RED is taken.
 //
-// ByRequest 1, for the vector unit: it is always congested, and lanes left wait until no transaction
+// ByRequest 1, for a unit of several words: it is always congested, and lanes left wait until no transaction
 // is there and none is about to be, so that each is alone on its address. So what leaves, and with
 // which sums, does not depend on time.
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Front of the vector unit: hands a transaction on once for each of its words, the lowest first.
+// Front of a unit of several words: hands a transaction on once for each of its words, the lowest first.
 //
 // Contract: a transaction accepted in cycle t stands at the word port from cycle t+1 on, with word 0,
 // and with the next one from the cycle after each in which word_ready_i is high; lanes, address and
@@ -10,7 +10,10 @@
 
 `include "arc_assert.svh"
 
-module arc_word_sequencer (
+module arc_word_sequencer #(
+  parameter int MaxWords = arc_pkg::MostWords,  // of a transaction, 2 to MostWords
+  localparam int WordWidth = $clog2(MaxWords)
+) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
   // transaction, and the number of its last word
@@ -19,21 +22,20 @@ module arc_word_sequencer (
   input  logic [arc_pkg::AddrWidth-1:0] txn_addr_i,
   input  logic [arc_pkg::Lanes-1:0]     txn_mask_i,
   input  logic [arc_pkg::TagWidth-1:0]  txn_tag_i,
-  input  logic [arc_pkg::WordWidth-1:0] txn_words_i,
+  input  logic [WordWidth-1:0]          txn_words_i,
   // one word of it
   output logic                          word_valid_o,
   input  logic                          word_ready_i,
   output logic [arc_pkg::AddrWidth-1:0] word_addr_o,
   output logic [arc_pkg::Lanes-1:0]     word_mask_o,
   output logic [arc_pkg::TagWidth-1:0]  word_tag_o,
-  output logic [arc_pkg::WordWidth-1:0] word_o,
+  output logic [WordWidth-1:0]          word_o,
   output logic                          word_last_o
 );
 
   localparam int Lanes = arc_pkg::Lanes;
   localparam int AddrWidth = arc_pkg::AddrWidth;
   localparam int TagWidth = arc_pkg::TagWidth;
-  localparam int WordWidth = arc_pkg::WordWidth;
 
   logic valid_q, last_q;
   logic [AddrWidth-1:0] addr_q;

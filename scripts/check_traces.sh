@@ -29,7 +29,7 @@ while (($#)); do
     -*) die "unknown option '$1'; usage: check_traces.sh [--kind NAME]... [--gpu NAME] [--jobs N] [TRACE...]" ;;
   esac
   case $1 in
-    --kind) kind_number "$2" >/dev/null; kinds+=("$2"); shift 2 ;;
+    --kind) unit_parameters "$2" >/dev/null; kinds+=("$2"); shift 2 ;;
     --gpu) gpu=$2; shift 2 ;;
     --jobs) at_once=$2; shift 2 ;;
     *) traces+=("$1"); shift ;;

@@ -77,11 +77,11 @@ printf 'build/coverage/%s\n' "${benches[@]/#/tb/unit/}" tb/lockstep/lockstep_tes
 read -ra kinds <<<"$(unit_kinds)"
 shopt -s extglob nullglob
 for kind in "${kinds[@]}"; do
-  own=("$folder/Varc_subcore_$kind".*.dat)
+  own=("$folder/Varc_subcore_${kind}"_*.dat)
   ((${#own[@]})) || die "the lockstep tests ran no unit of the kind $kind"
   others=("$folder"/V*.dat)
   for other in "${kinds[@]}"; do
-    [[ $other == "$kind" ]] || others=("${others[@]//*Varc_subcore_$other.*/}")
+    [[ $other == "$kind" ]] || others=("${others[@]//*Varc_subcore_${other}_*/}")
   done
   # shellcheck disable=SC2068
   must verilator_coverage --write "$folder/$kind.dat" ${others[@]}

@@ -44,16 +44,13 @@ set_option() {  # option value [what follows them]
   printf -v "${key//-/_}" '%s' "$2"
 }
 
-# Names of the kinds of unit, in the order of their numbers (UnitKind in the RTL).
-unit_kinds() { sed -n 's/^set(unit_kinds \(.*\))$/\1/p' "$repo/model/unit/CMakeLists.txt"; }
-
-kind_number() {  # name
-  local kind number=0
-  for kind in $(unit_kinds); do
-    [[ $kind != "$1" ]] || { echo "$number"; return; }
-    number=$((number + 1))
-  done
-  die "no kind of unit '$1'; there are: $(unit_kinds)"
+# The family of the unit (rtl/units.json): names on a line; parameters of one, with its own scheduler or another,
+# as Datapath=1 Format=0 MaxWords=1 Scheduler=0.
+unit_kinds() { "${tools[@]}" base.units names | xargs; }
+unit_parameters() {  # name [scheduler]
+  local parameters
+  parameters=$("${tools[@]}" base.units parameters "$@" 2>&1) || die "${parameters#units: }"
+  echo "$parameters"
 }
 
 # What building and simulating needs, and what the tests need beside it. All from Debian 12 and 13. "a|b": either, the

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Lints and elaborates every RTL module alone as top, also with the parameters that change what it is
 # made of, in the three tools that must read the source: Verilator (-Wall, with and without
-# assertions), Yosys (warnings that hide wrong logic are errors; also with -formal) and Icarus;
-# arc_subcore with each kind of reduction unit and each scheduler. Prints one line per
-# module; nonzero when a tool complains.
+# assertions), Yosys (warnings that hide wrong logic are errors; also with -formal) and Icarus; the
+# units of units.json with each of their schedulers. Combinations that are not legal must stop all
+# three. Prints one line per module; nonzero when a tool complains.
 #
 #   scripts/lint_rtl.sh [rtl folder]
 set -euo pipefail
@@ -13,18 +13,19 @@ if [[ ${1:-} == -h || ${1:-} == --help ]]; then
   exit 0
 fi
 
-root=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$(readlink -f "$0")")/lib.sh"
 # Yosys and make take no path with blanks.
 [[ ${TMPDIR:-} != *[[:space:]]* ]] || export TMPDIR=/tmp
 if (($# > 1)); then
   echo "lint_rtl.sh: takes one folder, got '$2' too" >&2
   exit 2
 fi
-if [[ ! -f ${1:-$root/rtl}/arc.f ]]; then
+if [[ ! -f ${1:-$repo/rtl}/arc.f ]]; then
   echo "lint_rtl.sh: '$1' is no RTL folder, it has no arc.f" >&2
   exit 2
 fi
-cd "${1:-$root/rtl}"
+cd "${1:-$repo/rtl}"
 
 mapfile -t files < <(sed -e 's,//.*,,' -e '/^[[:space:]]*$/d' arc.f)
 status=0
@@ -38,17 +39,17 @@ check() {  # name, command...
   fi
 }
 
-lint() {  # module, parameters each with its value
-  local module=$1 name=$1 verilator=() yosys='' icarus=() assertions flag formal
+elaborate() {  # module, parameter=value...: the command of Yosys
+  local module=$1
   shift
-  while (($#)); do
-    name+=" $1=$2"
-    verilator+=("-G$1=$2")
-    yosys+=" -set $1 $2"
-    icarus+=("-P$module.$1=$2")
-    shift 2
-  done
-  yosys=${yosys:+chparam$yosys $module;}
+  sed 's/=/ /g' <<<"hierarchy -check -top $module ${*/#/-chparam }"
+}
+
+lint() {  # module, parameter=value...
+  local module=$1 name=$* verilator=() icarus=() assertions flag formal
+  shift
+  verilator=("${@/#/-G}")
+  icarus=("${@/#/-P$module.}")
   for assertions in --assert --no-assert; do
     [[ $assertions == --no-assert ]] && flag=() || flag=(--assert)
     check "$name: verilator -Wall ${flag[*]-}" \
@@ -58,7 +59,7 @@ lint() {  # module, parameters each with its value
   for formal in "" -formal; do
     check "$name: yosys $formal" \
       yosys -q -e 'implicitly declared|Resizing cell port' \
-      -p "read_verilog -sv $formal -I. ${files[*]}; $yosys hierarchy -check -top $module; proc
+      -p "read_verilog -sv -defer $formal -I. ${files[*]}; $(elaborate "$module" "$@"); proc
           check -assert"
   done
   check "$name: iverilog" \
@@ -66,28 +67,27 @@ lint() {  # module, parameters each with its value
   printf 'lint  %s\n' "$name"
 }
 
-# Values of UnitKind for which arc_subcore has a unit: those whose module is there.
-kinds=()
-for kind in reduction_serial:0 reduction_pipelined:1 reduction_fused:2 word_sequencer:3 \
-  reduction_serial:4 reduction_paired:5; do
-  [[ ! -f arc_${kind%:*}.sv ]] || kinds+=("${kind#*:}")
-done
+# The parameters of each unit with each of its schedulers, a line each.
+mapfile -t units < <(for unit in $("${tools[@]}" base.units names); do
+  for scheduler in $("${tools[@]}" base.units schedulers "$unit"); do
+    "${tools[@]}" base.units parameters "$unit" "$scheduler"
+  done
+done)
 
-half=(ExpWidth 5 FracWidth 10)
+half=(ExpWidth=5 FracWidth=10)
 for file in "${files[@]}"; do
   module=$(basename "$file" .sv)
   case $module in
     arc_pkg) ;;
-    arc_fp_adder) lint "$module"; lint "$module" Pipelined 1; lint "$module" "${half[@]}" ;;
-    arc_fp_align) lint "$module"; lint "$module" "${half[@]}" ;;
-    arc_reduction_serial) lint "$module"; lint "$module" Halves 1 ;;
-    arc_subcore) for kind in "${kinds[@]}"; do lint "$module" UnitKind "$kind"; done
-                 lint "$module" Scheduler 1 ;;
-    arc_fused_align | arc_fused_sum | arc_fused_round)
-      lint "$module"; lint "$module" WindowWidth 33; lint "$module" WindowWidth 58 ;;
-    arc_reduction_fused)
-      lint "$module"; lint "$module" WindowWidth 33; lint "$module" WindowWidth 58
-      lint "$module" Width 17 ;;
+    arc_fp_adder | arc_fp_align) lint "$module"; lint "$module" "${half[@]}" ;;
+    arc_reduction_serial) lint "$module"; lint "$module" Format=1 ;;
+    arc_word_sequencer) lint "$module"; lint "$module" MaxWords=5 ;;
+    arc_reduction_fused | arc_reduction_paired) lint "$module"; lint "$module" Width=17 ;;
+    arc_unit | arc_subcore)
+      for unit in "${units[@]}" 'Datapath=1 Format=0 MaxWords=5 Scheduler=1'; do
+        read -ra parameters <<<"$unit"
+        lint "$module" "${parameters[@]}"
+      done ;;
     *) lint "$module" ;;
   esac
 done
@@ -103,42 +103,48 @@ for widths in 32:8 40:1 64:16; do
     echo "FAIL  arc_pkg.sv has other widths than lint_rtl.sh looks for"
     status=1
   fi
-  for kind in "${kinds[@]}"; do
-    (cd "$sizes" && check "AddrWidth:TagWidth $widths, UnitKind $kind" \
-      verilator --lint-only -Wall --assert "-GUnitKind=$kind" -I. lint.vlt --top-module arc_subcore \
+  for unit in "${units[@]}"; do
+    read -ra parameters <<<"$unit"
+    (cd "$sizes" && check "AddrWidth:TagWidth $widths, $unit" \
+      verilator --lint-only -Wall --assert "${parameters[@]/#/-G}" -I. lint.vlt --top-module arc_subcore \
       "${files[@]}" && exit "$status") || status=1
   done
   printf 'lint  arc_subcore AddrWidth:TagWidth=%s\n' "$widths"
 done
 
-# Parameters that have no meaning are refused when the design is elaborated, with the module's words.
-refuses() {  # words, module, parameter=value...
-  local words=$1 module=$2 output
+# Parameters that have no meaning stop the elaboration in every tool, which names the reason.
+refuses() {  # reason, module, parameter=value...
+  local reason=$1 module=$2 tool output
   shift 2
-  if output=$(verilator --lint-only --assert "${@/#/-G}" -I. lint.vlt --top-module "$module" \
-    "${files[@]}" 2>&1); then
-    echo "FAIL  $module takes $*"
-    status=1
-  elif [[ $output != *"$words"* ]]; then
-    printf 'FAIL  %s refuses %s for another reason\n%s\n' "$module" "$*" "$output"
-    status=1
-  fi
+  for tool in verilator yosys iverilog; do
+    local command=()
+    case $tool in
+      verilator) command=(verilator --lint-only --assert "${@/#/-G}" -I. lint.vlt --top-module "$module"
+                          "${files[@]}") ;;
+      yosys) command=(yosys -q -p "read_verilog -sv -defer -I. ${files[*]}; $(elaborate "$module" "$@")") ;;
+      iverilog) command=(iverilog -g2012 -DSYNTHESIS -I. "${@/#/-P$module.}" -s "$module" -o /dev/null
+                         "${files[@]}") ;;
+    esac
+    if output=$("${command[@]}" 2>&1); then
+      echo "FAIL  $tool: $module takes $*"
+      status=1
+    elif [[ $output != *"$reason"* ]]; then
+      printf 'FAIL  %s: %s refuses %s for another reason\n%s\n' "$tool" "$module" "$*" "$output"
+      status=1
+    fi
+  done
   printf 'lint  %s refuses %s\n' "$module" "$*"
 }
-kinds_are='there are 0 serial, 1 pipelined, 2 fused, 3 vector, 4 halves and 5 paired'
-widths_are='must be 33 to 58'
-refuses "$kinds_are" arc_subcore UnitKind=6
-refuses "$kinds_are" arc_subcore UnitKind=-1
-refuses 'there are 0 greedy and 1 groups' arc_subcore Scheduler=2
-refuses 'there are stages for FP32 alone' arc_fp_adder Pipelined=1 ExpWidth=5 FracWidth=10
-refuses 'vector, has no greedy scheduler' arc_subcore UnitKind=3 Scheduler=0
-refuses 'paired, has no gradual underflow' arc_subcore UnitKind=5 FlushSubnormals=0
-refuses 'must be 3 or more' arc_merge_buffer IndexBits=2
-if [[ " ${kinds[*]} " == *" 2 "* ]]; then
-  refuses "$widths_are" arc_reduction_fused WindowWidth=32
-  refuses "$widths_are" arc_reduction_fused WindowWidth=59
-  refuses "$widths_are" arc_subcore UnitKind=2 WindowWidth=32
-  refuses "$widths_are" arc_subcore UnitKind=2 WindowWidth=59
-fi
+for module in arc_unit arc_subcore; do
+  refuses Datapath_is_0_serial_1_paired_or_2_fused "$module" Datapath=3
+  refuses Datapath_is_0_serial_1_paired_or_2_fused "$module" Datapath=7
+  refuses Format_is_0_FP32_or_1_two_binary16 "$module" Format=2
+  refuses Datapath_paired_and_fused_add_FP32_alone "$module" Datapath=1 Format=1
+  refuses Datapath_paired_and_fused_add_FP32_alone "$module" Datapath=2 Format=1
+  refuses MaxWords_is_1_to_16 "$module" MaxWords=0
+  refuses MaxWords_is_1_to_16 "$module" MaxWords=17
+  refuses Scheduler_is_0_greedy_or_1_groups "$module" Scheduler=2
+  refuses Scheduler_greedy_takes_one_word "$module" MaxWords=4 Scheduler=0
+done
 
 exit "$status"

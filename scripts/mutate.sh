@@ -31,7 +31,7 @@ while (($#)); do
     *) die "unknown option '$1'; usage: mutate.sh [--kind NAME]... [--mutants N] [--seed S]" ;;
   esac
   case $1 in
-    --kind) kind_number "$2" >/dev/null; kinds+=("$2") ;;
+    --kind) unit_parameters "$2" >/dev/null; kinds+=("$2") ;;
     --mutants) count=$2 ;;
     --seed) seed=$2 ;;
   esac
@@ -64,9 +64,10 @@ make_netlist() {  # kind
   # In rtl/, so that names and places are the same wherever the repository is.
   (cd "$repo/rtl" &&
     must "$base.yosys.log" yosys -q -e 'implicitly declared|Resizing cell port' -p "
-    read_verilog -sv -noassert -DSYNTHESIS -I. $files
-    chparam -set UnitKind $(kind_number "$kind") arc_subcore
-    prep -flatten -top arc_subcore
+    read_verilog -sv -noassert -defer -DSYNTHESIS -I. $files
+    hierarchy -check -top arc_subcore $(unit_parameters "$kind" | sed 's/\(\w*\)=\(\w*\)/-chparam \1 \2/g')
+    prep -flatten
+    rename -top arc_subcore
     write_rtlil $base.unchanged.il
     mutate -list $count -seed $seed -ctrl mutsel 32 1 -o $base.list")
   (($(wc -l <"$base.list") == count)) || die "Yosys has fewer than $count mutants of $kind"

@@ -29,14 +29,12 @@ jobs=${WARPFOLD_JOBS:-2}
 # name | bench | file | perl substitution
 bugs=$(cat <<'BUGS'
 wrong_sticky          | arc_fp32_adder     | arc_fp_align.sv     | s/sticky_o = sticky_o \| \(/sticky_o = (/
-wrong_sticky_staged   | arc_fp32_adder     | arc_fp32_align_staged.sv | s/sticky_o = sticky_o \| \(/sticky_o = (/
 sticky_not_borrowed   | arc_fp32_adder     | arc_fp_adder.sv     | s/aligned\[0\] \| sticky\)/aligned[0])/
-tie_always_up         | arc_fp32_adder     | arc_fp_adder.sv     | s/round_up = s3_norm\[3\] &.*;/round_up = s3_norm[3];/
+tie_always_up         | arc_fp32_adder     | arc_fp_adder.sv     | s/round_up = norm\[3\] &.*;/round_up = norm[3];/
 result_not_flushed    | arc_fp32_adder     | arc_fp_adder.sv     | s/ \|\| exp_borrow;/;/
 operand_not_flushed   | arc_fp32_adder     | arc_fp_align.sv     | s/\(little_hidden_i \|\| FlushSubnormals == 0\)/1'b1/
-operand_not_flushed_staged | arc_fp32_adder | arc_fp32_align_staged.sv | s/\(little_hidden_i \|\| FlushSubnormals == 0\)/1'b1/
 nan_not_canonical     | arc_fp32_adder     | arc_fp_adder.sv     | s/\{FracWidth\{is_nan\}\}/{is_nan, {(FracWidth - 1) {1'b0}}}/
-negative_exact_zero   | arc_fp32_adder     | arc_fp_adder.sv     | s/ & ~\(s3_subtract & is_exact_zero\)//
+negative_exact_zero   | arc_fp32_adder     | arc_fp_adder.sv     | s/ & ~\(subtract & is_exact_zero\)//
 shift_below_exponent  | arc_fp32_adder     | arc_fp_adder.sv     | s/\(room >> s\) != '0/1'b1/
 half_shifter_too_short | arc_half_adder    | arc_fp_align.sv     | s/clog2\(SigWidth \+ 4\)/clog2(SigWidth - 4)/
 half_nan_of_fp32      | arc_half_adder     | arc_fp_adder.sv     | s/ExpMax = \{ExpWidth\{1'b1\}\}/ExpMax = ExpWidth'(15)/
@@ -65,22 +63,6 @@ idle_counts           | arc_congestion     | arc_congestion.sv     | s/: req_val
 idle_starts_again     | arc_congestion     | arc_congestion.sv     | s/!congested_o && req_valid_i && lsu_room_i/!congested_o \&\& lsu_room_i/
 groups_not_counted    | arc_congestion     | arc_congestion.sv     | s/congested_o \? taken_i :/congested_o ? 1'b0 :/
 congestion_not_reset  | arc_congestion     | arc_congestion.sv     | s/count_q <= '0;/count_q <= '1;/
-next_of_a_row_early   | arc_merge_buffer   | arc_merge_buffer.sv   | s/in_hand = in_hand \| \(add_valid_q\[s\]/in_hand = in_hand | (s < Stages - 1 \&\& add_valid_q[s]/
-row_in_hand_accepted  | arc_merge_buffer   | arc_merge_buffer.sv   | s/ && !taken && / \&\& /
-waits_for_its_first_row | arc_merge_buffer | arc_merge_buffer.sv   | s/taken = taken && in_hand/taken = in_hand/
-last_free_row_first   | arc_merge_buffer   | arc_merge_buffer.sv   | s/int w = Ways - 1; w >= 0; w--/int w = 0; w < Ways; w++/
-rows_in_the_low_bits  | arc_merge_buffer   | arc_merge_buffer.sv   | s/\{WayBits'\(w\), \{LowBits\{1'b0\}\}\}/IndexBits'(w)/
-tag_without_the_way   | arc_merge_buffer   | arc_merge_buffer.sv   | s/row_tag == look_tag_q;/row_tag[TagBits-1:WayBits] == look_tag_q[TagBits-1:WayBits];/
-low_bits_of_the_index | arc_merge_buffer   | arc_merge_buffer.sv   | s/row_low\[low\] \^ row_tag\[i-LowBits\]/row_low[low]/
-row_of_another_hit    | arc_merge_buffer   | arc_merge_buffer.sv   | s/ && row_tag == look_tag_q;/;/
-old_words_forgotten   | arc_merge_buffer   | arc_merge_buffer.sv   | s/look_mask_q \| kept/look_mask_q/
-sums_lost_on_the_way  | arc_merge_buffer   | arc_merge_buffer.sv   | s/\(!leaves \|\| out_ready_i\)/1'b1/
-walk_keeps_the_sums   | arc_merge_buffer   | arc_merge_buffer.sv   | s/ram_write_o = writes_sums \|\| clears/ram_write_o = writes_sums/
-flush_beside_requests | arc_merge_buffer   | arc_merge_buffer.sv   | s/flush_valid_i && empty;/flush_valid_i;/
-last_row_not_flushed  | arc_merge_buffer   | arc_merge_buffer.sv   | s/look_last_q <= walk_index_q == '1;/look_last_q <= walk_index_q == '1 - IndexBits'(1);/
-wrong_sector_leaves   | arc_merge_buffer   | arc_merge_buffer.sv   | s/\{row_tag, row_low\}/{look_tag_q, row_low}/
-starts_at_plus_zero   | arc_merge_buffer   | arc_merge_buffer.sv   | s/: arc_pkg::NegativeZero;/: '0;/
-rows_not_cleared      | arc_merge_buffer   | arc_merge_buffer.sv   | s/clear_q <= 1'b1;/clear_q <= 1'b0;/
 word_skipped          | arc_word_sequencer | arc_word_sequencer.sv | s/word_q <= word_q \+ WordWidth'\(1\)/word_q <= word_q + WordWidth'(2)/
 last_one_late         | arc_word_sequencer | arc_word_sequencer.sv | s/last_q <= word_q == before_last_q/last_q <= word_q == before_last_q + WordWidth'(1)/
 one_word_without_end  | arc_word_sequencer | arc_word_sequencer.sv | s/last_q <= txn_words_i == '0/last_q <= 1'b0/
@@ -93,19 +75,13 @@ load_too_early        | arc_reduction_serial | arc_reduction_serial.sv | s/\(!ad
 load_too_late         | arc_reduction_serial | arc_reduction_serial.sv | s/\(!add_valid_q \|\| result_ready_i\)/!add_valid_q/
 stall_ignored         | arc_reduction_serial | arc_reduction_serial.sv | s/ \|\| \(result_valid_o && !result_ready_i\);/;/
 acc_not_started       | arc_reduction_serial | arc_reduction_serial.sv | s/\{!add && !load\}/{!add}/
-acc_starts_at_plus_0  | arc_reduction_serial | arc_reduction_serial.sv | s/arc_pkg::NegativeZero & /'0 \& /
+acc_starts_at_plus_0  | arc_reduction_serial | arc_reduction_serial.sv | s/\(Neutral & \{DataWidth\{load\}\}\)/'0/
 first_read_lost       | arc_reduction_serial | arc_reduction_serial.sv | s/\{Lanes\{rf_ready_i\}\}/{Lanes{rf_ready_i || load}}/
 addresses_mixed       | arc_reduction_serial | arc_reduction_serial.sv | s/if \(load\) begin/if (txn_valid_i) begin/
-tags_mixed            | arc_reduction_serial | arc_reduction_serial.sv | s/\(tag_q & \{TagWidth\{left_any\}\}\)/tag_q/
+tags_mixed            | arc_reduction_serial | arc_reduction_serial.sv | s/\(tag_q & \{Width\{left_any\}\}\)/tag_q/
 upper_half_not_added  | arc_reduction_serial_halves | arc_reduction_serial.sv | s/rf_data_i\[DataWidth-1:NumberWidth\]/rf_data_i[NumberWidth-1:0]/
 halves_start_as_fp32  | arc_reduction_serial_halves | arc_reduction_serial.sv | s/\? arc_pkg::NegativeZeros :/? arc_pkg::NegativeZero :/
-halves_flush          | arc_reduction_serial_halves | arc_reduction_serial.sv | s/\.FlushSubnormals\(FlushSubnormals\)/.FlushSubnormals(1)/
-sum_not_started       | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/if \(read_first_q\)/if (1'b0)/
-stale_value_added     | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/if \(!add_read_q\)/if (1'b0)/
-lane_read_twice       | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/grant \? read_rest : read_mask_q/read_mask_q/
-result_overwritten    | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/last_empty_q && !stay;/last_empty_q;/
-result_forgotten      | arc_reduction_pipelined | arc_reduction_pipelined.sv | s/waiting_q <= stay;/waiting_q <= 1'b0;/
-stage_too_many        | arc_reduction_pipelined | arc_fp_adder.sv     | s/s3_sign <= s2_sign;/s3_sign <= s1_sign;/
+halves_flush          | arc_reduction_serial_halves | arc_reduction_serial.sv | s/FlushSubnormals = 1 - Halves/FlushSubnormals = 1/
 two_of_a_bank         | arc_reduction_paired | arc_paired_fetch.sv | s/blocked = blocked \| \(group_below << i\)/blocked = below/
 pair_read_again       | arc_reduction_paired | arc_paired_fetch.sv | s/\(blocked \| \{Lanes\{!ready_i\}\}\)/{Lanes{1'b1}}/
 last_read_too_late    | arc_reduction_paired | arc_paired_fetch.sv | s/any = any \|\| four != '0;/any = 1'b1;/
@@ -124,10 +100,10 @@ third_accepted        | arc_reduction_paired | arc_reduction_paired.sv | s/ && \
 flags_of_the_sum_before | arc_reduction_paired | arc_reduction_paired.sv | s/\(sum_flags_q & \{4\{!add_first_q\}\}\)/sum_flags_q/
 sum_forgotten         | arc_reduction_paired | arc_reduction_paired.sv | s/ \|\| \(done_q && !leave\)//
 bin_of_the_next       | arc_reduction_paired | arc_reduction_paired.sv | s/sum_bin_q <= bin_q/sum_bin_q <= bin/
-wrong_scheduler       | arc_subcore        | arc_subcore.sv        | s/Scheduler == arc_pkg::SchedulerGroups\) begin : g_groups/Scheduler != arc_pkg::SchedulerGroups) begin : g_groups/
-mask_not_blanked      | arc_subcore        | arc_subcore.sv        | s/red_mask & \{Lanes\{red_valid\}\}/red_mask/
-group_instead_of_rest | arc_subcore        | arc_subcore.sv        | s/left_valid \? left_mask : txn_mask/txn_mask/
-tag_not_blanked       | arc_subcore        | arc_subcore.sv        | s/req_tag_i & \{TagWidth\{red_valid\}\}/req_tag_i/
+wrong_scheduler       | arc_subcore        | arc_unit.sv           | s/Scheduler == arc_pkg::SchedulerGroups\) begin : g_groups/Scheduler != arc_pkg::SchedulerGroups) begin : g_groups/
+mask_not_blanked      | arc_subcore        | arc_unit.sv           | s/red_mask & \{Lanes\{red_valid\}\}/red_mask/
+group_instead_of_rest | arc_subcore        | arc_unit.sv           | s/left_valid_i \? left_mask_i : txn_mask_i/txn_mask_i/
+tag_not_blanked       | arc_subcore        | arc_unit.sv           | s/req_tag_i & \{TagWidth\{red_valid\}\}/req_tag_i/
 BUGS
 )
 
@@ -139,8 +115,7 @@ cxx=(g++ -std=c++20 -O1 -ffp-contract=off -w -I"$root" -I"$verilator_root/includ
 tops_of() {
   case $1 in
     arc_scheduler_groups) printf '%s\n' arc_scheduler_groups arc_scheduler_groups_by_request ;;
-    arc_merge_buffer) printf '%s\n' arc_merge_buffer arc_merge_buffer_small ;;
-    arc_fp32_adder) printf 'arc_fp32_adder_%s\n' flush gradual staged_flush staged_gradual ;;
+    arc_fp32_adder) printf 'arc_fp32_adder_%s\n' flush gradual ;;
     arc_half_adder) printf 'arc_half_adder_%s\n' flush gradual ;;
     *) echo "$1" ;;
   esac
@@ -158,12 +133,9 @@ verilate() {  # bench, rtl folder, output folder
   local top extra
   for top in $(tops_of "$1"); do
     case $top in
-      *_staged_flush) extra=(-GFlushSubnormals=1 -GPipelined=1) ;;
-      *_staged_gradual) extra=(-GFlushSubnormals=0 -GPipelined=1) ;;
       *_flush) extra=(-GFlushSubnormals=1) ;;
       *_gradual) extra=(-GFlushSubnormals=0) ;;
-      *_serial_halves) extra=(-GFlushSubnormals=0 -GHalves=1) ;;
-      *_buffer_small) extra=(-GIndexBits=3) ;;
+      *_serial_halves) extra=(-GFormat=1) ;;
       *_by_request) extra=(-GByRequest=1) ;;
       *) extra=() ;;
     esac
@@ -179,7 +151,7 @@ verilate() {  # bench, rtl folder, output folder
 link_and_run() {  # bench, folder with the module objects, log
   local objects=()
   for top in $(tops_of "$1"); do objects+=("$2/$top.o"); done
-  g++ "$work/$1_test.o" "${objects[@]}" "$work"/runtime_*.o "$work/fp32.o" "$work/golden_merge.o" \
+  g++ "$work/$1_test.o" "${objects[@]}" "$work"/runtime_*.o "$work/fp32.o" \
     -lgtest_main -lgtest -lpthread -o "$2/bench"
   timeout 120 "$2/bench" --gtest_fail_fast --gtest_brief=1 >"$3" 2>&1
 }
@@ -236,7 +208,6 @@ done <<<"$bugs"
 "${cxx[@]}" -c "$verilator_root/include/verilated_threads.cpp" -o "$work/runtime_threads.o" &
 drain
 "${cxx[@]}" -c "$root/model/unit/fp32.cpp" -o "$work/fp32.o"
-"${cxx[@]}" -c "$root/model/unit/golden_merge.cpp" -o "$work/golden_merge.o"
 for bench in "${benches[@]}"; do
   throttle
   prepare "$bench" &

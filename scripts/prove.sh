@@ -29,10 +29,9 @@ die() {
 }
 
 # name | quick | kind | top | RTL files beside arc_pkg.sv | Yosys defines | induction, cover, bug depth
-#   cec:   ABC against fp_adder_exact; the defines column is FlushSubnormals,Pipelined, and
-#          ExpWidth,FracWidth where these are not FP32's
-#   open:  ABC, <top>_dut against <top>_exact, the flops between made wires; the defines column is
-#          FlushSubnormals
+#   cec:   ABC against fp_adder_exact; the defines column is FlushSubnormals, and ExpWidth,FracWidth
+#          where these are not FP32's
+#   open:  ABC, <top>_dut against <top>_exact, the flops between made wires
 #   comb:  one step of free inputs is everything
 #   induct: k-induction, base case from reset one step deeper
 proofs=$(cat <<'PROOFS'
@@ -41,32 +40,25 @@ scheduler          | yes | comb   | arc_scheduler      | arc_scheduler          
 scheduler_groups   | yes | comb   | arc_scheduler_groups | arc_scheduler_groups                  | -                     | 1 1 1
 congestion         | yes | induct | arc_congestion     | arc_congestion                          | -                     | 2 14 12
 word_sequencer     | yes | induct | arc_word_sequencer | arc_word_sequencer                      | -                     | 2 9 6
-merge_buffer       | no  | induct | arc_merge_buffer   | arc_merge_buffer                        | -                     | 2 30 30
 reduction_serial   | yes | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -                     | 2 11 9
 halves_serial      | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DHALVES              | 2 11 9
 serial_progress    | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DPROGRESS            | 2 11 12
-reduction_pipelined | yes | induct | arc_reduction_pipelined | arc_lane_picker arc_reduction_pipelined | -                     | 2 12 11
-pipelined_progress | no  | induct | arc_reduction_pipelined | arc_lane_picker arc_reduction_pipelined | -DPROGRESS            | 2 12 12
 addr_match         | no  | induct | arc_addr_match     | arc_lane_picker arc_addr_match          | -                     | 2 8 7
 bin_max            | yes | comb   | arc_bin_max        | arc_bin_max                             | -                     | 1 1 1
 fused_control      | no  | induct | arc_reduction_fused | arc_fused_fetch arc_fused_align arc_fused_sum arc_fused_round arc_reduction_fused | - | 2 13 7
 paired_control     | no  | induct | arc_reduction_paired | arc_paired_fetch arc_paired_align arc_paired_sum arc_paired_round arc_reduction_paired | - | 2 13 7
 fast_adder         | yes | open   | fast_adder         | arc_fast_adder                          | -                     | - - -
-fused_align_flush  | no  | open   | fused_align        | arc_fused_align                         | 1                     | - - -
-fused_align_gradual | no | open   | fused_align        | arc_fused_align                         | 0                     | - - -
+fused_align        | no  | open   | fused_align        | arc_fused_align                         | -                     | - - -
 fused_sum          | no  | open   | fused_sum          | arc_fast_adder arc_fused_sum            | -                     | - - -
-fused_round_flush  | yes | open   | fused_round        | arc_fused_round                         | 1                     | - - -
-fused_round_gradual | no | open   | fused_round        | arc_fused_round                         | 0                     | - - -
+fused_round        | yes | open   | fused_round        | arc_fused_round                         | -                     | - - -
 paired_align       | yes | open   | paired_align       | arc_paired_align                        | -                     | - - -
 paired_sum         | yes | open   | paired_sum         | arc_fast_adder arc_paired_sum           | -                     | - - -
 paired_round       | yes | open   | paired_round       | arc_paired_round                        | -                     | - - -
 count_row          | no  | open   | count_row          | count_row                               | -                     | - - -
-adder_flush        | no  | cec    | arc_fp_adder     | arc_fp_align arc_fp32_align_staged arc_fp_adder | 1,0                   | - - -
-adder_gradual      | no  | cec    | arc_fp_adder     | arc_fp_align arc_fp32_align_staged arc_fp_adder | 0,0                   | - - -
-adder_flush_pipelined   | no | cec | arc_fp_adder   | arc_fp_align arc_fp32_align_staged arc_fp_adder | 1,1                   | - - -
-adder_gradual_pipelined | no | cec | arc_fp_adder   | arc_fp_align arc_fp32_align_staged arc_fp_adder | 0,1                   | - - -
-adder_half_flush   | yes | cec    | arc_fp_adder     | arc_fp_align arc_fp32_align_staged arc_fp_adder | 1,0,5,10              | - - -
-adder_half_gradual | yes | cec    | arc_fp_adder     | arc_fp_align arc_fp32_align_staged arc_fp_adder | 0,0,5,10              | - - -
+adder_flush        | no  | cec    | arc_fp_adder     | arc_fp_align arc_fp_adder | 1                     | - - -
+adder_gradual      | no  | cec    | arc_fp_adder     | arc_fp_align arc_fp_adder | 0                     | - - -
+adder_half_flush   | yes | cec    | arc_fp_adder     | arc_fp_align arc_fp_adder | 1,5,10                | - - -
+adder_half_gradual | yes | cec    | arc_fp_adder     | arc_fp_align arc_fp_adder | 0,5,10                | - - -
 PROOFS
 )
 
@@ -87,19 +79,6 @@ congestion         | room_forgotten      | arc_congestion     | s/again = .*;/ag
 congestion         | idle_counts         | arc_congestion     | s/: req_valid_i && !lsu_room_i;/: !lsu_room_i;/
 congestion         | idle_starts_again   | arc_congestion     | s/!congested_o && req_valid_i && lsu_room_i/!congested_o \&\& lsu_room_i/
 congestion         | one_too_soon        | arc_congestion     | s/count_q <= '0;/count_q <= CountBits'(1);/
-merge_buffer       | next_of_a_row_too_early | arc_merge_buffer | s/in_hand = in_hand \| \(add_valid_q\[s\]/in_hand = in_hand | (s < Stages - 1 \&\& add_valid_q[s]/
-merge_buffer       | row_in_hand_accepted | arc_merge_buffer | s/ && !taken && / \&\& /
-merge_buffer       | waits_for_its_first_row | arc_merge_buffer | s/taken = taken && in_hand/taken = in_hand/
-merge_buffer       | last_free_row_first | arc_merge_buffer | s/int w = Ways - 1; w >= 0; w--/int w = 0; w < Ways; w++/
-merge_buffer       | tag_without_the_way | arc_merge_buffer | s/row_tag == look_tag_q;/row_tag[TagBits-1:WayBits] == look_tag_q[TagBits-1:WayBits];/
-merge_buffer       | low_bits_of_the_index | arc_merge_buffer | s/row_low\[low\] \^ row_tag\[i-LowBits\]/row_low[low]/
-merge_buffer       | row_of_another_hit  | arc_merge_buffer | s/ && row_tag == look_tag_q;/ \&\& row_tag[TagBits-2:0] == look_tag_q[TagBits-2:0];/
-merge_buffer       | old_words_forgotten | arc_merge_buffer | s/look_mask_q \| kept/look_mask_q/
-merge_buffer       | sums_lost_on_their_way | arc_merge_buffer | s/\(!leaves \|\| out_ready_i\)/1'b1/
-merge_buffer       | walk_keeps_the_sums | arc_merge_buffer | s/ram_write_o = writes_sums \|\| clears/ram_write_o = writes_sums/
-merge_buffer       | flush_beside_requests | arc_merge_buffer | s/flush_valid_i && empty;/flush_valid_i;/
-merge_buffer       | last_row_not_flushed | arc_merge_buffer | s/look_last_q <= walk_index_q == '1;/look_last_q <= walk_index_q == '1 - IndexBits'(1);/
-merge_buffer       | wrong_address_leaves | arc_merge_buffer | s/\{row_tag, row_low\}/{look_tag_q, row_low}/
 word_sequencer     | next_too_early      | arc_word_sequencer | s/\(word_ready_i && last_q\)/word_ready_i/
 word_sequencer     | lost_while_it_waits | arc_word_sequencer | s/txn_valid_i \|\| !txn_ready_o/txn_valid_i/
 word_sequencer     | last_one_late       | arc_word_sequencer | s/last_q <= word_q == before_last_q/last_q <= word_q == before_last_q + WordWidth'(1)/
@@ -113,23 +92,13 @@ reduction_serial   | first_lane_again    | arc_reduction_serial | s/\{Lanes\{rf_
 reduction_serial   | first_lane_lost     | arc_reduction_serial | s/\{Lanes\{rf_ready_i\}\}/{Lanes{rf_ready_i || load}}/
 reduction_serial   | chain_not_started   | arc_reduction_serial | s/\{!add && !load\}/{!add}/
 reduction_serial   | addresses_mixed     | arc_reduction_serial | s/if \(load\) begin/if (txn_valid_i) begin/
-reduction_serial   | tags_mixed          | arc_reduction_serial | s/\(tag_q & \{TagWidth\{left_any\}\}\)/tag_q/
+reduction_serial   | tags_mixed          | arc_reduction_serial | s/\(tag_q & \{Width\{left_any\}\}\)/tag_q/
 reduction_serial   | idle_changes        | arc_reduction_serial | s/if \(load\) begin/if (load || !busy_o) begin/
 reduction_serial   | reset_forgotten     | arc_reduction_serial | s/if \(!rst_ni\) add_valid_q <= 1'b0;/if (!rst_ni) add_valid_q <= 1'b1;/
 halves_serial      | upper_half_alone    | arc_reduction_serial | s/\.a_i  \(acc_q\[DataWidth-1:NumberWidth\]\)/.a_i  (acc_q[NumberWidth-1:0])/
 halves_serial      | neutral_of_fp32     | arc_reduction_serial | s/\? arc_pkg::NegativeZeros :/? arc_pkg::NegativeZero :/
 serial_progress    | read_never_asked    | arc_reduction_serial | s/\.mask_i   \(fetch_mask\)/.mask_i   (fetch_mask & {Lanes{!tag_q[0]}})/
 serial_progress    | result_never_due    | arc_reduction_serial | s/add_valid_q && !left_any;/add_valid_q && !left_any && !tag_q[0];/
-reduction_pipelined | lane_read_twice     | arc_reduction_pipelined | s/grant \? read_rest : read_mask_q/read_mask_q/
-reduction_pipelined | result_overwritten  | arc_reduction_pipelined | s/last_empty_q && !stay;/last_empty_q;/
-reduction_pipelined | stale_value_added   | arc_reduction_pipelined | s/if \(!add_read_q\)/if (1'b0)/
-reduction_pipelined | sum_not_started     | arc_reduction_pipelined | s/if \(read_first_q\)/if (1'b0)/
-reduction_pipelined | slot_lost           | arc_reduction_pipelined | s/txn_ready_o = !last_valid_q \|\| leave/txn_ready_o = !last_valid_q/
-reduction_pipelined | tag_of_next         | arc_reduction_pipelined | s/result_tag_o = result_tag_q/result_tag_o = last_tag_q/
-reduction_pipelined | result_forgotten    | arc_reduction_pipelined | s/waiting_q <= stay;/waiting_q <= 1'b0;/
-reduction_pipelined | reset_forgotten     | arc_reduction_pipelined | s/align_valid_q <= 1'b0;/align_valid_q <= 1'b1;/
-pipelined_progress | refused_lane_forgotten | arc_reduction_pipelined | s/read_any_q <= load \|\| \(last_valid_q && !last_empty_q\)/read_any_q <= load/
-pipelined_progress | read_never_asked    | arc_reduction_pipelined | s/read_any_q <= load \|\| \(last_valid_q/read_any_q <= (load \&\& !txn_tag_i[0]) || (last_valid_q \&\& !last_tag_q[0]/
 addr_match         | wrong_leader        | arc_addr_match     | s/\.mask_i   \(pending\)/.mask_i   (req_mask_i)/
 addr_match         | done_not_cleared    | arc_addr_match     | s/done_d = '0;/done_d = done_q;/
 addr_match         | lone_not_cleared    | arc_addr_match     | s/lone_d = '0;/lone_d = lone_q;/
@@ -165,11 +134,10 @@ paired_control     | result_overrun      | arc_reduction_paired | s/leave = done
 paired_control     | bin_of_the_next     | arc_reduction_paired | s/sum_bin_q <= bin_q/sum_bin_q <= bin/
 paired_control     | reset_forgotten     | arc_reduction_paired | s/      done_q <= 1'b0;/      done_q <= 1'b1;/
 fast_adder         | tree_too_short      | arc_fast_adder     | s/distance <= Width/distance < 32/
-fused_align_flush  | filled_with_zeros   | arc_fused_align    | s/\{\{8\{neg_q\}\}, coarse/{8'd0, coarse/
-fused_align_flush  | far_value_kept      | arc_fused_align    | s/far = down.*;/far = 1'b0;/
-fused_align_flush  | nan_not_seen        | arc_fused_align    | s/is_nan\[b\] = exp_max && frac_any/is_nan[b] = exp_max && word[FracWidth-1]/
-fused_align_gradual | subnormal_too_low  | arc_fused_align    | s/if \(FlushSubnormals == 0 && !hidden\) word.*//
-fused_sum          | signs_kept          | arc_fused_sum      | s/\(SumWidth - WindowWidth - 2\) \{1'b1\}/(SumWidth - WindowWidth - 2) {1'b0}/
+fused_align        | filled_with_zeros   | arc_fused_align    | s/\{\{8\{neg_q\}\}, coarse/{8'd0, coarse/
+fused_align        | far_value_kept      | arc_fused_align    | s/far = down.*;/far = 1'b0;/
+fused_align        | nan_not_seen        | arc_fused_align    | s/is_nan\[b\] = exp_max && frac_any/is_nan[b] = exp_max && word[FracWidth-1]/
+fused_sum          | signs_kept          | arc_fused_sum      | s/\(SumWidth - Window - 2\) \{1'b1\}/(SumWidth - Window - 2) {1'b0}/
 fused_sum          | wrong_missing_one   | arc_fused_sum      | s/neg_q <= neg_i\[3:2\]/neg_q <= neg_i[1:0]/
 fused_sum          | sum_not_started     | arc_fused_sum      | s/\{!first_i\}\}/{1'b1}}/
 paired_align       | sum_moves_too_far  | arc_paired_align    | s/\(largest_1 && from_1_to_old\[BinWidth-1:0\] == BinWidth'\(32 - k/(largest_1 \&\& from_1_to_old[BinWidth-1:0] == BinWidth'(31 - k/
@@ -187,21 +155,16 @@ paired_round       | zeros_shifted_in   | arc_paired_round    | s/norm = \{norm\
 paired_round       | infinity_too_early | arc_paired_round    | s/huge_sum = !zero && \(/huge_sum = !zero \&\& (\&exp[ExpWidth-1:1] || /
 paired_round       | exponent_of_the_next_byte | arc_paired_round | s/\+ 6'd1 - 6'\(k\)/- 6'(k)/
 count_row          | carry_in_place      | count_row           | s/twos_o\[i\+1\] = /twos_o[i] = /
-fused_round_flush  | negative_tie        | arc_fused_round    | s/norm_neg_q \? round_up \| norm\[MagWidth-SigWidth\]/norm_neg_q ? round_up/
-fused_round_flush  | zeros_shifted_in    | arc_fused_round    | s/\(\{MagWidth\{norm_neg_q\}\} &/({MagWidth{1'b0}} \&/
-fused_round_flush  | infinity_too_early  | arc_fused_round    | s/huge_sum = !zero && \(/huge_sum = !zero \&\& (\&exp[ExpWidth-1:1] || /
-fused_round_gradual | shifted_too_far    | arc_fused_round    | s/lzc = norm_exp\[LzcWidth-1:0\] - .*;/lzc = norm_exp[LzcWidth-1:0];/
-fused_round_gradual | least_one_lost     | arc_fused_round    | s/something = result_sig_q != '0 \|\| result_up_q;/something = result_sig_q != '0;/
+fused_round        | negative_tie        | arc_fused_round    | s/norm_neg_q \? round_up \| norm\[MagWidth-SigWidth\]/norm_neg_q ? round_up/
+fused_round        | zeros_shifted_in    | arc_fused_round    | s/\(\{MagWidth\{norm_neg_q\}\} &/({MagWidth{1'b0}} \&/
+fused_round        | infinity_too_early  | arc_fused_round    | s/huge_sum = !zero && \(/huge_sum = !zero \&\& (\&exp[ExpWidth-1:1] || /
 adder_flush        | sticky_not_borrowed | arc_fp_adder     | s/aligned\[0\] \| sticky\)/aligned[0])/
 adder_flush        | result_not_flushed  | arc_fp_adder     | s/ \|\| exp_borrow;/;/
-adder_gradual      | tie_always_up       | arc_fp_adder     | s/round_up = s3_norm\[3\] &.*;/round_up = s3_norm[3];/
+adder_gradual      | tie_always_up       | arc_fp_adder     | s/round_up = norm\[3\] &.*;/round_up = norm[3];/
 adder_gradual      | wrong_room          | arc_fp_adder     | s/\(room >> s\) != '0/1'b1/
 adder_half_flush   | operand_not_flushed | arc_fp_align       | s/\(little_hidden_i \|\| FlushSubnormals == 0\)/1'b1/
 adder_half_gradual | shifter_too_short   | arc_fp_align       | s/clog2\(SigWidth \+ 4\)/clog2(SigWidth - 4)/
 adder_half_gradual | sticky_forgotten    | arc_fp_align       | s/sticky_o = sticky_o \| \(/sticky_o = (/
-adder_flush_pipelined   | fine_sticky_lost  | arc_fp32_align_staged | s/fine\[4:0\] != '0/1'b0/
-adder_flush_pipelined   | eights_swapped    | arc_fp32_align_staged | s/exp_diff\[ShiftBits-1:3\] == d/~exp_diff[ShiftBits-1:3] == d/
-adder_gradual_pipelined | hidden_misplaced  | arc_fp32_align_staged | s/b_exp\[0\] = b_exp\[0\] \|.*;/b_exp[0] = b_exp[0];/
 BUGS
 )
 
@@ -227,7 +190,7 @@ copy_rtl() {  # folder
   local unit
   mkdir -p "$1"
   cp "$root"/rtl/*.sv "$root"/rtl/*.svh "$1"
-  for unit in arc_reduction_serial arc_reduction_pipelined arc_reduction_fused arc_reduction_paired; do
+  for unit in arc_reduction_serial arc_reduction_fused arc_reduction_paired; do
     perl -0pi -e 's/`ARC_ASSERT\(NoLaneLostOrDoubled,\s*lanes_in_q.*?\)\n\s*\n?/\n/s' "$1/$unit.sv"
     if cmp -s "$1/$unit.sv" "$root/rtl/$unit.sv"; then
       echo "the lane count of $unit.sv is not where prove.sh looks for it"
@@ -246,7 +209,7 @@ build_smt2() {  # RTL folder, top, RTL files, defines, output, further Yosys com
     arc_reduction_paired)
       sources+=("$formal/arc_fast_adder_any.sv")
       purge=-purge ;;
-    arc_reduction_* | arc_merge_buffer) sources+=("$formal/arc_fp_adder_any.sv") ;;
+    arc_reduction_*) sources+=("$formal/arc_fp_adder_any.sv") ;;
   esac
   must "$out.log" yosys -q -e 'implicitly declared|Resizing cell port' -p "
     read_verilog -sv -formal $defines -I$folder $folder/arc_pkg.sv ${sources[*]} \
@@ -276,24 +239,21 @@ failed_claim() {  # log of smtbmc
     grep -oP '(begin : \K(?!g_)\w+|`ARC_ASSERT\w*\(\K\w+)' | tail -1
 }
 
-# The stages of a pipelined adder become wires: what it adds, without when.
 build_aig() {  # RTL folder, parameters as in the table of proofs, output folder
-  local flush pipelined exp frac
-  IFS=, read -r flush pipelined exp frac <<<"$2"
+  local flush exp frac
+  IFS=, read -r flush exp frac <<<"$2"
   must "$3/dut.log" yosys -q -p "
-    read_verilog -sv -noassert -DSYNTHESIS -I$1 $1/arc_pkg.sv $1/arc_fp_align.sv \
-      $1/arc_fp32_align_staged.sv $1/arc_fp_adder.sv
-    chparam -set FlushSubnormals $flush -set Pipelined $pipelined \
+    read_verilog -sv -noassert -DSYNTHESIS -I$1 $1/arc_pkg.sv $1/arc_fp_align.sv $1/arc_fp_adder.sv
+    chparam -set FlushSubnormals $flush \
       -set ExpWidth ${exp:-8} -set FracWidth ${frac:-23} arc_fp_adder
     hierarchy -check -top arc_fp_adder
-    proc; flatten; techmap -map $formal/transparent.v; select -assert-none t:\$*dff*
-    delete -input w:clk_i; opt_clean
+    proc; flatten; opt_clean
     synth -flatten; abc -g AND; opt_clean; aigmap; write_aiger -symbols $3/dut.aig"
 }
 
 reference() {  # parameters as in the table of proofs: Yosys commands that leave it loaded
   local flush exp frac
-  IFS=, read -r flush _ exp frac <<<"$1"
+  IFS=, read -r flush exp frac <<<"$1"
   echo "read_verilog -sv $formal/fp_adder_exact.sv
     chparam -set FlushSubnormals $flush -set ExpWidth ${exp:-8} -set FracWidth ${frac:-23} \
       fp_adder_exact"
@@ -308,25 +268,23 @@ build_reference() {  # parameters, output folder
 }
 
 # A part of the fused or the paired unit, its flops made wires: what it computes, without when.
-build_open() {  # RTL folder, top, RTL files, FlushSubnormals or nothing, output folder
+build_open() {  # RTL folder, top, RTL files, output folder
   local file sources=()
   for file in $3; do sources+=("$1/$file.sv"); done
-  must "$5/dut.log" yosys -q -p "
+  must "$4/dut.log" yosys -q -p "
     read_verilog -sv -noassert -DSYNTHESIS -I$1 $1/arc_pkg.sv ${sources[*]} $formal/$2_dut.sv
-    ${4:+chparam -set FlushSubnormals $4 $2_dut}
     hierarchy -check -top $2_dut
     proc; flatten; techmap -map $formal/transparent.v; opt_clean -purge; opt
     select -assert-none t:\$dff* t:\$adff*
-    techmap; opt -fast; abc -g AND; opt_clean; aigmap; write_aiger -symbols $5/dut.aig"
+    techmap; opt -fast; abc -g AND; opt_clean; aigmap; write_aiger -symbols $4/dut.aig"
 }
 
-build_open_reference() {  # top, FlushSubnormals or nothing, output folder
-  must "$3/ref.log" yosys -q -p "
+build_open_reference() {  # top, output folder
+  must "$2/ref.log" yosys -q -p "
     read_verilog -sv $formal/$1_exact.sv $formal/count_row.sv
-    ${2:+chparam -set FlushSubnormals $2 $1_exact}
     hierarchy -check -top $1_exact
     proc; flatten; opt; techmap; opt -fast; opt_clean; aigmap; opt_clean
-    write_aiger -symbols $3/ref.aig"
+    write_aiger -symbols $2/ref.aig"
 }
 
 cec() {  # log, first, second: 0 equivalent, 1 not, 2 neither
@@ -408,7 +366,7 @@ refute_smt() {  # RTL folder, top, files, defines, depth
 
 prove_cec() {  # folder, name, parameters
   local folder=$1 name=$2 parameters=$3 started=$SECONDS width=32 frac minus_three sum
-  frac=$(cut -d, -f4 <<<"$parameters")
+  frac=$(cut -d, -f3 <<<"$parameters")
   [[ -z $frac ]] || width=16
   copy_rtl "$folder/rtl"
   build_aig "$folder/rtl" "$parameters" "$folder"
@@ -424,7 +382,7 @@ prove_cec() {  # folder, name, parameters
                    [16]='bc00 c000 c200 0400 8401 800')
   local a b c d
   read -r a b minus_three c d sum <<<"${points[$width]}"
-  [[ $parameters == 1,* ]] && sum+=0 || sum+=1
+  [[ $parameters == 1* ]] && sum+=0 || sum+=1
   yosys -p "
     $(reference "$parameters")
     prep -top fp_adder_exact
@@ -440,13 +398,13 @@ prove_cec() {  # folder, name, parameters
   each_bug "$folder" "$name" refute_cec "$parameters" "$folder/ref.aig"
 }
 
-prove_open() {  # folder, name, top, RTL files, FlushSubnormals or nothing
-  local folder=$1 name=$2 top=$3 files=$4 flush=$5 started=$SECONDS
+prove_open() {  # folder, name, top, RTL files
+  local folder=$1 name=$2 top=$3 files=$4 started=$SECONDS
   copy_rtl "$folder/rtl"
   # It is no RTL, but proved, and bugs are planted in it, as if it were.
   [[ $top != count_row ]] || cp "$formal/count_row.sv" "$folder/rtl"
-  build_open "$folder/rtl" "$top" "$files" "$flush" "$folder"
-  build_open_reference "$top" "$flush" "$folder"
+  build_open "$folder/rtl" "$top" "$files" "$folder"
+  build_open_reference "$top" "$folder"
   cec "$folder/cec.log" "$folder/dut.aig" "$folder/ref.aig" || { report "$name" FAILED \
     "not shown equal to ${top}_exact"; return 1; }
   report "$name" proved "abc cec, all inputs, $((SECONDS - started)) s"
@@ -457,10 +415,9 @@ prove_open() {  # folder, name, top, RTL files, FlushSubnormals or nothing
   while IFS='|' read -r _ inputs output value; do
     evals+="eval $(sed 's/\([a-z_]*\)=\([^ ]*\)/-set \1 \2/g' <<<"$inputs") -show $output
 "
-  done < <(known_results "$top" "$flush")
+  done < <(known_results "$top")
   must "$log" yosys -p "
     read_verilog -sv $formal/${top}_exact.sv $formal/count_row.sv
-    ${flush:+chparam -set FlushSubnormals $flush ${top}_exact}
     prep -flatten -top ${top}_exact; $evals"
   while IFS='|' read -r _ inputs output value; do
     # As Yosys prints it: in bits, but a positive number of 32 bits in decimal.
@@ -472,15 +429,13 @@ prove_open() {  # folder, name, top, RTL files, FlushSubnormals or nothing
       report "$name" FAILED "${top}_exact at $inputs"
       return 1
     fi
-  done < <(known_results "$top" "$flush")
+  done < <(known_results "$top")
   report "$name" covered "$points known results, $((SECONDS - started)) s"
-  each_bug "$folder" "$name" refute_open "$top" "$files" "$flush" "$folder/ref.aig"
+  each_bug "$folder" "$name" refute_open "$top" "$files" "$folder/ref.aig"
 }
 
 # Lines of: | inputs | output | value.
-known_results() {  # top, FlushSubnormals or nothing
-  local least=1
-  [[ $2 != 1 ]] || least=0
+known_results() {  # top
   case $1 in
     fast_adder) cat <<'POINTS' ;;
 |a_i=50'h3ffffffffffff b_i=50'h1 carry_i=1'h1|sum_o|50'h1
@@ -512,19 +467,19 @@ POINTS
 |sum_i=38'h4 bin_i=5'h0 nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h1|data_o|32'h0
 |sum_i=38'h0 bin_i=5'h5 nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h0|data_o|32'h80000000
 POINTS
-    fused_round) cat <<POINTS ;;
+    fused_round) cat <<'POINTS' ;;
 |sum_i=50'h080000000000 bin_i=5'hf nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h1|data_o|32'h3f800000
 |sum_i=50'h3ffffffffffff bin_i=5'hf nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h0|data_o|32'haa000000
-|sum_i=50'h4000 bin_i=5'h0 nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h1|data_o|32'h$least
+|sum_i=50'h4000 bin_i=5'h0 nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h1|data_o|32'h0
 |sum_i=50'h0 bin_i=5'h5 nan_i=1'h0 pos_inf_i=1'h0 neg_inf_i=1'h0 any_pos_i=1'h0|data_o|32'h80000000
 POINTS
   esac
 }
 
-refute_open() {  # RTL folder, top, RTL files, FlushSubnormals or nothing, reference
+refute_open() {  # RTL folder, top, RTL files, reference
   local status=0
-  build_open "$1" "$2" "$3" "$4" "$1" || return 2
-  cec "$1/bug.log" "$1/dut.aig" "$5" || status=$?
+  build_open "$1" "$2" "$3" "$1" || return 2
+  cec "$1/bug.log" "$1/dut.aig" "$4" || status=$?
   ((status == 1)) || return 1
   grep -oE 'Verification failed for at least [0-9]+ output' "$1/bug.log" | head -1 || true
 }
@@ -611,7 +566,7 @@ while IFS='|' read -r name is_quick kind top files defines depths; do
     if [[ $kind == cec ]]; then
       prove_cec "$work/$name" "$name" "$defines"
     elif [[ $kind == open ]]; then
-      prove_open "$work/$name" "$name" "$top" "$files" "$defines"
+      prove_open "$work/$name" "$name" "$top" "$files"
     else
       prove_smt "$work/$name" "$name" "$kind" "$top" "$files" "$defines" "$depths"
     fi

@@ -72,11 +72,8 @@ for ((i = 0; i < $#; i++)); do
     i=$((i + 1))
   fi
 done
-kind_number "$kind" >/dev/null
-top=arc_subcore
-[[ $kind == serial ]] || top=arc_subcore_$kind
-
 need_writable
+unit_parameters "$kind" >/dev/null
 ensure_packages "${packages_run[@]}"
 cd "$repo"
 
@@ -88,7 +85,7 @@ tail -n 1 out/build.log
 build/release/model/warpfold_sim sim traces/data/truck.wft --gpu rtx4090 --policy all --unit rtl \
   --json out/truck.json "${options[@]}"
 echo
-"${tools[@]}" synth --top "${top}_without_addr_match" --top "$top" --transistors-only \
+"${tools[@]}" synth --top "arc_unit_$kind" --top "arc_subcore_$kind" --transistors-only \
   --json out/transistors.json
 echo
 echo "results: $results, out/transistors.json"

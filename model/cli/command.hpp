@@ -59,12 +59,11 @@ CycleRange parse_cycles(const std::string& option, const std::string& text, std:
 std::vector<std::uint32_t> parse_numbers(const std::string& option, const std::string& text);
 
 constexpr std::uint64_t kMostWaveCycles = 1'000'000;
-constexpr const char* kUnitKindNames = "serial|pipelined|fused|vector|halves|paired";
 constexpr const char* kUnitKindHelp =
-    "Kind of the reduction unit: one lane a cycle, one a cycle at the\n"
-    "GPU's clock, four a cycle, four a cycle of structs\n"
-    "of up to 16 words, one a cycle of two binary16\n"
-    "values, or two a cycle (rtl/README.md)";
+    "Kind of the reduction unit: one, two or four lanes a cycle;\n"
+    "vector: fused, of structs of up to 16 words; halves: serial, of\n"
+    "two binary16 values a word. Another one is\n"
+    "DATAPATH[-FORMAT][-WORDS], as paired-4 (rtl/README.md)";
 
 constexpr const char* kUnitLibraryHelp =
     "A unit of somebody else, as a shared object\n(docs/evaluate.md)";

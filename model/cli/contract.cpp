@@ -268,7 +268,7 @@ void add_contract(CLI::App& app, Command& command) {
       ->type_name("rtl|golden")
       ->capture_default_str();
   contract->add_option("--unit-kind", arguments->unit_kind, kUnitKindHelp)
-      ->type_name(kUnitKindNames)
+      ->type_name(unit_kind_list("|", "|"))
       ->capture_default_str();
   contract
       ->add_option("--requests", arguments->requests,

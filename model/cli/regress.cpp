@@ -91,8 +91,8 @@ struct RegressUnits {
   std::optional<UnitLibrary> unit;
   std::optional<UnitLibrary> golden;
 
-  [[nodiscard]] const ArcUnit::Ports& ports() const {
-    return golden ? golden->declaration().ports : unit_declaration(kind).ports;
+  [[nodiscard]] ArcUnit::Ports ports() const {
+    return golden ? golden->declaration().ports : unit_ports(kind);
   }
 };
 
@@ -231,7 +231,7 @@ void add_regress(CLI::App& app, Command& command) {
       ->type_name("P")
       ->capture_default_str();
   regress->add_option("--unit-kind", arguments->unit_kind, kUnitKindHelp)
-      ->type_name(kUnitKindNames)
+      ->type_name(unit_kind_list("|", "|"))
       ->capture_default_str();
   regress
       ->add_option("--scheduler", arguments->scheduler,

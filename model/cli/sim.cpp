@@ -189,8 +189,8 @@ SimulationPlan make_plan(const SimArguments& arguments) {
       std::erase(plan.optional, parse_policy(name));
     }
   }
-  plan.unit = parse_unit_model(arguments.unit);
-  plan.unit_kind = parse_unit_kind(arguments.unit_kind);
+  plan.unit.model = parse_unit_model(arguments.unit);
+  plan.unit.kind = parse_unit_kind(arguments.unit_kind);
   plan.reference = arguments.reference;
   plan.whole_gpu = arguments.whole_gpu;
   plan.jobs = arguments.jobs;
@@ -205,12 +205,12 @@ int simulate_apart(const SimArguments& arguments, const Apart& apart) {
   std::optional<UnitLibrary> library;
   if (!arguments.unit_library.empty()) {
     library.emplace(arguments.unit_library, apart.pulse());
-    plan.unit_library = &*library;
+    plan.unit.library = &*library;
   }
   if (arguments.unit_divider == 0) {
     throw UsageError("--unit-divider is 0, must be at least 1");
   }
-  plan.unit_divider = arguments.unit_divider;
+  plan.unit.divider = arguments.unit_divider;
   Outputs outputs(arguments, apart);
   if (!arguments.timeline.empty()) {
     plan.timeline_interval = arguments.timeline_interval;
@@ -361,7 +361,7 @@ void add_sim(CLI::App& app, Command& command) {
       ->multi_option_policy(kTakeLast)
       ->capture_default_str();
   sim->add_option("--unit-kind", arguments->unit_kind, kUnitKindHelp)
-      ->type_name(kUnitKindNames)
+      ->type_name(unit_kind_list("|", "|"))
       ->multi_option_policy(kTakeLast)
       ->capture_default_str();
   add_unit_options(*sim, *arguments);

@@ -68,10 +68,7 @@ void check_places(const SimulationPlan& plan, const trace::Reader& trace, const 
 // The waves are written when the run is over.
 RunResult simulate_with_wave(SimOptions options, const WavePlan& wave, const trace::Reader& trace,
                              const ReferenceSums& reference) {
-  const UnitDeclaration& unit = options.unit_library != nullptr
-                                    ? options.unit_library->declaration()
-                                    : unit_declaration(options.unit_kind);
-  WaveFile file(unit.ports, {"arc_subcore"});
+  WaveFile file(options.unit.declaration().ports, {"arc_subcore"});
   PortValues ports;
   const PortProbe probe{
       .window = wave.window,
@@ -96,9 +93,6 @@ PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const
   const SimOptions options{.gpu = gpu,
                            .policy = policy,
                            .unit = plan.unit,
-                           .unit_kind = plan.unit_kind,
-                           .unit_library = plan.unit_library,
-                           .unit_divider = plan.unit_divider,
                            .reference = plan.reference,
                            .timeline_interval = plan.timeline_interval,
                            .timeline_detail = plan.timeline_detail,

@@ -35,10 +35,7 @@ struct SimulationPlan {
   std::vector<Policy> policies;
   // Those of them that are left out where a trace has no instruction costs of their variant.
   std::vector<Policy> optional;
-  UnitModel unit = UnitModel::kRtl;
-  UnitKind unit_kind = UnitKind::kSerial;
-  const UnitLibrary* unit_library = nullptr;  // SimOptions::unit_library
-  std::uint32_t unit_divider = 1;             // SimOptions::unit_divider
+  UnitSource unit;
   bool reference = false;
   bool whole_gpu = false;               // for samples too, which else run on their part of it
   std::uint64_t timeline_interval = 0;  // SimOptions::timeline_interval

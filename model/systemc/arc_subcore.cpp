@@ -48,15 +48,11 @@ void sc_trace(sc_core::sc_trace_file* file, const arc_subcore<kKind>& unit,
 }
 
 template std::unique_ptr<arc_subcore<UnitKind::kSerial>> make_arc_subcore(const char*, UnitModel);
-template std::unique_ptr<arc_subcore<UnitKind::kPipelined>> make_arc_subcore(const char*,
-                                                                             UnitModel);
 template std::unique_ptr<arc_subcore<UnitKind::kFused>> make_arc_subcore(const char*, UnitModel);
 template std::unique_ptr<arc_subcore<UnitKind::kVector>> make_arc_subcore(const char*, UnitModel);
 template std::unique_ptr<arc_subcore<UnitKind::kHalves>> make_arc_subcore(const char*, UnitModel);
 template std::unique_ptr<arc_subcore<UnitKind::kPaired>> make_arc_subcore(const char*, UnitModel);
 template void sc_trace(sc_core::sc_trace_file*, const arc_subcore<UnitKind::kSerial>&,
-                       const std::string&);
-template void sc_trace(sc_core::sc_trace_file*, const arc_subcore<UnitKind::kPipelined>&,
                        const std::string&);
 template void sc_trace(sc_core::sc_trace_file*, const arc_subcore<UnitKind::kFused>&,
                        const std::string&);

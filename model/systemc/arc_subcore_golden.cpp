@@ -77,7 +77,6 @@ void arc_subcore_golden<kKind>::write_ports(const UnitOutputs& outputs) {
 }
 
 template class arc_subcore_golden<UnitKind::kSerial>;
-template class arc_subcore_golden<UnitKind::kPipelined>;
 template class arc_subcore_golden<UnitKind::kFused>;
 template class arc_subcore_golden<UnitKind::kVector>;
 template class arc_subcore_golden<UnitKind::kHalves>;

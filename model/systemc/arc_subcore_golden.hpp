@@ -5,13 +5,9 @@
 #pragma once
 
 #include <systemc>
-#include <type_traits>
 
 #include "model/systemc/arc_subcore.hpp"
-#include "model/unit/golden_fused.hpp"
-#include "model/unit/golden_paired.hpp"
-#include "model/unit/golden_unit.hpp"
-#include "model/unit/golden_vector.hpp"
+#include "model/unit/golden_words.hpp"
 
 namespace warpfold::systemc {
 
@@ -21,20 +17,14 @@ class arc_subcore_golden final : public arc_subcore<kKind> {
   explicit arc_subcore_golden(sc_core::sc_module_name name);
 
  private:
-  using OneLane =
-      std::conditional_t<kKind == UnitKind::kPipelined, GoldenPipelined, GoldenChain<kKind>>;
-  using FourLanes = std::conditional_t<kKind == UnitKind::kVector, GoldenVector, GoldenFused>;
-  using MoreLanes = std::conditional_t<kKind == UnitKind::kPaired, GoldenPaired, FourLanes>;
-  using Reduction = std::conditional_t<read_lanes(kKind) == 1, OneLane, MoreLanes>;
-
-  static constexpr bool kSeesExponents = unit_declaration(kKind).ports.sees_exponents;
+  static constexpr bool kSeesExponents = unit_ports(kKind).sees_exponents;
 
   // After every change of an input: reset, edge and outputs, in one delta cycle.
   void evaluate();
   void read_ports();
   void write_ports(const UnitOutputs& outputs);
 
-  GoldenUnit<Reduction> unit_;
+  GoldenUnitOf<kKind> unit_{kKind};
   UnitInputs inputs_;  // what stands at the ports
   bool first_ = true;  // nothing has been read from the wide ports
 };

@@ -7,7 +7,6 @@
 #include "Varc_subcore_sc_fused.h"
 #include "Varc_subcore_sc_halves.h"
 #include "Varc_subcore_sc_paired.h"
-#include "Varc_subcore_sc_pipelined.h"
 #include "Varc_subcore_sc_serial.h"
 #include "Varc_subcore_sc_vector.h"
 // clang-format on
@@ -21,8 +20,6 @@ template <UnitKind kKind>
 struct VerilatedOf;
 template <>
 struct VerilatedOf<UnitKind::kSerial> : std::type_identity<Varc_subcore_sc_serial> {};
-template <>
-struct VerilatedOf<UnitKind::kPipelined> : std::type_identity<Varc_subcore_sc_pipelined> {};
 template <>
 struct VerilatedOf<UnitKind::kFused> : std::type_identity<Varc_subcore_sc_fused> {};
 template <>
@@ -106,7 +103,6 @@ template <UnitKind kKind>
 arc_subcore_rtl<kKind>::~arc_subcore_rtl() = default;
 
 template class arc_subcore_rtl<UnitKind::kSerial>;
-template class arc_subcore_rtl<UnitKind::kPipelined>;
 template class arc_subcore_rtl<UnitKind::kFused>;
 template class arc_subcore_rtl<UnitKind::kVector>;
 template class arc_subcore_rtl<UnitKind::kHalves>;

@@ -56,7 +56,6 @@ BinBits read_bins(const Operand& operand) {
 }
 
 template ReadData<UnitKind::kSerial> read_data<UnitKind::kSerial>(LaneMask, const Operand&);
-template ReadData<UnitKind::kPipelined> read_data<UnitKind::kPipelined>(LaneMask, const Operand&);
 template ReadData<UnitKind::kFused> read_data<UnitKind::kFused>(LaneMask, const Operand&);
 template ReadData<UnitKind::kVector> read_data<UnitKind::kVector>(LaneMask, const Operand&);
 template ReadData<UnitKind::kHalves> read_data<UnitKind::kHalves>(LaneMask, const Operand&);

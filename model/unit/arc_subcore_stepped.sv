@@ -10,12 +10,11 @@
 
 // verilator coverage_off
 module arc_subcore_stepped #(
-  parameter int UnitKind = arc_pkg::UnitSerial,
-  parameter int Scheduler =
-      UnitKind == arc_pkg::UnitVector ? arc_pkg::SchedulerGroups : arc_pkg::SchedulerGreedy,
-  localparam int ReadLanes =
-      UnitKind == arc_pkg::UnitFused || UnitKind == arc_pkg::UnitVector ? arc_pkg::Banks :
-      UnitKind == arc_pkg::UnitPaired ? arc_pkg::PairedBanks : 1
+  parameter int Datapath = arc_pkg::DatapathSerial,
+  parameter int Format = arc_pkg::FormatF32,
+  parameter int MaxWords = 1,
+  parameter int Scheduler = arc_pkg::SchedulerGreedy,
+  localparam int ReadLanes = 1 << Datapath
 ) (
   input  logic                                         clk_i,
   input  logic                                         step_i,
@@ -73,7 +72,9 @@ module arc_subcore_stepped #(
   end
 
   arc_subcore #(
-    .UnitKind (UnitKind),
+    .Datapath (Datapath),
+    .Format   (Format),
+    .MaxWords (MaxWords),
     .Scheduler(Scheduler)
   ) u_subcore (
     .clk_i        (clk_i),

@@ -10,14 +10,15 @@
 #include <string_view>
 
 #include "model/types.hpp"
+#include "model/unit/unit_kind.hpp"
 
 namespace warpfold {
 
-// Banks through which the fused unit reads: one lane of each in a cycle (arc_pkg::Banks).
+// Banks through which the fused datapath reads: one lane of each in a cycle (arc_pkg::Banks).
 inline constexpr std::uint32_t kBanks = 4;
-// The same of the paired unit (arc_pkg::PairedBanks).
+// The same of the paired one (arc_pkg::PairedBanks).
 inline constexpr std::uint32_t kPairedBanks = 2;
-// Words of a lane that one request of the vector unit adds at most (arc_pkg::MaxWords).
+// Words of a lane that one request of any unit adds at most (arc_pkg::MostWords).
 inline constexpr std::uint32_t kMaxWords = 16;
 // Lanes that any unit may read in a cycle.
 inline constexpr std::uint32_t kMostReadLanes = kLanes;
@@ -29,8 +30,8 @@ struct UnitInputs {
   LaneMask req_mask = 0;                   // active lanes
   std::array<Address, kLanes> req_addr{};  // one byte address a lane; inactive lanes are ignored
   Tag req_tag = 0;
-  // Operands of the request, 1 to kMaxWords: word w of lane l is added to req_addr[l] + 4 w. Only
-  // the vector unit looks at it; the port has one less.
+  // Operands of the request, 1 to Ports::max_words: word w of lane l is added to req_addr[l] + 4 w.
+  // A unit of one word does not look at it; the port has one less.
   std::uint32_t req_words = 1;
   // Memory queue of the sub-core has room. A registered status: it must not depend on this cycle's
   // outputs, because the ARC scheduler reads its absence as "the LSU path is stalled".
@@ -38,10 +39,8 @@ struct UnitInputs {
   // Register-file read port grants this cycle's read.
   bool rf_ready = false;
   // What the last granted read delivered, from the cycle after its grant until the next grant; see
-  // answer_read(). A unit that reads one lane at a time has its value in rf_data[0], the fused and
-  // the vector one that of lane l in [l % kBanks], and in rf_bins[l] the upper exponent bits of
-  // lane l of the whole operand word; the paired one that of lane l in [l % kPairedBanks]. What was
-  // not asked for is ignored.
+  // answer_read(). That of lane l is in rf_data[l % Ports::read_lanes], and in rf_bins[l] are the
+  // upper exponent bits of lane l of the whole operand word. What was not asked for is ignored.
   std::array<Fp32Bits, kMostReadLanes> rf_data{};
   std::array<std::uint8_t, kLanes> rf_bins{};
 
@@ -125,31 +124,14 @@ class ArcUnit {
 // Which of the two descriptions of the hardware runs.
 enum class UnitModel { kGolden, kRtl };
 
-// Which reduction unit it has; rtl/README.md compares them.
-enum class UnitKind {
-  kSerial,     // one lane a cycle through one adder: the unit of the paper
-  kPipelined,  // four transactions take turns in an adder of four stages
-  kFused,      // four lanes a cycle, aligned to the largest exponent and rounded once
-  kVector,     // fused, for the words of a struct one after the other: one packet of sums
-  kHalves,     // serial, of words that are two binary16 values
-  kPaired,     // two lanes a cycle, aligned to the largest exponent so far and rounded once
-};
-inline constexpr std::array kUnitKinds = {UnitKind::kSerial, UnitKind::kPipelined,
-                                          UnitKind::kFused,  UnitKind::kVector,
-                                          UnitKind::kHalves, UnitKind::kPaired};
-
 // "golden" or "rtl"; throws std::invalid_argument on any other name.
 UnitModel parse_unit_model(std::string_view name);
 std::string_view unit_model_name(UnitModel model);
 
-// A kind by its name; throws std::invalid_argument, which lists them, on any other.
-UnitKind parse_unit_kind(std::string_view name);
-std::string_view unit_kind_name(UnitKind kind);
-
 // The register file's answer to a granted read of `lanes` of an operand, for the next cycle.
 void answer_read(UnitInputs& inputs, const ArcUnit::Ports& ports, LaneMask lanes,
                  const std::array<Fp32Bits, kLanes>& operand);
-void answer_read(UnitInputs& inputs, UnitKind kind, LaneMask lanes,
+void answer_read(UnitInputs& inputs, const UnitKind& kind, LaneMask lanes,
                  const std::array<Fp32Bits, kLanes>& operand);
 // The bin of a value: its exponent without the lowest three bits (arc_pkg::BinShift).
 constexpr std::uint8_t exponent_bin(Fp32Bits value) {
@@ -196,8 +178,7 @@ inline void ask_for(UnitOutputs& outputs, LaneMask lanes, Tag tag, std::uint32_t
 // header.
 // `scheduler`: a rule, by default that of the kind. Throws std::invalid_argument with one line for
 // a name that is unknown, or for one that the RTL of the kind does not have, for an RTL unit.
-std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind, std::string_view scheduler = {});
-// The rule that a kind has by default.
-std::string_view unit_scheduler(UnitKind kind);
+std::unique_ptr<ArcUnit> make_unit(UnitModel model, const UnitKind& kind,
+                                   std::string_view scheduler = {});
 
 }  // namespace warpfold

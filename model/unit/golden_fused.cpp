@@ -11,7 +11,8 @@ bool GoldenFused::step(const UnitInputs& inputs, UnitOutputs& outputs) {
   // Result register.
   const bool taken = result_valid_ && inputs.lsu_room;
   if (result_valid_) {
-    offer_sum(outputs, front_.address, result_, front_.tag, front_.place);
+    const Reduce& front = front_.transaction;
+    offer_sum(outputs, front.address, result_, front.tag, front.place);
   }
 
   // Fetch stage: the lowest lane left in each bank.
@@ -19,7 +20,7 @@ bool GoldenFused::step(const UnitInputs& inputs, UnitOutputs& outputs) {
   const LaneMask rest = mask_ & ~lanes;
   bool grant = false;
   if (mask_ != 0) {
-    const Entry& younger = back_.valid ? back_ : front_;
+    const Reduce& younger = (back_.valid ? back_ : front_).transaction;
     ask_for(outputs, lanes, younger.tag, younger.place.word);
     grant = inputs.rf_ready;
   }

@@ -12,7 +12,8 @@ bool GoldenPaired::step(const UnitInputs& inputs, UnitOutputs& outputs) {
   // Result register.
   const bool taken = result_valid_ && inputs.lsu_room;
   if (result_valid_) {
-    offer_sum(outputs, front_.address, result_, front_.tag);
+    const Reduce& front = front_.transaction;
+    offer_sum(outputs, front.address, result_, front.tag, front.place);
   }
 
   // Fetch stage: the lowest lane left in each bank.
@@ -20,7 +21,8 @@ bool GoldenPaired::step(const UnitInputs& inputs, UnitOutputs& outputs) {
   const LaneMask rest = mask_ & ~lanes;
   bool grant = false;
   if (mask_ != 0) {
-    ask_for(outputs, lanes, (back_.valid ? back_ : front_).tag);
+    const Reduce& younger = (back_.valid ? back_ : front_).transaction;
+    ask_for(outputs, lanes, younger.tag, younger.place.word);
     grant = inputs.rf_ready;
   }
   const bool advance = !front_.valid || taken;

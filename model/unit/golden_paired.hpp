@@ -3,11 +3,9 @@
 // Reduction for GoldenUnit. Owned by its GoldenUnit; step() is one clock cycle.
 #pragma once
 
-#include <string_view>
-
 #include "model/types.hpp"
 #include "model/unit/arc_unit.hpp"
-#include "model/unit/unit_declaration.hpp"
+#include "model/unit/golden_unit.hpp"
 #include "model/unit/window_sum.hpp"
 
 namespace warpfold {
@@ -16,17 +14,12 @@ namespace warpfold {
 // integers, rounded once.
 class GoldenPaired {
  public:
-  // Rests when what it read last has gone through its stages.
-  static constexpr ArcUnit::Ports kPorts = unit_declaration(UnitKind::kPaired).ports;
-  static constexpr std::string_view kScheduler = "greedy";
-  static constexpr bool kByRequest = false;
-
   void reset() { *this = {}; }
   [[nodiscard]] bool busy() const { return front_.valid || back_.valid; }
   bool step(const UnitInputs& inputs, UnitOutputs& outputs);
-  void load(Address address, LaneMask mask, Tag tag, const UnitInputs&, UnitOutputs&) {
-    back_ = {.valid = true, .address = address, .tag = tag};
-    mask_ = mask;
+  void load(const Reduce& transaction, const UnitInputs&, UnitOutputs&) {
+    back_ = {.valid = true, .transaction = transaction};
+    mask_ = transaction.mask;
     fetch_first_ = true;
   }
 
@@ -34,8 +27,7 @@ class GoldenPaired {
   // A transaction in the unit.
   struct Entry {
     bool valid = false;
-    Address address = 0;
-    Tag tag = 0;
+    Reduce transaction;
   };
   // One granted read on its way from the register file to the running sum.
   struct Step {

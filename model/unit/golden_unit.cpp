@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/unit/golden_unit.hpp"
 
-#include <algorithm>
-
 #include "model/unit/fp32.hpp"
 #include "model/unit/golden_fused.hpp"
 #include "model/unit/golden_paired.hpp"
-#include "model/unit/golden_vector.hpp"
+#include "model/unit/golden_words.hpp"
 
 namespace warpfold {
 
@@ -58,7 +56,7 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
                              .scattered = scattered,
                              .all_lone = pending == 0,
                              .congested = congestion_.congested(),
-                             .by_request = Reduction::kByRequest};
+                             .by_request = by_request_};
   LaneMask sent = 0;
   bool reduced = false;
   if (red_free && (offered || scattered) && passes_on_(offer)) {
@@ -71,7 +69,7 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
   } else if (offered && reduce_ready && (reduces_ == nullptr || reduces_(offer))) {
     sent = group_;
     reduced = true;
-    reduction_.load(address, sent, tag, inputs, outputs);
+    reduction_.load({.address = address, .mask = sent, .tag = tag}, inputs, outputs);
   } else if (gather) {
     lone_ |= group_;
     group_ = 0;
@@ -91,18 +89,18 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
 // Serial
 // ------------------------------------------------------------------------------------------------
 
-template <UnitKind kKind>
-void GoldenChain<kKind>::fetch(const UnitInputs& inputs, UnitOutputs& outputs) {
+template <WordType kWord>
+void GoldenSerial<kWord>::fetch(const UnitInputs& inputs, UnitOutputs& outputs) {
   const LaneMask rest = mask_ & (mask_ - 1);
-  ask_for(outputs, mask_ & ~rest, tag_);
+  ask_for(outputs, mask_ & ~rest, here_.tag, here_.place.word);
   if (inputs.rf_ready) {
     mask_ = rest;
     add_valid_ = true;
   }
 }
 
-template <UnitKind kKind>
-bool GoldenChain<kKind>::step(const UnitInputs& inputs, UnitOutputs& outputs) {
+template <WordType kWord>
+bool GoldenSerial<kWord>::step(const UnitInputs& inputs, UnitOutputs& outputs) {
   if (!busy()) {
     return true;
   }
@@ -110,7 +108,7 @@ bool GoldenChain<kKind>::step(const UnitInputs& inputs, UnitOutputs& outputs) {
   if (add_valid_) {
     const Fp32Bits sum = word_add(kWord, acc_, inputs.rf_data[0]);
     if (mask_ == 0) {
-      offer_sum(outputs, addr_, sum, tag_);
+      offer_sum(outputs, here_.address, sum, here_.tag, here_.place);
       add_valid_ = !inputs.lsu_room;
       return inputs.lsu_room;
     }
@@ -121,66 +119,22 @@ bool GoldenChain<kKind>::step(const UnitInputs& inputs, UnitOutputs& outputs) {
   return false;
 }
 
-template <UnitKind kKind>
-void GoldenChain<kKind>::load(Address address, LaneMask mask, Tag tag, const UnitInputs& inputs,
-                              UnitOutputs& outputs) {
-  mask_ = mask;
-  addr_ = address;
-  tag_ = tag;
+template <WordType kWord>
+void GoldenSerial<kWord>::load(const Reduce& transaction, const UnitInputs& inputs,
+                               UnitOutputs& outputs) {
+  here_ = transaction;
+  mask_ = transaction.mask;
   acc_ = neutral_word(kWord);
   fetch(inputs, outputs);
 }
 
-// ------------------------------------------------------------------------------------------------
-// Pipelined
-// ------------------------------------------------------------------------------------------------
-
-bool GoldenPipelined::step(const UnitInputs& inputs, UnitOutputs& outputs) {
-  if (result_valid_) {
-    offer_sum(outputs, result_.addr, result_.sum, result_.tag);
-  }
-  const bool stay = result_valid_ && !inputs.lsu_room;
-
-  // Read the lowest lane left.
-  Place& read = places_[kRead];
-  if (read.valid && read.mask != 0) {
-    const LaneMask rest = read.mask & (read.mask - 1);
-    ask_for(outputs, read.mask & ~rest, read.tag);
-    if (inputs.rf_ready) {
-      read.mask = rest;
-      read.read = true;
-    }
-  }
-
-  // The value of the read that was granted in the last cycle joins its sum.
-  Place& add = places_[kAdd];
-  if (add.read) {
-    add.sum = fp32_add(add.sum, inputs.rf_data[0]);
-    add.read = false;
-  }
-
-  // A transaction without lanes leaves, unless a result waits.
-  Place& last = places_[kLast];
-  const bool leave = last.valid && last.mask == 0 && !stay;
-  if (!stay) {
-    result_valid_ = leave;
-  }
-  if (leave) {
-    result_ = last;
-    last.valid = false;
-  }
-  const bool ready = !last.valid;
-
-  // Edge: everything moves on.
-  std::rotate(places_.begin(), places_.end() - 1, places_.end());
-  return ready;
-}
-
-template class GoldenUnit<GoldenSerial>;
-template class GoldenUnit<GoldenHalves>;
-template class GoldenUnit<GoldenFused>;
+template class GoldenUnit<GoldenSerial<WordType::kFp32>>;
+template class GoldenUnit<GoldenSerial<WordType::kHalves>>;
 template class GoldenUnit<GoldenPaired>;
-template class GoldenUnit<GoldenVector>;
-template class GoldenUnit<GoldenPipelined>;
+template class GoldenUnit<GoldenFused>;
+template class GoldenUnit<GoldenWords<GoldenSerial<WordType::kFp32>>>;
+template class GoldenUnit<GoldenWords<GoldenSerial<WordType::kHalves>>>;
+template class GoldenUnit<GoldenWords<GoldenPaired>>;
+template class GoldenUnit<GoldenWords<GoldenFused>>;
 
 }  // namespace warpfold

@@ -312,7 +312,7 @@ bool Lockstep::check_sum(const UnitOutputs& outputs, Slot& slot) {
   if (!check_place(outputs, slot)) {
     return false;
   }
-  if (kind_ == UnitKind::kVector && lane_count(lanes) == 1) {
+  if (kind_.max_words > 1 && lane_count(lanes) == 1) {
     return fail("the sum of a lane that is alone on its address");
   }
   if (!check_value(outputs.lsu_data, lanes, slot.request.operand(outputs.lsu_word))) {
@@ -377,7 +377,7 @@ bool Lockstep::check_red(const UnitOutputs& outputs, Slot& slot) {
   if (outputs.lsu_word != 0 || !outputs.lsu_last) {
     return fail("a plain RED that is not of all words");
   }
-  if (kind_ == UnitKind::kVector && !each_alone(slot.request, lanes)) {
+  if (kind_.max_words > 1 && !each_alone(slot.request, lanes)) {
     return fail("a plain RED of lanes that share an address", lanes, "lanes left", may_go);
   }
   ++counts_.plain_transactions;
@@ -500,7 +500,7 @@ RegressResult regress_trace(const trace::Reader& reader, const RegressOptions& o
     }
   };
   const UnitPromise& promise =
-      options.promise != nullptr ? *options.promise : unit_declaration(options.kind).promise;
+      options.promise != nullptr ? *options.promise : unit_promise(options.kind);
   visit_requests(
       reader,
       {.events = options.max_events, .words = judged.ports().max_words, .type = promise.adds},

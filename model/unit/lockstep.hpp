@@ -117,9 +117,9 @@ class Lockstep {
   [[nodiscard]] const LockstepCounts& counts() const { return counts_; }
 
  private:
-  // A request on its way through the unit. At most six are: held, in the four places of the
-  // pipelined unit, and waiting as its result. The low bits of a tag are its slot, the rest counts,
-  // so that all tag bits move.
+  // A request on its way through the unit. At most four are: held, in the word sequencer, and two
+  // in the reduction unit. The low bits of a tag are its slot, the rest counts, so that all tag
+  // bits move.
   static constexpr std::size_t kSlots = 8;
   struct Slot {
     AtomredRequest request;

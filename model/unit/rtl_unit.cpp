@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the units: the golden one, and the RTL as Verilator compiled it for each kind and
-// scheduler.
+// Makes the units: the golden one of any kind, and the RTL of those that rtl/units.json names, as
+// Verilator compiled it for each of them with each scheduler.
 #include <algorithm>
-#include <array>
-#include <span>
 #include <stdexcept>
 #include <string>
 
-#include "Varc_subcore_fused.h"
-#include "Varc_subcore_fused_groups.h"
-#include "Varc_subcore_halves.h"
-#include "Varc_subcore_halves_groups.h"
-#include "Varc_subcore_paired.h"
-#include "Varc_subcore_paired_groups.h"
-#include "Varc_subcore_pipelined.h"
-#include "Varc_subcore_pipelined_groups.h"
-#include "Varc_subcore_serial.h"
-#include "Varc_subcore_serial_groups.h"
-#include "Varc_subcore_vector.h"
 #include "model/unit/golden_fused.hpp"
 #include "model/unit/golden_paired.hpp"
 #include "model/unit/golden_unit.hpp"
-#include "model/unit/golden_vector.hpp"
+#include "model/unit/golden_words.hpp"
+#include "model/unit/rtl_units.hpp"
 #include "model/unit/unit_declaration.hpp"
 #include "model/unit/verilated_unit.hpp"
 
@@ -29,64 +17,75 @@ namespace warpfold {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> kSchedulers = {"greedy", "reduce-groups"};
-
-// What the RTL of a kind may have; first what it has by default.
-std::span<const std::string_view> rtl_schedulers(UnitKind kind) {
-  return kind == UnitKind::kVector ? std::span(kSchedulers).subspan(1) : std::span(kSchedulers);
+template <class OneWord>
+std::unique_ptr<ArcUnit> golden(const UnitKind& kind, const SchedulerRule& scheduler) {
+  if (kind.max_words > 1) {
+    return std::make_unique<GoldenUnit<GoldenWords<OneWord>>>(kind, scheduler);
+  }
+  return std::make_unique<GoldenUnit<OneWord>>(kind, scheduler);
 }
 
-// `Greedy`, `Groups`: the Verilated classes with these schedulers.
-template <class Reduction, class Greedy, class Groups>
-std::unique_ptr<ArcUnit> make(UnitModel model, const SchedulerRule& scheduler) {
-  if (model == UnitModel::kGolden) {
-    return std::make_unique<GoldenUnit<Reduction>>(scheduler);
+std::unique_ptr<ArcUnit> make_golden(const UnitKind& kind, const SchedulerRule& scheduler) {
+  switch (kind.datapath) {
+    case Datapath::kSerial:
+      return kind.adds == WordType::kHalves
+                 ? golden<GoldenSerial<WordType::kHalves>>(kind, scheduler)
+                 : golden<GoldenSerial<WordType::kFp32>>(kind, scheduler);
+    case Datapath::kPaired:
+      return golden<GoldenPaired>(kind, scheduler);
+    case Datapath::kFused:
+      return golden<GoldenFused>(kind, scheduler);
   }
-  if (scheduler.name == "reduce-groups") {
-    constexpr bool kWatches = !Reduction::kByRequest;
-    return std::make_unique<RtlUnit<Groups>>(ports_with<Reduction>(kWatches));
-  }
-  return std::make_unique<RtlUnit<Greedy>>(Reduction::kPorts);
+  throw std::invalid_argument("no unit of this kind");
 }
 
-void refuse_rtl_scheduler(UnitKind kind, std::string_view scheduler) {
+// Which of the rows of the list it is, and its class.
+struct RtlRow {
+  std::string_view unit;
+  std::string_view scheduler;
+  std::unique_ptr<ArcUnit> (*make)(const ArcUnit::Ports& ports);
+};
+
+template <class Model>
+std::unique_ptr<ArcUnit> make_rtl(const ArcUnit::Ports& ports) {
+  return std::make_unique<RtlUnit<Model>>(ports);
+}
+
+#define WARPFOLD_RTL_ROW(unit, scheduler, model) RtlRow{unit, scheduler, make_rtl<model>},
+constexpr RtlRow kRtl[] = {WARPFOLD_RTL_UNITS(WARPFOLD_RTL_ROW)};
+#undef WARPFOLD_RTL_ROW
+
+void refuse_rtl(const UnitKind& kind, std::string_view scheduler) {
+  const std::string name(unit_kind_name(kind));
+  if (std::ranges::find(unit_kinds(), kind) == unit_kinds().end()) {
+    throw std::invalid_argument("no RTL of unit kind " + name + " is built in, of " +
+                                unit_kind_list(", ", " and ") +
+                                " alone (rtl/units.json); --unit golden has it");
+  }
   std::string has;
-  for (const std::string_view name : rtl_schedulers(kind)) {
-    has += (has.empty() ? "" : " and ") + std::string(name);
+  for (const std::string_view one : unit_schedulers(kind)) {
+    has += (has.empty() ? "" : " and ") + std::string(one);
   }
   throw std::invalid_argument("rules.scheduler '" + std::string(scheduler) + "': the RTL of kind " +
-                              std::string(unit_kind_name(kind)) + " has " + has +
-                              "; --unit golden has the others");
+                              name + " has " + has + "; --unit golden has the others");
 }
 
 }  // namespace
 
-std::string_view unit_scheduler(UnitKind kind) {
-  return rtl_schedulers(kind).front();
-}
-
-std::unique_ptr<ArcUnit> make_unit(UnitModel model, UnitKind kind, std::string_view scheduler) {
+std::unique_ptr<ArcUnit> make_unit(UnitModel model, const UnitKind& kind,
+                                   std::string_view scheduler) {
   const SchedulerRule& rule =
       scheduler_rules().find(scheduler.empty() ? unit_scheduler(kind) : scheduler);
-  if (model == UnitModel::kRtl && std::ranges::count(rtl_schedulers(kind), rule.name) == 0) {
-    refuse_rtl_scheduler(kind, scheduler);
+  if (model == UnitModel::kGolden) {
+    return make_golden(kind, rule);
   }
-  switch (kind) {
-    case UnitKind::kSerial:
-      return make<GoldenSerial, Varc_subcore_serial, Varc_subcore_serial_groups>(model, rule);
-    case UnitKind::kPipelined:
-      return make<GoldenPipelined, Varc_subcore_pipelined, Varc_subcore_pipelined_groups>(model,
-                                                                                          rule);
-    case UnitKind::kFused:
-      return make<GoldenFused, Varc_subcore_fused, Varc_subcore_fused_groups>(model, rule);
-    case UnitKind::kVector:
-      return make<GoldenVector, Varc_subcore_vector, Varc_subcore_vector>(model, rule);
-    case UnitKind::kHalves:
-      return make<GoldenHalves, Varc_subcore_halves, Varc_subcore_halves_groups>(model, rule);
-    case UnitKind::kPaired:
-      return make<GoldenPaired, Varc_subcore_paired, Varc_subcore_paired_groups>(model, rule);
+  const std::string_view name = unit_kind_name(kind);
+  const auto row = std::ranges::find_if(
+      kRtl, [&](const RtlRow& one) { return one.unit == name && one.scheduler == rule.name; });
+  if (row == std::ranges::end(kRtl)) {
+    refuse_rtl(kind, rule.name);
   }
-  throw std::invalid_argument("no unit of this kind");
+  return row->make(ports_with(kind, rule.watches_path && kind.max_words == 1));
 }
 
 }  // namespace warpfold

@@ -42,42 +42,46 @@ struct UnitDeclaration {
   UnitPromise promise;
 };
 
-// In the order of kUnitKinds.
-inline constexpr std::array kUnitDeclarations = {
-    UnitDeclaration{"serial", {}, {}},
-    UnitDeclaration{"pipelined", {.cycles_to_rest = 5, .rest_period = 4}, {.read_turn = 4}},
-    UnitDeclaration{"fused",
-                    {.read_lanes = kBanks, .sees_exponents = true, .cycles_to_rest = 6},
-                    {.sum = SumKind::kOneRounding, .window = kFusedWindow, .most_lanes = kBanks}},
-    UnitDeclaration{
-        "vector",
-        {.read_lanes = kBanks, .sees_exponents = true, .max_words = kMaxWords, .cycles_to_rest = 6},
-        {.sum = SumKind::kOneRounding, .window = kFusedWindow, .most_lanes = kBanks}},
-    UnitDeclaration{"halves", {}, {.adds = WordType::kHalves, .flush_subnormals = false}},
-    UnitDeclaration{
-        "paired",
-        {.read_lanes = kPairedBanks, .cycles_to_rest = 6},
-        {.sum = SumKind::kOneRounding, .window = kPairedWindow, .most_lanes = kPairedBanks}},
-};
-static_assert(kUnitDeclarations.size() == kUnitKinds.size());
-
-constexpr const UnitDeclaration& unit_declaration(UnitKind kind) {
-  return kUnitDeclarations[static_cast<std::size_t>(kind)];
+constexpr ArcUnit::Ports unit_ports(const UnitKind& kind) {
+  ArcUnit::Ports ports;
+  ports.max_words = kind.max_words;
+  if (kind.datapath != Datapath::kSerial) {
+    ports.read_lanes = kind.datapath == Datapath::kPaired ? kPairedBanks : kBanks;
+    ports.cycles_to_rest = 6;
+  }
+  ports.sees_exponents = kind.datapath == Datapath::kFused;
+  return ports;
 }
 
-// What a transaction reduced by a kind must carry, to the bit.
-inline Fp32Bits sum_reference(UnitKind kind, LaneMask mask,
-                              const std::array<Fp32Bits, kLanes>& values) {
-  const UnitPromise& promise = unit_declaration(kind).promise;
-  if (promise.sum == SumKind::kChain) {
-    return reduction_reference(mask, values, promise.adds);
+constexpr UnitPromise unit_promise(const UnitKind& kind) {
+  UnitPromise promise{.adds = kind.adds, .flush_subnormals = kind.adds == WordType::kFp32};
+  if (kind.datapath != Datapath::kSerial) {
+    promise.sum = SumKind::kOneRounding;
+    promise.window = kind.datapath == Datapath::kPaired ? kPairedWindow : kFusedWindow;
+    promise.most_lanes = unit_ports(kind).read_lanes;
   }
-  return kind == UnitKind::kPaired ? paired_reference(mask, values) : fused_reference(mask, values);
+  return promise;
+}
+
+UnitDeclaration unit_declaration(const UnitKind& kind);
+
+// What a transaction reduced by a kind must carry, to the bit.
+inline Fp32Bits sum_reference(const UnitKind& kind, LaneMask mask,
+                              const std::array<Fp32Bits, kLanes>& values) {
+  switch (kind.datapath) {
+    case Datapath::kSerial:
+      return reduction_reference(mask, values, kind.adds);
+    case Datapath::kPaired:
+      return paired_reference(mask, values);
+    case Datapath::kFused:
+      return fused_reference(mask, values);
+  }
+  throw std::invalid_argument("no such datapath");
 }
 
 // Lanes that one register-file read delivers at most: lane l comes through port l modulo this.
-constexpr std::uint32_t read_lanes(UnitKind kind) {
-  return unit_declaration(kind).ports.read_lanes;
+constexpr std::uint32_t read_lanes(const UnitKind& kind) {
+  return unit_ports(kind).read_lanes;
 }
 
 // "chain", "any-order" or "one-rounding"; throws std::invalid_argument on any other name.

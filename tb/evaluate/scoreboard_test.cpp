@@ -11,8 +11,7 @@
 #include <string>
 
 #include "model/unit/contract_run.hpp"
-#include "model/unit/golden_unit.hpp"
-#include "model/unit/golden_vector.hpp"
+#include "model/unit/unit_declaration.hpp"
 
 namespace warpfold {
 namespace {
@@ -20,24 +19,24 @@ namespace {
 using Spoil = std::function<void(UnitOutputs&, std::uint64_t cycle)>;
 
 // A golden unit whose outputs are tampered with.
-template <class Reduction>
 class Spoiled final : public ArcUnit {
  public:
-  explicit Spoiled(Spoil spoil) : spoil_(std::move(spoil)) {}
+  explicit Spoiled(Spoil spoil, const UnitKind& kind = UnitKind::kSerial)
+      : unit_(make_unit(UnitModel::kGolden, kind)), spoil_(std::move(spoil)) {}
   void reset() override {
-    unit_.reset();
+    unit_->reset();
     cycle_ = 0;
   }
   UnitOutputs tick(const UnitInputs& inputs) override {
-    UnitOutputs outputs = unit_.tick(inputs);
+    UnitOutputs outputs = unit_->tick(inputs);
     spoil_(outputs, cycle_++);
     return outputs;
   }
-  [[nodiscard]] Ports ports() const override { return unit_.ports(); }
-  [[nodiscard]] bool busy() const override { return unit_.busy(); }
+  [[nodiscard]] Ports ports() const override { return unit_->ports(); }
+  [[nodiscard]] bool busy() const override { return unit_->busy(); }
 
  private:
-  GoldenUnit<Reduction> unit_;
+  std::unique_ptr<ArcUnit> unit_;
   Spoil spoil_;
   std::uint64_t cycle_ = 0;
 };
@@ -50,10 +49,8 @@ ContractOptions options_for(std::function<std::unique_ptr<ArcUnit>()> make) {
   return options;
 }
 
-template <class Reduction = GoldenSerial>
 std::string rule_broken_by(const Spoil& spoil, UnitKind kind = UnitKind::kSerial) {
-  ContractOptions options =
-      options_for([&] { return std::make_unique<Spoiled<Reduction>>(spoil); });
+  ContractOptions options = options_for([&] { return std::make_unique<Spoiled>(spoil, kind); });
   options.declaration = unit_declaration(kind);
   const ContractResult result = run_contract(options);
   if (!result.failure) {
@@ -64,7 +61,7 @@ std::string rule_broken_by(const Spoil& spoil, UnitKind kind = UnitKind::kSerial
 }
 
 TEST(Scoreboard, KnowsNothingWrongOfTheGoldenUnits) {
-  for (const UnitKind kind : kUnitKinds) {
+  for (const UnitKind kind : unit_kinds()) {
     ContractOptions options = options_for([kind] { return make_unit(UnitModel::kGolden, kind); });
     options.declaration = unit_declaration(kind);
     const ContractResult result = run_contract(options);
@@ -114,7 +111,7 @@ TEST(Scoreboard, FindsWhatIsWrong) {
 }
 
 std::string vector_rule_broken_by(const Spoil& spoil) {
-  return rule_broken_by<GoldenVector>(spoil, UnitKind::kVector);
+  return rule_broken_by(spoil, UnitKind::kVector);
 }
 
 TEST(Scoreboard, FindsWhatIsWrongWithWords) {
@@ -167,8 +164,7 @@ TEST(Replay, IsTheSameFromItsText) {
   const Spoil spoil = [](UnitOutputs& out, std::uint64_t) {
     out.lsu_data ^= out.lsu_reduced && (out.lsu_data & 0x7f0U) == 0x310U ? 1U : 0U;
   };
-  const ContractOptions options =
-      options_for([&] { return std::make_unique<Spoiled<GoldenSerial>>(spoil); });
+  const ContractOptions options = options_for([&] { return std::make_unique<Spoiled>(spoil); });
   const ContractResult result = run_contract(options);
   ASSERT_NE(result.failure, nullptr);
   const std::string text = result.failure->replay.text();
@@ -190,7 +186,7 @@ TEST(Replay, KeepsAllWords) {
     out.lsu_data ^= out.lsu_reduced && out.lsu_word == 6 ? 0x40000000U : 0U;
   };
   ContractOptions options =
-      options_for([&] { return std::make_unique<Spoiled<GoldenVector>>(spoil); });
+      options_for([&] { return std::make_unique<Spoiled>(spoil, UnitKind::kVector); });
   options.declaration = unit_declaration(UnitKind::kVector);
   const ContractResult result = run_contract(options);
   ASSERT_NE(result.failure, nullptr);

@@ -63,7 +63,7 @@ def write_numbers(folder):
                      "mean_active_lanes": 9.5, "one_address_share": 0.5, "sample_every": 1, "thin": 0,
                      "active_histogram": [0, *histogram(3)], "ms": MEASURED} for trace, workload in SHIPPED.items()}
     rows, columns = [], points.KEYS + points.COUNTERS
-    gains = {"arc-hw serial": 2, "arc-hw pipelined": 3, "arc-hw paired": 3.5, "arc-hw fused": 4, "lab serial": 1.6,
+    gains = {"arc-hw serial": 2, "arc-hw paired": 3.5, "arc-hw fused": 4, "lab serial": 1.6,
              "lab-ideal serial": 1.8, "phi serial": 1.1}
     gains.update({f"{policy} serial": 1 / ms for policy, ms in MEASURED.items()})
     for trace in SHIPPED:

@@ -6,11 +6,9 @@
 
 module arc_fp_adder #(
   parameter int FlushSubnormals = 1,
-  parameter int Pipelined = 0,
   parameter int ExpWidth = arc_pkg::ExpWidth,
   parameter int FracWidth = arc_pkg::FracWidth
 ) (
-  input  logic                        clk_i,
   input  logic [ExpWidth+FracWidth:0] a_i,
   input  logic [ExpWidth+FracWidth:0] b_i,
   output logic [ExpWidth+FracWidth:0] sum_o

@@ -34,10 +34,10 @@ module arc_reduction_serial_proof #(
   localparam int TagWidth = arc_pkg::TagWidth;
   localparam int DataWidth = arc_pkg::DataWidth;
 `ifdef HALVES
-  localparam int Halves = 1;
+  localparam int Format = arc_pkg::FormatF16x2;
   localparam logic [DataWidth-1:0] Neutral = 32'h8000_8000;
 `else
-  localparam int Halves = 0;
+  localparam int Format = arc_pkg::FormatF32;
   localparam logic [DataWidth-1:0] Neutral = 32'h8000_0000;
 `endif
 
@@ -48,7 +48,7 @@ module arc_reduction_serial_proof #(
   logic [DataWidth-1:0] result_data;
 
   arc_reduction_serial #(
-    .Halves(Halves)
+    .Format(Format)
   ) u_dut (
     .clk_i         (clk_i),
     .rst_ni        (rst_ni),

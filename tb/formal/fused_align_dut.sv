@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // arc_fused_align with the ports of fused_align_exact: terms with their missing ones added.
 
-module fused_align_dut #(
-  parameter int FlushSubnormals = 1
-) (
+module fused_align_dut (
   input  logic [127:0] rf_data_i,
   input  logic [3:0]   read_i,
   input  logic [4:0]   max_bin_i,
@@ -14,9 +12,7 @@ module fused_align_dut #(
   logic [179:0] term;
   logic [3:0] neg;
 
-  arc_fused_align #(
-    .FlushSubnormals(FlushSubnormals)
-  ) u_dut (
+  arc_fused_align u_dut (
     .clk_i    (1'b0),
     .rf_data_i(rf_data_i),
     .read_i   (read_i),

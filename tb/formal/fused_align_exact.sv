@@ -6,10 +6,7 @@
 // is negated by a subtraction; the unit fills up with sign bits and gives the missing one apart. A
 // value above the window cannot be: all is zero for its bank then. Built for clarity, not size.
 
-module fused_align_exact #(
-  // 1: subnormal values count as zero. 0: gradual underflow.
-  parameter int FlushSubnormals = 1
-) (
+module fused_align_exact (
   input  logic [127:0] rf_data_i,
   input  logic [3:0]   read_i,  // banks that were read
   input  logic [4:0]   max_bin_i,
@@ -29,7 +26,7 @@ module fused_align_exact #(
       word = rf_data_i[32*b +: 32];
       exp = word[30:23] == 8'd0 ? 8'd1 : word[30:23];
       sig = {word[30:23] != 8'd0, word[22:0]};
-      if (FlushSubnormals != 0 && !sig[23]) sig = '0;
+      if (!sig[23]) sig = '0;
       low = {max_bin_i, 3'b111} - exp;
       units = '0;
       for (int place = 0; place < Window; place++) begin

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // arc_fused_round with the ports of fused_round_exact: without the places that no sum has.
 
-module fused_round_dut #(
-  parameter int FlushSubnormals = 1
-) (
+module fused_round_dut (
   input  logic [49:0] sum_i,
   input  logic [4:0]  bin_i,
   input  logic        nan_i,
@@ -21,9 +19,7 @@ module fused_round_dut #(
     if (bin_i == 5'd1) sum[5:0] = '0;
   end
 
-  arc_fused_round #(
-    .FlushSubnormals(FlushSubnormals)
-  ) u_dut (
+  arc_fused_round u_dut (
     .clk_i  (1'b0),
     .sum_i  (sum),
     .bin_i  (bin_i),

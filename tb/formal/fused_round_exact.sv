@@ -10,10 +10,7 @@
 // All values are whole numbers of 2^-149, so the places of the two lowest bins below that are zero:
 // what comes in there counts as zero here, and the unit is given the same.
 
-module fused_round_exact #(
-  // 1: subnormal sums count as zero. 0: gradual underflow.
-  parameter int FlushSubnormals = 1
-) (
+module fused_round_exact (
   input  logic [49:0] sum_i,
   input  logic [4:0]  bin_i,
   input  logic        nan_i,
@@ -57,31 +54,17 @@ module fused_round_exact #(
     normal = {cut_exp, cut[Width-2 -: 23]} + 33'(half & (rest | cut[Width-24]));
   end
 
-  // Subnormal result: a whole number of 2^-149, which is place 14, 6, -2, -10 or -18 of the window.
+  // Below the normal range a sum counts as zero.
   logic below_normal;
-  logic [22:0] subnormal;
 
-  always_comb begin
-    below_normal = cut_exp[9] || cut_exp == '0;
-    subnormal = '0;
-    if (FlushSubnormals == 0) begin
-      case (bin_i)
-        5'd0: subnormal = units[14 +: 23];
-        5'd1: subnormal = units[6 +: 23];
-        5'd2: subnormal = {units[20:0], 2'd0};
-        5'd3: subnormal = {units[12:0], 10'd0};
-        5'd4: subnormal = {units[4:0], 18'd0};
-        default: subnormal = '0;
-      endcase
-    end
-  end
+  assign below_normal = cut_exp[9] || cut_exp == '0;
 
   always_comb begin
     if (nan_i || (pos_inf_i && neg_inf_i)) data_o = 32'h7fff_ffff;
     else if (pos_inf_i)                    data_o = 32'h7f80_0000;
     else if (neg_inf_i)                    data_o = 32'hff80_0000;
     else if (units == '0)                  data_o = {!any_pos_i, 31'd0};
-    else if (below_normal)                 data_o = {negative, 8'd0, subnormal};
+    else if (below_normal)                 data_o = {negative, 31'd0};
     else if (normal[31:23] >= 9'd255)      data_o = {negative, 8'd255, 23'd0};
     else                                   data_o = {negative, normal[30:0]};
   end

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replays of `warpfold contract`, done to the golden units.
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 
-#include "model/unit/golden_fused.hpp"
-#include "model/unit/golden_paired.hpp"
-#include "model/unit/golden_unit.hpp"
-#include "model/unit/golden_vector.hpp"
+#include "model/unit/arc_unit.hpp"
 #include "model/unit/replay.hpp"
+#include "model/unit/scoreboard.hpp"
+#include "model/unit/unit_declaration.hpp"
 #include "tb/fuzz/fuzz.hpp"
 
 namespace warpfold::fuzz {
@@ -16,10 +16,9 @@ namespace {
 
 constexpr std::uint64_t kMostCycles = 2000;  // of one that is done here
 
-template <class Reduction>
-void check_unit(UnitKind kind, const Replay& replay) {
-  GoldenUnit<Reduction> unit;
-  Scoreboard scoreboard(unit, unit_declaration(kind));
+void check_unit(const UnitKind& kind, const Replay& replay) {
+  const std::unique_ptr<ArcUnit> unit = make_unit(UnitModel::kGolden, kind);
+  Scoreboard scoreboard(*unit, unit_declaration(kind));
   // A replay may break the rules itself, which the scoreboard then says.
   if (!replay.run(scoreboard)) {
     check_line(scoreboard.message());
@@ -39,12 +38,9 @@ void run(std::string_view input) {
     if (replay.cycles() > kMostCycles) {
       return;
     }
-    check_unit<GoldenSerial>(UnitKind::kSerial, replay);
-    check_unit<GoldenPipelined>(UnitKind::kPipelined, replay);
-    check_unit<GoldenFused>(UnitKind::kFused, replay);
-    check_unit<GoldenVector>(UnitKind::kVector, replay);
-    check_unit<GoldenHalves>(UnitKind::kHalves, replay);
-    check_unit<GoldenPaired>(UnitKind::kPaired, replay);
+    for (const UnitKind& kind : unit_kinds()) {
+      check_unit(kind, replay);
+    }
   });
 }
 

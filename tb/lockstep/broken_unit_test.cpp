@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 
-#include "model/unit/golden_unit.hpp"
-#include "model/unit/golden_vector.hpp"
+#include "model/unit/arc_unit.hpp"
 #include "model/unit/lockstep.hpp"
 #include "model/unit/request_shapes.hpp"
 
@@ -13,35 +13,35 @@ namespace warpfold {
 namespace {
 
 // A golden unit whose ports are tampered with. Either function may be empty.
-template <class Reduction>
-class BrokenUnitOf final : public ArcUnit {
+class BrokenUnit final : public ArcUnit {
  public:
   using SpoilInputs = std::function<void(UnitInputs&)>;
   using SpoilOutputs = std::function<void(UnitOutputs&, const UnitInputs&)>;
 
-  BrokenUnitOf(SpoilInputs inputs, SpoilOutputs outputs)
-      : spoil_inputs_(std::move(inputs)), spoil_outputs_(std::move(outputs)) {}
-  void reset() override { unit_.reset(); }
+  BrokenUnit(SpoilInputs inputs, SpoilOutputs outputs, const UnitKind& kind = UnitKind::kSerial)
+      : unit_(make_unit(UnitModel::kGolden, kind)),
+        spoil_inputs_(std::move(inputs)),
+        spoil_outputs_(std::move(outputs)) {}
+  void reset() override { unit_->reset(); }
   UnitOutputs tick(const UnitInputs& inputs) override {
     UnitInputs spoiled = inputs;
     if (spoil_inputs_) {
       spoil_inputs_(spoiled);
     }
-    UnitOutputs outputs = unit_.tick(spoiled);
+    UnitOutputs outputs = unit_->tick(spoiled);
     if (spoil_outputs_) {
       spoil_outputs_(outputs, inputs);
     }
     return outputs;
   }
-  [[nodiscard]] Ports ports() const override { return unit_.ports(); }
-  [[nodiscard]] bool busy() const override { return unit_.busy(); }
+  [[nodiscard]] Ports ports() const override { return unit_->ports(); }
+  [[nodiscard]] bool busy() const override { return unit_->busy(); }
 
  private:
-  GoldenUnit<Reduction> unit_;
+  std::unique_ptr<ArcUnit> unit_;
   SpoilInputs spoil_inputs_;
   SpoilOutputs spoil_outputs_;
 };
-using BrokenUnit = BrokenUnitOf<GoldenSerial>;
 
 std::string run(ArcUnit& unit, ArcUnit& golden, LockstepOptions options = {.seed = 3}) {
   Lockstep lockstep(unit, golden, options);
@@ -57,8 +57,8 @@ std::string run(ArcUnit& unit, ArcUnit& golden, LockstepOptions options = {.seed
 
 std::string message_for(BrokenUnit::SpoilInputs inputs, BrokenUnit::SpoilOutputs outputs) {
   BrokenUnit broken(std::move(inputs), std::move(outputs));
-  GoldenUnit<GoldenSerial> golden;
-  return run(broken, golden);
+  const auto golden = make_unit(UnitModel::kGolden, UnitKind::kSerial);
+  return run(broken, *golden);
 }
 
 std::string port_of(const std::string& message) {
@@ -267,8 +267,8 @@ TEST(BrokenUnit, ACommonlyRepeatedReadIsFound) {
 // The same of two vector units.
 std::string message_for_common_vector_fault(const BrokenUnit::SpoilInputs& inputs,
                                             const BrokenUnit::SpoilOutputs& outputs) {
-  BrokenUnitOf<GoldenVector> one(inputs, outputs);
-  BrokenUnitOf<GoldenVector> other(inputs, outputs);
+  BrokenUnit one(inputs, outputs, UnitKind::kVector);
+  BrokenUnit other(inputs, outputs, UnitKind::kVector);
   return run(one, other, {.kind = UnitKind::kVector, .seed = 3, .gate_idle = false});
 }
 

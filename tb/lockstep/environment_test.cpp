@@ -69,7 +69,7 @@ class Environment {
       ASSERT_NO_FATAL_FAILURE(take(out));
     }
     // A value that nobody asked for is no number.
-    const bool looks_again = kind_ == UnitKind::kSerial || kind_ == UnitKind::kHalves;
+    const bool looks_again = kind_.datapath == Datapath::kSerial;
     in_.rf_data.fill(looks_again ? in_.rf_data[0] : 0x7fc07e00U);
     if (out.rf_valid && rf_ready) {
       answer_read(in_, kind_, out.rf_mask, requests_.at(out.rf_tag).operand(out.rf_word));
@@ -171,15 +171,10 @@ TEST_P(HardEnvironment, EveryShortPatternOfReadiness) {
                 environment.step(ready(lsu, lsu_period, cycle), ready(rf, rf_period, cycle)));
             ASSERT_LT(++cycle, 100'000U) << "a request waits for ever";
           }
-          // The pipelined unit asks for a lane every fourth cycle: a period of 1, 2 or 4 may refuse
-          // it for ever, as the specification says. A register file that moves on by a cycle now
-          // and then does not.
-          const bool moves_on = GetParam().kind == UnitKind::kPipelined;
           for (unsigned idle = 0; !environment.idle(); ++idle, ++cycle) {
             ASSERT_LT(idle, 20'000U) << environment.requests_left() << " requests wait for ever";
-            const unsigned phase = moves_on ? cycle + cycle / 64 : cycle;
             ASSERT_NO_FATAL_FAILURE(
-                environment.step(ready(lsu, lsu_period, cycle), ready(rf, rf_period, phase)));
+                environment.step(ready(lsu, lsu_period, cycle), ready(rf, rf_period, cycle)));
           }
         }
       }
@@ -282,30 +277,7 @@ TEST_P(HardEnvironment, SpecialValuesAlone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, HardEnvironment, testing::ValuesIn(kUnitsOfRtl), unit_test_name);
-
-// What rtl/README.md warns of: a register file that refuses every fourth cycle refuses the same
-// transaction of the pipelined unit in each of its turns. It starves while others are served, and
-// goes on as soon as one of its turns is granted.
-TEST(PipelinedUnit, ReadsRefusedInEveryTurnStarveTheirTransactionAlone) {
-  Environment environment({UnitKind::kPipelined, {}});
-  const Tag starved = environment.offer(uniform(0b11, 1));
-  ASSERT_NO_FATAL_FAILURE(environment.step(false, true));  // its reads are in cycles 1, 5, 9 ..
-  std::uint64_t served = 0;
-  for (std::uint64_t cycle = 1; cycle < 20'000; ++cycle) {
-    if (!environment.holds_request()) {
-      environment.offer(uniform(0b1, cycle));
-      ++served;
-    }
-    ASSERT_NO_FATAL_FAILURE(environment.step(cycle % 2 == 0, cycle % 4 != 1));
-    ASSERT_TRUE(environment.left(starved));
-  }
-  EXPECT_GT(served, 5'000U);
-  for (int cycle = 0; environment.left(starved); ++cycle) {
-    ASSERT_LT(cycle, 30);
-    ASSERT_NO_FATAL_FAILURE(environment.step(true, true));
-  }
-}
+INSTANTIATE_TEST_SUITE_P(Kinds, HardEnvironment, testing::ValuesIn(units_of_rtl()), unit_test_name);
 
 }  // namespace
 }  // namespace warpfold

@@ -35,8 +35,8 @@ struct Pressure {
 };
 constexpr Pressure kPressures[] = {
     {"none", 0, 0}, {"even", 0.5, 0.25}, {"long_lsu_stalls", 0.97, 0.1}, {"both_long", 0.9, 0.9}};
-constexpr UnitKind kKinds[] = {UnitKind::kSerial, UnitKind::kPipelined, UnitKind::kFused,
-                               UnitKind::kHalves, UnitKind::kPaired};
+constexpr UnitKind kKinds[] = {UnitKind::kSerial, UnitKind::kFused, UnitKind::kHalves,
+                               UnitKind::kPaired};
 constexpr Shape kShapes[] = {Shape::kUniform,     Shape::kAllDifferent, Shape::kFewGroups,
                              Shape::kPairs,       Shape::kSingleLane,   Shape::kEmptyMasks,
                              Shape::kOneBitApart, Shape::kAny};

@@ -95,7 +95,7 @@ TEST_P(LockstepRandom, RtlEqualsGolden) {
 
 INSTANTIATE_TEST_SUITE_P(All, LockstepRandom,
                          testing::Combine(testing::ValuesIn(kShapes), testing::ValuesIn(kPressures),
-                                          testing::ValuesIn(kUnitKinds)),
+                                          testing::ValuesIn(unit_kinds())),
                          [](const testing::TestParamInfo<LockstepRandom::ParamType>& parameter) {
                            return std::string(std::get<0>(parameter.param).second) + "_" +
                                   std::get<1>(parameter.param).name + "_" +

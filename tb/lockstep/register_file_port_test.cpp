@@ -22,11 +22,6 @@ namespace {
 
 constexpr int kCycles = 20'000;
 
-// Cycles from a read that was refused until it is asked for again.
-std::size_t turn_of(UnitKind kind) {
-  return kind == UnitKind::kPipelined ? 4 : 1;
-}
-
 class RegisterFilePort : public testing::TestWithParam<std::tuple<UnitKind, UnitModel>> {
  protected:
   // One cycle: requests always wait, the memory queue often has no room.
@@ -63,22 +58,20 @@ class RegisterFilePort : public testing::TestWithParam<std::tuple<UnitKind, Unit
   int granted_ = 0;
 };
 
-TEST_P(RegisterFilePort, ARefusedReadComesAgainOneTurnLater) {
-  const std::size_t turn = turn_of(kind_);
-  std::deque<UnitOutputs> refused(turn);  // of the last cycles, the oldest in front
+TEST_P(RegisterFilePort, ARefusedReadIsHeld) {
+  UnitOutputs refused;
   int came_again = 0;
   for (int cycle = 0; cycle < kCycles; ++cycle) {
     const bool rf_ready = random_.chance(0.5);
     const UnitOutputs out = step(rf_ready);
-    if (refused.front().rf_valid) {
+    if (refused.rf_valid) {
       ASSERT_TRUE(out.rf_valid) << "cycle " << cycle;
-      ASSERT_EQ(out.rf_mask, refused.front().rf_mask) << "cycle " << cycle;
-      ASSERT_EQ(out.rf_tag, refused.front().rf_tag) << "cycle " << cycle;
-      ASSERT_EQ(out.rf_word, refused.front().rf_word) << "cycle " << cycle;
+      ASSERT_EQ(out.rf_mask, refused.rf_mask) << "cycle " << cycle;
+      ASSERT_EQ(out.rf_tag, refused.rf_tag) << "cycle " << cycle;
+      ASSERT_EQ(out.rf_word, refused.rf_word) << "cycle " << cycle;
       ++came_again;
     }
-    refused.pop_front();
-    refused.push_back(rf_ready ? UnitOutputs{} : out);
+    refused = rf_ready ? UnitOutputs{} : out;
   }
   EXPECT_GT(came_again, kCycles / 10);
   EXPECT_GT(granted_, kCycles / 10);
@@ -86,7 +79,7 @@ TEST_P(RegisterFilePort, ARefusedReadComesAgainOneTurnLater) {
 
 // The arbiter grants what is asked for in the fourth cycle after a refusal, and nothing else.
 TEST_P(RegisterFilePort, GrantsInTheFourthCycleAfterARefusalAreEnough) {
-  const int bound = kind_ == UnitKind::kPipelined ? 1 : 4;
+  constexpr int kBound = 4;
   std::deque<bool> refused(4);  // in the last cycles, the oldest in front
   std::map<std::tuple<Tag, std::uint32_t, LaneMask>, int> refusals;  // of each read, so far
   int most = 0;
@@ -103,16 +96,16 @@ TEST_P(RegisterFilePort, GrantsInTheFourthCycleAfterARefusalAreEnough) {
     } else {
       int& count = refusals[{out.rf_tag, out.rf_word, out.rf_mask}];
       ++count;
-      ASSERT_LE(count, bound) << "cycle " << cycle;
+      ASSERT_LE(count, kBound) << "cycle " << cycle;
       most = std::max(most, count);
     }
   }
-  EXPECT_EQ(most, bound);
+  EXPECT_EQ(most, kBound);
   EXPECT_GT(granted_, kCycles / 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, RegisterFilePort,
-                         testing::Combine(testing::ValuesIn(kUnitKinds),
+                         testing::Combine(testing::ValuesIn(unit_kinds()),
                                           testing::Values(UnitModel::kGolden, UnitModel::kRtl)),
                          [](const testing::TestParamInfo<RegisterFilePort::ParamType>& parameter) {
                            return std::string(unit_kind_name(std::get<0>(parameter.param))) + "_" +

@@ -155,7 +155,7 @@ TEST_P(RegressTrace, WithoutStallsAllIsPlain) {
 INSTANTIATE_TEST_SUITE_P(Values, RegressTrace,
                          testing::Combine(testing::Values(trace::ValueMode::kNone,
                                                           trace::ValueMode::kOperands),
-                                          testing::ValuesIn(kUnitKinds)),
+                                          testing::ValuesIn(unit_kinds())),
                          [](const testing::TestParamInfo<RegressTrace::ParamType>& parameter) {
                            const bool none =
                                std::get<0>(parameter.param) == trace::ValueMode::kNone;

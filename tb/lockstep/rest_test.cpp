@@ -89,7 +89,7 @@ TEST_P(Rest, AUnitAtRestNeedNotBeClocked) {
   EXPECT_GT(all_rested_, 50'000U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Rest, testing::ValuesIn(kUnitsOfRtl), unit_test_name);
+INSTANTIATE_TEST_SUITE_P(Kinds, Rest, testing::ValuesIn(units_of_rtl()), unit_test_name);
 
 }  // namespace
 }  // namespace warpfold

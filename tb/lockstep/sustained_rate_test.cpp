@@ -35,8 +35,6 @@ constexpr Rate kRates[] = {
     // Read from the cycle of the acceptance on; the next is accepted as the result leaves.
     {UnitKind::kSerial, 1, 32, 32, 1},
     {UnitKind::kHalves, 1, 32, 32, 1},
-    // Four take turns: they are accepted in cycles 0 to 3 and give results in 129 to 132.
-    {UnitKind::kPipelined, 1, 129, 128, 4},
     // Eight reads, from the cycle after the acceptance on; the result is there six after the last.
     {UnitKind::kFused, 4, 14, 8, 1},
     // Sixteen reads likewise; five after the last.

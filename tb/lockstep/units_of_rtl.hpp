@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/unit/arc_unit.hpp"
 
@@ -14,30 +16,28 @@ namespace warpfold {
 
 struct UnitOfRtl {
   UnitKind kind = UnitKind::kSerial;
-  std::string_view scheduler;  // empty: that of the kind
+  std::string_view scheduler;
 
   [[nodiscard]] std::unique_ptr<ArcUnit> make(UnitModel model) const {
     return make_unit(model, kind, scheduler);
   }
 };
 
-inline constexpr UnitOfRtl kUnitsOfRtl[] = {
-    {UnitKind::kSerial, {}},
-    {UnitKind::kPipelined, {}},
-    {UnitKind::kFused, {}},
-    {UnitKind::kVector, {}},
-    {UnitKind::kHalves, {}},
-    {UnitKind::kPaired, {}},
-    {UnitKind::kSerial, "reduce-groups"},
-    {UnitKind::kPipelined, "reduce-groups"},
-    {UnitKind::kFused, "reduce-groups"},
-    {UnitKind::kHalves, "reduce-groups"},
-    {UnitKind::kPaired, "reduce-groups"},
-};
+inline std::vector<UnitOfRtl> units_of_rtl() {
+  std::vector<UnitOfRtl> units;
+  for (const UnitKind& kind : unit_kinds()) {
+    for (const std::string_view scheduler : unit_schedulers(kind)) {
+      units.push_back({kind, scheduler});
+    }
+  }
+  return units;
+}
 
 inline std::string unit_test_name(const testing::TestParamInfo<UnitOfRtl>& parameter) {
-  return std::string(unit_kind_name(parameter.param.kind)) +
-         (parameter.param.scheduler.empty() ? "" : "_groups");
+  std::string name(unit_kind_name(parameter.param.kind));
+  name += parameter.param.scheduler == "greedy" ? "" : "_groups";
+  std::ranges::replace(name, '-', '_');
+  return name;
 }
 
 }  // namespace warpfold

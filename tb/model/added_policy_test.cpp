@@ -32,7 +32,7 @@ TEST(AddedPolicy, Runs) {
   const trace::Reader reader = trace.read();
   const RunResult result = simulate({.gpu = small_h200(1),
                                      .policy = parse_policy("largest"),
-                                     .unit = UnitModel::kGolden,
+                                     .unit = {.model = UnitModel::kGolden},
                                      .timeline_detail = {},
                                      .progress = {}},
                                     reader, ReferenceSums::compute(reader));

@@ -35,7 +35,7 @@ SimOptions options_for(const GpuConfig& gpu, const std::string& policy) {
   SimOptions options;
   options.gpu = gpu;
   options.policy = parse_policy(policy);
-  options.unit = UnitModel::kGolden;
+  options.unit.model = UnitModel::kGolden;
   return options;
 }
 

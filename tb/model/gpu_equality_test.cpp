@@ -39,9 +39,9 @@ void expect_the_same(const GpuConfig& gpu, const trace::Reader& trace,
     SimOptions options;
     options.gpu = gpu;
     options.policy = parse_policy(policy);
-    options.unit = i == 1 || i == 4 ? UnitModel::kRtl : UnitModel::kGolden;
-    options.unit_kind = kind;
-    options.unit_divider = unit_divider;
+    options.unit.model = i == 1 || i == 4 ? UnitModel::kRtl : UnitModel::kGolden;
+    options.unit.kind = kind;
+    options.unit.divider = unit_divider;
     options.reference = i == 2;
     options.threads = i == 3 ? 2 : i == 4 ? 4 : 1;
     tasks.push_back({.name = policy + std::to_string(i),
@@ -141,11 +141,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"sw-b:20", kMixed, UnitKind::kSerial}, Case{"skip", kUniform, UnitKind::kSerial},
         Case{"cccl", kValues, UnitKind::kSerial}, Case{"lab", kMixed, UnitKind::kSerial},
         Case{"lab-ideal", kUniformWait, UnitKind::kSerial}, Case{"phi", kValues, UnitKind::kSerial},
-        Case{"arc-hw", kValues, UnitKind::kSerial},
-        Case{"arc-hw", kUniformWait, UnitKind::kPipelined},
+        Case{"arc-hw", kValues, UnitKind::kSerial}, Case{"arc-hw", kUniformWait, UnitKind::kPaired},
         Case{"arc-hw", kMixed, UnitKind::kFused}, Case{"arc-hw", kValuesWait, UnitKind::kVector},
-        Case{"arc-hw", kMixed, UnitKind::kHalves}, Case{"arc-hw", kUniform, UnitKind::kPaired},
-        Case{"arc-hw", kValuesGroups, UnitKind::kSerial},
+        Case{"arc-hw", kMixed, UnitKind::kHalves}, Case{"arc-hw", kValuesGroups, UnitKind::kSerial},
         Case{"arc-hw", kUniformGroups, UnitKind::kFused},
         Case{"arc-merge", kMixed, UnitKind::kSerial},
         Case{"arc-merge-l2", kValuesWait, UnitKind::kVector}),
@@ -163,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(NightlyUnit, Policies,
                                           testing::Values(kUniform, kMixed, kValues, kUniformWait,
                                                           kValuesWait, kUniformGroups,
                                                           kValuesGroups),
-                                          testing::ValuesIn(kUnitKinds)),
+                                          testing::ValuesIn(unit_kinds())),
                          policies_test_name);
 INSTANTIATE_TEST_SUITE_P(NightlyMerging, Policies,
                          testing::Combine(testing::Values("arc-merge", "arc-merge-l2"),
@@ -186,7 +184,7 @@ TEST_P(Timelines, SumsAreTheTotalsOfTheRun) {
     SimOptions options;
     options.gpu = small_h200(3);
     options.policy = parse_policy(GetParam());
-    options.unit = UnitModel::kGolden;
+    options.unit.model = UnitModel::kGolden;
     options.reference = i == 1;
     options.threads = i == 3 ? 2 : 1;
     options.timeline_interval = i == 2 ? 0 : kInterval;
@@ -248,7 +246,7 @@ TEST(GpuTimeline, ShowsWhenAUnitIsBusy) {
   SimOptions options;
   options.gpu = small_h200(1);
   options.policy = parse_policy("baseline");
-  options.unit = UnitModel::kGolden;
+  options.unit.model = UnitModel::kGolden;
   options.timeline_interval = 10;
   const trace::Reader reader = trace.read();
   const RunResult run = simulate(options, reader, ReferenceSums::compute(reader));

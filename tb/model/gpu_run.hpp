@@ -16,7 +16,7 @@ inline RunResult run(const trace::Reader& trace, const GpuConfig& gpu, const std
   SimOptions options;
   options.gpu = gpu;
   options.policy = parse_policy(policy);
-  options.unit = UnitModel::kGolden;
+  options.unit.model = UnitModel::kGolden;
   return simulate(options, trace, ReferenceSums::compute(trace));
 }
 

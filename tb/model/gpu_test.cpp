@@ -285,7 +285,7 @@ TEST(Checks, ALostLaneIsNoticed) {
   SimOptions options;
   options.gpu = small_h200(1);
   options.policy = parse_policy("arc-hw");
-  options.unit = UnitModel::kGolden;
+  options.unit.model = UnitModel::kGolden;
   const trace::Reader trace = less.read();
   const RunResult result = simulate(options, trace, ReferenceSums::compute(more.read()));
   EXPECT_FALSE(result.conserved);

@@ -35,7 +35,7 @@ RunResult run(const trace::Reader& trace, const GpuConfig& gpu, const std::strin
   SimOptions options;
   options.gpu = gpu;
   options.policy = parse_policy(policy);
-  options.unit = UnitModel::kGolden;
+  options.unit.model = UnitModel::kGolden;
   options.threads = threads;
   return simulate(options, trace, ReferenceSums::compute(trace));
 }
@@ -261,7 +261,7 @@ TEST(Watchdog, ARunThatStandsStillSaysWhoWaitsForWhat) {
       SimOptions options;
       options.gpu = small_h200(2);
       options.policy = parse_policy("baseline");
-      options.unit = UnitModel::kGolden;
+      options.unit.model = UnitModel::kGolden;
       options.threads = threads;
       options.lose_grants = 1;
       const RunResult result = simulate(options, trace, ReferenceSums::compute(trace));

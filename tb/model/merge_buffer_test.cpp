@@ -168,8 +168,8 @@ TEST(MergeBuffer, IsNotForAUnitOfHalves) {
   SimOptions options;
   options.gpu = small_h200(1);
   options.policy = parse_policy("arc-merge");
-  options.unit = UnitModel::kGolden;
-  options.unit_kind = UnitKind::kHalves;
+  options.unit.model = UnitModel::kGolden;
+  options.unit.kind = UnitKind::kHalves;
   const trace::Reader reader = one_sector().read();
   try {
     simulate(options, reader, ReferenceSums::compute(reader));

@@ -178,7 +178,7 @@ RunResult run(const SmallTrace& trace, const GpuConfig& gpu, const PolicyRule& r
   const trace::Reader reader = trace.read();
   return simulate({.gpu = gpu,
                    .policy = {.rule = &rule},
-                   .unit = UnitModel::kGolden,
+                   .unit = {.model = UnitModel::kGolden},
                    .timeline_detail = {},
                    .progress = {}},
                   reader, ReferenceSums::compute(reader));

@@ -106,7 +106,7 @@ RunResult run_apart(const trace::Reader& reader, const GpuConfig& gpu, const std
   SimOptions options;
   options.gpu = gpu;
   options.policy = parse_policy(policy);
-  options.unit = UnitModel::kGolden;
+  options.unit.model = UnitModel::kGolden;
   return run_apart(options, reader);
 }
 
@@ -272,7 +272,7 @@ TEST(Types, GoByAlikeWhereEveryBlockIsClocked) {
     options.gpu = small_h200(2);
     options.gpu.noc.injection_depth = 3;  // often full
     options.policy = parse_policy(policy);
-    options.unit = UnitModel::kGolden;
+    options.unit.model = UnitModel::kGolden;
     const RunResult gated = run_apart(options, reader);
     expect_right(gated);
     options.reference = true;
@@ -413,8 +413,8 @@ SimOptions under_halves(UnitModel unit = UnitModel::kGolden) {
   SimOptions options;
   options.gpu = small_h200(4);
   options.policy = parse_policy("arc-hw");
-  options.unit = unit;
-  options.unit_kind = UnitKind::kHalves;
+  options.unit.model = unit;
+  options.unit.kind = UnitKind::kHalves;
   return options;
 }
 
@@ -593,8 +593,8 @@ TEST(Sites, AreStructsUnderTheVectorKind) {
     SimOptions options;
     options.gpu = small_h200(4);
     options.policy = parse_policy("arc-hw");
-    options.unit = UnitModel::kGolden;
-    options.unit_kind = UnitKind::kVector;
+    options.unit.model = UnitModel::kGolden;
+    options.unit.kind = UnitKind::kVector;
     const RunResult vector = run_apart(options, reader);
     expect_right(vector);
     EXPECT_EQ(vector.lane_atomics, lane_atomics(trace, 0) + lane_atomics(trace, 1));
@@ -602,7 +602,7 @@ TEST(Sites, AreStructsUnderTheVectorKind) {
                                        [](const auto& item) { return item.first == "atomreds"; });
     ASSERT_NE(atomreds, vector.activity.end());
     EXPECT_EQ(atomreds->second, vector.events);
-    options.unit_kind = UnitKind::kFused;
+    options.unit.kind = UnitKind::kFused;
     EXPECT_LT(vector.rop_ops, run_apart(options, reader).rop_ops);
   }
 }

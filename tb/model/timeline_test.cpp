@@ -29,7 +29,7 @@ SimOptions options_for(const std::string& policy) {
   SimOptions options;
   options.gpu = small_h200(2);
   options.policy = parse_policy(policy);
-  options.unit = UnitModel::kGolden;
+  options.unit.model = UnitModel::kGolden;
   options.timeline_interval = 100;
   options.timeline_detail = {.window = {0, kLong}, .sms = {0, 1}, .l2_ports = {}};
   for (std::uint32_t port = 0; port < options.gpu.l2.ports(); ++port) {

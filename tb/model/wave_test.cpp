@@ -46,7 +46,7 @@ class Waves : public Cli {
 };
 
 TEST_F(Waves, ShowWhatTheyWereGiven) {
-  for (const UnitKind kind : kUnitKinds) {
+  for (const UnitKind kind : unit_kinds()) {
     WaveFile file(unit_declaration(kind).ports, {"a", "b"});
     PortValues a, b;
     a.inputs.req_valid = true;
@@ -106,7 +106,7 @@ TEST_F(Waves, ShowWhatTheyWereGiven) {
 
 TEST_F(Waves, OfARunAreTheSameForEveryUnitAndClocking) {
   write_trace("t.wft");
-  for (const std::string kind : {"serial", "pipelined", "fused", "vector"}) {
+  for (const std::string kind : {"serial", "paired", "fused", "vector"}) {
     const Words common{
         "sim",   "t.wft",      "--policy",      "arc-hw", "--unit-kind",    kind, "--gpu", "h200",
         "--set", "sm.count=1", "--wave-cycles", "1:6000", "--wave-subcore", "1",  "--wave"};

@@ -27,7 +27,7 @@ class FromElsewhere(unittest.TestCase):
         self.repo = Path(folder.name) / "ä clone"
         self.caller = Path(folder.name) / "a caller"
         self.caller.mkdir()
-        for name in ("scripts/run.sh", "scripts/lib.sh", "model/unit/CMakeLists.txt"):
+        for name in ("scripts/run.sh", "scripts/lib.sh", "rtl/units.json"):
             (self.repo / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, self.repo / name)
         for name in ("bin/cmake", "bin/dpkg-query", "build/release/model/warpfold_sim"):
@@ -80,8 +80,6 @@ class ReadOnly(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             repo = Path(folder) / "repo"
             shutil.copytree(ROOT / "scripts", repo / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
-            (repo / "model/unit").mkdir(parents=True)
-            shutil.copy(ROOT / "model/unit/CMakeLists.txt", repo / "model/unit")
             # Root may write where modes say no, so the mount says it, in a namespace of its own.
             mount = ["unshare", "--mount", *(["--map-root-user"] if os.geteuid() else []), "sh", "-c",
                      'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"', str(repo)]

@@ -28,7 +28,7 @@ class Run(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        for name in ("scripts/run.sh", "scripts/lib.sh", "model/unit/CMakeLists.txt"):
+        for name in ("scripts/run.sh", "scripts/lib.sh", "rtl/units.json"):
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, self.folder / name)
         for name in ("bin/cmake", "bin/dpkg-query", "build/release/model/warpfold_sim"):
@@ -55,7 +55,7 @@ class Run(unittest.TestCase):
         self.assertEqual(code, 0, output)
         self.assertEqual(calls, [
             "warpfold_sim sim traces/data/truck.wft --gpu rtx4090 --policy all --unit rtl --json out/truck.json",
-            "synth --top arc_subcore_without_addr_match --top arc_subcore --transistors-only"
+            "synth --top arc_unit_serial --top arc_subcore_serial --transistors-only"
             " --json out/transistors.json"])
         self.assertTrue(output.endswith("results: out/truck.json, out/transistors.json\n"), output)
 
@@ -72,7 +72,7 @@ class Run(unittest.TestCase):
             code, output, calls = self.run_script(*options)
             self.assertEqual(code, 0, output)
             self.assertTrue(calls[0].endswith(" ".join(options)), calls[0])
-            self.assertIn(" --top arc_subcore_fused_without_addr_match --top arc_subcore_fused ", calls[1])
+            self.assertIn(" --top arc_unit_fused --top arc_subcore_fused ", calls[1])
 
     def test_help_lists_every_option_that_is_taken(self):
         code, output, calls = self.run_script("--help")
@@ -89,7 +89,8 @@ class Run(unittest.TestCase):
                 (["--other"], "unknown option '--other' (--help lists them)"),
                 (["truck.wft"], "unknown option 'truck.wft' (--help lists them)"),
                 (["--unit-kind"], "--unit-kind needs a value"),
-                (["--unit-kind", "wide"], "no kind of unit 'wide'; there are: serial pipelined fused vector halves paired"),
+                (["--unit-kind", "wide"], "no kind of unit 'wide'; there are: serial paired fused vector halves, or "
+                                          "DATAPATH[-FORMAT][-WORDS]"),
                 (["--whole-gpu=1"], "unknown option '--whole-gpu=1' (--help lists them)")):
             with self.subTest(options):
                 self.assertEqual(self.run_script(*options), (2, f"run.sh: {message}\n", []))

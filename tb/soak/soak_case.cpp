@@ -43,7 +43,7 @@ Case random_case(std::uint64_t seed) {
     policy = policy.substr(0, colon + 1) + std::to_string(random.below(33));
   }
   one.policy = policy;
-  one.kind = random.of(kUnitKinds);
+  one.kind = random.of(unit_kinds());
   one.unit_divider = random.below(4) == 0 ? 1 + static_cast<std::uint32_t>(random.below(5)) : 1;
   RandomTrace made = random_trace(random);
   one.header = std::move(made.header);

@@ -108,9 +108,9 @@ class Ways {
     SimOptions options;
     options.gpu = gpu_;
     options.policy = parse_policy(case_.policy);
-    options.unit = way.unit;
-    options.unit_kind = case_.kind;
-    options.unit_divider = case_.unit_divider;
+    options.unit.model = way.unit;
+    options.unit.kind = case_.kind;
+    options.unit.divider = case_.unit_divider;
     options.reference = way.reference;
     options.threads = way.threads;
     options.timeline_interval = way.timeline;

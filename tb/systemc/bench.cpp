@@ -318,7 +318,6 @@ bool Bench<kKind>::fail(const std::string& what) {
 }
 
 template class Bench<UnitKind::kSerial>;
-template class Bench<UnitKind::kPipelined>;
 template class Bench<UnitKind::kFused>;
 template class Bench<UnitKind::kVector>;
 template class Bench<UnitKind::kHalves>;

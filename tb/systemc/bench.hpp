@@ -51,8 +51,8 @@ class Bench final : public sc_core::sc_module {
   template <class T>
   using Signal = sc_core::sc_signal<T>;
   using Unit = arc_subcore<kKind>;
-  // A request on its way through the unit; the low bits of its tag are its slot. At most six are:
-  // held, in the four places of the pipelined kind, and waiting as its result.
+  // A request on its way through the unit; the low bits of its tag are its slot. At most four are:
+  // held, in the word sequencer, and two in the reduction unit.
   static constexpr std::size_t kSlots = 8;
   struct Slot {
     AtomredRequest request;

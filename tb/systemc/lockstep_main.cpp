@@ -36,7 +36,7 @@ int main_of(int argc, char** argv) {
   std::string kind;
   BenchOptions options{
       .seed = test_seed(), .cycles = 100'000, .mislead_from = {}, .break_promise_from = {}};
-  app.add_option("kind", kind, "serial, pipelined, fused, vector, halves or paired")->required();
+  app.add_option("kind", kind, unit_kind_list())->required();
   app.add_option("--cycles", options.cycles, "cycles with requests");
   app.add_option("--seed", options.seed, "of all that is drawn");
   app.add_option("--mislead-from", options.mislead_from,
@@ -44,19 +44,21 @@ int main_of(int argc, char** argv) {
   app.add_option("--break-promise-from", options.break_promise_from,
                  "from this cycle on, tags of held requests change");
   CLI11_PARSE(app, argc, argv);
-  switch (parse_unit_kind(kind)) {
-    case UnitKind::kSerial:
-      return run<UnitKind::kSerial>(options);
-    case UnitKind::kPipelined:
-      return run<UnitKind::kPipelined>(options);
-    case UnitKind::kFused:
-      return run<UnitKind::kFused>(options);
-    case UnitKind::kVector:
-      return run<UnitKind::kVector>(options);
-    case UnitKind::kHalves:
-      return run<UnitKind::kHalves>(options);
-    case UnitKind::kPaired:
-      return run<UnitKind::kPaired>(options);
+  const UnitKind chosen = parse_unit_kind(kind);
+  if (chosen == UnitKind::kSerial) {
+    return run<UnitKind::kSerial>(options);
+  }
+  if (chosen == UnitKind::kFused) {
+    return run<UnitKind::kFused>(options);
+  }
+  if (chosen == UnitKind::kVector) {
+    return run<UnitKind::kVector>(options);
+  }
+  if (chosen == UnitKind::kHalves) {
+    return run<UnitKind::kHalves>(options);
+  }
+  if (chosen == UnitKind::kPaired) {
+    return run<UnitKind::kPaired>(options);
   }
   return 2;
 }

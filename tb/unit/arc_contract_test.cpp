@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "Varc_reduction_fused_flush.h"
+#include "Varc_reduction_fused.h"
 #include "Varc_subcore.h"
 #include "model/types.hpp"
 #include "tb/unit/bench.hpp"
@@ -135,7 +135,7 @@ TEST_F(Contract, ReadDataThatIsNotHeldIsTold) {
 // A word with a larger exponent than the bins that came with it would be shifted out unseen.
 TEST(FusedContract, BinsOfAnotherOperandAreTold) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  bench::ClockedDut<Varc_reduction_fused_flush> dut;
+  bench::ClockedDut<Varc_reduction_fused> dut;
   dut->txn_valid_i = 0;
   dut->rf_ready_i = 1;
   dut->result_ready_i = 1;

@@ -9,13 +9,10 @@
 #include <array>
 #include <cstdint>
 #include <iomanip>
-#include <utility>
 #include <vector>
 
 #include "Varc_fp32_adder_flush.h"
 #include "Varc_fp32_adder_gradual.h"
-#include "Varc_fp32_adder_staged_flush.h"
-#include "Varc_fp32_adder_staged_gradual.h"
 #include "model/unit/fp32.hpp"
 #include "tb/unit/bench.hpp"
 
@@ -210,64 +207,6 @@ TYPED_TEST(Fp32Adder, FullRandom) {
     const auto bits = rng();
     ASSERT_NO_FATAL_FAILURE(
         this->check(static_cast<Fp32Bits>(bits), static_cast<Fp32Bits>(bits >> 32)));
-  }
-}
-
-// The adder in stages: a new pair in every cycle, its sum three cycles later.
-struct StagedFlush {
-  using Top = Varc_fp32_adder_staged_flush;
-  static constexpr bool kFlush = true;
-};
-struct StagedGradual {
-  using Top = Varc_fp32_adder_staged_gradual;
-  static constexpr bool kFlush = false;
-};
-
-template <typename Setting>
-class Fp32StagedAdder : public testing::Test {
- protected:
-  static constexpr std::size_t kCuts = 3;
-
-  void next(Fp32Bits a, Fp32Bits b) {
-    dut_->a_i = a;
-    dut_->b_i = b;
-    pairs_.push_back({a, b});
-    clock();
-  }
-  void clock() {
-    dut_->clk_i = 0;
-    dut_.settle();
-    if (cycle_ >= kCuts && cycle_ - kCuts < pairs_.size()) {
-      const auto [a, b] = pairs_[cycle_ - kCuts];
-      ASSERT_EQ(dut_->sum_o, fp32_add_integer(a, b, Setting::kFlush))
-          << std::hex << a << " + " << b;
-    }
-    dut_->clk_i = 1;
-    dut_.settle();
-    ++cycle_;
-  }
-
- private:
-  bench::Dut<typename Setting::Top> dut_;
-  std::vector<std::pair<Fp32Bits, Fp32Bits>> pairs_;
-  std::size_t cycle_ = 0;
-};
-
-using StagedSettings = testing::Types<StagedFlush, StagedGradual>;
-
-TYPED_TEST_SUITE(Fp32StagedAdder, StagedSettings);
-
-TYPED_TEST(Fp32StagedAdder, PairAfterPair) {
-  bench::Rng rng(bench::seed() + 3);
-  for (int i = 0; i < kRandomVectors / 3; ++i) {
-    const auto bits = rng();
-    ASSERT_NO_FATAL_FAILURE(
-        this->next(static_cast<Fp32Bits>(bits), static_cast<Fp32Bits>(bits >> 32)));
-    ASSERT_NO_FATAL_FAILURE(this->next(random_fp32(rng, 0, 28), random_fp32(rng, 0, 28)));
-    ASSERT_NO_FATAL_FAILURE(this->next(random_fp32(rng, 112, 30), random_fp32(rng, 112, 30)));
-  }
-  for (std::size_t i = 0; i < this->kCuts; ++i) {
-    ASSERT_NO_FATAL_FAILURE(this->clock());
   }
 }
 

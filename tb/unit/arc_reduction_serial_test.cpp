@@ -9,8 +9,6 @@
 
 #if defined(WARPFOLD_HALVES)
 #include "Varc_reduction_serial_halves.h"
-#elif defined(WARPFOLD_GRADUAL)
-#include "Varc_reduction_serial_gradual.h"
 #else
 #include "Varc_reduction_serial.h"
 #endif
@@ -22,14 +20,10 @@
 namespace warpfold {
 namespace {
 
-// Compiled once for each value of the parameter FlushSubnormals, and for halves.
+// Compiled once for each format.
 #if defined(WARPFOLD_HALVES)
 using Top = Varc_reduction_serial_halves;
 constexpr WordType kWord = WordType::kHalves;
-constexpr bool kFlush = false;
-#elif defined(WARPFOLD_GRADUAL)
-using Top = Varc_reduction_serial_gradual;
-constexpr WordType kWord = WordType::kFp32;
 constexpr bool kFlush = false;
 #else
 using Top = Varc_reduction_serial;

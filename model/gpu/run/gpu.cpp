@@ -9,7 +9,6 @@
 
 #include "model/gpu/memory/dram_channel.hpp"
 #include "model/gpu/run/collect.hpp"
-#include "model/unit/slow_unit.hpp"
 
 namespace warpfold {
 
@@ -74,16 +73,8 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch, const Outside& outside
 void Gpu::build_sms(const SimOptions& options, const Launch& launch,
                     std::optional<Cycle> way_back) {
   const auto unit = [&]() -> std::unique_ptr<ArcUnit> {
-    if (!options.policy.has_unit()) {
-      return nullptr;
-    }
-    std::unique_ptr<ArcUnit> made =
-        options.unit_library != nullptr
-            ? options.unit_library->make()
-            : make_unit(options.unit, options.unit_kind, options.gpu.rules.scheduler.or_else(""));
-    return options.unit_divider == 1
-               ? std::move(made)
-               : std::make_unique<SlowUnit>(std::move(made), options.unit_divider);
+    return options.policy.has_unit() ? options.unit.make(options.gpu.rules.scheduler.or_else(""))
+                                     : nullptr;
   };
   std::vector<Residency*> residencies;
   for (std::uint32_t i = 0; i < config_.sm.count; ++i) {
@@ -298,13 +289,8 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   result.trace_hash = trace_.file_hash();
   result.policy = options_.policy.name();
   result.costs_of = costs_of_;
-  const UnitLibrary* const library = options_.unit_library;
-  result.unit = library != nullptr ? "library" : unit_model_name(options_.unit);
-  result.unit_kind =
-      library != nullptr ? library->declaration().name : unit_kind_name(options_.unit_kind);
-  if (options_.unit_divider != 1) {
-    result.unit_kind += fmt::format("/{}", options_.unit_divider);
-  }
+  result.unit = options_.unit.model_name();
+  result.unit_kind = options_.unit.name();
   return result;
 }
 

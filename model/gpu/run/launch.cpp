@@ -10,7 +10,6 @@
 #include "model/gpu/run/reference_sums.hpp"
 #include "model/policy/rule.hpp"
 #include "model/unit/unit_declaration.hpp"
-#include "model/unit/unit_library.hpp"
 
 namespace warpfold {
 
@@ -32,8 +31,7 @@ std::uint32_t most_words(const SimOptions& options) {
   if (!options.policy.has_unit()) {
     return options.policy.rule->facts().words;
   }
-  return options.unit_library != nullptr ? options.unit_library->make()->ports().max_words
-                                         : unit_declaration(options.unit_kind).ports.max_words;
+  return options.unit.declaration().ports.max_words;
 }
 
 // The words that the policy's hardware sums.
@@ -41,8 +39,7 @@ WordType summed_words(const SimOptions& options) {
   if (!options.policy.has_unit()) {
     return WordType::kFp32;
   }
-  return options.unit_library != nullptr ? options.unit_library->declaration().promise.adds
-                                         : unit_declaration(options.unit_kind).promise.adds;
+  return options.unit.declaration().promise.adds;
 }
 
 // Of a merge buffer, which adds FP32; 0 where the policy has none.

@@ -17,7 +17,7 @@
 #include "model/policy/policy.hpp"
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/unit_declaration.hpp"
-#include "model/unit/unit_library.hpp"
+#include "model/unit/unit_source.hpp"
 #include "traces/format/printable.hpp"
 #include "traces/format/reader.hpp"
 
@@ -33,12 +33,7 @@ class SimulationError : public std::runtime_error {
 struct SimOptions {
   GpuConfig gpu;
   Policy policy;
-  UnitModel unit = UnitModel::kRtl;
-  UnitKind unit_kind = UnitKind::kSerial;
-  // A unit of somebody else instead of these two; null: none.
-  const UnitLibrary* unit_library = nullptr;
-  // Cycles of the SM in one of the unit.
-  std::uint32_t unit_divider = 1;
+  UnitSource unit;
   // SystemC clocks every block in every cycle instead of only those with work, all SMs in step
   // (kernel/step_clock.hpp). Slow; the results are the same bit for bit, which is what it is there
   // to show. One thread, whatever `threads` says.

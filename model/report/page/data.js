@@ -53,7 +53,7 @@ wf.plural = (number, word) => `${wf.count(number)} ${word}${number === 1 ? "" : 
 
 // Policies in the order of the figures.
 const order = ["baseline", "sw-s", "sw-b", "skip", "cccl", "phi", "lab", "lab-ideal", "arc-hw"];
-const unitOrder = ["serial", "pipelined", "paired", "fused"];
+const unitOrder = ["serial", "paired", "fused", "vector"];
 wf.isThreshold = (run) => run.threshold !== null;
 
 function shortName(path) {

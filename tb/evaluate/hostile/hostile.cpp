@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/unit/golden_unit.hpp"
+#include "model/unit/golden_words.hpp"
 #include "model/unit/unit_library.hpp"
 
 namespace {
@@ -126,7 +126,7 @@ class Hostile final : public ArcUnit {
   [[nodiscard]] bool busy() const override { return unit_.busy(); }
 
  private:
-  GoldenUnit<GoldenSerial> unit_;
+  GoldenUnitOf<UnitKind::kSerial> unit_{UnitKind::kSerial};
   int cycle_ = 0;
 };
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // IEEE 754 single-precision adder as one writes it down: align, add, normalise and round, a block
 // each. Ports and parameters of the one in rtl/, of which it takes the place; subnormal numbers are
-// flushed, and there are no stages and no other widths.
+// flushed, and there are no other widths.
 module arc_fp_adder #(
   parameter int FlushSubnormals = 1,
-  parameter int Pipelined = 0,
   parameter int ExpWidth = 8,
   parameter int FracWidth = 23
 ) (
-  input  logic        clk_i,
   input  logic [31:0] a_i,
   input  logic [31:0] b_i,
   output logic [31:0] sum_o
@@ -72,6 +70,6 @@ module arc_fp_adder #(
   end
 
   logic unused;
-  assign unused = clk_i ^ (FlushSubnormals != 1) ^ (Pipelined != 0) ^ (ExpWidth != 8) ^ (FracWidth != 23);
+  assign unused = (FlushSubnormals != 1) ^ (ExpWidth != 8) ^ (FracWidth != 23);
 
 endmodule

@@ -34,7 +34,8 @@ module wrong_word_subcore (
   assign lsu_word_o = word & ~4'(lsu_reduced_o && lsu_tag_o == 12'h355 && word == 4'd9);
 
   arc_subcore #(
-    .UnitKind(arc_pkg::UnitVector)
+    .Datapath(arc_pkg::DatapathFused),
+    .MaxWords(16)
   ) u_subcore (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),

@@ -10,7 +10,7 @@ int sc_main(int, char** argv) {
   plan.traces.emplace_back(argv[1]);
   plan.gpus.push_back(warpfold::load_gpu(MACHINE));
   plan.policies = warpfold::parse_policies("baseline,arc-hw");
-  plan.unit = warpfold::UnitModel::kGolden;
+  plan.unit.model = warpfold::UnitModel::kGolden;
   const warpfold::SimulationReport report = warpfold::run_simulations(plan);
   for (const warpfold::RunResult& run : report.runs) {
     std::cout << run.cycles << " cycles\n";

@@ -5,7 +5,7 @@
 
 #include "model/systemc/arc_subcore.hpp"
 
-using Unit = warpfold::systemc::arc_subcore<warpfold::UnitKind::kPipelined>;
+using Unit = warpfold::systemc::arc_subcore<warpfold::UnitKind::kSerial>;
 template <class T>
 using Signal = sc_core::sc_signal<T>;
 
@@ -31,7 +31,7 @@ int sc_main(int, char**) {
   std::unique_ptr<Unit> units[2];
   for (int i = 0; i < 2; ++i) {
     const auto model = i == 0 ? warpfold::UnitModel::kGolden : warpfold::UnitModel::kRtl;
-    units[i] = warpfold::systemc::make_arc_subcore<warpfold::UnitKind::kPipelined>(
+    units[i] = warpfold::systemc::make_arc_subcore<warpfold::UnitKind::kSerial>(
         i == 0 ? "golden" : "rtl", model);
     Unit& unit = *units[i];
     unit.clk_i(clk), unit.rst_ni(rst_n), unit.busy_o(outputs[i].busy);

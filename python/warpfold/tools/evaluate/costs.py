@@ -14,8 +14,8 @@ from ..synth.synth import Kind, Row, Top
 from .unit import Unit, fingerprint, stage
 
 
-# The kind that keeps the GPU's clock, and of what divides it: paths are compared with its path.
-CLOCK_KIND = "pipelined"
+# The unit that keeps the GPU's clock, and of what divides it: paths are compared with its path.
+CLOCK_KIND = "paired"
 FIGURES = ("transistors", "flops", "area", "path_ns", "fast_area", "fast_path_ns")
 
 
@@ -29,8 +29,8 @@ def rows_of(unit: Unit) -> dict[str, Top]:
     return rows
 
 
-def builtin_rows(kind: Kind) -> dict[str, Top]:
-    added, whole = synth.kind_rows(kind)
+def builtin_rows(kind: Unit) -> dict[str, Top]:
+    added, whole = synth.unit_rows(kind)
     return {"whole": whole, "added": added}
 
 
@@ -98,7 +98,7 @@ class Costs:
         known = accepted(self.hash, self.transistors_only)
         key = builtin_key()
         result = {}
-        for kind in (kind for kind in synth.KINDS if kind.name in names):
+        for kind in (unit for unit in synth.UNITS if unit.name in names):
             result[kind.name] = {
                 which: (
                     figures(known[top.name], self.transistors_only)

@@ -72,7 +72,7 @@ def options(parser: Parser) -> None:
     effort.add_argument("--full", action="store_true", help="Hours: twenty times the requests, all traces")
     parser.add_argument("--prove", action="store_true", help="Also try to prove the rules for every number of cycles")
     parser.add_argument("--layout", action="store_true", help="Place and route with `warpfold layout`")
-    kinds = [kind.name for kind in synth.KINDS if kind.adds == "f32"]  # as the units that are evaluated
+    kinds = [kind.name for kind in synth.UNITS if kind.adds == "f32"]  # as the units that are evaluated
     parser.add_argument(
         "--beside",
         nargs="+",
@@ -181,7 +181,7 @@ def contract(arguments: argparse.Namespace, library: Path, effort: dict[str, Any
 
 
 def lockstep(golden: str, library: Path, effort: dict[str, Any], out: Path) -> dict[str, str]:
-    which = ["--unit-kind", golden] if golden in [kind.name for kind in synth.KINDS] else ["--golden-library", golden]
+    which = ["--unit-kind", golden] if golden in [kind.name for kind in synth.UNITS] else ["--golden-library", golden]
     if which[0] == "--golden-library" and not Path(golden).is_file():
         raise BadInput(f"no golden unit {golden}")
     wave = out / "lockstep.fst"

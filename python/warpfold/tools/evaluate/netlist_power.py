@@ -103,8 +103,8 @@ class Power:
 
     def of_kinds(self, names: list[str], which: str) -> dict[str, Row]:
         """By name; which: "whole", or "added" without the coalescer."""
-        kinds = [] if self.none else [kind for kind in synth.KINDS if kind.name in names]
+        kinds = [] if self.none else [kind for kind in synth.UNITS if kind.name in names]
         return {
-            kind.name: self.of(costs.builtin_rows(kind)[which], RTL, power.driven_kind(kind), costs.builtin_key())
+            kind.name: self.of(costs.builtin_rows(kind)[which], RTL, power.driven_unit(kind), costs.builtin_key())
             for kind in kinds
         }

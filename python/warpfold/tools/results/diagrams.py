@@ -157,12 +157,12 @@ def draw_unit():
 
 
 def draw_kinds(p, top):
-    """What the reduction unit is in each kind."""
-    p.text(430, top + 8, "three kinds of reduction unit", "h")
+    """What the reduction unit is with each datapath."""
+    p.text(430, top + 8, "three datapaths of the reduction unit", "h")
     for index, (name, note) in enumerate(
         (
             ("serial", "a lane a cycle, one addition a cycle"),
-            ("pipelined", "a lane a cycle, four sums go round"),
+            ("paired", "two lanes a cycle, rounded once"),
             ("fused", "four lanes a cycle, rounded once"),
         )
     ):
@@ -176,17 +176,18 @@ def draw_kinds(p, top):
     p.box(146, y, 76, 40, "add", "FP32")
     p.arrow((222, y + 20), (246, y + 20), (246, y + 74), (184, y + 74), (184, y + 40), kind="au")
     p.text(205, y + 92, "sum so far", "x")
-    for index, (name, note) in enumerate(
-        (("read", "a lane"), ("add", "compare"), ("align", "shift, add"), ("last", "normalise"))
+    for bank, lanes in enumerate(("even", "odd")):
+        p.rect(306, y - 4 + bank * 30, 50, 24, "box", 3)
+        p.text(331, y + 12 + bank * 30, lanes, "x")
+        p.arrow((356, y + 8 + bank * 30), (372, y + 8 + bank * 30))
+    for x, width, lines in (
+        (372, 66, ("align", "to the", "largest yet")),
+        (452, 50, ("sum", "38 bits")),
+        (516, 40, ("round", "once")),
     ):
-        x = 310 + index * 62
-        p.rect(x, y, 54, 40, "box")
-        p.text(x + 27, y + 25, name, "b")
-        p.text(x + 27, y + 55, note, "x")
-        if index:
-            p.arrow((x - 8, y + 20), (x, y + 20))
-    p.arrow((550, y + 20), (556, y + 20), (556, y - 14), (337, y - 14), (337, y), kind="au")
-    p.text(430, y + 86, "one transaction in each place", "x")
+        p.box(x, y - 14, width, 77, *lines)
+    for x in (438, 502):
+        p.arrow((x, y + 24), (x + 14, y + 24))
     for bank in range(4):
         p.rect(584, y - 14 + bank * 24, 50, 19, "box", 3)
         p.text(609, y - 0.5 + bank * 24, f"bank {bank}", "x")

@@ -20,7 +20,6 @@ BUDGET = 300 * 1024
 HARDWARE = [
     ("ARC-HW, fused unit", "arc-hw", "fused", "blue", "D"),
     ("ARC-HW, paired unit", "arc-hw", "paired", "text", "h"),
-    ("ARC-HW, pipelined unit", "arc-hw", "pipelined", "green", "v"),
     ("ARC-HW, serial unit", "arc-hw", "serial", "sky", "o"),
     ("ARC-SW, best threshold", "arc-sw", "serial", "red", "s"),
     ("LAB-ideal", "lab-ideal", "serial", "orange", "^"),
@@ -36,7 +35,6 @@ WAYS = [
         [
             ("fused", "arc-hw", "fused", "{fused} transistors"),
             ("paired", "arc-hw", "paired", "{paired} transistors"),
-            ("pipelined", "arc-hw", "pipelined", "{pipelined} transistors"),
             ("serial, not greedy*", schedulers.GROUPS, "serial", "{groups} transistors"),
             ("serial", "arc-hw", "serial", "{serial} transistors"),
         ],
@@ -91,7 +89,7 @@ def log_axis(axis, ticks):
 def overview(n):
     """What a newcomer sees first: what each way gains, and what it costs."""
     transistors = {kind: n.unit_value(kind, "transistors") for kind in KINDS}
-    transistors["groups"] = n.value("synth.arc_subcore_groups_without_addr_match.transistors")
+    transistors["groups"] = n.value("synth.arc_unit_serial_groups.transistors")
     scheduled = schedulers.Schedulers(n)
     figure, axis = plt.subplots(figsize=(8.2, 5.2))
     place, most, ticks = 0, 0, []
@@ -301,16 +299,14 @@ def pareto(n):
     ours = [
         (
             f"{kind} unit",
-            n.synthesis[values.ROW_OF_KIND[kind] + "_without_addr_match"]["transistors"],
+            n.synthesis[f"arc_unit_{kind}"]["transistors"],
             float(n.unit_value(kind, "path_ns")),
         )
         for kind in KINDS
     ]
-    mine = [("our adder", "arc_fp32_adder"), ("our adder, 3 registers", "arc_fp32_adder_pipelined")]
-    ours += [
-        (name, n.synthesis[top]["transistors"], min(n.asap7[top]["path_ns"], n.asap7[top]["fast_path_ns"]))
-        for name, top in mine
-    ]
+    adder = "arc_fp32_adder"
+    path = min(n.asap7[adder]["path_ns"], n.asap7[adder]["fast_path_ns"])
+    ours.append(("our adder", n.synthesis[adder]["transistors"], path))
     theirs = [(d["design"], d["transistors"], d["asap7_path_ns"]) for d in n.others["designs"]]
     every = [(entry, True) for entry in ours] + [(entry, False) for entry in theirs]
     top = max(entry[2] for entry, _ in every) * 1.08
@@ -342,13 +338,12 @@ def pareto(n):
     left.set_xticks([0, 10, 20, 30, 40])
     for kind in KINDS:
         gain = statistics.fmean(n.over(n.paper_traces, "rtx4090", "arc-hw", kind).values())
-        count = n.synthesis[values.ROW_OF_KIND[kind] + "_without_addr_match"]["transistors"]
+        count = n.synthesis[f"arc_unit_{kind}"]["transistors"]
         right.plot(count / 1e3, gain, "D", color=color("blue"), markersize=7, zorder=4)
-        beside = (0, -17) if kind == "pipelined" else (0, 9)  # the paired kind is right above it
         right.annotate(
             f"{kind}, {gain:.1f}x",
             (count / 1e3, gain),
-            beside,
+            (0, 9),
             textcoords="offset points",
             ha="center",
             color=color("blue"),
@@ -357,7 +352,7 @@ def pareto(n):
         )
     found = schedulers.Schedulers(n)
     gain = statistics.fmean(found.over(trace, "rtx4090", schedulers.GROUPS, "baseline") for trace in n.paper_traces)
-    count = n.synthesis["arc_subcore_groups_without_addr_match"]["transistors"]
+    count = n.synthesis["arc_unit_serial_groups"]["transistors"]
     right.plot(count / 1e3, gain, "D", color=color("blue"), markersize=7, zorder=4)
     right.annotate(
         f"serial, not\ngreedy, {gain:.1f}x",

@@ -40,8 +40,8 @@ KINDS_ON = {
     ("web-stanford", "h200"),
     ("hexplane-sorted", "rtx4090"),
 }
-KINDS = ("serial", "pipelined", "fused")
-TOPS = ("arc_scheduler", "arc_lane_picker", "arc_fp32_adder_pipelined", "arc_bin_max", "arc_reduction_serial")
+KINDS = ("serial", "paired", "fused")
+TOPS = ("arc_scheduler", "arc_lane_picker", "arc_bin_max", "arc_reduction_serial")
 
 
 def run(command):

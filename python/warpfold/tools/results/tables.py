@@ -18,7 +18,6 @@ STALLS = ["issued", "memory_queue", "arc_unit", "shuffle", "dependency", "barrie
 UNITS = ["arc_unit", "lsu", "buffer", "noc", "rop"]
 MEANS = [
     ("ARC-HW, serial unit", "arc-hw", "serial"),
-    ("ARC-HW, pipelined unit", "arc-hw", "pipelined"),
     ("ARC-HW, paired unit", "arc-hw", "paired"),
     ("ARC-HW, fused unit", "arc-hw", "fused"),
     ("ARC-SW, best threshold", "arc-sw", "serial"),
@@ -83,13 +82,11 @@ def kinds(n):
         [
             "sum",
             "chain of adds in lane order",
-            "the same bits",
             "one rounding, in lane order",
             "one rounding, any lane order",
         ],
         row(
             "largest error on recorded values, ulp",
-            "accuracy.serial.max_ulp",
             "accuracy.serial.max_ulp",
             "accuracy.paired.max_ulp",
             "accuracy.fused.max_ulp",
@@ -195,7 +192,7 @@ def headline(n):
             groups = schedulers.Schedulers(n)
             add(
                 f"{name}, groups reduced when congested",
-                f"{n.value('synth.arc_subcore_groups_without_addr_match.transistors')} transistors",
+                f"{n.value('synth.arc_unit_serial_groups.transistors')} transistors",
                 [groups.over(trace, "rtx4090", schedulers.GROUPS, "baseline") for trace in n.paper_traces],
                 "",
             )
@@ -512,7 +509,6 @@ def adders(n):
     ours = [
         ("arc_fp32_adder", "combinational", 0),
         ("arc_fp32_adder_gradual", "combinational", 0),
-        ("arc_fp32_adder_pipelined", "1", 3),
     ]
     rows = [
         [

@@ -11,7 +11,7 @@ from ..base.errors import BadInput
 
 ROOT = store.ROOT
 NAME = "today"
-KINDS = ("serial", "pipelined", "paired", "fused", "vector")
+KINDS = ("serial", "paired", "fused", "vector")
 # One RED a thread, measured on an H200 with and without its atomics.
 FLOOR_ON, FLOOR_GHZ = "h200", 1.98
 FLOOR_TRACES = (

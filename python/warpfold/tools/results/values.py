@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from .. import correlate
+from ..base import units
 from ..base.modules import module
 from ..figures import data
 from ..sweep import plan as planning
@@ -19,14 +20,13 @@ HERE = Path(__file__).resolve().parent
 GPUS = ("rtx4090", "rtx3060", "h200")
 VECTORS_ON = "h100"
 PAPER_GPUS = ("rtx4090", "rtx3060")
-# Kinds of unit that tables of simulations have, and all of those that are synthesized.
-KINDS = ("serial", "pipelined", "paired", "fused")
-LANES = {"serial": 1, "pipelined": 1, "paired": 2, "fused": 4, "vector": 4, "halves": 1}
+# Units that tables of simulations have, and all of those that are synthesized.
+KINDS = ("serial", "paired", "fused")
+LANES = {unit.name: unit.lanes_per_cycle for unit in units.named()}
 # Those whose layouts the documents have.
-LAID_OUT = ("serial", "pipelined", "paired", "fused")
+LAID_OUT = ("serial", "paired", "fused")
 # Those that were simulated with ARC's traces alone, and on these machines (points.yaml).
 ON_ARC_TRACES = {"paired": ("rtx4090",)}
-ROW_OF_KIND = {kind: "arc_subcore" + ("" if kind == "serial" else f"_{kind}") for kind in LANES}
 # One trace of each workload of ARC's groups; of a scene in training that of 7,000 iterations.
 ARC_TRACES = ["workload:3D-??", "workload:NV-??", "workload:PS-??", "!*-1K", "!*-values"]
 # What an RTX 4090 has (ARC, 5.4), and its units.
@@ -230,7 +230,7 @@ class Numbers:
     def unit_value(self, kind, name):
         if kind not in LANES:
             raise Unknown(kind)
-        whole_row, added = ROW_OF_KIND[kind], f"{ROW_OF_KIND[kind]}_without_addr_match"
+        whole_row, added = f"arc_subcore_{kind}", f"arc_unit_{kind}"
         transistors = self.synthesis[added]["transistors"]
         if name == "share_with_coalescer":
             return percent(self.synthesis[whole_row]["transistors"] * GPU_UNITS / GPU_TRANSISTORS, 4)

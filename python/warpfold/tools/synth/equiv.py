@@ -297,13 +297,9 @@ def options(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    known = {top.name: top for top in synth.TOPS}
-    for name in arguments.row:
-        if name not in known:
-            raise BadInput(f"unknown row '{name}' (known: {' '.join(known)})")
+    rows = synth.rows_named(arguments.row or synth.WHOLE, synth.TOPS)
     synth.need_tools(arguments.gates_only)
     synth.abc_program()
-    rows = [known[name] for name in arguments.row or synth.WHOLE]
     synth.rtl_files(Path(arguments.rtl))
     with synth.scratch("warpfold-equiv-") as temporary:
         folder = Path(temporary)

@@ -46,7 +46,7 @@ class Driven:
     """The unit that the recorded requests go through."""
 
     module: str  # with the ports of arc_subcore
-    parameters: str  # of its instance, ".UnitKind(2)"; may be empty
+    parameters: str  # of its instance, ".Datapath(2)"; may be empty
     banks: int  # words that its register-file read delivers
     recorder: str  # what `warpfold stimulus` has answer: a kind, or a shared object
     scheduler: str = ""
@@ -55,16 +55,21 @@ class Driven:
     include: tuple[Path, ...] = ()
 
 
-def driven_kind(kind: Kind) -> Driven:
-    """The kinds that are built in."""
-    scheduler = "" if kind.scheduler is None else f", .Scheduler({kind.scheduler})"
+def driven_unit(unit: Unit, scheduler: str | None = None) -> Driven:
+    """A unit of the family."""
+    scheduler = scheduler or unit.schedulers[0]
     return Driven(
         "arc_subcore",
-        f".UnitKind({kind.number}){scheduler}",
-        kind.lanes_per_cycle,
-        kind.name,
-        "" if kind.scheduler is None else "reduce-groups",
+        ", ".join(f".{name}({value})" for name, value in unit.parameters(scheduler).items()),
+        unit.lanes_per_cycle,
+        unit.name,
+        scheduler,
     )
+
+
+def scope_of(top: Top) -> str:
+    """The instance inside arc_subcore that a row of a unit is."""
+    return "u_unit" if top.module == "arc_unit" else ""
 
 
 def read_netlist(path: Path) -> tuple[dict[str, int], dict[str, int], dict[str, dict[str, str]]]:
@@ -363,8 +368,9 @@ def measure(
         if arguments.clock_mhz
         else row["path_ns" if mapping == "small" else f"{mapping}_path_ns"]
     )
-    measured = power_of(netlist, top, driven_kind(top.kind), arguments, library, paths, (period_ns, unit_ns), folder)
-    return {"top": top.name, "kind": top.kind.name, "mapping": mapping, **measured}
+    driven = driven_unit(top.unit, top.scheduler)
+    measured = power_of(netlist, top, driven, arguments, library, paths, (period_ns, unit_ns), folder)
+    return {"top": top.name, "unit": top.unit.name, "scheduler": top.scheduler, "mapping": mapping, **measured}
 
 
 def power_of(
@@ -379,7 +385,7 @@ def power_of(
 ) -> Row:
     """Power of a mapped netlist; clock: its period and the library's unit of time, ns."""
     period_ns, unit_ns = clock
-    toggles, counts = simulate(netlist, top, driven, arguments, library, folder / f"{top.name}.power")
+    toggles, counts = simulate(netlist, top, driven, arguments, library, folder / f"{top.name}.power", scope_of(top))
     powers = cell_power(netlist, top, paths, period_ns / unit_ns, folder)
     parts, rate = add_up(netlist, top, toggles, powers, arguments)
     measured = result_row(parts, counts, period_ns, arguments)
@@ -455,11 +461,11 @@ def print_result(result: dict[str, Any]) -> None:
         print("  ".join([line[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(line[1:], widths[1:])]))
 
 
-KNOWN = {top.name: top for top in synth.TOPS if top.kind}
+KNOWN = [top for top in synth.TOPS if top.unit]
 
 
 def options(parser: Parser) -> None:
-    parser.add_argument("--top", action="append", metavar="NAME", help="Only this row of `warpfold synth`, with a kind")
+    parser.add_argument("--top", action="append", metavar="NAME", help="Only this row of `warpfold synth`, of a unit")
     parser.add_argument(
         "--liberty", action="append", metavar="FILE", help="Liberty file, plain or .gz, instead of Debian's osu018"
     )
@@ -474,16 +480,18 @@ def options(parser: Parser) -> None:
     parser.add_argument("--json", metavar="FILE", help="Write the result as JSON")
     parser.footer(
         "Example: the serial unit, in about a minute for each of its mappings\n"
-        "  warpfold power --top arc_subcore_without_addr_match\n\n"
+        "  warpfold power --top arc_unit_serial\n\n"
         "Exit code: 0 done, 1 a tool failed or a netlist differs from the RTL, 2 bad usage or bad input."
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    known = KNOWN
-    for name in arguments.top or []:
-        if name not in known:
-            raise BadInput(f"unknown top '{name}' (known: {' '.join(known)})")
+    # Those that reduce something of the trace by default.
+    tops = (
+        synth.rows_named(arguments.top, KNOWN)
+        if arguments.top
+        else [top for top in KNOWN if top.unit and top.unit.adds == "f32"]
+    )
     if arguments.cycles < 1 or not 0 <= arguments.stall < 1 or (arguments.clock_mhz or 1) <= 0:
         raise BadInput("--cycles at least 1, --stall at least 0 and below 1, --clock-mhz above 0")
     if not os.path.isfile(arguments.trace):
@@ -502,9 +510,7 @@ def run(arguments: argparse.Namespace) -> int:
         paths = whole_libraries(arguments.liberty, folder)
         arguments.output_pins = output_pins([library])
         rows = []
-        # Those that reduce something of the trace by default.
-        for name in arguments.top or [name for name, top in known.items() if top.kind and top.kind.adds == "f32"]:
-            top = known[name]
+        for top in tops:
             row = synth.synthesize(top, rtl, library, unit_ns, folder, False)
             for mapping in ("small", "fast"):
                 rows.append(measure(top, mapping, row, arguments, library, paths, unit_ns, folder))

@@ -10,14 +10,17 @@ import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ..base import units
 from ..base.errors import BadInput, ToolFailed
 from ..base.files import Name, check_writable, read_json, write_json
 from ..base.parser import Parser
 from ..base.places import RTL, SYNTH
-from ..base.processes import first_match, logged, missing, need
+from ..base.processes import first_match, logged, missing, need, run as run_program
+from ..base.units import Unit
 from . import liberty
 
 Row = dict[str, Any]  # figures of a module, as the JSON has them
@@ -48,79 +51,46 @@ CHECKED = ("transistors", "flops", "area", "path_ns", "fast_area", "fast_path_ns
 
 @dataclass(frozen=True)
 class Top:
-    """One row: a module, with a parameter set or with a submodule left out."""
+    """One row: a module, with parameters or with a submodule left out."""
 
     name: str
     module: str
     chparam: str = ""
     left_out: str = ""  # its ports become ports of the module
-    kind: "Kind | None" = None  # of the whole unit
-    own: tuple[str, ...] = ()  # modules of one kind alone that it has
+    unit: Unit | None = None  # of one of the family: which, with what scheduler
+    scheduler: str = ""
     foreign: bool = False  # of somebody else's RTL, all files of which are read
 
 
-# A kind of the unit: its name, its value of the parameter UnitKind, the lanes (values) that it takes in one
-# cycle, the modules that it alone has, and its value of the parameter Scheduler where it is another than
-# the kind's. A new kind is one line here, and one for its reduction unit; the serial one gives its rows no
-# suffix. Yosys numbers what it reads, and ABC's luck hangs on the numbers: so that a new kind leaves the
-# figures of the others as they are, the files of its own modules are read for its rows alone.
-@dataclass(frozen=True)
-class Kind:
-    name: str
-    number: int
-    lanes_per_cycle: int
-    own: tuple[str, ...] = ()
-    scheduler: int | None = None
-    adds: str = "f32"  # the type of a trace that it reduces
-
-
-PAIRED = ("arc_paired_fetch", "arc_paired_align", "arc_paired_sum", "arc_paired_round", "arc_reduction_paired")
-KINDS = [
-    Kind("serial", 0, 1),
-    Kind("pipelined", 1, 1),
-    Kind("fused", 2, 4),
-    Kind("vector", 3, 4, ("arc_scheduler_groups", "arc_word_sequencer")),
-    Kind("halves", 4, 1, adds="f16x2"),
-    Kind("paired", 5, 2, PAIRED),
-]
-# The serial one with the scheduler that is not greedy.
-GROUPS = [Kind("serial", 0, 1, ("arc_congestion", "arc_scheduler_groups"), 1)]
-
-
-def kind_rows(kind: Kind) -> list[Top]:
-    """What a kind adds, and the same with the coalescer that every GPU has."""
-    suffix = ("" if kind.number == 0 else f"_{kind.name}") + ("" if kind.scheduler is None else "_groups")
-    parameters = [("UnitKind", kind.number)] if kind.number else []
-    parameters += [] if kind.scheduler is None else [("Scheduler", kind.scheduler)]
-    chparam = " -chparam ".join(f"{name} {value}" for name, value in parameters)
+# The units that have a name, each with every scheduler that it may have: what ARC adds, and the same behind the
+# coalescer that every GPU has.
+def unit_rows(unit: Unit, scheduler: str | None = None) -> list[Top]:
+    scheduler = scheduler or unit.schedulers[0]
+    chparam = " -chparam ".join(f"{name} {value}" for name, value in unit.parameters(scheduler).items())
     return [
-        Top(f"arc_subcore{suffix}_without_addr_match", "arc_subcore", chparam, "arc_addr_match", kind),
-        Top(f"arc_subcore{suffix}", "arc_subcore", chparam, "", kind),
+        Top(f"{module}_{unit.row(scheduler)}", module, chparam, unit=unit, scheduler=scheduler)
+        for module in ("arc_unit", "arc_subcore")
     ]
 
 
+UNITS = units.named()
 TOPS = [
     Top("arc_fp32_adder", "arc_fp_adder"),
     Top("arc_fp32_adder_gradual", "arc_fp_adder", chparam="FlushSubnormals 0"),
     Top("arc_lane_picker", "arc_lane_picker"),
     Top("arc_addr_match", "arc_addr_match"),
     Top("arc_scheduler", "arc_scheduler"),
-    Top("arc_fp32_adder_pipelined", "arc_fp_adder", chparam="Pipelined 1"),
-    Top("arc_bin_max", "arc_bin_max"),
-    Top("arc_reduction_serial", "arc_reduction_serial"),
-    Top("arc_reduction_pipelined", "arc_reduction_pipelined"),
-    Top("arc_reduction_fused", "arc_reduction_fused"),
-    Top("arc_reduction_paired", "arc_reduction_paired", own=PAIRED),
     Top("arc_congestion", "arc_congestion"),
     Top("arc_scheduler_groups", "arc_scheduler_groups"),
     Top("arc_word_sequencer", "arc_word_sequencer"),
-    Top("arc_merge_buffer", "arc_merge_buffer", own=("arc_merge_buffer",)),
-    *(row for kind in KINDS + GROUPS for row in kind_rows(kind)),
+    Top("arc_bin_max", "arc_bin_max"),
+    *(Top(f"arc_reduction_{name}", f"arc_reduction_{name}") for name in dict.fromkeys(one.datapath for one in UNITS)),
+    *(row for unit in UNITS for scheduler in unit.schedulers for row in unit_rows(unit, scheduler)),
 ]
 OWN = [one.own for one in KINDS + GROUPS] + [top.own for top in TOPS]
 # What the paper's figure covers: everything that ARC adds, and the same with the coalescer.
-COMPARED = tuple(top.name for top in TOPS if top.kind)
-WHOLE = tuple(top.name for top in TOPS if top.kind and not top.left_out)
+COMPARED = tuple(top.name for top in TOPS if top.unit)
+WHOLE = tuple(top.name for top in TOPS if top.module == "arc_subcore")
 
 # Two ways through ABC. `small` is the default script of Yosys for a Liberty library; `fast` restructures
 # for depth, twice, and is the faster of two such scripts, whose luck differs from design to design. All
@@ -198,6 +168,34 @@ def rtl_view(rtl: Name, file_list: str | None, folder: Path) -> Path:
     return view
 
 
+def known_row(name: str, rows: list[Top] | None = None) -> Top | None:
+    """A row by its name, or one of a unit of the family that has none: arc_unit_paired-4, or with a scheduler
+    arc_subcore_paired:greedy. None where there is no such row."""
+    for top in TOPS if rows is None else rows:
+        if top.name == name:
+            return top
+    of_family = re.fullmatch(r"(arc_unit|arc_subcore)_(.+)", name)
+    try:
+        return (
+            next(top for top in unit_rows(*units.with_scheduler(of_family[2])) if top.module == of_family[1])
+            if of_family
+            else None
+        )
+    except BadInput:
+        return None
+
+
+def rows_named(names: Iterable[str], rows: list[Top]) -> list[Top]:
+    """These rows; BadInput for a name that is none."""
+    found: dict[str, Top] = {}
+    for name in names:
+        top = known_row(name, rows)
+        if top is None:
+            raise BadInput(f"unknown top '{name}' (known: {' '.join(top.name for top in rows)})")
+        found[name] = top
+    return list(found.values())
+
+
 def find_top(name: str, rtl: Path) -> Top:
     """A row of TOPS, or any other module of the RTL."""
     modules: set[str] = set()
@@ -206,19 +204,37 @@ def find_top(name: str, rtl: Path) -> Top:
             modules |= set(re.findall(r"^\s*module\s+(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE))
         except OSError as error:
             raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    top = next((top for top in TOPS if top.name == name), Top(name, name))
+    top = known_row(name) or Top(name, name)
     if top.module not in modules:
         raise BadInput(f"unknown top '{name}'; the modules are: {' '.join(sorted(modules))}")
     return top
 
 
+@lru_cache
+def used_files(module: str, chparam: str, rtl: Path) -> list[Path]:
+    """The files of the modules that it is made of, in the order of arc.f, and the package. Yosys numbers what it reads,
+    and ABC's luck hangs on the numbers: so that a module that is not in a row does not change its figures."""
+    files = rtl_files(rtl)
+    script = "; ".join([read_command(files, rtl), hierarchy_command(module, chparam), "ls"])
+    listed = run_program([*YOSYS[:1], "-Q", "-T", "-p", script], together=True)
+    if listed.returncode != 0:
+        raise ToolFailed(f"{module}: yosys failed: {' | '.join(listed.stdout.strip().splitlines()[-3:])}")
+    used = set(re.findall(r"\b\w+\b", listed.stdout.rpartition("modules:")[2])) | {"arc_pkg"}
+    return [file for file in files if file.stem in used]
+
+
+def read_command(files: list[Path], rtl: Path) -> str:
+    return f"read_verilog -sv -defer {include_options(rtl)} {' '.join(map(str, files))}"
+
+
+def hierarchy_command(module: str, chparam: str) -> str:
+    return f"hierarchy -check -top {module}" + (f" -chparam {chparam}" if chparam else "")
+
+
 def load_commands(top: Top, rtl: Path) -> list[str]:
     """Yosys commands that leave `top` loaded, not yet synthesized."""
-    own = {top.module, *top.own, *(top.kind.own if top.kind else ())}
-    others = {module for own_modules in OWN for module in own_modules} - own
-    files = " ".join(str(file) for file in rtl_files(rtl) if top.foreign or file.stem not in others)
-    chparam = f" -chparam {top.chparam}" if top.chparam else ""
-    commands = [f"read_verilog -sv {include_options(rtl)} {files}", f"hierarchy -check -top {top.module}{chparam}"]
+    files = rtl_files(rtl) if top.foreign else used_files(top.module, top.chparam, rtl)
+    commands = [read_command(files, rtl), hierarchy_command(top.module, top.chparam)]
     if top.left_out:
         # The submodule goes, and the wires at its ports become ports of the module around it: what
         # remains is synthesized as it is, with nothing known about those signals.
@@ -428,9 +444,10 @@ def synthesize(top: Top, rtl: Path, library: Path | None, unit_ns: float, folder
         row["parameters"] = top.chparam
     if top.left_out:
         row["left_out"] = top.left_out
-    if top.kind:
-        row["kind"] = top.kind.name
-        row["lanes_per_cycle"] = top.kind.lanes_per_cycle
+    if top.unit:
+        row["unit"] = top.unit.name
+        row["scheduler"] = top.scheduler
+        row["lanes_per_cycle"] = top.unit.lanes_per_cycle
     if library:
         for mapping in MAPPINGS:
             if mapping == "fast_too" and not (folder / f"{top.name}.fast_too.v").is_file():
@@ -497,14 +514,15 @@ def coalescer_lines(rows: list[Row]) -> list[str]:
     """What the coalescer adds where it is used; alone, ABC may find a better or a worse form of it."""
     transistors = {row["top"]: row["transistors"] for row in rows}
     lines = []
-    for kind in KINDS:
-        names = [top.name for top in kind_rows(kind)]
-        if all(name in transistors for name in names):
-            without, whole = (transistors[name] for name in names)
-            lines.append(
-                f"{kind.name}: the coalescer (arc_addr_match), which every GPU has, is {whole - without:,} "
-                f"of the {whole:,} transistors of {names[1]}; {without:,} are what ARC adds."
-            )
+    for unit in UNITS:
+        for scheduler in unit.schedulers:
+            names = [top.name for top in unit_rows(unit, scheduler)]
+            if all(name in transistors for name in names):
+                without, whole = (transistors[name] for name in names)
+                lines.append(
+                    f"{unit.row(scheduler)}: the coalescer (arc_addr_match), which every GPU has, is {whole - without:,} "
+                    f"of the {whole:,} transistors of {names[1]}; {without:,} are what ARC adds."
+                )
     return lines
 
 
@@ -624,12 +642,7 @@ def options(parser: Parser) -> None:
 
 def checked(arguments: argparse.Namespace) -> None:
     """Refuses what does not go together, and fills in what was left open."""
-    known = {top.name: top for top in TOPS}
-    for name in arguments.top or []:
-        if name not in known:
-            raise BadInput(f"unknown top '{name}' (known: {' '.join(known)})")
-    names = dict.fromkeys(arguments.top or known)
-    arguments.tops = [known[name] for name in names]
+    arguments.tops = rows_named(arguments.top, TOPS) if arguments.top else TOPS
     if arguments.transistors_only and arguments.liberty:
         raise BadInput("--transistors-only takes no --liberty")
     if arguments.record and (arguments.top or arguments.liberty or arguments.transistors_only):

@@ -9,13 +9,13 @@ from ..synth import Kind, Row, Top
 from .netlist import Netlist
 
 
-def scope_of(top: Top) -> tuple[Kind, str] | None:
-    """(kind, instance inside arc_subcore) of a module that the recorded requests can drive, or None."""
-    if top.kind:
-        return top.kind, ""
-    for kind in synth.KINDS:
-        if top.module == f"arc_reduction_{kind.name}":
-            return kind, f"g_{kind.name}.u_reduction"
+def scope_of(top: Top) -> tuple[Unit, str, str] | None:
+    """(unit, its scheduler, instance inside arc_subcore) of a module that the recorded requests can drive, or None."""
+    if top.unit:
+        return top.unit, top.scheduler, power.scope_of(top)
+    for unit in synth.UNITS:
+        if top.module == f"arc_reduction_{unit.datapath}":
+            return unit, unit.schedulers[0], f"u_unit.u_reduction.g_{unit.datapath}.u_reduction"
     return None
 
 
@@ -46,12 +46,12 @@ def unit_power(
         return {"none": reason}
     where = scope_of(top)
     assert where is not None
-    kind, scope = where
-    driven = synth.Top(top.name, top.module, kind=kind)
+    unit, scheduler, scope = where
+    driven = synth.Top(top.name, top.module, unit=unit, scheduler=scheduler)
     arguments.trace = arguments.trace or str(power.TRACE)
     arguments.output_pins = power.output_pins([library])
     toggles, counts = power.simulate(
-        files["verilog"], driven, power.driven_kind(kind), arguments, library, folder / "power", scope
+        files["verilog"], driven, power.driven_unit(unit, scheduler), arguments, library, folder / "power", scope
     )
     whole = [Path(synth.DEFAULT_LIBERTY)]  # the merged library has no power tables
     parts = {}
