@@ -27,7 +27,7 @@ def results(paths: Name | Iterable[Name]) -> list[dict[str, Any]]:
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
-    return [{"file": os.fspath(path), **_flat(run)} for path in paths for run in _runs(path)]
+    return [{"file": os.fspath(path), **flat(run)} for path in paths for run in _runs(path)]
 
 
 def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
@@ -56,14 +56,15 @@ def _runs(path: Name) -> list[dict[str, Any]]:
     return runs
 
 
-def _flat(tree: dict[str, Any], way: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
+def flat(tree: dict[str, Any], way: str = "") -> dict[str, Any]:
+    """{"a": {"b": 1}} -> {"a.b": 1}."""
+    out: dict[str, Any] = {}
     for key, value in tree.items():
         if isinstance(value, dict):
-            flat.update(_flat(value, f"{way}{key}."))
+            out.update(flat(value, f"{way}{key}."))
         else:
-            flat[way + key] = value
-    return flat
+            out[way + key] = value
+    return out
 
 
 def _column(values: list[Any]) -> NDArray[Any]:

@@ -30,10 +30,10 @@ class Case(unittest.TestCase):
         cls.made = cls.folder / "made.wft"
         run(MADE_TRACE, cls.made)
 
-    def refused(self, pattern, function, *arguments):
+    def refused(self, pattern, function, *arguments, **named):
         """It raises an Error of one line that the pattern is found in."""
         with self.assertRaisesRegex(warpfold.Error, pattern) as caught:
-            function(*arguments)
+            function(*arguments, **named)
         self.assertNotIn("\n", str(caught.exception))
 
     def equal(self, found, wanted):

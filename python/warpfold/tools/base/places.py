@@ -55,7 +55,10 @@ def warpfold() -> Path:
     beside = FOLDER.parent / "model/warpfold"  # of the package in a build
     if beside.is_file():
         return beside
-    return CHECKOUT / "build/release/model/warpfold" if CHECKOUT else Path("warpfold")
+    if CHECKOUT:
+        return CHECKOUT / "build/release/model/warpfold"
+    installed = SHIPPED.parents[1] / "bin/warpfold"
+    return installed if installed.is_file() else Path("warpfold")
 
 
 def helper(name: str) -> Path:
