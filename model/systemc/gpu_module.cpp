@@ -97,8 +97,8 @@ SimOptions options_of(const trace::Reader& trace, const GpuConfig& machine,
   const std::uint32_t part = trace.header().sample_every;
   options.gpu = part > 1 ? part_of_gpu(machine, part) : machine;
   options.policy = parse_policy(policy);
-  options.unit = parse_unit_model(of_module.unit);
-  options.unit_kind = parse_unit_kind(of_module.unit_kind);
+  options.unit.model = parse_unit_model(of_module.unit);
+  options.unit.kind = parse_unit_kind(of_module.unit_kind);
   return options;
 }
 

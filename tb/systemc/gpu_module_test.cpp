@@ -60,7 +60,7 @@ RunResult simulated(const Case& of) {
   SimOptions simulation;
   simulation.gpu = load_gpu(options.machine, options.overrides);
   simulation.policy = parse_policy(of.policy);
-  simulation.unit = UnitModel::kGolden;
+  simulation.unit.model = UnitModel::kGolden;
   const trace::Reader trace(trace_path(of.trace));
   const ReferenceSums reference = ReferenceSums::compute(trace);
   return in_a_process([&] { return simulate(simulation, trace, reference); });

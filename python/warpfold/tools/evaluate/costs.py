@@ -7,10 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from ..base import units
 from ..base.files import read_json, write_json
 from ..base.places import RTL
 from ..synth import synth
-from ..synth.synth import Kind, Row, Top
+from ..synth.synth import Row, Top
 from .unit import Unit, fingerprint, stage
 
 
@@ -29,7 +30,7 @@ def rows_of(unit: Unit) -> dict[str, Top]:
     return rows
 
 
-def builtin_rows(kind: Unit) -> dict[str, Top]:
+def builtin_rows(kind: units.Unit) -> dict[str, Top]:
     added, whole = synth.unit_rows(kind)
     return {"whole": whole, "added": added}
 

@@ -22,8 +22,9 @@ from ..base.files import check_writable, write_json
 from ..base.parser import Parser
 from ..base.places import RTL, SYNTH, TRACES, warpfold
 from ..base.processes import logged, need
+from ..base.units import Unit
 from . import synth
-from .synth import Kind, Row, Top
+from .synth import Row, Top
 
 
 SCHEMA = "warpfold.power/1"
@@ -361,7 +362,7 @@ def measure(
     folder: Path,
 ) -> Row:
     """One row of the result."""
-    assert top.kind is not None
+    assert top.unit is not None
     netlist = folder / f"{top.name}.{mapping}.v"
     period_ns = (
         1e3 / arguments.clock_mhz

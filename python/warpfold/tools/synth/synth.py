@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -87,7 +88,6 @@ TOPS = [
     *(Top(f"arc_reduction_{name}", f"arc_reduction_{name}") for name in dict.fromkeys(one.datapath for one in UNITS)),
     *(row for unit in UNITS for scheduler in unit.schedulers for row in unit_rows(unit, scheduler)),
 ]
-OWN = [one.own for one in KINDS + GROUPS] + [top.own for top in TOPS]
 # What the paper's figure covers: everything that ARC adds, and the same with the coalescer.
 COMPARED = tuple(top.name for top in TOPS if top.unit)
 WHOLE = tuple(top.name for top in TOPS if top.module == "arc_subcore")
@@ -635,7 +635,7 @@ def options(parser: Parser) -> None:
     parser.add_argument("--baseline", metavar="FILE", default=str(BASELINE), help="Accepted figures")
     parser.footer(
         "Example: what ARC adds to a sub-core\n"
-        "  warpfold synth --top arc_subcore_without_addr_match --transistors-only\n\n"
+        "  warpfold synth --top arc_unit_paired --transistors-only\n\n"
         "Exit code: 0 done, 1 a check or a tool failed, 2 bad usage or bad input."
     )
 

@@ -4,8 +4,9 @@
 import argparse
 from pathlib import Path
 
+from ...base.units import Unit
 from .. import power, synth
-from ..synth import Kind, Row, Top
+from ..synth import Row, Top
 from .netlist import Netlist
 
 
