@@ -46,10 +46,10 @@ set_option() {  # option value [what follows them]
 
 # The family of the unit (rtl/units.json): names on a line; parameters of one, with its own scheduler or another,
 # as Datapath=1 Format=0 MaxWords=1 Scheduler=0.
-unit_kinds() { "${tools[@]}" base.units names | xargs; }
+unit_kinds() { "${tools[@]}" units names | xargs; }
 unit_parameters() {  # name [scheduler]
   local parameters
-  parameters=$("${tools[@]}" base.units parameters "$@" 2>&1) || die "${parameters#units: }"
+  parameters=$("${tools[@]}" units parameters "$@" 2>&1) || die "${parameters#units: }"
   echo "$parameters"
 }
 

@@ -68,11 +68,13 @@ lint() {  # module, parameter=value...
 }
 
 # The parameters of each unit with each of its schedulers, a line each.
-mapfile -t units < <(for unit in $("${tools[@]}" base.units names); do
-  for scheduler in $("${tools[@]}" base.units schedulers "$unit"); do
-    "${tools[@]}" base.units parameters "$unit" "$scheduler"
+units=()
+for unit in $(unit_kinds); do
+  for scheduler in $("${tools[@]}" units schedulers "$unit"); do
+    units+=("$(unit_parameters "$unit" "$scheduler")")
   done
-done)
+done
+((${#units[@]})) || die "no units in rtl/units.json"
 
 half=(ExpWidth=5 FracWidth=10)
 for file in "${files[@]}"; do

@@ -266,7 +266,7 @@ Json area_of(const std::string& path) {
     Json kept;
     kept["top"] = row.at("top").text();
     kept["transistors"] = row.at("transistors").count();
-    for (const char* key : {"kind", "left_out"}) {
+    for (const char* key : {"module", "unit", "scheduler"}) {
       if (row.has(key)) {
         kept[key] = row.at(key).text();
       }

@@ -59,7 +59,7 @@ class Case(unittest.TestCase):
         self.assertGreater(Path(result["contract"]["wave"]).stat().st_size, 500)
         command = result["contract"]["command"]
         self.assertIn(command, out)
-        again = subprocess.run([*shlex.split(command), "--cache", os.environ["EVALUATE_CACHE"], "--out", self.folder / "again"],
+        again = subprocess.run([os.environ["WARPFOLD"], *shlex.split(command)[1:], "--cache", os.environ["EVALUATE_CACHE"], "--out", self.folder / "again"],
                                cwd=ROOT, text=True, capture_output=True, check=False)
         self.assertEqual(again.returncode, 1, again.stderr)
         self.assertIn(f"{rule}: ", again.stdout)

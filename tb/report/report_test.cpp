@@ -224,11 +224,11 @@ TEST_F(Report, RefusesATimelineOfOtherRuns) {
 TEST_F(Report, TakesAreas) {
   const std::string results = write("a.json", made_up_results());
   const Json area = {{"schema", "warpfold.synth/1"},
-                     {"rows", {{{"top", "unit"}, {"transistors", 12}, {"kind", "serial"}}}}};
+                     {"rows", {{{"top", "unit"}, {"transistors", 12}, {"unit", "serial"}}}}};
   const std::string path = write("area.json", area);
   const Json rows =
       read_report({.results = {results}, .area = path}).document.at("area").at("rows");
-  EXPECT_EQ(rows[0], Json({{"top", "unit"}, {"transistors", 12}, {"kind", "serial"}}));
+  EXPECT_EQ(rows[0], Json({{"top", "unit"}, {"transistors", 12}, {"unit", "serial"}}));
   EXPECT_EQ(complaint({.results = {results}, .area = results}, results), ": given twice");
   const std::string empty =
       write("e.json", Json{{"schema", "warpfold.synth/1"}, {"rows", Json::array()}});

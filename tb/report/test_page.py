@@ -100,7 +100,7 @@ class Page(unittest.TestCase):
         for section in ("cycles", "bounds", "energy"):
             self.assertEqual(self.count(f"#{section} g.row"), len(self.runs), section)
         self.assertEqual(self.count("#time .panel"), min(12, len(self.runs)))
-        kinds = {row["kind"] for row in json.loads(pathlib.Path(fixture.AREA).read_text())["rows"] if "kind" in row}
+        kinds = {row["unit"] for row in json.loads(pathlib.Path(fixture.AREA).read_text())["rows"] if "unit" in row}
         self.assertEqual(self.count("#area g.row"), len(kinds))
         self.assertEqual(self.count("#area .point"), 2)
         self.assertEqual(self.count("#thresholds .point"), 2 * 4)

@@ -18,7 +18,9 @@ printf "install ok installed"
 """
 
 # Stands for the Python package.
-PYTHON = """import os, sys
+PYTHON = f"""import os, sys
+if sys.argv[1] == "units":  # the family, as it is
+    os.execv(sys.executable, [sys.executable, "-B", {str(ROOT / "python")!r}, *sys.argv[1:]])
 print(*sys.argv[1:], file=open(os.environ["FOLDER"] + "/calls", "a"))
 """
 

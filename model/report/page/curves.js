@@ -111,7 +111,8 @@ wf.drawThresholds = () => {
 
 // For each machine the kinds of unit that ran, with their transistors and their mean speedup.
 function costsOf(groups) {
-  const transistors = new Map(wf.data.area.rows.filter((row) => row.kind && row.left_out).map((row) => [row.kind, row.transistors]));
+  // Of several rows of a unit the first counts, with its own scheduler.
+  const transistors = new Map(wf.data.area.rows.filter((row) => row.module === "arc_unit").reverse().map((row) => [row.unit, row.transistors]));
   return Array.from(wf.groupBy(groups, wf.machineOf), ([name, members]) => {
     const runs = d3.merge(members.map((group) => group.runs)).filter((run) => run.family === "arc-hw" && transistors.has(run.unit_kind));
     const kinds = Array.from(wf.groupBy(runs, (run) => run.unit_kind), ([kind, own]) => ({

@@ -7,16 +7,18 @@ wf.drawArea = () => {
     return;
   }
   const rows = wf.data.area.rows;
-  const kinds = wf.unique(rows.filter((row) => row.kind).map((row) => row.kind));
-  const find = (kind, without) => rows.find((row) => row.kind === kind && Boolean(row.left_out) === without);
-  const bars = kinds.map((kind) => ({ kind, alone: find(kind, true), whole: find(kind, false) }))
+  const kinds = wf.unique(rows.filter((row) => row.unit).map((row) => row.unit));
+  // The first of each is with its own scheduler.
+  const find = (kind, module) => rows.find((row) => row.unit === kind && row.module === module);
+  const bars = kinds.map((kind) => ({ kind, alone: find(kind, "arc_unit"), whole: find(kind, "arc_subcore") }))
     .filter((bar) => bar.alone || bar.whole);
   const section = wf.section("area", "Area");
   const table = (parent) => wf.table(parent, {
     caption: "Transistors of each synthesized module",
     rows,
     columns: [{ label: "Module", text: true, get: (row) => row.top },
-      { label: "Kind", text: true, get: (row) => row.kind || "" },
+      { label: "Unit", text: true, get: (row) => row.unit || "" },
+      { label: "Scheduler", text: true, get: (row) => row.scheduler || "" },
       { label: "Transistors", get: (row) => row.transistors, format: wf.count },
       { label: "Flip-flops", get: (row) => (row.flops === undefined ? null : row.flops), format: wf.count },
       { label: "Area", unit: "µm²", get: (row) => (row.area === undefined ? null : row.area), format: wf.count },
