@@ -111,7 +111,8 @@ class Events:
         """What the active lanes add, bit by bit as the GPU computed it, in the order of addresses(parameter).
 
         Of a site of type f32 float32 (rows,); f64 float64 (rows,); f16x2 float16 (rows, 2), the lower half first;
-        bf16x2 float32 (rows, 2). An Error where the trace has no values, or sites of several types have the parameter.
+        bf16x2 float32 (rows, 2); u32 uint32 and u64 uint64 (rows,), which add no floats. An Error where the trace has no
+        values, or sites of several types have the parameter.
         """
         trace, choice = self._trace, self._choice(parameter)
         if trace.header["values"] == "none":
@@ -258,6 +259,10 @@ def _of_words(words: NDArray[Any], kind: str) -> NDArray[Any]:
         return words.view(np.float32)
     if kind == "f64":
         return words.view(np.float64)
+    if kind == "u32":
+        return words
+    if kind == "u64":
+        return words.view(np.uint64)
     if kind == "f16x2":
         return words.view(np.float16).reshape(-1, 2)
     halves: NDArray[Any] = np.stack([words << 16, words & np.uint32(0xFFFF0000)], axis=1)

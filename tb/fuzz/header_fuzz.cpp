@@ -29,7 +29,7 @@ void run(std::string_view input) {
   const std::uint64_t kind = front.number(1);
   const std::string_view text = front.rest();
   const trace::Header known = trace::test::small_header(2, 64);
-  switch (kind % 5) {
+  switch (kind % 6) {
     case 0:
       takes<TraceError>([&] { check_round_trip(trace::header_from_json(text)); });
       break;
@@ -49,6 +49,10 @@ void run(std::string_view input) {
         trace::replace_times(header, text);
         check_round_trip(header);
       });
+      break;
+    case 4:
+      takes<TraceError>(
+          [&] { check_round_trip(trace::header_from_json(text, trace::kEarlierVersion)); });
       break;
     default: {
       const std::filesystem::path path = file("MANIFEST.json", text);
@@ -93,7 +97,8 @@ std::vector<std::string> seeds() {
   put(3, R"({"schema":"warpfold.times/1","gpu":"NVIDIA Test","driver":"1.0","cuda":"13.0","scene":)"
          R"("scene","kernel":"kernel","times":[{"policy":"sw-b:8","median_ms":1.5,"min_ms":1,)"
          R"("max_ms":2,"runs":3,"sm_clock_mhz":1980}]})");
-  put(4, trace::manifest_to_json({{.file = "a.wft",
+  put(4, header_of_version_4(trace::test::small_header(2, 64)));
+  put(5, trace::manifest_to_json({{.file = "a.wft",
                                    .xxh64 = "0123456789abcdef",
                                    .bytes = 100,
                                    .workload = "w",

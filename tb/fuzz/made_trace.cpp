@@ -26,9 +26,21 @@ std::string written(const trace::Header& header, std::uint64_t seed, std::uint32
 
 trace::Site other_site() {
   return {.name = "other",
+          .kind = trace::SiteKind::kAtom,
           .type = trace::ValueType::kF64,
+          .words = 2,
           .primitive_count = 7,
-          .parameters = {{.name = "x", .base = 0x900000, .stride_bytes = 8}},
+          .parameters = {{.name = "x", .base = 0x900000, .stride_bytes = 16},
+                         {.name = "y", .base = 0x900008, .stride_bytes = 16}},
+          .taken_path = {}};
+}
+
+trace::Site row_site() {
+  return {.name = "rows",
+          .kind = trace::SiteKind::kBulk,
+          .type = trace::ValueType::kU32,
+          .primitive_count = 64,
+          .parameters = {{.name = "x", .base = 0xa00000, .stride_bytes = 4}},
           .taken_path = {}};
 }
 
@@ -44,13 +56,30 @@ std::vector<MadeTrace> made_traces(std::uint32_t ctas_per_chunk) {
   header = trace::test::small_header(1, 32);
   header.costs.clear();
   header.sites.push_back(other_site());
+  header.sites.push_back(row_site());
+  header.remarks = {"a launch of clusters"};
+  header.costs_from = trace::CostSource::kCode;
+  header.instructions = {.least = 7, .taken = 8, .most = 9};
+  header.times[0].state = trace::TimeState::kWarm;
   made.push_back({header, written(header, 3, 256)});
   return made;
 }
 
+std::string header_of_version_4(const trace::Header& header) {
+  nlohmann::json text = nlohmann::json::parse(trace::header_to_json(header));
+  for (const char* key : {"remarks", "costs_from", "instructions"}) {
+    text.erase(key);
+  }
+  for (nlohmann::json& site : text["sites"]) {
+    site.erase("kind");
+    site.erase("words");
+  }
+  return text.dump();
+}
+
 std::string header_of_version_3(const trace::Header& header) {
   using nlohmann::json;
-  json text = json::parse(trace::header_to_json(header));
+  json text = json::parse(header_of_version_4(header));
   const json site = text.at("sites").at(0);
   text["primitive_count"] = site.at("primitives");
   text["parameters"] = site.at("parameters");

@@ -15,9 +15,10 @@ struct MadeTrace {
   std::string file;  // its bytes
 };
 
-// With and without operands, of one site and several, of one chunk and several, sampled.
+// With and without operands, of one site and several of all kinds, of one chunk and several.
 std::vector<MadeTrace> made_traces(std::uint32_t ctas_per_chunk = 1);
 
+std::string header_of_version_4(const trace::Header& header);
 // The header as version 3 of the format had it; of one site, without arrays and omissions.
 std::string header_of_version_3(const trace::Header& header);
 

@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 
 #include "tb/trace/allocation_watch.hpp"
+#include "tb/trace/file_builder.hpp"
 #include "tb/trace/synthetic.hpp"
 #include "tb/trace/trace_files.hpp"
 #include "traces/format/codec.hpp"
@@ -232,7 +234,61 @@ TEST_F(DamagedFile, TheLineSaysWhichChunk) {
 TEST_F(DamagedFile, OtherVersionsAreRefused) {
   bytes_[8] = 7;
   write_bytes(path_, bytes_);
-  EXPECT_EQ(refusal(path_), "format version 7, this build reads version 4");
+  EXPECT_EQ(refusal(path_), "format version 7, this build reads versions 4 and 5");
+}
+
+// All but the version and the header's keys is the same in both.
+TEST_F(DamagedFile, FilesOfVersion4AreRead) {
+  EXPECT_EQ(Reader(path_).format_version(), 5U);
+  nlohmann::json header = nlohmann::json::parse(header_to_json(Reader(path_).header()));
+  const std::vector<CtaTrace> ctas = [&] {
+    const Reader reader(path_);
+    std::vector<CtaTrace> all;
+    for (std::size_t i = 0; i < reader.cta_count(); ++i) {
+      all.push_back(reader.read_cta(i));
+    }
+    return all;
+  }();
+  const auto build = [&](const std::string& text) {
+    codec::Encoder encoder(Reader(path_).header());
+    std::uint64_t records = 0, events = 0;
+    for (const CtaTrace& cta : ctas) {
+      encoder.add(cta);
+      for (const WarpTrace& warp : cta.warps) {
+        records += warp.records.size();
+        events += static_cast<std::uint64_t>(
+            std::count_if(warp.records.begin(), warp.records.end(),
+                          [](const Record& r) { return r.kind == RecordKind::kEvent; }));
+      }
+    }
+    std::vector<std::uint64_t> ids;
+    for (const CtaTrace& cta : ctas) {
+      ids.push_back(cta.cta);
+    }
+    FileBuilder(4)
+        .header(text)
+        .chunk(container::kKindCtas, encoder.take(), ids.front(), ids.back())
+        .index(ids, ids.size(), records, events)
+        .end()
+        .write(folder_ / "earlier.wft");
+  };
+  build(header.dump());
+  EXPECT_NE(refusal(folder_ / "earlier.wft"), "");  // with keys of version 5
+  for (const char* const key : {"remarks", "costs_from", "instructions"}) {
+    header.erase(key);
+  }
+  for (nlohmann::json& site : header["sites"]) {
+    site.erase("kind");
+    site.erase("words");
+  }
+  build(header.dump());
+  const Reader reader(folder_ / "earlier.wft");
+  EXPECT_EQ(reader.format_version(), 4U);
+  EXPECT_EQ(header_to_json(reader.header()), header_to_json(Reader(path_).header()));
+  for (std::size_t i = 0; i < ctas.size(); ++i) {
+    EXPECT_EQ(reader.read_cta(i), ctas[i]);
+  }
+  reader.verify();
 }
 
 TEST_F(DamagedFile, SwappedChunksAreRefused) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "tb/trace/synthetic.hpp"
 
@@ -31,6 +32,9 @@ Header full_header() {
   Header header = small_header(6, 96);
   header.arrays = {{.name = "gradients", .base = 0x7f0000000000, .bytes = 8000}};
   header.omissions = {{.what = "ATOM.CAS", .count = 3}};
+  header.remarks = {"a launch of clusters"};
+  header.costs_from = CostSource::kCode;
+  header.instructions = {.least = 100, .taken = 150, .most = 180};
   return header;
 }
 
@@ -47,10 +51,18 @@ TEST(Header, ComesBackAsItWas) {
   header.values = ValueMode::kOperands;
   header.sites[0].parameters[0].base = UINT64_MAX - 8191;
   header.sites.push_back({.name = "second",
+                          .kind = SiteKind::kAtom,
                           .type = ValueType::kF64,
+                          .words = 2,
                           .primitive_count = 3,
-                          .parameters = {{.name = "z", .base = 64, .stride_bytes = 16}},
+                          .parameters = {{.name = "z", .base = 64, .stride_bytes = 16},
+                                         {.name = "w", .base = 72, .stride_bytes = 16}},
                           .taken_path = ""});
+  header.remarks = {"a launch of clusters", "CAS loops"};
+  header.costs_from = CostSource::kCounts;
+  header.instructions = {.least = 1, .taken = 2, .most = UINT64_MAX};
+  header.times.push_back(header.times[0]);
+  header.times.back().state = TimeState::kWarm;
   header.omissions = {{.what = "ATOM.CAS", .count = UINT64_MAX}};
   header.costs["sm_89"]["baseline"].reduce.emplace_back();
   header.costs["sm_90"]["skip"].reduce.emplace_back();
@@ -60,11 +72,52 @@ TEST(Header, ComesBackAsItWas) {
   EXPECT_EQ(read.sites[0].parameters[0].base, UINT64_MAX - 8191);
   EXPECT_EQ(read.costs, header.costs);
   EXPECT_EQ(read.sites[1].type, ValueType::kF64);
+  EXPECT_EQ(read.sites[1].kind, SiteKind::kAtom);
+  EXPECT_EQ(read.sites[1].words, 2U);
+  EXPECT_EQ(read.remarks, header.remarks);
+  EXPECT_EQ(read.costs_from, CostSource::kCounts);
+  EXPECT_EQ(read.instructions, header.instructions);
+  EXPECT_EQ(read.times[0].state, TimeState::kUnknown);
+  EXPECT_EQ(read.times[1].state, TimeState::kWarm);
   EXPECT_EQ(read.sites[1].taken_path, "");
   EXPECT_EQ(read.times[0].max_ms, 2.0625);
   EXPECT_EQ(read.values, ValueMode::kOperands);
   EXPECT_EQ(read.provenance, header.provenance);
   EXPECT_EQ(header_to_json(header_from_json(header_to_json(header, 2))), header_to_json(header));
+}
+
+// Version 4 has neither kinds nor widths, remarks or sources of the costs.
+TEST(Header, OfVersion4ComesBackAsOneOfThePresent) {
+  Header header = full_header();
+  header.remarks.clear();
+  header.costs_from = CostSource::kUnsaid;
+  header.instructions = {};
+  const json present = json::parse(header_to_json(header));
+  json earlier = present;
+  for (const char* const key : {"remarks", "costs_from", "instructions"}) {
+    earlier.erase(key);
+  }
+  earlier["sites"][0].erase("kind");
+  earlier["sites"][0].erase("words");
+  const Header read = header_from_json(earlier.dump(), kEarlierVersion);
+  EXPECT_EQ(json::parse(header_to_json(read)), present);
+
+  const auto refusal = [&](const char* where, const json& value) -> std::string {
+    json changed = earlier;
+    changed[json::json_pointer(where)] = value;
+    try {
+      static_cast<void>(header_from_json(changed.dump(), kEarlierVersion));
+    } catch (const TraceError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(refusal("/remarks", json::array()).find("unknown key \"remarks\""), std::string::npos);
+  EXPECT_NE(refusal("/sites/0/words", 1).find("unknown key \"words\""), std::string::npos);
+  EXPECT_NE(refusal("/times/0/state", "warm").find("unknown key \"state\""), std::string::npos);
+  EXPECT_NE(refusal("/sites/0/type", "u32").find("\"u32\" is none of f32, f16x2, bf16x2, f64"),
+            std::string::npos);
+  EXPECT_NE(refusal_of_text(earlier.dump()), "");
 }
 
 // Each object of the header, by JSON pointer.
@@ -73,6 +126,7 @@ const char* const kObjects[] = {"",
                                 "/sites/0/parameters/0",
                                 "/arrays/0",
                                 "/omissions/0",
+                                "/instructions",
                                 "/costs/sm_89/baseline",
                                 "/costs/sm_89/baseline/paths/1",
                                 "/costs/sm_90/skip/reduce/0/leader",
@@ -153,7 +207,26 @@ TEST(Header, AbsurdValuesAreRefused) {
   refused("/shared_bytes_per_cta", 1000000, "shared_bytes_per_cta");
   refused("/sites", json::array(), "sites: 0 is not in 1..4096");
   refused("/sites/0/name", "", "sites[0].name: is empty");
-  refused("/sites/0/type", "f16", "sites[0].type: \"f16\" is none of f32, f16x2, bf16x2, f64");
+  refused("/sites/0/type", "f16",
+          "sites[0].type: \"f16\" is none of f32, f16x2, bf16x2, f64, u32, u64");
+  refused("/sites/0/kind", "cas", "sites[0].kind: \"cas\" is none of red, atom, bulk");
+  refused("/sites/0/words", 0, "sites[0].words: 0 is not in 1..2");
+  refused("/sites/0/words", 3, "sites[0].words: 3 is not in 1..2");
+  EXPECT_NE(refusal_of([](json& header) {
+              header["sites"][0]["words"] = 2;
+              std::swap(header["sites"][0]["parameters"][0]["base"],
+                        header["sites"][0]["parameters"][1]["base"]);
+            })
+                .find("sites[0].parameters[1]: \"y\" is not right behind \"x\", which the same "
+                      "instruction of 2 words adds to"),
+            std::string::npos);
+  refused("/costs_from", "ncu", "costs_from: \"ncu\" is none of ");
+  refused("/instructions/least", 151, "instructions: 151, 150, 180 are not least <= taken <= most");
+  refused("/instructions/most", 149, "instructions: 100, 150, 149 are not least <= taken <= most");
+  refused("/remarks/0", "", "remarks[0]: is empty");
+  refused("/remarks/0", "two\nlines", "remarks[0]: holds a control character");
+  refused("/remarks", std::vector<std::string>(65, "x"), "remarks: 65 is not in 0..64");
+  refused("/times/0/state", "hot", "times[0].state: \"hot\" is none of ");
   refused("/sites/0/primitives", 0, "sites[0].primitives: 0 is not in");
   refused("/sites/0/primitives", 4294967297, "sites[0].primitives: 4294967297 is not in");
   refused("/sites/0/parameters", json::array(), "parameters: 0 is not in 1..256");
@@ -233,7 +306,7 @@ TEST(Header, AbsurdValuesAreRefused) {
               header["/costs/sm_90/skip/reduce/0"_json_pointer].erase("leader");
             }).find("segment \"leader\" is missing"),
             std::string::npos);
-  for (const char* const list : {"sites", "arrays", "omissions"}) {
+  for (const char* const list : {"sites", "arrays", "omissions", "remarks"}) {
     EXPECT_NE(refusal_of([&](json& header) {
                 header[list].push_back(header[list][0]);
               }).find("comes twice"),

@@ -36,7 +36,9 @@ Header three_sites(std::uint32_t ctas, std::uint32_t threads) {
                           .parameters = {{.name = "h", .base = 0x1000, .stride_bytes = 4}},
                           .taken_path = "skipped"});
   header.sites.push_back({.name = "doubles",
+                          .kind = SiteKind::kAtom,
                           .type = ValueType::kF64,
+                          .words = 2,
                           .primitive_count = 70'000,
                           .parameters = {{.name = "d", .base = 0x100000, .stride_bytes = 16},
                                          {.name = "e", .base = 0x100008, .stride_bytes = 16}},
@@ -244,7 +246,8 @@ TEST(Sites, InfoListsWhatATraceIsOfAndWhatItLacks) {
         "  site 1                halves: f16x2, 1 events, mean 2.00 lanes, pass skipped\n"
         "  primitives            20, 1 with an event\n"
         "  parameters            1: h\n",
-        "  site 2                doubles: f64, 1 events, mean 1.00 lanes, no pass of its own\n",
+        "  site 2                doubles: atom of f64 x 2, 1 events, mean 1.00 lanes, no pass of "
+        "its own\n",
         "  array                 all: 140737488355328 bytes at 0x0\n",
         "  left out              12 x ATOM.CAS\n",
         "skipped 20 taken 20, site/butterfly 20, site/check 20, site/leader 20, halves/butterfly "
@@ -254,7 +257,7 @@ TEST(Sites, InfoListsWhatATraceIsOfAndWhatItLacks) {
   out.str("");
   trace_info({folder / "t.wft"}, true, out);
   const json info = json::parse(out.str())["traces"][0];
-  EXPECT_EQ(info["format_version"], 4);
+  EXPECT_EQ(info["format_version"], 5);
   EXPECT_EQ(info["stats"]["sites"][1]["name"], "halves");
   EXPECT_EQ(info["stats"]["sites"][1]["active_lanes"], 2);
   EXPECT_EQ(info["header"]["omissions"][0]["count"], 12);

@@ -126,8 +126,8 @@ TEST(Upgrade, NothingElseReadsVersion3) {
   const auto old = folder / "old.wft";
   write_version_3(old, header_of_version_3());
   const std::string why =
-      "format version 3, this build reads version 4: `warpfold trace upgrade` makes one of the "
-      "other";
+      "format version 3, this build reads versions 4 and 5: `warpfold trace upgrade` makes one of "
+      "those of it";
   EXPECT_EQ(refusal(old), why);
   std::ostringstream out;
   const auto says_so = [&](auto command) {

@@ -110,6 +110,10 @@ std::string operand_text(ValueType type, const std::uint32_t* words) {
     case ValueType::kBf16x2:
       return fmt::format("({}, {})", std::bit_cast<float>(words[0] << 16U),
                          std::bit_cast<float>(words[0] & 0xffff0000U));
+    case ValueType::kU32:
+      return fmt::format("{:#x}", words[0]);
+    case ValueType::kU64:
+      return fmt::format("{:#x}", std::uint64_t{words[1]} << 32U | words[0]);
     case ValueType::kF64:
       return fmt::format("{}", std::bit_cast<double>(words[0] | std::uint64_t{words[1]} << 32U));
   }
@@ -292,6 +296,7 @@ int trace_slice(const fs::path& in, const fs::path& out_path, const SliceSpec& s
     }
     header.sampling = header.sampling.empty() ? how : header.sampling + "; of these " + how;
     header.sample_every = 1;
+    header.instructions = {};  // of other CTAs
   }
   if (spec.drop_values) {
     header.values = ValueMode::kNone;
@@ -321,6 +326,7 @@ int trace_sample(const fs::path& in, const fs::path& out_path, std::uint32_t eve
                                  in.string(), header.total_ctas, std::uint64_t{sampled} * every));
   }
   header.sample_every *= every;
+  header.instructions = {};
   header.sampling = fmt::format("the middle one of every {} CTAs", header.sample_every);
   header.provenance["sampled_from"] = fmt::format("xxh64 {}", reader.file_hash());
   std::vector<std::size_t> chosen;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "traces/format/header_fields.hpp"
@@ -151,7 +152,9 @@ ordered_json sites_to_json(const std::vector<Site>& sites) {
   for (const Site& site : sites) {
     ordered_json entry;
     entry["name"] = site.name;
+    entry["kind"] = kSiteKinds.at(static_cast<std::size_t>(site.kind));
     entry["type"] = kValueTypes.at(static_cast<std::size_t>(site.type));
+    entry["words"] = site.words;
     entry["primitives"] = site.primitive_count;
     entry["parameters"] = ordered_json::array();
     for (const Parameter& parameter : site.parameters) {
@@ -165,17 +168,29 @@ ordered_json sites_to_json(const std::vector<Site>& sites) {
   return out;
 }
 
-Site site_from_json(const json& value, const std::string& where) {
+// The value of an enumeration by its name.
+template <typename Value>
+Value named(Object& object, const std::string& key, std::span<const std::string_view> names) {
+  const std::string name = object.text(key);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    refuse_field(object.name_of(key),
+                 fmt::format("{} is none of {}", Object::quoted(name), fmt::join(names, ", ")));
+  }
+  return static_cast<Value>(found - names.begin());
+}
+
+Site site_from_json(const json& value, const std::string& where, std::uint32_t version) {
   Object object(value, where);
   Site site;
   site.name = object.text("name");
-  const std::string type = object.text("type");
-  const auto* const found = std::find(kValueTypes.begin(), kValueTypes.end(), type);
-  if (found == kValueTypes.end()) {
-    refuse_field(object.name_of("type"), fmt::format("{} is none of {}", Object::quoted(type),
-                                                     fmt::join(kValueTypes, ", ")));
+  if (version == kEarlierVersion) {
+    site.type = named<ValueType>(object, "type", std::span(kValueTypes).first(kEarlierTypes));
+  } else {
+    site.kind = named<SiteKind>(object, "kind", kSiteKinds);
+    site.type = named<ValueType>(object, "type", kValueTypes);
+    site.words = object.u32("words");
   }
-  site.type = static_cast<ValueType>(found - kValueTypes.begin());
   site.primitive_count = object.u64("primitives");
   const json& parameters = object.array("parameters");
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -191,10 +206,10 @@ Site site_from_json(const json& value, const std::string& where) {
 }
 
 // What the events add to and what the file lacks.
-void sites_from(Object& object, Header& header) {
+void sites_from(Object& object, Header& header, std::uint32_t version) {
   const json& sites = object.array("sites");
   for (std::size_t i = 0; i < sites.size(); ++i) {
-    header.sites.push_back(site_from_json(sites[i], fmt::format("sites[{}]", i)));
+    header.sites.push_back(site_from_json(sites[i], fmt::format("sites[{}]", i), version));
   }
   const json& arrays = object.array("arrays");
   for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -211,7 +226,29 @@ void sites_from(Object& object, Header& header) {
   }
 }
 
-VariantTime time_from_json(const json& value, const std::string& where) {
+// Texts of an array.
+std::vector<std::string> texts_from(Object& object, const std::string& key) {
+  const json& array = object.array(key);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    if (!array[i].is_string()) {
+      refuse_field(fmt::format("{}[{}]", key, i),
+                   fmt::format("is {}, not a text", array[i].type_name()));
+    }
+    texts.push_back(array[i].get<std::string>());
+  }
+  return texts;
+}
+
+InstructionBounds bounds_from(const json& value) {
+  Object object(value, "instructions");
+  const InstructionBounds bounds{
+      .least = object.u64("least"), .taken = object.u64("taken"), .most = object.u64("most")};
+  object.finish();
+  return bounds;
+}
+
+VariantTime time_from_json(const json& value, const std::string& where, std::uint32_t version) {
   Object object(value, where);
   VariantTime time;
   time.policy = object.text("policy");
@@ -223,17 +260,20 @@ VariantTime time_from_json(const json& value, const std::string& where) {
   if (value.contains("gpu")) {
     time.gpu = object.text("gpu");
   }
+  if (version != kEarlierVersion && value.contains("state")) {
+    time.state = named<TimeState>(object, "state", kTimeStates);
+  }
   object.finish();
   return time;
 }
 
-std::vector<VariantTime> times_from(const json& times) {
+std::vector<VariantTime> times_from(const json& times, std::uint32_t version = kFormatVersion) {
   if (!times.is_array()) {
     refuse_field("times", fmt::format("is {}, not an array", times.type_name()));
   }
   std::vector<VariantTime> all;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    all.push_back(time_from_json(times[i], fmt::format("times[{}]", i)));
+    all.push_back(time_from_json(times[i], fmt::format("times[{}]", i), version));
   }
   return all;
 }
@@ -282,8 +322,13 @@ std::string header_to_json(const Header& header, int indent) {
   for (const Omission& omission : header.omissions) {
     out["omissions"].push_back({{"what", omission.what}, {"count", omission.count}});
   }
+  out["remarks"] = header.remarks;
   out["paths"] = header.paths;
   out["costs"] = costs_to_json(header.costs);
+  out["costs_from"] = kCostSources.at(static_cast<std::size_t>(header.costs_from));
+  out["instructions"] = {{"least", header.instructions.least},
+                         {"taken", header.instructions.taken},
+                         {"most", header.instructions.most}};
   out["times"] = ordered_json::array();
   for (const VariantTime& time : header.times) {
     out["times"].push_back({{"policy", time.policy},
@@ -294,6 +339,9 @@ std::string header_to_json(const Header& header, int indent) {
                             {"sm_clock_mhz", time.sm_clock_mhz}});
     if (!time.gpu.empty()) {
       out["times"].back()["gpu"] = time.gpu;
+    }
+    if (time.state != TimeState::kUnknown) {
+      out["times"].back()["state"] = kTimeStates.at(static_cast<std::size_t>(time.state));
     }
   }
   out["values"] = header.values == ValueMode::kOperands ? "operands" : "none";
@@ -379,7 +427,7 @@ void replace_times(Header& header, std::string_view text) {
   header = std::move(changed);
 }
 
-Header header_from_json(std::string_view text) {
+Header header_from_json(std::string_view text, std::uint32_t version) {
   const json parsed = parse_header_text(text);
   Object object(parsed, "the header");
   Header header;
@@ -393,17 +441,15 @@ Header header_from_json(std::string_view text) {
   object.dimensions("block", header.block);
   header.registers_per_thread = object.u32("registers_per_thread");
   header.shared_bytes_per_cta = object.u32("shared_bytes_per_cta");
-  sites_from(object, header);
-  const json& paths = object.array("paths");
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    if (!paths[i].is_string()) {
-      refuse_field(fmt::format("paths[{}]", i),
-                   fmt::format("is {}, not a text", paths[i].type_name()));
-    }
-    header.paths.push_back(paths[i].get<std::string>());
-  }
+  sites_from(object, header, version);
+  header.paths = texts_from(object, "paths");
   header.costs = costs_from(object.at("costs"));
-  header.times = times_from(object.at("times"));
+  header.times = times_from(object.at("times"), version);
+  if (version != kEarlierVersion) {
+    header.remarks = texts_from(object, "remarks");
+    header.costs_from = named<CostSource>(object, "costs_from", kCostSources);
+    header.instructions = bounds_from(object.at("instructions"));
+  }
 
   const std::string values = object.text("values");
   if (values != "none" && values != "operands") {

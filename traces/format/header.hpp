@@ -21,8 +21,10 @@ void validate_header(const Header& header);
 // `indent` as in nlohmann::json::dump: -1 is one line.
 [[nodiscard]] std::string header_to_json(const Header& header, int indent = -1);
 
-// Strict: unknown, missing and duplicate keys and wrong types are refused; then validate_header.
-[[nodiscard]] Header header_from_json(std::string_view text);
+// Of that format version, the present one or the one before. Strict: unknown, missing and duplicate
+// keys and wrong types are refused; then validate_header.
+[[nodiscard]] Header header_from_json(std::string_view text,
+                                      std::uint32_t version = kFormatVersion);
 
 // Whether an element of one parameter may overlap one of the other in memory: interleaved ones of
 // one stride lie apart within it, all others must lie apart altogether.

@@ -28,6 +28,7 @@ constexpr std::size_t kMaxParameters = 256;       // of one site
 constexpr std::size_t kMaxAllParameters = 65535;  // of all
 constexpr std::size_t kMaxArrays = 4096;
 constexpr std::size_t kMaxOmissions = 4096;
+constexpr std::size_t kMaxRemarks = 64;
 constexpr std::size_t kMaxPaths = 65535;
 constexpr std::uint32_t kMaxCost = 1'000'000;  // of one pass
 constexpr std::size_t kMaxWaits = 4096;        // of one pass
@@ -184,7 +185,28 @@ void check_parameter(const std::string& field, const Site& site, const Parameter
   }
 }
 
+// Parameters of one instruction lie one behind the other.
+void check_words(const std::string& field, const Site& site) {
+  check_range(field + ".words", site.words, 1, site.parameters.size());
+  for (std::size_t p = 0; p < site.parameters.size(); ++p) {
+    const Parameter& own = site.parameters[p];
+    if (p % site.words == 0) {
+      continue;
+    }
+    const Parameter& before = site.parameters[p - 1];
+    if (own.base != before.base + bytes_of(site.type) || own.stride_bytes != before.stride_bytes) {
+      refuse_field(fmt::format("{}.parameters[{}]", field, p),
+                   fmt::format("\"{}\" is not right behind \"{}\", which the same instruction of "
+                               "{} words adds to",
+                               own.name, before.name, site.words));
+    }
+  }
+}
+
 void check_site(const std::string& field, const Site& site, const Header& header) {
+  if (static_cast<std::size_t>(site.kind) >= kSiteKinds.size()) {
+    refuse_field(field + ".kind", "unknown kind");
+  }
   if (static_cast<std::size_t>(site.type) >= kValueTypes.size()) {
     refuse_field(field + ".type", "unknown type");
   }
@@ -203,6 +225,7 @@ void check_site(const std::string& field, const Site& site, const Header& header
       }
     }
   }
+  check_words(field, site);
   if (!site.taken_path.empty() &&
       std::find(header.paths.begin(), header.paths.end(), site.taken_path) == header.paths.end()) {
     check_text(field + ".taken_path", site.taken_path);
@@ -247,6 +270,11 @@ void check_arrays(const Header& header) {
     omitted.add(field + ".what", header.omissions[i].what);
     check_range(field + ".count", header.omissions[i].count, 1, UINT64_MAX);
   }
+  check_range("remarks", header.remarks.size(), 0, kMaxRemarks);
+  Names remarked;
+  for (std::size_t i = 0; i < header.remarks.size(); ++i) {
+    remarked.add(fmt::format("remarks[{}]", i), header.remarks[i]);
+  }
 }
 
 void check_launch(const Header& header) {
@@ -285,6 +313,23 @@ void check_costs(const Header& header) {
       check_name(fmt::format("costs.{}", machine), name);
       check_variant(fmt::format("costs.{}.{}", machine, name), name, variant, header);
     }
+  }
+}
+
+void check_times(const Header& header) {
+  std::map<std::pair<std::string, TimeState>, Names> timed;  // by GPU and state
+  for (std::size_t i = 0; i < header.times.size(); ++i) {
+    const VariantTime& time = header.times[i];
+    const std::string field = fmt::format("times[{}]", i);
+    if (!time.gpu.empty()) {
+      check_name(field + ".gpu", time.gpu);
+    }
+    if (static_cast<std::size_t>(time.state) >= kTimeStates.size()) {
+      refuse_field(field + ".state", "unknown state");
+    }
+    timed[{time.gpu.empty() ? header.gpu : time.gpu, time.state}].add(field + ".policy",
+                                                                      time.policy);
+    check_time(field, time);
   }
 }
 
@@ -362,15 +407,14 @@ void validate_header(const Header& header) {
   check_arrays(header);
   check_sites(header);
   check_costs(header);
-  std::map<std::string, Names> timed;  // by GPU
-  for (std::size_t i = 0; i < header.times.size(); ++i) {
-    const std::string field = fmt::format("times[{}]", i);
-    const std::string& gpu = header.times[i].gpu;
-    if (!gpu.empty()) {
-      check_name(field + ".gpu", gpu);
-    }
-    timed[gpu.empty() ? header.gpu : gpu].add(field + ".policy", header.times[i].policy);
-    check_time(field, header.times[i]);
+  check_times(header);
+  if (static_cast<std::size_t>(header.costs_from) >= kCostSources.size()) {
+    refuse_field("costs_from", "unknown source");
+  }
+  const InstructionBounds& bounds = header.instructions;
+  if (bounds.least > bounds.taken || bounds.taken > bounds.most) {
+    refuse_field("instructions", fmt::format("{}, {}, {} are not least <= taken <= most",
+                                             bounds.least, bounds.taken, bounds.most));
   }
   if (header.values != ValueMode::kNone && header.values != ValueMode::kOperands) {
     refuse_field("values", fmt::format("unknown mode {}", static_cast<unsigned>(header.values)));

@@ -37,8 +37,14 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(ResultCla
     kResults = {"sfu",   "shared",  "global_load", "shuffle",  "shuffle_index", "match",
                 "redux", "special", "uniform",     "constant", "next_word",     "shared_cas"};
 
-// By ValueType.
-inline constexpr std::array<std::string_view, 4> kValueTypes = {"f32", "f16x2", "bf16x2", "f64"};
+// By ValueType, SiteKind, TimeState, CostSource.
+inline constexpr std::array<std::string_view, 6> kValueTypes = {"f32", "f16x2", "bf16x2",
+                                                                "f64", "u32",   "u64"};
+inline constexpr std::array<std::string_view, 3> kSiteKinds = {"red", "atom", "bulk"};
+inline constexpr std::array<std::string_view, 3> kTimeStates = {"", "cold", "warm"};
+inline constexpr std::array<std::string_view, 3> kCostSources = {"", "code", "counts"};
+// Types of format version 4.
+inline constexpr std::size_t kEarlierTypes = 4;
 
 // Throws TraceError with "header: FIELD: WHY".
 [[noreturn]] void refuse_field(std::string_view field, std::string_view why);

@@ -119,9 +119,14 @@ std::string info_text(const Reader& reader, const TraceStats& stats) {
     };
     const Site& site = header.sites[s];
     const SiteStats& found = stats.sites[s];
+    const std::string vector = site.words > 1 ? fmt::format(" x {}", site.words) : "";
+    const std::string kind =
+        site.kind == SiteKind::kRed
+            ? ""
+            : fmt::format("{} of ", kSiteKinds.at(static_cast<std::size_t>(site.kind)));
     line(name_of("site"),
-         fmt::format("{}: {}, {} events, mean {:.2f} lanes, {}", site.name,
-                     kValueTypes.at(static_cast<std::size_t>(site.type)), found.events,
+         fmt::format("{}: {}{}{}, {} events, mean {:.2f} lanes, {}", site.name, kind,
+                     kValueTypes.at(static_cast<std::size_t>(site.type)), vector, found.events,
                      found.mean_active_lanes(),
                      site.taken_path.empty() ? "no pass of its own"
                                              : fmt::format("pass {}", site.taken_path)));
@@ -141,6 +146,9 @@ std::string info_text(const Reader& reader, const TraceStats& stats) {
   }
   if (const std::string warning = address_warning(header); !warning.empty()) {
     line("warning", warning);
+  }
+  for (const std::string& remark : header.remarks) {
+    line("remark", remark);
   }
   line("CTAs", fmt::format("{} of {}", stats.ctas, header.total_ctas));
   line("warps", fmt::format("{}, {} with an event", stats.warps, stats.warps_with_events));
@@ -171,9 +179,24 @@ std::string info_text(const Reader& reader, const TraceStats& stats) {
     }
   }
   for (const VariantTime& time : header.times) {
-    line("time", fmt::format("{}: {:.4f} ms ({:.4f}..{:.4f}, {} runs) at {:.0f} MHz{}", time.policy,
-                             time.median_ms, time.min_ms, time.max_ms, time.runs, time.sm_clock_mhz,
-                             time.gpu.empty() ? "" : ", on " + time.gpu));
+    line("time",
+         fmt::format("{}: {:.4f} ms ({:.4f}..{:.4f}, {} runs) at {:.0f} MHz{}", time.policy,
+                     time.median_ms, time.min_ms, time.max_ms, time.runs, time.sm_clock_mhz,
+                     time.gpu.empty() ? "" : ", on " + time.gpu) +
+             (time.state == TimeState::kUnknown
+                  ? ""
+                  : fmt::format(", {}", kTimeStates.at(static_cast<std::size_t>(time.state)))));
+  }
+  if (header.costs_from != CostSource::kUnsaid) {
+    line("costs", header.costs_from == CostSource::kCounts
+                      ? "held to how often the GPU issued each instruction"
+                      : "of the machine code alone");
+  }
+  if (const InstructionBounds& bounds = header.instructions; bounds.most > 0) {
+    line("warp instructions",
+         bounds.least == bounds.most
+             ? fmt::format("{}", bounds.taken)
+             : fmt::format("{}, at least {}, at most {}", bounds.taken, bounds.least, bounds.most));
   }
   for (const auto& [key, value] : header.provenance) {
     line(key, value);
@@ -201,7 +224,7 @@ int trace_info(const std::vector<fs::path>& paths, bool json, std::ostream& out,
     entry["file"] = path.string();
     entry["xxh64"] = reader.file_hash();
     entry["bytes"] = reader.file_bytes();
-    entry["format_version"] = kFormatVersion;
+    entry["format_version"] = reader.format_version();
     entry["header"] = ordered_json::parse(header_to_json(reader.header()));
     entry["stats"] = stats_to_json(stats, reader.header());
     all["traces"].push_back(std::move(entry));

@@ -63,7 +63,8 @@ struct Reader::State {
 
   std::filesystem::path path;
   std::string shown;
-  std::uint32_t version;  // that it must be of
+  std::uint32_t version;  // that it must be of; kEarlierVersion will do for the present one
+  std::uint32_t found_version = 0;
   container::InputFile file;
   std::uint64_t at = 0;
   container::Hasher whole;
@@ -93,17 +94,17 @@ void Reader::State::pass_prelude() {
     fail("not a warpfold trace");
   }
   pass(prelude, "the magic and the version");
-  const std::uint32_t found = get_u32(prelude.data() + 8);
-  if (found != version) {
-    if (found == kUpgradedVersion && version == kFormatVersion) {
-      fail(
-          fmt::format("format version {}, this build reads version {}: `warpfold trace upgrade` "
-                      "makes one of the other",
-                      found, version));
-    }
-    fail(fmt::format("format version {}, {} version {}", found,
-                     version == kFormatVersion ? "this build reads" : "what is upgraded is of",
+  found_version = get_u32(prelude.data() + 8);
+  if (version == kUpgradedVersion && found_version != version) {
+    fail(fmt::format("format version {}, what is upgraded is of version {}", found_version,
                      version));
+  }
+  if (version == kFormatVersion && found_version != version && found_version != kEarlierVersion) {
+    fail(fmt::format("format version {}, this build reads versions {} and {}{}", found_version,
+                     kEarlierVersion, kFormatVersion,
+                     found_version == kUpgradedVersion
+                         ? ": `warpfold trace upgrade` makes one of those of it"
+                         : ""));
   }
   if (get_u32(prelude.data() + 12) != 0) {
     fail("damaged: the reserved bytes 12..15 are not 0");
@@ -283,7 +284,8 @@ void Reader::State::open() {
     if (number == 0) {
       try {
         const std::string_view text(reinterpret_cast<const char*>(raw.data()), raw.size());
-        header = version == kUpgradedVersion ? header_from_version_3(text) : header_from_json(text);
+        header = version == kUpgradedVersion ? header_from_version_3(text)
+                                             : header_from_json(text, found_version);
       } catch (const TraceError& error) {
         fail(error.what());
       }
@@ -339,6 +341,9 @@ const std::filesystem::path& Reader::path() const {
 }
 const Header& Reader::header() const {
   return state_->header;
+}
+std::uint32_t Reader::format_version() const {
+  return state_->found_version;
 }
 std::size_t Reader::cta_count() const {
   return state_->ids.size();

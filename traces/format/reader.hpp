@@ -31,6 +31,8 @@ class Reader {
  public:
   // Throws TraceError with one line that starts with the path.
   explicit Reader(const std::filesystem::path& path);
+  // Of the file: kFormatVersion or kEarlierVersion, whose header is as one of the present.
+  [[nodiscard]] std::uint32_t format_version() const;
   // Reads a file of version 3, and no other, as if it were of the present one (upgrade.hpp).
   static Reader of_version_3(const std::filesystem::path& path);
   ~Reader();

@@ -15,8 +15,9 @@
 
 namespace warpfold::trace {
 
-// Container version that this library writes, and the only one it reads.
-inline constexpr std::uint32_t kFormatVersion = 4;
+// Container version that this library writes; it also reads the one before.
+inline constexpr std::uint32_t kFormatVersion = 5;
+inline constexpr std::uint32_t kEarlierVersion = 4;
 inline constexpr int kWarpLanes = 32;
 
 // Anything wrong with a trace file: one clear line, no newline at its end.
@@ -25,11 +26,12 @@ class TraceError : public std::runtime_error {
   explicit TraceError(std::string_view what) : std::runtime_error(printable(what)) {}
 };
 
-// What a lane adds: an FP32, two halves of a word, or an FP64.
-enum class ValueType : std::uint8_t { kF32, kF16x2, kBf16x2, kF64 };
+// What a lane adds: an FP32, two halves of a word, or an FP64; or any other atomic on a word or on
+// two: additions of integers, minimum, compare and swap.
+enum class ValueType : std::uint8_t { kF32, kF16x2, kBf16x2, kF64, kU32, kU64 };
 // Words of 32 bits that a lane's operand of that type takes, and bytes that lie in memory.
 [[nodiscard]] constexpr std::uint32_t words_of(ValueType type) {
-  return type == ValueType::kF64 ? 2 : 1;
+  return type == ValueType::kF64 || type == ValueType::kU64 ? 2 : 1;
 }
 [[nodiscard]] constexpr std::uint32_t bytes_of(ValueType type) {
   return 4 * words_of(type);
@@ -49,11 +51,23 @@ struct Parameter {
   std::uint32_t stride_bytes = 0;
 };
 
-// One place of the kernel that adds: a run of REDs with one mask, one for each parameter. Two sites
-// may add to the same addresses, parameters of one site may not share one.
+// What instructions a site has.
+enum class SiteKind : std::uint8_t {
+  kRed,   // no lane waits
+  kAtom,  // the warp waits for what was there
+  // One operation adds a row of shared memory, for each active lane; no lane waits.
+  kBulk,
+};
+
+// One place of the kernel that adds: a run of instructions with one mask. Two sites may add to the
+// same addresses, parameters of one site may not share one.
 struct Site {
   std::string name;
+  SiteKind kind = SiteKind::kRed;
   ValueType type = ValueType::kF32;
+  // Parameters that one instruction adds to, one behind the other in memory; the last of the run
+  // adds to what is left.
+  std::uint32_t words = 1;
   std::uint64_t primitive_count = 0;
   std::vector<Parameter> parameters;  // an event adds to all of them
   // The path that every event of it takes (one of Header::paths); empty where what leads to an
@@ -142,6 +156,9 @@ struct VariantCost {
   friend bool operator==(const VariantCost&, const VariantCost&) = default;
 };
 
+// Whether the launch was the first of its kind in its process.
+enum class TimeState : std::uint8_t { kUnknown, kCold, kWarm };
+
 // Measured run of one kernel variant, without recording.
 struct VariantTime {
   std::string policy;  // "baseline", "sw-b:8", ...
@@ -149,6 +166,21 @@ struct VariantTime {
   std::uint32_t runs = 0;
   double sm_clock_mhz = 0;  // 0 if not measured
   std::string gpu = {};     // that it ran on; empty: Header::gpu
+  TimeState state = TimeState::kUnknown;
+};
+
+// Where the costs of the paths are from.
+enum class CostSource : std::uint8_t {
+  kUnsaid,
+  kCode,    // the machine code alone: what warps did between two places is inferred
+  kCounts,  // the same, held to how often the GPU issued each instruction
+};
+
+// Warp instructions of the CTAs of the file: as the costs have them, and the least and the most
+// that the machine code allows. All 0 where that is not known.
+struct InstructionBounds {
+  std::uint64_t least = 0, taken = 0, most = 0;
+  friend bool operator==(const InstructionBounds&, const InstructionBounds&) = default;
 };
 
 enum class ValueMode : std::uint8_t { kNone = 0, kOperands = 1 };
@@ -162,12 +194,15 @@ struct Header {
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t registers_per_thread = 0;  // of the baseline variant as run
   std::uint32_t shared_bytes_per_cta = 0;
-  std::vector<Site> sites;          // that events are of
-  std::vector<Array> arrays;        // that they add to; empty where that is not known
-  std::vector<Omission> omissions;  // what the file lacks of the launch's atomics
-  std::vector<std::string> paths;   // names of the path classes of work records
+  std::vector<Site> sites;           // that events are of
+  std::vector<Array> arrays;         // that they add to; empty where that is not known
+  std::vector<Omission> omissions;   // what the file lacks of the launch's atomics
+  std::vector<std::string> remarks;  // what whoever reads results is to know of the launch
+  std::vector<std::string> paths;    // names of the path classes of work records
   // costs["sm_89"]["sw-b"]
   std::map<std::string, std::map<std::string, VariantCost>> costs;
+  CostSource costs_from = CostSource::kUnsaid;
+  InstructionBounds instructions;
   std::vector<VariantTime> times;       // of one GPU or of several
   ValueMode values = ValueMode::kNone;  // kOperands: every event of the file has its values
   // How the trace was sampled; empty for a whole launch.

@@ -86,7 +86,7 @@ Header header_from_version_3(std::string_view text) {
     refuse_field("values", "is neither \"none\" nor \"fp32\"");
   }
   header["values"] = values == json("fp32") ? "operands" : "none";
-  return header_from_json(header.dump());
+  return header_from_json(header.dump(), kEarlierVersion);
 }
 
 }  // namespace warpfold::trace

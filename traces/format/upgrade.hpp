@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Version 3 of the format, of which the header alone is different: one site of FP32, whose fields
-// stood in the header itself. Not for use outside this folder.
+// stood in the header itself; then as in version 4. Not for use outside this folder.
 #pragma once
 
 #include <cstdint>
