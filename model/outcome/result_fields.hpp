@@ -27,6 +27,7 @@ void visit_result(Visitor&& visit, Run&& run) {
   visit.derived("speedup");
   visit("events", run.events);
   visit("warp_atomics", run.warp_atomics);
+  visit.if_any("other_atomics", run.other_atomics);
   visit("lane_atomics", run.lane_atomics);
   visit.if_any("passed_on", run.passed_on);
   visit("rop_ops", run.rop_ops);
@@ -45,6 +46,7 @@ void visit_result(Visitor&& visit, Run&& run) {
   visit("wall_seconds", run.wall_seconds);
   visit.derived("measured");
   visit("gpu_part", run.gpu_part);
+  visit.if_any("remarks", run.remarks);
   visit.derived("config");
 }
 

@@ -77,10 +77,11 @@ struct RunResult {
   std::string costs_of;  // architecture of the instruction costs: the machine's or the nearest
   std::string warning;   // why no result of the trace is to be trusted; mostly empty
 
-  std::uint64_t cycles = 0;        // SM cycles from launch until the last addition at a ROP
-  std::uint64_t events = 0;        // reduce calls
-  std::uint64_t warp_atomics = 0;  // events x parameters: what the program asked for
-  std::uint64_t lane_atomics = 0;  // active lanes x parameters
+  std::uint64_t cycles = 0;         // SM cycles from launch until the last addition at a ROP
+  std::uint64_t events = 0;         // reduce calls
+  std::uint64_t warp_atomics = 0;   // instructions of all events: what the program asked for
+  std::uint64_t other_atomics = 0;  // of these, those that add no floats
+  std::uint64_t lane_atomics = 0;   // active lanes x parameters
   // Of these, those that the policy's hardware could not reduce for their type: plain REDs.
   std::uint64_t passed_on = 0;
   std::uint64_t rop_ops = 0;  // sector operations done by ROP units
@@ -110,6 +111,8 @@ struct RunResult {
   double measured_ms = 0;
   std::string measured_gpu;
   double measured_clock_mhz = 0;
+  std::string measured_state;        // "cold", "warm", or nothing is known
+  std::vector<std::string> remarks;  // what the trace lacks, and what is not known of its costs
   GpuConfig config;
 };
 

@@ -181,6 +181,7 @@ void WarpProgram::take_atomics(const ProgramItem& item, Step& step) {
   step.uniform = event.lane_primitives == trace::Record::kUniform;
   step.passed_on = site.passed_on;
   step.wide = site.wide;
+  step.waits = site.waits;
   step.parameter = site.first_parameter;
   step.end_parameter = site.end_parameter;
   step.words = site.words;

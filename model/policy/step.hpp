@@ -31,6 +31,7 @@ struct Step {
   bool uniform : 1 = false;
   bool passed_on : 1 = false;       // kAtomic: a RED whatever the policy (PolicyTiming::OfSite)
   bool wide : 1 = false;            // of two words for each lane
+  bool waits : 1 = false;           // kAtomic: the warp goes on when it has been answered
   std::uint8_t words = 1;           // of a struct, if more than one
   std::uint16_t end_parameter = 0;  // behind the last that the same lanes add to
   std::uint32_t loads = 0;          // ordinary global loads of a kRun

@@ -20,6 +20,9 @@ namespace warpfold {
 
 namespace {
 
+// Of one instruction: a line.
+constexpr std::uint32_t kMostWords = 32;
+
 // Costs of one architecture's code.
 struct Code {
   const trace::VariantCost& own;       // that the policy runs
@@ -132,6 +135,9 @@ struct SiteCode {
 // Whether hardware for words of that type adds what the site does. Halves that meet another type at
 // their addresses are left to the L2, and FP32 is not.
 bool adds(WordType type, const std::vector<trace::Site>& sites, std::size_t site) {
+  if (sites[site].kind != trace::SiteKind::kRed) {
+    return false;  // somebody waits for the sum, or it does not come from registers
+  }
   if (type == WordType::kFp32) {
     return sites[site].type == trace::ValueType::kF32;
   }
@@ -202,9 +208,16 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
     made.first_parameter = static_cast<std::uint16_t>(parameters);
     parameters += site.parameters.size();
     made.end_parameter = static_cast<std::uint16_t>(parameters);
-    made.wide = site.type == trace::ValueType::kF64;
-    made.passed_on = reduces && !adds(hardware, header.sites, s);
-    if (structs.has(s)) {
+    made.wide = trace::words_of(site.type) == 2;
+    made.waits = site.kind == trace::SiteKind::kAtom;
+    any_waits = any_waits || made.waits;
+    // Those of the program are as wide as they are; a unit takes them if it is, too.
+    const bool vector = site.words > 1 && !made.wide;
+    const bool takes_vector = which.has_unit() && structs.most_words() >= site.words;
+    made.passed_on = reduces && (!adds(hardware, header.sites, s) || (vector && !takes_vector));
+    if (vector) {
+      made.words = static_cast<std::uint8_t>(std::min(site.words, kMostWords));
+    } else if (structs.has(s)) {
       made.words = static_cast<std::uint8_t>(
           std::min<std::size_t>(structs.most_words(), site.parameters.size()));
       if (structs.moved(s)) {

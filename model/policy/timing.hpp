@@ -44,7 +44,8 @@ class PolicyTiming {
     std::uint16_t end_parameter = 0;
     std::uint8_t words = 1;    // that one instruction adds to at most, of a struct
     bool wide = false;         // two words for each lane
-    bool passed_on = false;    // hardware that reduces does not add its type: plain REDs
+    bool waits = false;        // the warp waits for the result
+    bool passed_on = false;    // hardware that reduces does not do what it does: plain REDs
     std::vector<Pass> passes;  // one, or one for each number of lanes where it matters
 
     // By active lanes, of which there is at least one.
@@ -57,6 +58,7 @@ class PolicyTiming {
   Policy policy;
   std::string costs_of;         // architecture
   std::uint32_t registers = 0;  // of each thread
+  bool any_waits = false;       // whether warps wait for the results of atomics
   // What a MATCH takes longer for each value but the first.
   std::uint64_t match_group = 0;
   Ticks match_group_ticks = 0;

@@ -101,7 +101,8 @@ class Walk {
         limits_.type == WordType::kHalves ? trace::ValueType::kF16x2 : trace::ValueType::kF32;
     std::uint64_t index = 0;
     for (const trace::Record& record : cta.warps[warp].records) {
-      if (record.kind != trace::RecordKind::kEvent || header_.sites[record.site].type != type) {
+      if (record.kind != trace::RecordKind::kEvent || header_.sites[record.site].type != type ||
+          header_.sites[record.site].kind != trace::SiteKind::kRed) {
         continue;
       }
       const auto parameters =

@@ -321,6 +321,100 @@ TEST(Types, GoByOnTheLoadStorePipe) {
   }
 }
 
+// Many warps whose lanes each add to `words` floats of a struct of their own.
+SmallTrace structs(std::uint32_t words, trace::SiteKind kind = trace::SiteKind::kRed) {
+  SmallTrace trace(8, 4, 4, 256, 16);
+  trace.header.sites[0].words = words;
+  trace.header.sites[0].kind = kind;
+  std::mt19937_64 random(7);
+  for (std::size_t cta = 0; cta < 8; ++cta) {
+    for (std::size_t w = 0; w < 4; ++w) {
+      for (int e = 0; e < 12; ++e) {
+        std::vector<std::uint32_t> primitives(32);
+        for (std::uint32_t& primitive : primitives) {
+          primitive = static_cast<std::uint32_t>(random() % 256);
+        }
+        trace.event(cta, w, static_cast<std::uint32_t>(random()) | 1U, primitives);
+      }
+    }
+  }
+  return trace;
+}
+
+TEST(Vectors, AreOneInstructionUnderEveryPolicy) {
+  const trace::Reader lone = structs(1).read();
+  const RunResult one = run_apart(lone, small_h200(2), "baseline");
+  for (const std::uint32_t words : {2U, 3U, 4U}) {
+    const SmallTrace trace = structs(words);
+    const trace::Reader reader = trace.read();
+    std::uint64_t instructions = 0;
+    for (const char* const policy : {"baseline", "sw-s:4", "sw-b:8", "skip", "arc-hw", "lab",
+                                     "lab-ideal", "phi", "arc-merge", "arc-merge-l2", "none"}) {
+      SCOPED_TRACE(fmt::format("{} {}", policy, words));
+      const RunResult result = run_apart(reader, small_h200(2), policy);
+      expect_right(result);
+      EXPECT_EQ(result.lane_atomics, lane_atomics(trace, 0));
+      EXPECT_EQ(result.warp_atomics, one.events * ((4 + words - 1) / words));
+      if (policy == std::string("baseline")) {
+        instructions = counter(result.activity, "reds");
+        EXPECT_EQ(instructions, result.warp_atomics);
+        EXPECT_LT(result.cycles, one.cycles);
+      } else if (policy == std::string("arc-hw") || policy == std::string("lab")) {
+        // The unit and the buffers take words, so vectors pass by.
+        EXPECT_EQ(result.passed_on, result.lane_atomics);
+        EXPECT_EQ(counter(result.activity, "reds"), instructions);
+      }
+    }
+  }
+}
+
+TEST(Atoms, HoldTheirWarpUntilTheyAreAnswered) {
+  const auto cycles = [](trace::SiteKind kind, const char* policy) {
+    SmallTrace trace(1, 1, 1, 64, 4);
+    trace.header.sites[0].kind = kind;
+    for (std::uint32_t e = 0; e < 12; ++e) {
+      trace.event(0, 0, 1, e);
+    }
+    const RunResult result = run_apart(trace.read(), small_h200(2), policy);
+    expect_right(result);
+    EXPECT_EQ(result.passed_on, policy == std::string("baseline") || kind == trace::SiteKind::kRed
+                                    ? 0
+                                    : result.lane_atomics);
+    return result.cycles;
+  };
+  const GpuConfig gpu = small_h200(2);
+  for (const char* const policy : {"baseline", "arc-hw", "phi"}) {
+    const std::uint64_t reds = cycles(trace::SiteKind::kRed, "baseline");
+    EXPECT_GT(cycles(trace::SiteKind::kAtom, policy), reds + 11 * gpu.latency.global_load / 2)
+        << policy;
+  }
+}
+
+TEST(Bulk, RowsPassByTheHardwareThatReduces) {
+  const SmallTrace trace = structs(1, trace::SiteKind::kBulk);
+  for (const char* const policy : {"baseline", "arc-hw", "lab"}) {
+    const RunResult result = run_apart(trace.read(), small_h200(2), policy);
+    expect_right(result);
+    EXPECT_EQ(result.passed_on, policy == std::string("baseline") ? 0 : result.lane_atomics);
+  }
+}
+
+// Integers and compare-and-swap: what they leave is not modelled, what they take is.
+TEST(Types, WithoutFloatsPassByAndAreCounted) {
+  for (const ValueType type : {ValueType::kU32, ValueType::kU64}) {
+    const SmallTrace trace = two_sites(23, one_parameter(type, kBase + 0x10000, 8, 40));
+    const trace::Reader reader = trace.read();
+    for (const char* const policy : {"baseline", "sw-b:8", "arc-hw", "lab", "phi"}) {
+      SCOPED_TRACE(policy);
+      const RunResult result = run_apart(reader, small_h200(4), policy);
+      expect_right(result);
+      EXPECT_GT(result.other_atomics, 0U);
+      EXPECT_LT(result.other_atomics, result.warp_atomics);
+    }
+    EXPECT_EQ(run_apart(reader, small_h200(4), "arc-hw").passed_on, lane_atomics(trace, 1));
+  }
+}
+
 // An FP64 is two words: a head and a sector where a lone word is one flit, and 16 lanes fill a
 // line.
 TEST(Types, Fp64TakesTwoWords) {

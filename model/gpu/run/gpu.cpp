@@ -274,6 +274,7 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   RunResult result = summarize(totals, config_, end);
   result.events = reference.events();
   result.warp_atomics = reference.warp_atomics();
+  result.other_atomics = reference.other_atomics();
   result.lane_atomics = reference.lane_atomics();
   if (timeline_) {
     result.timeline = timeline_->finish(end);

@@ -33,7 +33,12 @@ ReferenceSums ReferenceSums::compute(const trace::Reader& trace) {
         }
         const AddressMap::OfSite& site = map.site(event.site);
         ++sums.events_;
-        sums.warp_atomics_ += site.parameters;
+        const trace::Site& traced = header.sites[event.site];
+        const std::uint32_t instructions = (site.parameters + traced.words - 1) / traced.words;
+        sums.warp_atomics_ += instructions;
+        const bool other =
+            traced.type == trace::ValueType::kU32 || traced.type == trace::ValueType::kU64;
+        sums.other_atomics_ += other ? instructions : 0;
         const std::uint64_t seed = synthetic_seed({cta.cta, w, r});
         std::uint64_t value_index = event.values;
         const std::uint32_t end = site.first_parameter + site.parameters;

@@ -190,7 +190,7 @@ void Lsu::take(MemOp& op, std::uint32_t source) {
     handed_[source] = std::max(handed_[source], at_cycle(now())) + hand_red_;
     cta_ = op.cta;
     splitter_.split(op);
-    if (reds_answered_) {
+    if (reds_answered_ || op.waits) {
       expect_answers(op, source);
     }
   }

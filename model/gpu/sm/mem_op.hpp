@@ -36,6 +36,7 @@ struct MemOp {
   bool passes = false;  // kRed: goes by an atomic buffer, which does not know its type
   bool wide = false;    // kRed, kReduced: two words for each addition
   bool spread = false;  // kReduced: of its words each is another lane's
+  bool waits = false;   // kRed: its warp waits until it has been answered
   LaneMask mask = 0;
   Fp32Bits data = 0;
   std::uint32_t latency = 0;

@@ -348,6 +348,7 @@ void RedSplitter::split_structs(MemOp& op) {
   const EventValues values(op.event, context_.addresses);
   TransactionFields fields;
   fields.own = true;
+  fields.passes = op.passes;
   for (LaneMask rest = op.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
     const std::uint32_t primitive = lane_primitive(trace, event, lane);

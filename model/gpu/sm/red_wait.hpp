@@ -44,24 +44,32 @@ inline Cycle answer_cycles(const GpuConfig& config) {
              : 1;
 }
 
-// What is on its way of the REDs of a sub-core's warps. Owned by the sub-core, with which its ARC
-// unit and what its load-store unit tells it share it.
+// What is on its way of the REDs of a sub-core's warps, where that is to be known: all of them
+// under a rule that answers them, else atomics whose results are waited for. Owned by the sub-core,
+// with which its ARC unit and what its load-store unit tells it share it.
 class RedsOut {
  public:
   explicit RedsOut(const GpuConfig& config) : rule_(red_wait_rules().find(red_wait_of(config))) {}
 
-  // Else nothing is to be counted.
-  [[nodiscard]] bool answered() const { return rule_.answered; }
+  // Whether an atomic is to be counted: under the rule, or because its own warp `waits`.
+  [[nodiscard]] bool answered(bool waits = false) const { return rule_.answered || waits; }
   void add(std::uint32_t slot, std::uint32_t parts = 1) { parts_[slot] += parts; }
   void end(std::uint32_t slot) {
     ARC_CHECK(parts_[slot] > 0, "an answer to a RED that is not on its way");
-    --parts_[slot];
+    if (--parts_[slot] == 0) {
+      results_ &= ~(1U << slot);
+    }
   }
-  [[nodiscard]] bool waits(std::uint32_t slot) const { return rule_.waits(parts_[slot]); }
+  // The warp wants the result of what it has just issued.
+  void want_result(std::uint32_t slot) { results_ |= 1U << slot; }
+  [[nodiscard]] bool waits(std::uint32_t slot) const {
+    return (results_ >> slot & 1U) != 0 || rule_.waits(parts_[slot]);
+  }
 
  private:
   const RedWaitRule& rule_;
   std::array<std::uint32_t, kMaxSubcoreWarps> parts_{};  // by slot of the warp
+  std::uint32_t results_ = 0;                            // bit of each warp that wants a result
 };
 
 }  // namespace warpfold

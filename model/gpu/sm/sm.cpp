@@ -17,7 +17,8 @@ Sm::Sm(std::string name, Partition& partition, const SmContext& context, const U
       context_(context),
       admission_(admission_rules().find(admission_of(context.config))),
       load_latency_(context.way_back.value_or(context.config.latency.global_load)),
-      red_latency_(red_wait_rules().find(red_wait_of(context.config)).answered
+      red_latency_(red_wait_rules().find(red_wait_of(context.config)).answered ||
+                           context.timing.any_waits
                        ? context.way_back.value_or(answer_cycles(context.config))
                        : kNever),
       domain_(kAhead, partition.steps()),

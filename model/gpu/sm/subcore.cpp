@@ -295,7 +295,7 @@ void Subcore::want_turn(std::uint32_t slot, Cycle cycle) {
 // An atomic has been issued; what comes next may issue from that cycle on, or when it has been
 // answered.
 void Subcore::after_atomic(std::uint32_t slot, Cycle cycle) {
-  if (reds_out_.answered() && reds_out_.waits(slot)) {
+  if (reds_out_.answered(warps_[slot].step.waits) && reds_out_.waits(slot)) {
     for_reds_ |= SlotMask{1} << slot;
     wait_until(slot, kNever);
     return;

@@ -200,8 +200,11 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
 
 void Subcore::issue_atomic(std::uint32_t slot, Cycle cycle) {
   Warp& warp = warps_[slot];
-  if (reds_out_.answered()) {
+  if (reds_out_.answered(warp.step.waits)) {
     reds_out_.add(slot);
+    if (warp.step.waits) {
+      reds_out_.want_result(slot);
+    }
   }
   if (has_unit_ && warp.step.kind == StepKind::kAtomic && !warp.step.passed_on) {
     want_unit_ &= ~(SlotMask{1} << slot);
@@ -259,6 +262,7 @@ void Subcore::push_atomic(const Warp& warp, std::uint32_t slot) {
   op.words = step.words;
   op.warp_slot = static_cast<std::uint8_t>(slot);
   op.wide = step.wide;
+  op.waits = step.waits;
   op.mask = step.mask;
   op.event = {.cta = CtaHold::of(*warp.cta), .warp = warp.warp, .record = step.record};
   const auto lanes = static_cast<std::uint64_t>(lane_count(op.mask)) * op.words;
