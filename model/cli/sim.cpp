@@ -182,13 +182,6 @@ std::vector<GpuConfig> load_gpus(const SimArguments& arguments) {
 SimulationPlan make_plan(const SimArguments& arguments) {
   SimulationPlan plan;
   plan.policies = parse_policies(arguments.policies);
-  // What only "all" asks for is left out where a trace cannot run it.
-  plan.optional = plan.policies;
-  for (const std::string& name : split_list(arguments.policies)) {
-    if (name != "all") {
-      std::erase(plan.optional, parse_policy(name));
-    }
-  }
   plan.unit.model = parse_unit_model(arguments.unit);
   plan.unit.kind = parse_unit_kind(arguments.unit_kind);
   plan.reference = arguments.reference;

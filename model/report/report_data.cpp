@@ -48,6 +48,9 @@ Json measured_of(const JsonPart& measured) {
   for (const char* key : {"ms", "clock_mhz", "cycles"}) {
     out[key] = measured.at(key).number();
   }
+  if (measured.has("state")) {
+    out["state"] = measured.at("state").text();
+  }
   out["ratio"] = measured.has("ratio") ? Json(measured.at("ratio").number()) : Json(nullptr);
   return out;
 }
@@ -96,9 +99,23 @@ struct RunReader {
       out[std::string(key)] = run.at(key).text();
     }
   }
+  void if_any(std::string_view key, const std::vector<std::string>& /*of*/) {
+    if (run.has(key)) {
+      const JsonPart texts = run.at(key);
+      for (const auto& item : texts.array()) {
+        if (!item.is_string()) {
+          texts.fail("has something else than texts");
+        }
+      }
+      out[std::string(key)] = texts.value();
+    }
+  }
   void derived(std::string_view key) {
     if (key == "speedup") {
       out["speedup"] = run.has(key) ? Json(run.at(key).number()) : Json(nullptr);
+      if (constexpr const char* kDoubt = "speedup_is_doubtful"; run.has(kDoubt)) {
+        out[kDoubt] = run.at(kDoubt).flag();
+      }
     } else if (key == "bounds") {
       out["bounds"] = run.has(key) ? bounds_of(run.at(key)) : Json(nullptr);
     } else if (key == "energy_nj") {

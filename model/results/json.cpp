@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "model/machine/config_fields.hpp"
 #include "model/outcome/result_fields.hpp"
@@ -54,6 +55,9 @@ Json measured_to_json(const RunResult& run) {
   out["gpu"] = run.measured_gpu;
   out["ms"] = run.measured_ms;
   out["clock_mhz"] = run.measured_clock_mhz;
+  if (!run.measured_state.empty()) {
+    out["state"] = run.measured_state;
+  }
   out["cycles"] = *cycles;
   out["ratio"] = optional_number(measured_ratio(run));
   return out;
@@ -84,7 +88,7 @@ Json energy_to_json(const std::vector<EnergyPart>& parts) {
 // Writes what visit_result shows, and what is worked out from it.
 struct ResultPrinter {
   const RunResult& run;
-  const std::optional<double>& speedup;
+  const Speedup& speedup;
   Json& out;
 
   template <typename T>
@@ -108,7 +112,10 @@ struct ResultPrinter {
         out["costs_of"] = run.costs_of;
       }
     } else if (key == "speedup") {
-      out["speedup"] = optional_number(speedup);
+      out["speedup"] = optional_number(speedup.factor);
+      if (speedup.is_doubtful) {
+        out["speedup_is_doubtful"] = true;
+      }
     } else if (key == "bounds") {
       out["bounds"] = bounds_to_json(run);
     } else if (key == "energy_nj") {
@@ -129,7 +136,7 @@ struct ResultPrinter {
   }
 };
 
-Json run_to_json(const RunResult& run, const std::optional<double>& speedup) {
+Json run_to_json(const RunResult& run, const Speedup& speedup) {
   Json out;
   visit_result(ResultPrinter{.run = run, .speedup = speedup, .out = out}, run);
   return out;
@@ -162,14 +169,24 @@ nlohmann::ordered_json config_to_json(const GpuConfig& gpu) {
   return out;
 }
 
-std::vector<std::optional<double>> speedups(const std::vector<RunResult>& runs) {
-  std::vector<std::optional<double>> out;
+namespace {
+
+bool is_off(const RunResult& run) {
+  const auto ratio = measured_ratio(run);
+  return ratio && std::abs(*ratio - 1) > kMostDeviation;
+}
+
+}  // namespace
+
+std::vector<Speedup> speedups(const std::vector<RunResult>& runs) {
+  std::vector<Speedup> out;
   for (const RunResult& run : runs) {
-    std::optional<double> speedup;
+    Speedup speedup;
     for (const RunResult& other : runs) {
       if (other.policy == "baseline" && other.trace == run.trace && other.gpu == run.gpu &&
           other.unit == run.unit && run.cycles != 0) {
-        speedup = static_cast<double>(other.cycles) / static_cast<double>(run.cycles);
+        speedup = {.factor = static_cast<double>(other.cycles) / static_cast<double>(run.cycles),
+                   .is_doubtful = is_off(other) || is_off(run)};
         break;
       }
     }

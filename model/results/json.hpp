@@ -27,9 +27,15 @@ nlohmann::ordered_json named_values(const Values& values) {
 // Every parameter under its section, as in a GPU file.
 nlohmann::ordered_json config_to_json(const GpuConfig& gpu);
 
-// Cycles of the baseline run of the same trace, GPU and unit over the cycles of each run; nothing
-// where that baseline was not run.
-std::vector<std::optional<double>> speedups(const std::vector<RunResult>& runs);
+struct Speedup {
+  // Cycles of the baseline run of the same trace, GPU and unit over those of the run; nothing where
+  // that baseline was not run.
+  std::optional<double> factor;
+  // One of the two takes other than its measured time, by more than kMostDeviation of that.
+  bool is_doubtful = false;
+};
+constexpr double kMostDeviation = 0.15;
+std::vector<Speedup> speedups(const std::vector<RunResult>& runs);
 
 // The kind of unit whose lower bound of the run's cycles is the highest, the first of equals, and
 // that bound over the cycles; nothing if the run has no bounds.

@@ -163,18 +163,53 @@ void add_measurement(const trace::Header& header, RunResult& run) {
   if (!header.sampling.empty() && run.gpu_part == 1) {
     return;
   }
+  // The best so far; a warm launch is nearer to one that finds the L2 as the model does.
+  int best = -1;
   for (const trace::VariantTime& time : header.times) {
     const std::string& gpu = time.gpu.empty() ? header.gpu : time.gpu;
     const bool of_machine = is_measured_gpu(run.gpu, gpu);
-    if (time.policy == run.policy && (of_machine || time.gpu.empty())) {
+    const int worth = (of_machine ? 4 : 0) + (time.state == trace::TimeState::kWarm   ? 2
+                                              : time.state == trace::TimeState::kCold ? 0
+                                                                                      : 1);
+    if (time.policy == run.policy && (of_machine || time.gpu.empty()) && worth > best) {
+      best = worth;
       run.measured_ms = time.median_ms;
       run.measured_clock_mhz = time.sm_clock_mhz;
       run.measured_gpu = gpu;
-      if (of_machine) {
-        return;
-      }
+      run.measured_state = time.state == trace::TimeState::kWarm   ? "warm"
+                           : time.state == trace::TimeState::kCold ? "cold"
+                                                                   : "";
     }
   }
+}
+
+// What whoever reads the results is to know of the trace, each in a line.
+std::vector<std::string> remarks_of(const trace::Header& header, const RunResult& run) {
+  std::vector<std::string> remarks = header.remarks;
+  std::uint64_t left_out = 0;
+  for (const trace::Omission& omission : header.omissions) {
+    left_out += omission.count;
+  }
+  if (left_out > 0) {
+    remarks.push_back(fmt::format(
+        "left out are {} warp instructions, beside {} that are simulated: {}{}", left_out,
+        run.warp_atomics, header.omissions.front().what,
+        header.omissions.size() > 1 ? fmt::format(" and {} more kinds", header.omissions.size() - 1)
+                                    : ""));
+  }
+  if (run.other_atomics > 0) {
+    remarks.push_back(fmt::format(
+        "{:.1f} % of the warp-atomics add no floats: every policy leaves them as they are",
+        100.0 * static_cast<double>(run.other_atomics) / static_cast<double>(run.warp_atomics)));
+  }
+  const trace::InstructionBounds& bounds = header.instructions;
+  if (header.costs_from == trace::CostSource::kCode && bounds.least < bounds.most) {
+    remarks.push_back(
+        fmt::format("the costs are of the machine code alone: {} warp instructions, and they may "
+                    "be {} to {}",
+                    bounds.taken, bounds.least, bounds.most));
+  }
+  return remarks;
 }
 
 // What a failed check of a finished run is called; empty if there is none.
@@ -197,11 +232,29 @@ struct Source {
   std::size_t task;  // whose outcome it is; thresholds that decide alike share one
 };
 
-// Whether only "all" asks for that policy, and the trace has no code for it.
-bool is_left_out(const SimulationPlan& plan, const trace::Reader& trace, const GpuConfig& gpu,
-                 const Policy& policy) {
-  return std::find(plan.optional.begin(), plan.optional.end(), policy) != plan.optional.end() &&
-         !PolicyTiming::has_code(trace.header(), gpu, policy);
+// Of the policies that are asked for those that the trace has code for; the others are told of.
+std::vector<Policy> policies_for(const SimulationPlan& plan, const trace::Reader& trace,
+                                 const GpuConfig& gpu, std::vector<std::string>& left_out) {
+  std::vector<Policy> policies;
+  std::string first;
+  for (const Policy& policy : plan.policies) {
+    if (PolicyTiming::has_code(trace.header(), gpu, policy)) {
+      policies.push_back(policy);
+      continue;
+    }
+    const std::string why =
+        fmt::format("the trace has no {} code of variant {}",
+                    PolicyTiming::code_of(trace.header(), gpu), policy.variant());
+    first = first.empty()
+                ? fmt::format("{}: {}, which {} needs", trace.path().string(), why, policy.name())
+                : first;
+    left_out.push_back(
+        fmt::format("{}: left out {}: {}", trace.path().string(), policy.name(), why));
+  }
+  if (policies.empty()) {
+    throw BadInputError(first);
+  }
+  return policies;
 }
 
 }  // namespace
@@ -219,13 +272,7 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
       refuse_unknown_rules(whole);
       const GpuConfig gpu = part == 1 ? whole : part_of(whole, part, trace);
       std::vector<std::pair<Policy, std::size_t>> tasks_of;
-      for (const Policy& policy : plan.policies) {
-        if (is_left_out(plan, trace, gpu, policy)) {
-          report.left_out.push_back(fmt::format(
-              "{}: left out {}: the trace has no {} code of variant {}", trace.path().string(),
-              policy.name(), PolicyTiming::code_of(trace.header(), gpu), policy.variant()));
-          continue;
-        }
+      for (const Policy& policy : policies_for(plan, trace, gpu, report.left_out)) {
         const Policy alike = sizes ? sizes->lowest_alike(policy) : policy;
         auto known = std::find_if(tasks_of.begin(), tasks_of.end(),
                                   [&](const auto& task) { return task.first == alike; });
@@ -259,6 +306,7 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
     run.gpu_part = source.part;
     run.warning = trace::address_warning(source.trace->header());
     add_measurement(source.trace->header(), run);
+    run.remarks = remarks_of(source.trace->header(), run);
     if (const std::string failure = failure_of(run); !failure.empty()) {
       report.failures.push_back(fmt::format("{}: {}", name, failure));
     }

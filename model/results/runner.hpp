@@ -32,9 +32,8 @@ struct WavePlan {
 struct SimulationPlan {
   std::vector<trace::Reader> traces;
   std::vector<GpuConfig> gpus;
+  // Where a trace has no instruction costs of a policy's variant that run is left out.
   std::vector<Policy> policies;
-  // Those of them that are left out where a trace has no instruction costs of their variant.
-  std::vector<Policy> optional;
   UnitSource unit;
   bool reference = false;
   bool whole_gpu = false;               // for samples too, which else run on their part of it

@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kGap = "  ";
 constexpr std::string_view kNothing = "-";
 constexpr std::string_view kBar = "|";
+constexpr std::string_view kDoubt = "?";
 
 using Row = std::vector<std::string>;
 
@@ -87,7 +88,7 @@ std::string heading(const RunResult& run) {
 }
 
 // What the reader would miss or take for something else, each in a line.
-std::string notes(const std::vector<RunResult>& runs) {
+std::string notes(const std::vector<RunResult>& runs, const std::vector<Speedup>& run_speedups) {
   const RunResult& first = runs.front();
   std::string out;
   if (!first.warning.empty()) {
@@ -102,6 +103,11 @@ std::string notes(const std::vector<RunResult>& runs) {
   });
   if (timed != runs.end() && !is_measured_gpu(timed->gpu, timed->measured_gpu)) {
     out += fmt::format("times were measured on {}, not on this machine\n", timed->measured_gpu);
+  } else if (timed != runs.end() && !timed->measured_state.empty()) {
+    out += fmt::format("the measured time is that of a {} launch\n", timed->measured_state);
+  }
+  for (const std::string& remark : first.remarks) {
+    out += remark + "\n";
   }
   for (const RunResult& run : runs) {
     if (run.passed_on > 0) {
@@ -109,11 +115,19 @@ std::string notes(const std::vector<RunResult>& runs) {
                          run.policy, with_separators(run.passed_on));
     }
   }
+  if (std::any_of(run_speedups.begin(), run_speedups.end(),
+                  [](const Speedup& speedup) { return speedup.is_doubtful; })) {
+    out += fmt::format(
+        "{}: modelled and measured cycles differ by more than {:.0f} %, so that the speedup may "
+        "not "
+        "hold\n",
+        kDoubt, 100 * kMostDeviation);
+  }
   return out;
 }
 
 std::string main_table(const std::vector<RunResult>& runs,
-                       const std::vector<std::optional<double>>& run_speedups) {
+                       const std::vector<Speedup>& run_speedups) {
   const bool measured = std::any_of(runs.begin(), runs.end(), [](const RunResult& run) {
     return measured_ratio(run).has_value();
   });
@@ -131,7 +145,8 @@ std::string main_table(const std::vector<RunResult>& runs,
     }
     Row row{run.policy,
             with_separators(run.cycles),
-            or_nothing(run_speedups[i], 2),
+            or_nothing(run_speedups[i].factor, 2) +
+                (run_speedups[i].is_doubtful ? std::string(kDoubt) : std::string()),
             or_nothing(rate, 1),
             with_separators(run.rop_ops),
             fmt::format("{:.1f}", static_cast<double>(run.noc_bytes) / 1e6)};
@@ -247,9 +262,8 @@ std::string results_table(const std::vector<RunResult>& runs, bool bounds) {
       return values.begin() + static_cast<std::ptrdiff_t>(i);
     };
     const std::vector<RunResult> group(at(runs, begin), at(runs, end));
-    const std::vector<std::optional<double>> group_speedups(at(all_speedups, begin),
-                                                            at(all_speedups, end));
-    out += (begin == 0 ? "" : "\n") + heading(group.front()) + notes(group) + "\n" +
+    const std::vector<Speedup> group_speedups(at(all_speedups, begin), at(all_speedups, end));
+    out += (begin == 0 ? "" : "\n") + heading(group.front()) + notes(group, group_speedups) + "\n" +
            main_table(group, group_speedups) + cycle_table(group) +
            (bounds ? bounds_table(group) : std::string());
     begin = end;

@@ -92,6 +92,7 @@ TEST(Json, DocumentIsAsTheSchemaSays) {
    "unit_kind": "serial",
    "cycles": 2000,
    "speedup": 1.0,
+   "speedup_is_doubtful": true,
    "events": 100,
    "warp_atomics": 900,
    "lane_atomics": 11790,
@@ -227,17 +228,47 @@ TEST(Speedup, IsAgainstTheBaselineOfTheSameTraceGpuAndUnit) {
   runs[4].trace = runs[5].trace = "other.wft";
   runs[6].unit = "rtl";
   const auto values = speedups(runs);
-  EXPECT_EQ(values[0], 2.0);
-  EXPECT_EQ(values[1], 1.0);
-  EXPECT_EQ(values[2], 0.5);
-  EXPECT_EQ(values[3], std::nullopt);
-  EXPECT_EQ(values[4], 3.0);
-  EXPECT_EQ(values[5], 1.0);
-  EXPECT_EQ(values[6], std::nullopt);
+  EXPECT_EQ(values[0].factor, 2.0);
+  EXPECT_EQ(values[1].factor, 1.0);
+  EXPECT_EQ(values[2].factor, 0.5);
+  EXPECT_EQ(values[3].factor, std::nullopt);
+  EXPECT_EQ(values[4].factor, 3.0);
+  EXPECT_EQ(values[5].factor, 1.0);
+  EXPECT_EQ(values[6].factor, std::nullopt);
 }
 
 TEST(Speedup, OfAnEmptyRunIsUnknown) {
-  EXPECT_EQ(speedups({make_run("baseline", 100), make_run("skip", 0)})[1], std::nullopt);
+  EXPECT_EQ(speedups({make_run("baseline", 100), make_run("skip", 0)})[1].factor, std::nullopt);
+}
+
+// Cycles that the GPU took, at 1 GHz.
+RunResult make_timed_run(const std::string& policy, std::uint64_t cycles, double measured) {
+  RunResult run = make_run(policy, cycles);
+  run.measured_gpu = "NVIDIA H200";
+  run.gpu = "h200";
+  run.measured_clock_mhz = 1000;
+  run.measured_ms = measured / 1e6;
+  return run;
+}
+
+TEST(Speedup, IsDoubtfulWhereTheBaselineIsOff) {
+  for (const auto& [measured, doubtful] :
+       {std::pair{1000, false}, {900, false}, {860, true}, {1200, true}, {1150, false}}) {
+    const auto values =
+        speedups({make_timed_run("baseline", 1000, measured), make_run("arc-hw", 10)});
+    EXPECT_EQ(values[0].is_doubtful, doubtful) << measured;
+  }
+  auto other = make_timed_run("arc-hw", 500, 0);
+  EXPECT_TRUE(speedups({make_timed_run("baseline", 1000, 500), other})[1].is_doubtful);
+}
+
+TEST(Speedup, IsDoubtfulInTheRowThatIsOff) {
+  const auto values =
+      speedups({make_timed_run("baseline", 1000, 1000), make_timed_run("sw-b", 500, 700),
+                make_timed_run("sw-s", 500, 480)});
+  EXPECT_FALSE(values[0].is_doubtful);
+  EXPECT_TRUE(values[1].is_doubtful);
+  EXPECT_FALSE(values[2].is_doubtful);
 }
 
 // --- Table ---------------------------------------------------------------------------------------
@@ -331,6 +362,31 @@ TEST(Table, ComparesWithTheMeasurementOnTheSameGpuOnly) {
   EXPECT_NE(table.find("lane-atomics\ntimes were measured on NVIDIA H200, not on this machine\n\n"),
             std::string::npos)
       << table;
+}
+
+TEST(Table, MarksSpeedupsOfWhatTheModelDoesNotTellWell) {
+  std::vector<RunResult> runs{make_timed_run("baseline", 2000000, 1500000),
+                              make_run("arc-hw", 1000000)};
+  runs[0].measured_state = "warm";
+  const std::string table = results_table(runs);
+  EXPECT_NE(table.find("lane-atomics\nthe measured time is that of a warm launch\n"
+                       "?: modelled and measured cycles differ by more than 15 %, so that the "
+                       "speedup may not hold\n\n"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("  2.00?  "), std::string::npos) << table;
+  runs[0].measured_ms = 2;
+  EXPECT_EQ(results_table(runs).find('?'), std::string::npos);
+}
+
+TEST(Table, SaysWhatTheTraceLacksOnce) {
+  std::vector<RunResult> runs{make_run("baseline", 20), make_run("arc-hw", 20)};
+  runs[0].remarks = runs[1].remarks = {"a cluster", "CAS is left out"};
+  EXPECT_NE(results_table(runs).find("lane-atomics\na cluster\nCAS is left out\n\npolicy"),
+            std::string::npos)
+      << results_table(runs);
+  EXPECT_EQ(nlohmann::json::parse(results_to_json(runs))["runs"][1]["remarks"],
+            nlohmann::json({"a cluster", "CAS is left out"}));
 }
 
 TEST(Table, StaysWithin120ColumnsOnALargeRun) {

@@ -49,6 +49,15 @@ function addChecks(parent) {
     wf.element(note, "b", "", "Warning");
     note.appendChild(document.createTextNode(`: ${listSome(wf.unique(runs.map((run) => run.traceName)), 8)}: ${warning}.`));
   });
+  const doubtful = wf.runs.filter((run) => run.speedup_is_doubtful);
+  if (doubtful.length) {
+    const note = wf.element(parent, "p", "checks bad");
+    wf.element(note, "b", "", "Speedups that may not hold");
+    note.appendChild(document.createTextNode(`: modelled and measured cycles differ by more than 15 % in ${listSome(
+      wf.unique(doubtful.map((run) => `${run.traceName} on ${run.group.name}`)), 8)}.`));
+  }
+  const remarks = wf.unique(wf.runs.flatMap((run) => (run.remarks || []).map((remark) => `${run.traceName}: ${remark}`)));
+  remarks.forEach((remark) => wf.element(parent, "p", "checks", `${remark}.`));
 }
 
 // For each machine, variants and files apart, the best of hardware and of software, over all its traces that have a baseline.
