@@ -18,6 +18,7 @@ from warpfold.tools.costs.instructions import Instruction, SassError, UnknownFlo
 from warpfold.tools.costs.kernel_flow import KernelFlow
 from warpfold.tools.costs.kernel_ways import KernelWays
 from warpfold.tools.costs.liveness import Liveness
+from warpfold.tools.costs.markers import atomic
 from tb.tools import run_tool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -204,27 +205,43 @@ class Costs(unittest.TestCase):
             self.assertGreater(certain, 0, name)
 
 
-class Additions(unittest.TestCase):
+class Atomics(unittest.TestCase):
     def described(self, name):
         code, out = run_main("describe", "--text", path_of(name), "--function", name)[:2]
         self.assertEqual(code, 0)
         return json.loads(out)
 
-    def additions(self, name):
-        return {i["offset"]: (i["add"]["type"], i["add"]["words"], i["add"]["reduces"])
-                for i in self.described(name)["instructions"] if i["add"]}
+    def atomics(self, name):
+        return {i["offset"]: (i["atomic"]["kind"], i["atomic"]["type"], i["atomic"]["words"])
+                for i in self.described(name)["instructions"] if i["atomic"]}
 
     def test_types(self):
-        self.assertEqual(list(self.additions("types").values()),
-                         [("f64", 1, True), ("f16x2", 1, True), ("bf16x2", 1, True), ("f32", 2, True), ("f32", 4, True)])
-        self.assertEqual(list(self.additions("vectors").values()),
-                         [("f16x2", 2, True), ("f16x2", 4, True), ("bf16x2", 2, True), ("bf16x2", 4, True)]
-                         + [("other", 1, True)] * 4)
-        self.assertEqual(set(self.additions("unrolled").values()), {("f32", 1, True)})
+        self.assertEqual(list(self.atomics("types").values()),
+                         [("red", "f64", 1), ("red", "f16x2", 1), ("red", "bf16x2", 1), ("red", "f32", 2), ("red", "f32", 4)])
+        self.assertEqual(list(self.atomics("vectors").values()),
+                         [("red", "f16x2", 2), ("red", "f16x2", 4), ("red", "bf16x2", 2), ("red", "bf16x2", 4)]
+                         + [("red", kind, 1) for kind in ("u32", "u32", "u64", "u32")])
+        self.assertEqual(set(self.atomics("unrolled").values()), {("red", "f32", 1)})
+
+    def test_kinds(self):
+        for text, expected in (
+                ("ATOMG.E.CAS.STRONG.GPU PT, R5, [R2], R6, R7", ("atom", "u32", 1, False)),
+                ("ATOMG.E.CAS.64.STRONG.GPU PT, R4, [R2], R6, R8", ("atom", "u64", 1, False)),
+                ("ATOM.E.ADD.F32.FTZ.RN.STRONG.GPU PT, RZ, [R2.64], R6", ("red", "f32", 1, True)),
+                ("REDG.E.ADD.64.STRONG.GPU desc[UR4][R2.64], R6", ("red", "u64", 1, False)),
+                ("REDG.E.MAX.S32.STRONG.GPU desc[UR4][R2.64], R6", ("red", "u32", 1, False)),
+                ("UBLKRED.G.S.ADD.F32.RN [UR6], [UR5], UR4", ("bulk", "f32", 1, True)),
+                ("UBLKRED.G.S.ADD.BF16.RN [UR6], [UR5], UR4", ("bulk", "bf16x2", 1, True)),
+                ("UBLKRED.G.S.ADD.U32 [UR6], [UR5], UR4", ("bulk", "u32", 1, False)),
+                ("UTMAREDG.2D.ADD [UR4], [UR12]", ("tensor", "u32", 1, True))):
+            [instruction] = code_of(text)
+            found = atomic(instruction, lambda register: True)
+            self.assertEqual((found["kind"], found["type"], found["words"], found["adds_floats"]), expected, text)
+        for text in ("UBLKRED.S.S.ADD.U32 [UR6], [UR5], UR4", "ATOMS.ADD RZ, [R2], R3", "STG.E [R2.64], R4"):
+            self.assertIsNone(atomic(code_of(text)[0], lambda register: True), text)
 
     def test_a_result_that_is_read(self):
-        self.assertEqual(self.additions("results"),
-                         {0xA0: ("f32", 1, False), 0x130: ("f32", 1, True), 0x170: ("f32", 1, True)})
+        self.assertEqual(self.atomics("results"), {0xA0: ("atom", "f32", 1), 0x130: ("red", "f32", 1), 0x170: ("red", "f32", 1)})
         code = ["ATOMG.E.ADD.F64.RN PT, R4, desc[UR6][R2.64], R8", "MOV R5, R9", "@P0 MOV R4, R9", "BRA 0x40", "EXIT"]
         for last, read in (("MOV R1, R5", False), ("MOV R1, R4", True), ("DADD R8, R4, R4", True),
                            ("STG.E [R2.64], R4", True), ("STG.E [R4.64], R8", True), ("MOV R4, R8", False)):
@@ -245,7 +262,7 @@ class Additions(unittest.TestCase):
         self.assertEqual(one, {
             "offset": 0x160, "text": "@P0 REDG.E.ADD.STRONG.GPU desc[UR4][R8.64], R19", "block": 0, "marker": "global",
             "predicated": True,
-            "add": {"type": "other", "words": 1, "reduces": True, "name": "REDG.E.ADD.STRONG.GPU"}})
+            "atomic": {"kind": "red", "type": "u32", "words": 1, "adds_floats": False, "name": "REDG.E.ADD.STRONG.GPU"}})
         kinds = {i["offset"]: i["marker"] for i in self.described("parts")["instructions"]}
         self.assertEqual((kinds[0], kinds[0x100], kinds[0x270], kinds[0x290]), (None, "global", "warpsync", "exit"))
         blocks = {i["offset"]: i["block"] for i in self.described("calls")["instructions"]}

@@ -2,8 +2,8 @@
 """What a warp issues and waits for along a way through machine code: an InstructionCost of traces/FORMAT.md.
 
 One issue slot for each instruction, also for NOP, BSSY, BSYNC, WARPSYNC and for those whose predicate is false.
-Atomics and BAR have none, since the model issues them; an atomic's stall count beyond 1 is in. A store to global
-memory counts as a load that nobody waits for.
+Atomics and BAR have none, since the model issues them, and waits for the results of atomics; an atomic's stall count
+beyond 1 is in. A store to global memory counts as a load that nobody waits for.
 
 stall_cycles is the sum of the stall counts in the encodings. waits lists the instructions that wait for a
 scoreboard: the class of the result, when it was asked for and when the instruction would issue without waiting,
@@ -14,7 +14,7 @@ is through. branches counts BRA, taken or not, and BSYNC, but not the tests for 
 from collections.abc import Iterable
 from typing import Any
 
-from .instructions import ATOMICS, BRANCHES, NO_BARRIER, Instruction
+from .instructions import ATOMICS, BRANCHES, NO_BARRIER, ROW_ATOMICS, Instruction
 
 ISSUED = ["alu", "integer", "sfu", "shared", "shared_wide", "global_load", "shuffle", "shuffle_index", "match", "redux"]
 FIELDS = ISSUED + ["stall_cycles", "branches", "waits"]
@@ -28,7 +28,11 @@ def slots(cost: Cost) -> int:
 
 def counted(instruction: Instruction) -> bool:
     """Is it in a cost? The model issues atomics and barriers itself."""
-    return instruction.opcode not in ATOMICS and instruction.opcode != "BAR"
+    return (
+        instruction.opcode not in ATOMICS
+        and instruction.opcode != "BAR"
+        and ROW_ATOMICS.get(instruction.opcode) != "bulk"
+    )
 
 
 def stall_of(instruction: Instruction) -> int:

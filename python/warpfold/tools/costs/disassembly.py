@@ -10,7 +10,8 @@ from ..base.files import read_text
 from .instructions import Instruction, SassError, parse_sass
 
 
-ARCH = re.compile(r"^\s*(?:code for |\.target\s+)(sm_\d+a?)", re.MULTILINE)
+# Of sm_90a and the like the number counts: no other code is for these machines.
+ARCH = re.compile(r"^\s*(?:code for |\.target\s+)(sm_\d+)[a-z]*", re.MULTILINE)
 FLAGS = re.compile(r"EF_CUDA_SM(\d+)")
 SECTION = re.compile(r"^\.text\.(\S+):$")
 LABEL = re.compile(r"^(\.L_x_\d+|\$\S+):$")

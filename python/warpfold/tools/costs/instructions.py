@@ -76,7 +76,7 @@ RESULTS = {
     "R2UR": "uniform",
     "LDC": "constant",
 }
-RESULTS |= dict.fromkeys(("LD", "TEX", "TLD", "TLD4", "TXQ", "SULD", "ATOM", "ATOMG"), "global_load")
+RESULTS |= dict.fromkeys(("LD", "TEX", "TLD", "TLD4", "TXQ", "SULD"), "global_load")
 RESULTS |= {"LDL": "next_word", "LDSM": "shared_wide"}  # local memory is mostly served by the L1
 RESULTS |= {opcode: kind for opcode, kind in CLASSES.items() if kind == "sfu"}
 # Lanes that are named take longer than those at a distance; 16 bytes a lane longer than 8.
@@ -84,6 +84,8 @@ SHARED_CAS = ("ATOMS.CAS", "ATOMS.CAST")  # an addition of a float swaps until n
 SLOWER = {"LDS.128": "shared_wide", "STS.128": "shared_wide", "SHFL.IDX": "shuffle_index"}
 COUNTS = {"POPC", "UPOPC"}  # active lanes, for the threshold
 ATOMICS = {"RED", "REDG", "ATOM", "ATOMG"}
+# Reductions of rows of shared memory to global memory.
+ROW_ATOMICS = {"UBLKRED": "bulk", "UTMAREDG": "tensor"}
 OTHER_MEMORY = {"LD", "ST", "LDSM", "LDGSTS", "TEX", "TLD", "SULD", "SUST"}
 NO_RESULT = ATOMICS | {
     "STS",

@@ -14,6 +14,7 @@ cannot be followed, so its ways have no costs.
 
 import argparse
 import json
+import re
 import sys
 from functools import partial
 from typing import Any
@@ -21,19 +22,24 @@ from typing import Any
 from ..base.errors import BadInput
 from ..base.files import read_text
 from ..base.parser import Parser
-from .cost import slots
+from .cost import Cost, slots
 from .disassembly import load_kernel
 from .instructions import INSTRUCTION_BYTES, SassError, UnknownFlow
 from .kernel_flow import KernelFlow, block_numbers
 from .kernel_ways import KernelWays
 from .liveness import Liveness
-from .markers import KINDS, addition, always_runs, marker_of
+from .markers import KINDS, always_runs, atomic, marker_of
 from .ncu import read_counts, read_executed, verdict
 from .refine import refined
+from .sides import issued
 
 
 SCHEMA = "warpfold.kernel-code/1"
 NOT_UNDERSTOOD = 3
+# Where the parameters of a launch begin in constant memory, from which number of an architecture on; and from which on
+# the sizes of grid and block are not at its begin.
+PARAMETERS_AT = [(100, 0x380), (90, 0x210), (70, 0x160), (50, 0x140)]
+NO_DIMENSIONS_FROM = 100
 
 
 def describe(args: argparse.Namespace) -> int:
@@ -58,7 +64,7 @@ def describe(args: argparse.Namespace) -> int:
             "block": block,
             "marker": marker_of(i),
             "predicated": not always_runs(i),
-            "add": addition(i, partial(live.is_read, n)),
+            "atomic": atomic(i, partial(live.is_read, n)),
         }
         for n, (i, block) in enumerate(zip(kernel.instructions, blocks))
     ]
@@ -97,9 +103,33 @@ def kinds_of(args: argparse.Namespace) -> set[str]:
     return set(kinds)
 
 
-def load_ways(args: argparse.Namespace) -> tuple[str, KernelWays]:
+def launch_memory(arch: str, data: dict[str, Any], what: str) -> dict[int, int]:
+    """Words of constant memory that a launch sets, by address: of {"launch": {"block": [x, y, z], "grid": [x, y, z],
+    "parameters": "hexadecimal digits"}}; nothing where that is not given, or not known of the architecture."""
+    launch = data.get("launch")
+    number = re.fullmatch(r"sm_(\d+)", arch)
+    if launch is None or number is None:
+        return {}
+    try:
+        parameters = bytes.fromhex(launch["parameters"])
+        dimensions = [*launch["block"], *launch["grid"]]
+        if len(dimensions) != 6 or not all(is_count(d) and 0 <= d < 1 << 32 for d in dimensions):
+            raise ValueError("six dimensions")
+    except (KeyError, TypeError, ValueError) as error:
+        raise SassError(f'{what}: "launch" needs block, grid and parameters: {error}') from error
+    start = next((start for first, start in PARAMETERS_AT if int(number.group(1)) >= first), None)
+    if start is None:
+        return {}
+    words = {start + at: int.from_bytes(parameters[at : at + 4], "little") for at in range(0, len(parameters) - 3, 4)}
+    if int(number.group(1)) < NO_DIMENSIONS_FROM:
+        words |= {4 * at: size for at, size in enumerate(dimensions)}
+    return words
+
+
+def load_ways(args: argparse.Namespace, data: dict[str, Any], what: str) -> tuple[str, KernelWays]:
     kernel = load_kernel(args.cubin, args.function, args.text)
-    return kernel.arch, KernelWays(kernel.instructions, kernel.tables, kinds_of(args))
+    memory = launch_memory(kernel.arch, data, what)
+    return kernel.arch, KernelWays(kernel.instructions, kernel.tables, kinds_of(args), memory)
 
 
 def passes_of(data: dict[str, Any], wanted: list[list[int]], what: str) -> list[int]:
@@ -110,16 +140,37 @@ def passes_of(data: dict[str, Any], wanted: list[list[int]], what: str) -> list[
     return passes
 
 
+def costs_by_code(kernel: KernelWays, wanted: list[list[int]], data: dict[str, Any], what: str) -> list[Cost | None]:
+    """Costs by the machine code alone. Those that are estimated have the bounds of their issue slots."""
+    thought = [kernel.cost(w) for w in wanted]
+    costs = thought
+    warps = data.get("warps")
+    if isinstance(warps, int):
+        passes = passes_of(data, wanted, what)
+        executed = issued(kernel, wanted, passes, warps)
+        if executed is not None:
+            costs = refined(kernel, wanted, passes, executed)
+    result: list[Cost | None] = []
+    for way, before, cost in zip(wanted, thought, costs):
+        if cost is not None and before is not None and cost.get("estimated"):
+            least, most = kernel.bounds(way) if before.get("estimated") else (slots(before), slots(before))
+            taken = slots(cost)
+            cost = cost | {"bounds": [min(least, taken), max(most, taken)]}
+        result.append(cost)
+    return result
+
+
 def ways(args: argparse.Namespace) -> int:
-    data = read_json(sys.stdin.read(), "standard input")
-    wanted = ways_of(data, "standard input")
-    _, kernel = load_ways(args)
+    what = "standard input"
+    data = read_json(sys.stdin.read(), what)
+    wanted = ways_of(data, what)
+    _, kernel = load_ways(args, data, what)
     if args.ncu:
-        passes = passes_of(data, wanted, "standard input")
+        passes = passes_of(data, wanted, what)
         executed = [count / args.every for count in read_executed(args.ncu, args.function)]
         costs = refined(kernel, wanted, passes, executed)
     else:
-        costs = [kernel.cost(w) for w in wanted]
+        costs = costs_by_code(kernel, wanted, data, what)
     json.dump({"costs": costs}, sys.stdout, separators=(",", ":"))
     print()
     return 0
@@ -141,7 +192,7 @@ def check(args: argparse.Namespace) -> int:
     counts = read_json(read_text(args.counts), args.counts)
     wanted = ways_of(counts, args.counts)
     passes = passes_of(counts, wanted, args.counts)
-    arch, kernel = load_ways(args)
+    arch, kernel = load_ways(args, counts, args.counts)
     measured_on, count = measured_launch(args)
     if measured_on not in ("sm_", arch):
         raise SassError(f"{args.ncu}: was measured on {measured_on}, and the code is for {arch}")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Costs of ways of a warp through any kernel, from one marker that it reported to the next.
 
-Between two markers a warp may have come by several ways. The longest counts, which in kernels that were compared with
-ncu's count of instructions is the one that is gone. A loop without a marker counts with one pass. Both are marked as
-estimates where it makes a difference.
+Between two markers a warp may have come by several ways. Those that the launch's parameters rule out are none. Of the
+others the longest counts, which in kernels that were compared with ncu's count of instructions is the one that is
+gone. A loop without a marker counts with one pass. Both are marked as estimates where it makes a difference.
 
 Ways are looked for level by level. First those without calls of subroutines that have no marker: slow paths of
 divisions and roots. Then all that a converged warp can go. Then those over `rare` edges of the flow. Where none of
@@ -12,9 +12,11 @@ them leads to the marker, the warp has left lanes waiting, or ended, and gone on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
+from .constants import Constants
 from .cost import Cost, Tally, counted, is_branch, stall_of
 from .graph import Exploration
 from .instructions import Instruction, SassError
@@ -56,6 +58,11 @@ def weight(instruction: Instruction, idle: bool = False) -> int:
     return total
 
 
+def slots_of(total: int) -> int:
+    """Issue slots of a sum."""
+    return total >> SHIFT["slots"]
+
+
 State = tuple[int, Stack, bool]  # node, call stack, changed sides?
 Best = tuple[int, bool, bool, State | None]  # sum, is it the only one?, by way of a loop?, state before
 # Nodes of the way to the last marker, and the steps before: the markers of a way may be hundreds.
@@ -87,9 +94,12 @@ class Search:
         """The longest way to each state, and whether others differ."""
         # Up to the state, without it; and by node and call stack with the marker there.
         self.best: dict[State, Best] = {}
+        self.least: dict[State, int] = {}  # slots of the shortest way to the state, without it
+        self.least_to: dict[int, int] = {}  # and to a node with its marker
         self.arrived: dict[int, dict[Stack, Best]] = {}
         for start in starts:
             self.best[start] = (0, True, False, None)
+            self.least[start] = 0
         kernel = self.kernel
         for state in reversed(self.graph.order):
             total, alone, loop, _ = self.best[state]
@@ -98,10 +108,14 @@ class Search:
             node = kernel.flow.nodes[number]
             if node.marker:
                 self._arrive(number, stack, (total + kernel.weights[number], alone and not changed, loop, state))
+                shortest = self.least[state] + slots_of(kernel.weights[number])
+                self.least_to[number] = min(shortest, self.least_to.get(number, shortest))
             total += kernel.idle_weights[number]
+            least = self.least[state] + slots_of(kernel.idle_weights[number])
             for to in self.graph.following[state]:
                 if (state, to) in self.graph.back:
                     continue
+                self.least[to] = min(least, self.least.get(to, least))
                 before = self.best.get(to)
                 if before is None:
                     self.best[to] = (total, alone, loop, state)
@@ -128,12 +142,23 @@ class Search:
 
 
 class KernelWays:
-    """Costs of ways through one kernel; an address of a marker, or ENTRY, names each step."""
+    """Costs of ways through one kernel; an address of a marker, or ENTRY, names each step. `memory` has the words of
+    constant memory that are known."""
 
     def __init__(
-        self, instructions: list[Instruction], tables: dict[int, list[int]] | None = None, kinds: set[str] | None = None
+        self,
+        instructions: list[Instruction],
+        tables: dict[int, list[int]] | None = None,
+        kinds: set[str] | None = None,
+        memory: Mapping[int, int] | None = None,
     ) -> None:
         self.flow = KernelFlow(instructions, tables, kinds)
+        # Of ways that a warp went although no parameter allows it.
+        self._unbound: Callable[[], KernelWays] | None = None
+        if memory:
+            self._unbound = cache(lambda: KernelWays(instructions, tables, kinds))
+            for number, to in Constants(self.flow, memory).dead:
+                self.flow.nodes[number].next.remove(to)
         self.weights = []  # of a node whose marker reports
         self.idle_weights = []  # of one whose marker does not
         for node in self.flow.nodes:
@@ -143,6 +168,7 @@ class KernelWays:
             self.idle_weights.append(ahead + weight(last, node.marker and not always_runs(last)))
         self.silent_loops = self._find_silent_loops()
         self._searches: dict[tuple[int | None, Stack, int], Search] = {}
+        self._bounds: dict[tuple[int, int], tuple[int, int]] = {}
         self._costs: dict[Stack, Cost | None] = {}
         self._places: dict[int, int] = {}
 
@@ -200,7 +226,7 @@ class KernelWays:
             to = self.place(address)
             found = self._step(at, to, found)
             if not found:
-                return None
+                return None if self._unbound is None else self._unbound().steps(way)
             at = to
         best = max(found.values(), key=lambda f: f[0])
         certain = all(f[1] and f[0] == best[0] for f in found.values())
@@ -210,6 +236,29 @@ class KernelWays:
             nodes, step = step
             steps.append(nodes)
         return steps[::-1], certain
+
+    def bounds(self, way: Sequence[int]) -> tuple[int, int]:
+        """The fewest and the most issue slots of a way that is gone: the shortest way for all lanes, and all that may
+        lie between two markers once. A loop without a marker counts with one pass in both."""
+        least = most = 0
+        for step in zip(way, way[1:]):
+            if step not in self._bounds:
+                self._bounds[step] = self._step_bounds(*step)
+            least += self._bounds[step][0]
+            most += self._bounds[step][1]
+        return least, most
+
+    def _step_bounds(self, start: int, end: int) -> tuple[int, int]:
+        at = None if start == ENTRY else self.place(start)
+        stack = () if at is None else self.flow.bottom(at)
+        to = self.place(end)
+        least = 0
+        for level in (NO_CALLS, CALLS, RARE, ASIDE):
+            found = self._search(at, stack, level).least_to.get(to)
+            if found is not None:
+                least = found
+                break
+        return least, sum(slots_of(self.weights[number]) for number in self.nodes_between(start, end))
 
     def nodes_between(self, start: int, end: int) -> set[int]:
         """All nodes that a warp may pass from one marker, or ENTRY, to the next, that of the next among them."""
