@@ -9,5 +9,3 @@ set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 # qemu finds a program only by its path.
 find_program(QEMU_AARCH64 qemu-aarch64 REQUIRED)
 set(CMAKE_CROSSCOMPILING_EMULATOR ${QEMU_AARCH64})
-# A CUDA toolkit here is the build machine's.
-set(WARPFOLD_RECORD OFF CACHE BOOL "")

@@ -32,20 +32,21 @@ int run_from(const record::RecordOptions& options,
 }
 
 int run_record(const record::RecordOptions& options) {
-  std::string missing;
-  const std::optional<record::RecordTools> tools = record::find_tools(missing);
-  if (!tools) {
-    complain(fmt::format(
-        "record: this build cannot record, {} is missing: it is built where there is a CUDA "
-        "toolkit with the Compute Sanitizer API and CUPTI",
-        missing));
-    return kBadInput;
+  const record::RecordTools tools = record::find_tools(say);
+  if (options.command.empty()) {
+    say(fmt::format("the recorder is in {}", tools.recorder.patches.parent_path().string()));
+    return kDone;
   }
-  const record::RecordOutcome outcome = record::record(options, *tools, say);
+  const record::RecordOutcome outcome = record::record(options, tools, say);
   if (outcome.interrupted != 0) {
     complain(fmt::format("record: interrupted; {} traces were finished before", outcome.traces));
     std::signal(outcome.interrupted, SIG_DFL);
     std::raise(outcome.interrupted);
+  }
+  if (outcome.stuck) {
+    complain(fmt::format("record: {} was ended; {} traces were finished before",
+                         options.command.front(), outcome.traces));
+    return kCheckFailed;
   }
   if (outcome.program_status != 0) {
     complain(fmt::format("record: {} ended with {}; {} traces were finished before",
@@ -56,7 +57,7 @@ int run_record(const record::RecordOptions& options) {
     complain(fmt::format(
         "record: {} did not load the recorder: it starts no CUDA, or a library is not found that "
         "ldd {} names",
-        options.command.front(), tools->record_library.string()));
+        options.command.front(), tools.recorder.record_library.string()));
     return kCheckFailed;
   }
   if (outcome.traces == 0) {
@@ -95,6 +96,12 @@ void add_record(CLI::App& app, Command& command) {
       ->type_name("N")
       ->check(CLI::Range(0U, 1000U))
       ->capture_default_str();
+  record_app
+      ->add_option("--patience", options->patience,
+                   "Seconds that the recorder waits for the GPU or the driver while nothing moves")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1U << 20U))
+      ->capture_default_str();
   record_app->add_flag(
       "!--no-profile", options->profile,
       "Do not run the program under ncu, which counts instructions, to settle the costs");
@@ -117,16 +124,21 @@ void add_record(CLI::App& app, Command& command) {
                                        "Make traces of what a program recorded with "
                                        "<warpfold/record.cuh>, and run none")
                           ->type_name("FILE...");
-  for (const char* other : {"--kernel", "--launch", "--every", "--time-runs", "--no-profile",
-                            "--keep-code", "program"}) {
+  auto prepare = std::make_shared<bool>(false);
+  CLI::Option* only = record_app->add_flag(
+      "--prepare", *prepare, "Only build the recorder, as the first use does, and run no program");
+  for (const char* other : {"--kernel", "--launch", "--every", "--time-runs", "--patience",
+                            "--no-profile", "--keep-code", "program"}) {
     from->excludes(record_app->get_option(other));
+    only->excludes(record_app->get_option(other));
   }
+  only->excludes(from);
   record_app->footer(
       "Example: the backward kernels of a training step\n"
       "  warpfold record --kernel backward --out traces -- python3 train.py\n"
       "  warpfold sim traces/*.wft --gpu h100");
-  record_app->callback([options, launch, files, &command] {
-    if (files->empty() && options->command.empty()) {
+  record_app->callback([options, launch, files, prepare, &command] {
+    if (files->empty() && options->command.empty() && !*prepare) {
       throw CLI::ValidationError("record",
                                  "there is neither a program to record, behind --, nor --from");
     }

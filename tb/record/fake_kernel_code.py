@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stands for the Python package in session_test.cpp, and of it for kernel-code: a kernel "adds" with one addition, and "passes" without. Counts of ncu
-that have the word "first" do not go together with any ways."""
+"""Stands for the Python package in session_test.cpp, and of it for kernel-code: kernels "adds" and "adds_too" with one
+addition, and "passes" without. Counts of ncu that have the word "first" do not go together with any ways."""
 
 import json
 import sys
@@ -11,8 +11,9 @@ FIELDS = ("alu", "integer", "sfu", "shared", "shared_wide", "global_load", "shuf
 
 
 def instruction(number, adds):
-    add = {"type": "f32", "words": 1, "reduces": True, "name": "REDG.E.ADD.F32"} if adds and number == 5 else None
-    return {"offset": 16 * number, "text": "", "block": 0, "marker": None, "predicated": False, "add": add}
+    atomic = {"kind": "red", "type": "f32", "words": 1, "adds_floats": True, "name": "REDG.E.ADD.F32"}
+    return {"offset": 16 * number, "text": "", "block": 0, "marker": None, "predicated": False,
+            "atomic": atomic if adds and number == 5 else None}
 
 
 def main():
@@ -22,7 +23,7 @@ def main():
     with open(sys.argv[sys.argv.index("--cubin") + 1], encoding="ascii") as file:
         assert file.read() == "cubin"
     if command == "describe":
-        json.dump({"arch": "sm_90", "instructions": [instruction(n, function == "adds") for n in range(10)]}, sys.stdout)
+        json.dump({"arch": "sm_90", "instructions": [instruction(n, function.startswith("adds")) for n in range(10)]}, sys.stdout)
         return 0
     if "--ncu" in sys.argv:
         with open(sys.argv[sys.argv.index("--ncu") + 1], encoding="ascii") as file:

@@ -10,7 +10,7 @@ namespace warpfold::record::test {
 namespace {
 
 using Kind = LogRecord::Kind;
-using InstructionRun = std::vector<InstructionNumber>;
+using InstructionRun = record::Run;
 using Way = std::vector<InstructionNumber>;
 
 constexpr LaunchShape kOneWarp{.ctas = 1, .warps_per_cta = 1, .every = 1};
@@ -71,7 +71,7 @@ TEST(LaunchTracker, AdditionsOfABlockAreOneEventWhateverIsBetween) {
   EXPECT_EQ(log[1].kind, Kind::kEvent);
   EXPECT_EQ(log[1].count, 0xffU);
   EXPECT_TRUE(log[1].uniform);
-  EXPECT_EQ(tracker.runs().at(log[1].index), (InstructionRun{5, 8}));
+  EXPECT_EQ(tracker.runs().at(log[1].index), (InstructionRun{.instructions = {5, 8}}));
   EXPECT_EQ(tracker.addresses()[log[1].addresses], 0x1000U);
   EXPECT_EQ(tracker.addresses()[log[1].addresses + 1], 0x2000U);
   // What comes behind the last of them is a way of its own.
@@ -90,7 +90,9 @@ TEST(LaunchTracker, AnotherBlockOrAnotherMaskEndsARun) {
                                                  .red(6, 0x3U, {0x200})
                                                  .red(8, 0x3U, {0x300})
                                                  .exit(12));
-  EXPECT_EQ(tracker.runs(), (std::vector<InstructionRun>{{4}, {6}, {8}}));
+  EXPECT_EQ(tracker.runs(),
+            (std::vector<InstructionRun>{
+                {.instructions = {4}}, {.instructions = {6}}, {.instructions = {8}}}));
 }
 
 TEST(LaunchTracker, AddressesOfARunOfBothKindsAreByLane) {
@@ -209,14 +211,52 @@ TEST(LaunchTracker, LanesMayEndEarly) {
   EXPECT_EQ(barriers, 1U);
 }
 
-TEST(LaunchTracker, OtherAtomicsAreCounted) {
+TEST(LaunchTracker, AtomicsWithoutAddressesAreCounted) {
   KernelCode code = straight_code(20);
-  code.instructions[5].atomic =
-      Atomic{.name = "ATOMG.E.CAS", .type = {}, .words = 1, .reduces = false};
+  make_atom(code, 5);
   const LaunchTracker tracker =
       follow(code, RingWords().enter().marker(Marker::kGlobal, 5, kAll).exit(9));
   EXPECT_EQ(tracker.other_atomics().at(5), 1U);
   EXPECT_TRUE(tracker.runs().empty());
+}
+
+TEST(LaunchTracker, AnAtomicWhoseResultIsUsedIsAnEventByItself) {
+  KernelCode code = straight_code(20);
+  make_red(code, 4);
+  make_atom(code, 5);
+  make_atom(code, 6);
+  make_red(code, 7);
+  const LaunchTracker tracker = follow(code, RingWords()
+                                                 .enter()
+                                                 .red(4, kAll, {0x1000})
+                                                 .red(5, kAll, {0x2000})
+                                                 .red(6, 0xfU, {0x3000})
+                                                 .red(7, kAll, {0x4000})
+                                                 .exit(9));
+  EXPECT_EQ(tracker.runs(), (std::vector<InstructionRun>{{.instructions = {4}},
+                                                         {.instructions = {5}},
+                                                         {.instructions = {6}},
+                                                         {.instructions = {7}}}));
+  EXPECT_TRUE(tracker.other_atomics().empty());
+  // Each ends a way.
+  const auto& log = tracker.warp(0, 0);
+  ASSERT_GE(log.size(), 4U);
+  EXPECT_EQ(way(tracker, 0), (Way{kEntry, 4}));
+  EXPECT_EQ(log[1].kind, Kind::kEvent);
+  EXPECT_EQ(way(tracker, 2), (Way{4, 5}));
+  EXPECT_EQ(log[3].kind, Kind::kEvent);
+}
+
+TEST(LaunchTracker, RowsOfDifferentLengthsAreDifferentRuns) {
+  KernelCode code = straight_code(20);
+  make_row(code, 5);
+  const LaunchTracker tracker =
+      follow(code, RingWords().enter().row(5, 1U, 0x1000, 8).row(5, 1U, 0x2000, 3).exit(9));
+  EXPECT_EQ(tracker.runs(), (std::vector<InstructionRun>{{.instructions = {5}, .row = 8},
+                                                         {.instructions = {5}, .row = 3}}));
+  const LogRecord& first = tracker.warp(0, 0).at(1);
+  EXPECT_EQ(first.kind, Kind::kEvent);
+  EXPECT_EQ(tracker.addresses()[first.addresses], 0x1000U);
 }
 
 TEST(LaunchTracker, WarpsOfASampleAreTheMiddleOnes) {

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -84,6 +85,7 @@ TEST(RingReader, EveryRecordComesOnceAndInOrder) {
     Connection connection;
     ASSERT_TRUE(connection.open());
     RingReader reader(connection, ring.data(), kCapacity, &tail);
+    reader.begin();
     std::mt19937 generator(7);
     const auto random = [&] { return static_cast<std::uint32_t>(generator()); };
     for (std::uint32_t i = 1; i <= 20000; ++i) {
@@ -125,7 +127,7 @@ TEST(RingReader, EveryRecordComesOnceAndInOrder) {
       written.insert(written.end(), record.begin(), record.end());
       at += length;
     }
-    EXPECT_TRUE(reader.finish(at));
+    EXPECT_TRUE(reader.end(at, std::chrono::seconds(20)));
   }
   listener.join();
   EXPECT_GT(at, 20 * kCapacity);
@@ -137,7 +139,8 @@ TEST(RingReader, SaysWhatIsMissingAtTheEnd) {
   volatile unsigned long long tail = 0;
   Connection nobody;
   RingReader reader(nobody, ring.data(), ring.size(), &tail);
-  EXPECT_FALSE(reader.finish(4));
+  reader.begin();
+  EXPECT_FALSE(reader.end(4, std::chrono::milliseconds(50)));
 }
 
 }  // namespace

@@ -24,15 +24,32 @@ inline KernelCode straight_code(std::size_t instructions) {
 inline void make_red(KernelCode& code, std::size_t at,
                      trace::ValueType type = trace::ValueType::kF32, std::uint32_t words = 1) {
   code.instructions[at].atomic =
-      Atomic{.name = "REDG.E.ADD", .type = type, .words = words, .reduces = true};
+      Atomic{.name = "REDG.E.ADD", .type = type, .words = words, .adds_floats = true};
+}
+
+// One whose result is used: by default a compare and swap.
+inline void make_atom(KernelCode& code, std::size_t at,
+                      trace::ValueType type = trace::ValueType::kU32) {
+  code.instructions[at].atomic =
+      Atomic{.name = "ATOMG.E.CAS", .kind = trace::SiteKind::kAtom, .type = type};
+}
+
+inline void make_row(KernelCode& code, std::size_t at,
+                     trace::ValueType type = trace::ValueType::kF32) {
+  code.instructions[at].atomic = Atomic{
+      .name = "UBLKRED.G.S.ADD", .kind = trace::SiteKind::kBulk, .type = type, .adds_floats = true};
 }
 
 class RingWords {
  public:
+  // Of the launch in that slot.
+  explicit RingWords(std::uint32_t slot = 0) : slot_(slot << kSlotShift) {}
+
   RingWords& marker(Marker marker, std::uint32_t at, std::uint32_t lanes, std::uint32_t cta = 0,
                     std::uint32_t warp = 0, std::uint32_t flags = 0) {
-    words_.insert(words_.end(), {static_cast<std::uint32_t>(marker) | warp << kWarpShift | flags,
-                                 at + 1, cta + 1, lanes});
+    words_.insert(words_.end(),
+                  {static_cast<std::uint32_t>(marker) | warp << kWarpShift | flags | slot_, at + 1,
+                   cta + 1, lanes});
     return *this;
   }
   RingWords& enter(std::uint32_t lanes = kAll, std::uint32_t cta = 0, std::uint32_t warp = 0) {
@@ -56,9 +73,20 @@ class RingWords {
                                        static_cast<std::uint32_t>(std::popcount(lanes))));
     return *this;
   }
+  // A row of so many units of 16 bytes.
+  RingWords& row(std::uint32_t at, std::uint32_t lanes, std::uint64_t address, std::uint32_t units,
+                 std::uint32_t cta = 0, std::uint32_t warp = 0) {
+    marker(Marker::kBulk, at, lanes, cta, warp, kAddresses | kUniform);
+    for (const std::uint64_t number : {address, std::uint64_t{units}}) {
+      words_.push_back(static_cast<std::uint32_t>(number));
+      words_.push_back(static_cast<std::uint32_t>((number | kAddressTag) >> 32U));
+    }
+    return *this;
+  }
   [[nodiscard]] const std::vector<std::uint32_t>& words() const { return words_; }
 
  private:
+  std::uint32_t slot_;
   std::vector<std::uint32_t> words_;
 };
 

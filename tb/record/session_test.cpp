@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole sessions with a program that plays the injected libraries: what becomes a trace, and what
 // is left where the program crashes, is interrupted, or the disk is full.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -30,9 +31,7 @@ class Session : public testing::Test {
     fs::create_directories(folder_ / "costs");
     fs::copy_file(WARPFOLD_FAKE_KERNEL_CODE, folder_ / "costs/__main__.py");
     std::ofstream(folder_ / "reductions.json") << R"({"costs": {}})";
-    tools_ = {.record_library = "",
-              .time_library = "",
-              .patches = "patches",
+    tools_ = {.recorder = {.record_library = "", .time_library = "", .patches = "patches"},
               .costs = folder_ / "costs",
               .reductions = folder_ / "reductions.json"};
     options_.out = folder_ / "out";
@@ -41,8 +40,8 @@ class Session : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  RecordOutcome run(const std::string& what) {
-    options_.command = {WARPFOLD_FAKE_PROGRAM, what};
+  RecordOutcome run(const std::string& what, const std::string& argument = "") {
+    options_.command = {WARPFOLD_FAKE_PROGRAM, what, argument};
     said_.clear();
     return record(options_, tools_, [this](const std::string& line) { said_ += line + "\n"; });
   }
@@ -86,6 +85,11 @@ TEST_F(Session, ALaunchBecomesATrace) {
   ASSERT_EQ(header.times.size(), 1U);
   EXPECT_EQ(header.times[0].runs, 2U);
   EXPECT_DOUBLE_EQ(header.times[0].median_ms, 0.002);
+  EXPECT_EQ(header.times[0].state, trace::TimeState::kCold);
+  EXPECT_EQ(header.costs_from, trace::CostSource::kCode);
+  // Per CTA 3 passes to a RED and the way to the end, and the REDs.
+  EXPECT_EQ(header.instructions.taken, header.instructions.most);
+  EXPECT_GT(header.instructions.taken, 6U);
   const trace::CtaTrace cta = reader.read_cta(1);
   trace::Record last;
   for (const trace::Record& record : cta.warps.at(0).records) {
@@ -100,9 +104,101 @@ TEST_F(Session, TheSoManiethLaunchIsMeant) {
   EXPECT_EQ(run("two").traces, 1U);
   EXPECT_EQ(files(), std::vector<std::string>{"adds-2.wft"});
   const trace::Reader second(folder_ / "out/adds-2.wft");
+  ASSERT_EQ(second.header().times.size(), 2U);
   EXPECT_DOUBLE_EQ(second.header().times[0].median_ms, 0.003);
+  EXPECT_EQ(second.header().times[0].state, trace::TimeState::kWarm);
+  EXPECT_DOUBLE_EQ(second.header().times[1].median_ms, 0.002);
+  EXPECT_EQ(second.header().times[1].state, trace::TimeState::kCold);
   options_.launch = 0;
   EXPECT_EQ(run("two").traces, 2U);
+}
+
+// A launch is known by its grid and block, so each of these is the first of its kind.
+TEST_F(Session, LaunchesOfOtherGridsDoNotTakeEachOthersTimes) {
+  options_.launch = 0;
+  EXPECT_EQ(run("other-grids").traces, 3U);
+  const auto times = [&](const char* file) {
+    return trace::Reader(folder_ / "out" / file).header().times;
+  };
+  ASSERT_EQ(times("adds-1.wft").size(), 2U);
+  EXPECT_DOUBLE_EQ(times("adds-1.wft")[0].median_ms, 0.002);
+  EXPECT_DOUBLE_EQ(times("adds-1.wft")[1].median_ms, 0.005);
+  ASSERT_EQ(times("adds-2.wft").size(), 1U);
+  EXPECT_DOUBLE_EQ(times("adds-2.wft")[0].median_ms, 0.007);
+  EXPECT_DOUBLE_EQ(times("adds-3.wft")[0].median_ms, 0.005);
+}
+
+TEST_F(Session, ProcessesAreKnownByWhenTheyBegan) {
+  EXPECT_EQ(run("children").traces, 2U);
+  EXPECT_EQ(files(), (std::vector<std::string>{"adds.2.wft", "adds.wft"}));
+  for (const std::string& file : files()) {
+    const trace::Reader reader(folder_ / "out" / file);
+    const std::uint32_t child = reader.header().grid[0] / 2;
+    ASSERT_EQ(reader.header().times.size(), 1U);
+    EXPECT_EQ(reader.header().times[0].runs, 2U);
+    EXPECT_DOUBLE_EQ(reader.header().times[0].median_ms, 0.001 * child);
+  }
+}
+
+TEST_F(Session, ARunThatDoesMoreGivesNoTime) {
+  options_.time_runs = 1;
+  EXPECT_EQ(run("more-at-first", folder_ / "seen").traces, 1U);
+  EXPECT_TRUE(said("adds.wft: no time: the runs differ: 2 launches of this grid and block, not 1"));
+  EXPECT_TRUE(trace::Reader(folder_ / "out/adds.wft").header().times.empty());
+  fs::remove(folder_ / "seen");
+  options_.time_runs = 3;
+  EXPECT_EQ(run("more-at-first", folder_ / "seen").traces, 1U);
+  const auto times = trace::Reader(folder_ / "out/adds.wft").header().times;
+  ASSERT_EQ(times.size(), 1U);
+  EXPECT_EQ(times[0].runs, 2U);
+}
+
+TEST_F(Session, EveryRunReadsTheSameStandardInput) {
+  const std::string input = (folder_ / "input").string();
+  std::ofstream(input) << "one\ntwo\n";
+  const int old = dup(STDIN_FILENO);
+  for (const bool piped : {false, true}) {
+    const int file = open(input.c_str(), O_RDONLY);
+    int ends[2] = {file, -1};
+    if (piped) {
+      ASSERT_EQ(pipe(ends), 0);
+      ASSERT_EQ(write(ends[1], "one\ntwo\n", 8), 8);
+      close(ends[1]);
+    }
+    dup2(ends[0], STDIN_FILENO);
+    options_.launch = 0;
+    EXPECT_EQ(run("reads").traces, 2U) << piped;
+    EXPECT_EQ(trace::Reader(folder_ / "out/adds-2.wft").header().times.size(), 2U);
+    close(ends[0]);
+    fs::remove_all(folder_ / "out");
+  }
+  dup2(old, STDIN_FILENO);
+  close(old);
+}
+
+TEST_F(Session, LaunchesAtOneTimeAreToldApart) {
+  EXPECT_EQ(run("mixed").traces, 2U);
+  EXPECT_EQ(files(), (std::vector<std::string>{"adds.wft", "adds_too.wft"}));
+  EXPECT_EQ(trace::Reader(folder_ / "out/adds.wft").event_count(), 6U);
+  EXPECT_EQ(trace::Reader(folder_ / "out/adds_too.wft").event_count(), 9U);
+}
+
+TEST_F(Session, WhatTheRecorderNotesIsSaidOnce) {
+  EXPECT_EQ(run("note").traces, 1U);
+  const std::size_t at = said_.find("adds: not recorded");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(said_.find("adds: not recorded", at + 1), std::string::npos);
+}
+
+TEST_F(Session, ARecorderThatWaitsInVainEndsTheProgram) {
+  options_.launch = 0;
+  const RecordOutcome outcome = run("stuck");
+  EXPECT_TRUE(outcome.stuck);
+  EXPECT_EQ(outcome.interrupted, 0);
+  EXPECT_TRUE(said("the recorder has waited 300 s for the GPU, to end adds: the program is ended"));
+  EXPECT_TRUE(said("adds, launch 2: no trace: the program ended while it ran"));
+  EXPECT_EQ(files(), std::vector<std::string>{"adds-1.wft"});
+  trace::Reader(folder_ / "out/adds-1.wft").verify();
 }
 
 TEST_F(Session, AKernelThatIsNamedAndAddsNothingIsTold) {
@@ -154,6 +250,7 @@ TEST_F(Session, AFullDiskLeavesNoPartOfATrace) {
   for (int i = 0; i < 20000; ++i) {
     options_.scene += static_cast<char>('!' + random() % 90);
   }
+  options_.time_runs = 0;  // with times it is written again
   ASSERT_EQ(run("whole").traces, 1U);
   const std::uintmax_t size = fs::file_size(folder_ / "out/adds.wft");
   fs::remove(folder_ / "out/adds.wft");
@@ -176,7 +273,8 @@ TEST_F(Session, AFullDiskLeavesNoPartOfATrace) {
   EXPECT_TRUE(files().empty());
 }
 
-// An ncu that appends to "asked" and writes `lines` of shell into the file of --log-file.
+// An ncu that appends to "asked" and writes what a shell makes of `lines` into the file of
+// --log-file.
 class SessionWithNcu : public Session {
  protected:
   void TearDown() override {
@@ -199,16 +297,50 @@ class SessionWithNcu : public Session {
   const std::string path_ = std::getenv("PATH");
 };
 
+// A line of a process's launch as ncu writes it.
+std::string counted(int process, int ctas, const std::string& value) {
+  return "echo '\"" + std::to_string(process) + "\",\"adds\",\"(32, 1, 1)\",\"(" +
+         std::to_string(ctas) + ", 1, 1)\",\"inst_executed\",\"" + value + "\"';";
+}
+const std::string kHeads =
+    "echo '\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Name\",\"Metric "
+    "Value\"';";
+
 TEST_F(SessionWithNcu, ATraceWhoseCountsDoNotFitKeepsNoOtherFromTheirs) {
-  ncu_writes("if [ $asked = 1 ]; then echo '\"first\"'; else echo '\"later\"'; fi");
+  ncu_writes(kHeads + counted(9, 2, "first") + counted(9, 2, "later"));
   EXPECT_EQ(run("two").traces, 2U);
-  EXPECT_EQ(asked(), 2U);
+  EXPECT_EQ(asked(), 1U);
   EXPECT_TRUE(
       said("adds-1.wft: costs stay as the machine code has them, unconfirmed: "
            "kernel-code: the counts do not go together with the ways"));
   EXPECT_TRUE(said("adds-2.wft: held to ncu's counts"));
-  EXPECT_FALSE(trace::Reader(folder_ / "out/adds-1.wft").header().provenance.contains("costs"));
-  EXPECT_TRUE(trace::Reader(folder_ / "out/adds-2.wft").header().provenance.contains("costs"));
+  const auto source = [&](const char* file) {
+    return trace::Reader(folder_ / "out" / file).header().costs_from;
+  };
+  EXPECT_EQ(source("adds-1.wft"), trace::CostSource::kCode);
+  EXPECT_EQ(source("adds-2.wft"), trace::CostSource::kCounts);
+}
+
+TEST_F(SessionWithNcu, CountsGoToTheProcessOfTheSameRank) {
+  ncu_writes(kHeads + counted(11, 4, "later") + counted(9, 2, "later"));
+  EXPECT_EQ(run("children").traces, 2U);
+  EXPECT_TRUE(said("adds-1.wft: held to ncu's counts"));
+  EXPECT_TRUE(said("adds-1.2.wft: held to ncu's counts"));
+}
+
+TEST_F(SessionWithNcu, ARunThatDiffersGivesNoCount) {
+  const auto refused = [&](const std::string& lines, const std::string& why) {
+    ncu_writes(kHeads + lines);
+    EXPECT_EQ(run("two").traces, 2U);
+    EXPECT_FALSE(said("held to")) << said_;
+    EXPECT_TRUE(said("unconfirmed: " + why)) << said_;
+  };
+  refused(counted(9, 2, "x"), "under ncu the kernel had 1 such launches, not 2");
+  refused(counted(9, 2, "x") + counted(8, 2, "x"),
+          "under ncu 2 processes launched what was recorded, not 1");
+  refused(counted(9, 3, "x") + counted(9, 3, "x"),
+          "under ncu the launch has another grid or block");
+  refused("echo '\"9\"';", "ncu's CSV has a line of 1 fields under 6 heads");
 }
 
 TEST_F(SessionWithNcu, OneThatMayNotCountIsAskedOnce) {

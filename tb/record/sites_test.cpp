@@ -116,8 +116,54 @@ TEST(Sites, AVectorIsAParameterForEachWord) {
   launch.event(0x3U, {{0x1000, 0x1040}});
   const Sites sites = launch.find();
   ASSERT_EQ(sites.sites[0].parameters.size(), 4U);
+  EXPECT_EQ(sites.sites[0].words, 4U);
   EXPECT_EQ(sites.sites[0].parameters[3].base, 0x100cU);
   EXPECT_EQ(sites.sites[0].parameters[3].stride_bytes, 0x40U);
+}
+
+// Nine gradients of a struct of twelve floats: the narrower instruction comes last, or is a site of
+// its own.
+TEST(Sites, VectorsOfOneWidthGoTogetherWithANarrowerOneAtTheEnd) {
+  for (const bool last : {true, false}) {
+    Launch launch(3);
+    const std::vector<std::uint64_t> offsets =
+        last ? std::vector<std::uint64_t>{0, 16, 32} : std::vector<std::uint64_t>{32, 0, 16};
+    for (std::size_t at = 0; at < 3; ++at) {
+      make_red(launch.code, at, trace::ValueType::kF32, offsets[at] == 32 ? 1 : 4);
+    }
+    for (const std::uint64_t i : {0U, 3U, 5U}) {
+      launch.event(kAll, {{0x1000 + 48 * i + offsets[0]},
+                          {0x1000 + 48 * i + offsets[1]},
+                          {0x1000 + 48 * i + offsets[2]}});
+    }
+    const Sites sites = launch.find();
+    ASSERT_EQ(sites.sites.size(), last ? 1U : 2U);
+    EXPECT_EQ(sites.sites.back().words, 4U);
+    EXPECT_EQ(sites.sites.back().parameters.size(), last ? 9U : 8U);
+    EXPECT_EQ(sites.sites.front().words, last ? 4U : 1U);
+  }
+}
+
+TEST(Sites, OfARowEachElementIsAPrimitive) {
+  KernelCode code = straight_code(8);
+  make_row(code, 2, trace::ValueType::kF64);
+  RingWords words;
+  words.enter().row(2, 1U, 0x1040, 20).row(2, 1U, 0x1000, 20).exit(5);
+  LaunchTracker tracker(code, kOneWarp);
+  tracker.add(words.words());
+  tracker.finish();
+  std::vector<LogRecord> events;
+  for (const LogRecord& record : tracker.warp(0, 0)) {
+    if (record.kind == LogRecord::Kind::kEvent) {
+      events.push_back(record);
+    }
+  }
+  const Sites sites = find_sites(code, tracker, events);
+  ASSERT_EQ(sites.sites.size(), 1U);
+  EXPECT_EQ(sites.sites[0].kind, trace::SiteKind::kBulk);
+  EXPECT_EQ(sites.sites[0].parameters.at(0).base, 0x1000U);
+  EXPECT_EQ(sites.sites[0].parameters.at(0).stride_bytes, 8U);
+  EXPECT_EQ(sites.sites[0].primitive_count, (0x40U + 320U) / 8U);
 }
 
 TEST(Sites, DoublesAreEightBytesApart) {

@@ -71,6 +71,63 @@ TEST_F(TraceBuilder, EachCtaIsAskedAboutAndWritten) {
   EXPECT_EQ(trace::Reader(path_).cta_count(), kCtas);
 }
 
+// A row of 20 units from the middle of a line on: 64 bytes, a whole line, and 128 of the next.
+TEST_F(TraceBuilder, ARowIsAnEventForEachLine) {
+  make_row(code_, 5);
+  LaunchTracker tracker(code_, launch_.shape(kCtas));
+  tracker.add(RingWords()
+                  .enter(kAll, kCtas / 2)
+                  .row(5, 1U, 0x1040, 20, kCtas / 2)
+                  .exit(9, kAll, kCtas / 2)
+                  .words());
+  tracker.finish();
+  const nlohmann::json costs = std::vector<nlohmann::json>(tracker.ways_gone().size());
+  const nlohmann::json reductions = nlohmann::json::object();
+  const BuiltTrace built = build_trace({.launch = launch_,
+                                        .code = code_,
+                                        .tracker = tracker,
+                                        .way_costs = costs,
+                                        .reductions = reductions,
+                                        .times = {},
+                                        .provenance = {},
+                                        .workload = "a workload",
+                                        .scene = ""},
+                                       launch_.shape(kCtas), path_);
+  EXPECT_EQ(built.events, 3U);
+  EXPECT_EQ(built.lane_additions, 80U);
+  const trace::Reader reader(path_);
+  const trace::WarpTrace warp = reader.read_cta(0).warps.at(0);
+  std::vector<std::uint32_t> masks, firsts;
+  for (const trace::Record& record : warp.records) {
+    if (record.kind == trace::RecordKind::kEvent) {
+      masks.push_back(record.mask);
+      firsts.push_back(warp.lane_primitives.at(record.lane_primitives));
+    }
+  }
+  EXPECT_EQ(masks, (std::vector<std::uint32_t>{0xffffU, ~0U, ~0U}));
+  EXPECT_EQ(firsts, (std::vector<std::uint32_t>{0, 16, 48}));
+}
+
+TEST_F(TraceBuilder, WhatALaunchHasThatIsNotSimulatedIsRemarked) {
+  launch_.cluster[0] = 2;
+  launch_.cluster[1] = launch_.cluster[2] = 1;
+  launch_.cooperative = launch_.in_graph = true;
+  launch_.allocations[0x1000] = 0x1000;
+  launch_.managed = {0x1000};
+  code_.instructions[7].atomic = Atomic{.name = "UTMAREDG",
+                                        .kind = trace::SiteKind::kBulk,
+                                        .adds_floats = true,
+                                        .is_reported = false};
+  build([] { return false; });
+  const auto remarks = trace::Reader(path_).header().remarks;
+  ASSERT_EQ(remarks.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    const std::string expected[] = {"clusters of 2x1x1", "cooperative", "by a graph",
+                                    "managed memory", "1 instructions add from shared memory"};
+    EXPECT_NE(remarks[i].find(expected[i]), std::string::npos) << remarks[i];
+  }
+}
+
 TEST_F(TraceBuilder, OneThatIsStoppedLeavesNoFile) {
   std::uint32_t asked = 0;
   EXPECT_THROW(build([&] { return ++asked == 3; }), trace::TraceError);

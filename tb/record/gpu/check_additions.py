@@ -18,7 +18,7 @@ import numpy as np
 import warpfold
 
 SHOWN = 5
-# By the type of a site: bytes of an element, and the offsets of the elements that a lane adds to.
+# By the type of a site that adds floats: bytes of an element, and the offsets of the elements that a lane adds to.
 ELEMENTS = {"f32": (4, (0,)), "f64": (8, (0,)), "f16x2": (2, (0, 2)), "bf16x2": (2, (0, 2))}
 
 
@@ -47,6 +47,8 @@ def additions(path):
         raise warpfold.Error(f"{path}: is no whole launch: {trace.header['sampling']}")
     for events in trace.chunks(256):
         for number, site in enumerate(trace.sites):
+            if site["type"] not in ELEMENTS:
+                continue
             element, offsets = ELEMENTS[site["type"]]
             of_site = events.site == number
             for parameter in range(len(site["parameters"])):

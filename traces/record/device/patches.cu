@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The callbacks that the injected library patches into a program's kernels, with NVIDIA's Compute
-// Sanitizer API. Each writes one record for the lanes that are active into the launch's ring
-// (protocol.hpp). User data is null in a launch that is not recorded.
+// Sanitizer API. Each writes one record for the lanes that are active into the ring (protocol.hpp).
+// User data is the launch's LaunchControl, null in a launch that is not recorded.
 #include <sanitizer_patching.h>
 
 #include "traces/record/protocol.hpp"
 
 namespace {
 
+using warpfold::record::LaunchControl;
 using warpfold::record::Marker;
 using warpfold::record::Ring;
 
@@ -15,6 +16,12 @@ __device__ std::uint32_t lane_id() {
   std::uint32_t lane = 0;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
   return lane;
+}
+
+__device__ std::uint64_t grid_id() {
+  std::uint64_t grid = 0;
+  asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
+  return grid;
 }
 
 __device__ std::uint32_t cta_index() {
@@ -62,16 +69,50 @@ __device__ unsigned long long reserve(Ring* ring, std::uint32_t words) {
   return at;
 }
 
-__device__ void emit(void* data, std::uint64_t pc, Marker marker, const void* pointer,
-                     std::uint32_t flags) {
-  Ring* ring = static_cast<Ring*>(data);
-  if (ring == nullptr) {
+// What a record has behind its head.
+enum class Payload { kNone, kAddress, kRow };
+
+// plain_record_words(), without a branch or a selection, for predicates are scarce.
+template <Payload kPayload>
+__device__ __forceinline__ std::uint32_t words_of(std::uint32_t first, std::uint32_t lanes) {
+  using warpfold::record::kHeadWords;
+  if constexpr (kPayload == Payload::kNone) {
+    return kHeadWords;
+  }
+  static_assert(warpfold::record::kAddresses == 1U << 10U &&
+                warpfold::record::kUniform == 1U << 9U);
+  const std::uint32_t some = first >> 10U & 1U;
+  const std::uint32_t uniform = first >> 9U & 1U;
+  if constexpr (kPayload == Payload::kRow) {
+    return kHeadWords + 4 * some;
+  }
+  return kHeadWords + (2 * (lanes - uniform * (lanes - 1U)) + 3U) / 4U * 4U * some;
+}
+
+// With kAddress `address` is each lane's. With kRow it is that of all, and `length` its number of
+// units.
+template <Payload kPayload>
+__device__ __forceinline__ void emit(void* data, std::uint64_t pc, Marker marker,
+                                     std::uint32_t flags, std::uint64_t address = 0,
+                                     std::uint32_t length = 0) {
+  const LaunchControl* launch = static_cast<const LaunchControl*>(data);
+  if (launch == nullptr) {
     return;
+  }
+  if (launch->grid != 0) {
+    const std::uint64_t grid = grid_id();
+    while (launch->grid != grid) {
+      launch = launch->next;
+      if (launch == nullptr) {
+        return;
+      }
+    }
   }
   const std::uint32_t cta = cta_index();
-  if (ring->every > 1 && cta % ring->every != ring->phase) {
+  if (launch->every > 1 && cta % launch->every != launch->phase) {
     return;
   }
+  Ring* ring = launch->ring;
   const std::uint32_t mask = __activemask();
   const std::uint32_t lane = lane_id();
   const std::uint32_t leader = __ffs(static_cast<int>(mask)) - 1;
@@ -79,38 +120,50 @@ __device__ void emit(void* data, std::uint64_t pc, Marker marker, const void* po
   const std::uint32_t number =
       marker == Marker::kEnter
           ? 0U
-          : (static_cast<std::uint32_t>(pc) - static_cast<std::uint32_t>(ring->pc)) /
+          : (static_cast<std::uint32_t>(pc) - static_cast<std::uint32_t>(launch->pc)) /
                 warpfold::record::kInstructionBytes;
-  const auto address = reinterpret_cast<std::uint64_t>(pointer);
   std::uint32_t first = static_cast<std::uint32_t>(marker) | flags |
+                        launch->slot << warpfold::record::kSlotShift |
                         (thread_index() / 32U) << warpfold::record::kWarpShift;
-  if (pointer != nullptr && number < ring->instructions && ring->additions[number] != 0) {
-    first |= warpfold::record::kAddresses;
-    const std::uint64_t leading = __shfl_sync(mask, address, leader);
-    if (__all_sync(mask, address == leading) != 0) {
-      first |= warpfold::record::kUniform;
+  if constexpr (kPayload != Payload::kNone) {
+    if (number < launch->instructions && launch->wanted[number] != 0) {
+      first |= warpfold::record::kAddresses;
+      const std::uint64_t leading = __shfl_sync(mask, address, leader);
+      if (kPayload == Payload::kRow || __all_sync(mask, address == leading) != 0) {
+        first |= warpfold::record::kUniform;
+      }
     }
   }
-  const std::uint32_t words = warpfold::record::plain_record_words(first, __popc(mask));
+  const std::uint32_t words = words_of<kPayload>(first, __popc(mask));
   unsigned long long at = 0;
   if (lane == leader) {
     at = reserve(ring, words);
   }
   at = __shfl_sync(mask, at, leader);
-  const unsigned long long wrap = ring->capacity - 1;
-  if ((first & warpfold::record::kAddresses) != 0) {
-    const bool uniform = (first & warpfold::record::kUniform) != 0;
-    if (!uniform || lane == leader) {
-      const std::uint32_t rank = uniform ? 0 : __popc(mask & ((1U << lane) - 1U));
-      const unsigned long long place = (at + warpfold::record::kHeadWords + 2 * rank) & wrap;
-      *reinterpret_cast<volatile unsigned long long*>(ring->words + place) =
-          address | warpfold::record::kAddressTag;
+  // The ring has less than 2^32 words.
+  const std::uint32_t place_of_head = static_cast<std::uint32_t>(at);
+  const std::uint32_t wrap = static_cast<std::uint32_t>(ring->capacity) - 1U;
+  const auto put = [&](std::uint32_t rank, std::uint64_t value) {
+    const std::uint32_t place = (place_of_head + warpfold::record::kHeadWords + 2 * rank) & wrap;
+    *reinterpret_cast<volatile unsigned long long*>(ring->words + place) =
+        value | warpfold::record::kAddressTag;
+  };
+  if constexpr (kPayload != Payload::kNone) {
+    if ((first & warpfold::record::kAddresses) != 0) {
+      const bool uniform = (first & warpfold::record::kUniform) != 0;
+      if (!uniform || lane == leader) {
+        put(uniform ? 0 : __popc(mask & ((1U << lane) - 1U)), address);
+      }
     }
   }
   if (lane == leader) {
-    asm volatile("st.volatile.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(ring->words + (at & wrap)),
-                 "r"(first), "r"(number + 1U), "r"(cta + 1U), "r"(mask)
-                 : "memory");
+    if constexpr (kPayload == Payload::kRow) {
+      put(1, length);
+    }
+    asm volatile(
+        "st.volatile.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(ring->words + (place_of_head & wrap)),
+        "r"(first), "r"(number + 1U), "r"(cta + 1U), "r"(mask)
+        : "memory");
   }
 }
 
@@ -119,23 +172,23 @@ __device__ void emit(void* data, std::uint64_t pc, Marker marker, const void* po
 #define WARPFOLD_CALLBACK extern "C" __device__ __noinline__ SanitizerPatchResult
 
 WARPFOLD_CALLBACK warpfold_enter(void* data, uint64_t pc) {
-  emit(data, pc, Marker::kEnter, nullptr, 0);
+  emit<Payload::kNone>(data, pc, Marker::kEnter, 0);
   return SANITIZER_PATCH_SUCCESS;
 }
 
 WARPFOLD_CALLBACK warpfold_exit(void* data, uint64_t pc) {
-  emit(data, pc, Marker::kExit, nullptr, 0);
+  emit<Payload::kNone>(data, pc, Marker::kExit, 0);
   return SANITIZER_PATCH_SUCCESS;
 }
 
 WARPFOLD_CALLBACK warpfold_global(void* data, uint64_t pc, void* pointer, uint32_t, uint32_t,
                                   const void*) {
-  emit(data, pc, Marker::kGlobal, pointer, 0);
+  emit<Payload::kAddress>(data, pc, Marker::kGlobal, 0, reinterpret_cast<std::uint64_t>(pointer));
   return SANITIZER_PATCH_SUCCESS;
 }
 
 WARPFOLD_CALLBACK warpfold_shared(void* data, uint64_t pc, void*, uint32_t, uint32_t, const void*) {
-  emit(data, pc, Marker::kShared, nullptr, 0);
+  emit<Payload::kNone>(data, pc, Marker::kShared, 0);
   return SANITIZER_PATCH_SUCCESS;
 }
 
@@ -147,16 +200,23 @@ WARPFOLD_CALLBACK warpfold_barrier(void* data, uint64_t pc, uint32_t index, uint
   const std::uint32_t part = (threads - all) & ~(threads - 1U) & 0x80000000U;
   const std::uint32_t other = (0U - index) & 0x80000000U;
   const std::uint32_t whole = ((part | other) >> 31U) ^ 1U;
-  emit(data, pc, Marker::kBarrier, nullptr, whole * warpfold::record::kWholeBarrier);
+  emit<Payload::kNone>(data, pc, Marker::kBarrier, whole * warpfold::record::kWholeBarrier);
   return SANITIZER_PATCH_SUCCESS;
 }
 
 WARPFOLD_CALLBACK warpfold_shuffle(void* data, uint64_t pc) {
-  emit(data, pc, Marker::kShuffle, nullptr, 0);
+  emit<Payload::kNone>(data, pc, Marker::kShuffle, 0);
   return SANITIZER_PATCH_SUCCESS;
 }
 
 WARPFOLD_CALLBACK warpfold_async(void* data, uint64_t pc, void*, uint32_t, uint32_t) {
-  emit(data, pc, Marker::kAsync, nullptr, 0);
+  emit<Payload::kNone>(data, pc, Marker::kAsync, 0);
   return SANITIZER_PATCH_SUCCESS;
 }
+
+#ifdef WARPFOLD_BULK
+WARPFOLD_CALLBACK warpfold_bulk(void* data, uint64_t pc, uint64_t to, uint32_t, uint32_t blocks) {
+  emit<Payload::kRow>(data, pc, Marker::kBulk, 0, to, blocks);
+  return SANITIZER_PATCH_SUCCESS;
+}
+#endif

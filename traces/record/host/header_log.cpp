@@ -193,10 +193,9 @@ class Places {
         name += fmt::format("[{}]", parameter);
       }
       numbers_[number] = static_cast<std::uint32_t>(code_.instructions.size());
-      code_.instructions.push_back(
-          {.block = site,
-           .atomic = Atomic{.name = {}, .type = type, .words = 1, .reduces = true},
-           .name = std::move(name)});
+      code_.instructions.push_back({.block = site,
+                                    .atomic = Atomic{.name = {}, .type = type, .adds_floats = true},
+                                    .name = std::move(name)});
     }
     for (const char* name : {"barrier", "end"}) {
       code_.instructions.push_back(

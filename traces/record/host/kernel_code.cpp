@@ -17,25 +17,36 @@ constexpr int kNotUnderstood = 3;
 // Those that the patches report (device/patches.cu).
 constexpr const char* kMarkerKinds = "global,shared,barrier,shuffle,async,exit";
 
-std::optional<trace::ValueType> value_type(const std::string& name) {
+// An atomic as kernel_code.py tells of it.
+Atomic atomic_of(const nlohmann::json& json) {
   static const std::map<std::string, trace::ValueType> kTypes = {
-      {"f32", trace::ValueType::kF32},
-      {"f16x2", trace::ValueType::kF16x2},
-      {"bf16x2", trace::ValueType::kBf16x2},
-      {"f64", trace::ValueType::kF64}};
-  const auto found = kTypes.find(name);
-  return found == kTypes.end() ? std::nullopt : std::optional(found->second);
+      {"f32", trace::ValueType::kF32},       {"f16x2", trace::ValueType::kF16x2},
+      {"bf16x2", trace::ValueType::kBf16x2}, {"f64", trace::ValueType::kF64},
+      {"u32", trace::ValueType::kU32},       {"u64", trace::ValueType::kU64}};
+  static const std::map<std::string, trace::SiteKind> kKinds = {{"red", trace::SiteKind::kRed},
+                                                                {"atom", trace::SiteKind::kAtom},
+                                                                {"bulk", trace::SiteKind::kBulk},
+                                                                {"tensor", trace::SiteKind::kBulk}};
+  const std::string kind = json.at("kind");
+  const auto found_kind = kKinds.find(kind);
+  const auto found_type = kTypes.find(json.at("type").get<std::string>());
+  if (found_kind == kKinds.end() || found_type == kTypes.end()) {
+    throw trace::TraceError("kernel_code.py: an atomic of no known kind or type");
+  }
+  return {.name = json.at("name"),
+          .kind = found_kind->second,
+          .type = found_type->second,
+          .words = json.at("words"),
+          .adds_floats = json.at("adds_floats"),
+          .is_reported = kind != "tensor"};
 }
 
 Instruction instruction_of(const nlohmann::json& json) {
   Instruction result;
   result.block = json.at("block");
   result.predicated = json.at("predicated");
-  if (const nlohmann::json& add = json.at("add"); !add.is_null()) {
-    result.atomic = Atomic{.name = add.at("name"),
-                           .type = value_type(add.at("type")),
-                           .words = add.value("words", 1U),
-                           .reduces = add.value("reduces", false)};
+  if (const nlohmann::json& atomic = json.at("atomic"); !atomic.is_null()) {
+    result.atomic = atomic_of(atomic);
   }
   return result;
 }
@@ -69,9 +80,15 @@ std::string KernelCode::place(InstructionNumber at) const {
   return name.empty() ? fmt::format("{:#x}", at * static_cast<int>(kInstructionBytes)) : name;
 }
 
-bool KernelCode::has_additions() const {
+bool KernelCode::adds_floats() const {
   return std::any_of(instructions.begin(), instructions.end(), [](const Instruction& i) {
-    return i.atomic.has_value() && i.atomic->is_addition();
+    return i.atomic.has_value() && i.atomic->adds_floats;
+  });
+}
+
+bool KernelCode::has_atomics() const {
+  return std::any_of(instructions.begin(), instructions.end(), [](const Instruction& i) {
+    return i.atomic.has_value() && i.atomic->is_reported;
   });
 }
 
@@ -105,6 +122,10 @@ KernelCode CodeReader::describe(const std::filesystem::path& cubin,
         throw trace::TraceError("kernel_code.py leaves out an instruction of " + function);
       }
       code.instructions.push_back(instruction_of(instruction));
+      if (auto& atomic = code.instructions.back().atomic;
+          atomic && atomic->kind == trace::SiteKind::kBulk) {
+        atomic->is_reported = atomic->is_reported && sees_rows_;
+      }
     }
     return code;
   } catch (const nlohmann::json::exception& error) {
@@ -115,7 +136,8 @@ KernelCode CodeReader::describe(const std::filesystem::path& cubin,
 nlohmann::json CodeReader::costs(const std::filesystem::path& cubin, const std::string& function,
                                  const WayPasses& ways,
                                  const std::vector<std::string>& more) const {
-  std::vector<std::string> words = {"--markers", kMarkerKinds};
+  std::vector<std::string> words = {"--markers",
+                                    std::string(kMarkerKinds) + (sees_rows_ ? ",bulk" : "")};
   words.insert(words.end(), more.begin(), more.end());
   const std::string output = run("ways", cubin, function, ways.to_json().dump(), words);
   try {

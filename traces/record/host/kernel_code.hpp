@@ -18,12 +18,14 @@ namespace warpfold::record {
 
 // An atomic on global memory.
 struct Atomic {
-  std::string name;                      // "REDG.E.ADD.F32.FTZ.RN.STRONG.GPU"
-  std::optional<trace::ValueType> type;  // of an addition that a trace can hold
-  std::uint32_t words = 1;               // elements a lane adds: 2 and 4 of vectors
-  bool reduces = false;                  // its result is not used
-  // Whether it becomes events.
-  [[nodiscard]] bool is_addition() const { return type.has_value() && reduces; }
+  std::string name;  // "REDG.E.ADD.F32.FTZ.RN.STRONG.GPU"
+  trace::SiteKind kind = trace::SiteKind::kRed;
+  trace::ValueType type = trace::ValueType::kF32;
+  std::uint32_t words = 1;  // elements a lane adds: 2 and 4 of vectors
+  bool adds_floats = false;
+  bool is_reported = true;  // to the patches; a reduction by a tensor map is not
+  // Whether it may be one event with others.
+  [[nodiscard]] bool joins() const { return kind == trace::SiteKind::kRed; }
 };
 
 struct Instruction {
@@ -37,7 +39,9 @@ struct KernelCode {
   std::string arch;  // "sm_90"
   std::string function;
   std::vector<Instruction> instructions;
-  [[nodiscard]] bool has_additions() const;
+  // Whether any atomic adds floats; whether there is any atomic that is reported.
+  [[nodiscard]] bool adds_floats() const;
+  [[nodiscard]] bool has_atomics() const;
   // What an instruction is called: by its byte offset where it has no name, "entry" for kEntry.
   [[nodiscard]] std::string place(InstructionNumber at) const;
 };
@@ -62,8 +66,9 @@ class UnknownCode : public trace::TraceError {
 class CodeReader {
  public:
   // `tools`: folder of the Python package; `scratch`: folder for files that may be thrown away.
-  CodeReader(std::filesystem::path tools, std::filesystem::path scratch)
-      : tools_(std::move(tools)), scratch_(std::move(scratch)) {}
+  // `sees_rows`: the recorder reports reductions of rows of shared memory.
+  CodeReader(std::filesystem::path tools, std::filesystem::path scratch, bool sees_rows)
+      : tools_(std::move(tools)), scratch_(std::move(scratch)), sees_rows_(sees_rows) {}
 
   [[nodiscard]] KernelCode describe(const std::filesystem::path& cubin,
                                     const std::string& function) const;
@@ -86,6 +91,7 @@ class CodeReader {
                                      const std::string& function, const WayPasses& ways,
                                      const std::vector<std::string>& more) const;
   std::filesystem::path tools_, scratch_;
+  bool sees_rows_;
 };
 
 }  // namespace warpfold::record

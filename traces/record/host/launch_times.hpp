@@ -9,20 +9,37 @@
 #include <vector>
 
 #include "traces/format/trace.hpp"
+#include "traces/record/host/launch_key.hpp"
+#include "traces/record/host/program.hpp"
 
 namespace warpfold::record {
 
 class LaunchTimes {
  public:
-  // A message of the timing library, of one process of one run. Throws trace::TraceError if it is
-  // not one.
-  void add(const std::string& message);
-  // The times of the so-manieth launch of a kernel, as a trace has them; none if it was not seen.
-  [[nodiscard]] std::vector<trace::VariantTime> of(const std::string& function,
-                                                   std::uint32_t ordinal) const;
+  void begin_run() { runs_.emplace_back(); }
+  // A process of the run at hand, and what it says later: a message of the timing library, of some
+  // of its launches. Throws trace::TraceError if it is not one.
+  void add_process(Peer peer, const ProcessAge& age);
+  void add(Peer peer, const std::string& message);
+  // The process says no more.
+  void end_process(Peer peer);
+
+  // The times of a launch as a trace has them: cold, of the first of its key in its process, and
+  // warm, of later ones. That of the launch itself comes first. None where no run is like the one
+  // that was recorded; `why` says what differs.
+  [[nodiscard]] std::vector<trace::VariantTime> of(const LaunchPlace& place,
+                                                   std::string& why) const;
 
  private:
-  std::map<std::pair<std::string, std::uint32_t>, std::vector<double>> milliseconds_;
+  using Milliseconds = double;
+  struct Launch {
+    std::uint64_t call = 0;   // number of the call of the driver that made it
+    std::uint64_t begin = 0;  // on the GPU
+    LaunchKey key = {};
+    Milliseconds took = 0;
+  };
+  std::vector<RunLaunches<Milliseconds>> runs_;
+  std::map<Peer, std::pair<ProcessAge, std::vector<Launch>>> open_;
   double clock_mhz_ = 0;
 };
 

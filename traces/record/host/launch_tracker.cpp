@@ -134,19 +134,30 @@ LaunchTracker::Group& LaunchTracker::group_of(Warp& warp, const Event& event) {
 // The group comes to a marker.
 void LaunchTracker::step(Warp& warp, Group& group, const Event& event) {
   const bool back = group.last != kEntry && event.at <= group.last;
-  if (!group.run.empty() && (back || block(event.at) != block(group.run.back()))) {
+  auto& run = group.run.instructions;
+  if (!run.empty() && (back || block(event.at) != block(run.back()))) {
     close_run(warp, group);
+  }
+  if ((event.first & kAddresses) != 0) {
+    const auto& atomic = code_.instructions[static_cast<std::size_t>(event.at)].atomic;
+    const bool joins = !atomic || atomic->joins();
+    if (!joins) {
+      close_run(warp, group);
+    }
+    group.way = ways_.extend(group.way, event.at);
+    group.last = event.at;
+    add_to_run(group, event);
+    if (!joins) {
+      close_run(warp, group);
+    }
+    return;
   }
   group.way = ways_.extend(group.way, event.at);
   group.last = event.at;
-  if ((event.first & kAddresses) != 0) {
-    add_to_run(group, event);
-    return;
-  }
   if (const auto& atomic = code_.instructions[static_cast<std::size_t>(event.at)].atomic; atomic) {
     ++other_atomics_[event.at];
   }
-  if (!group.run.empty()) {
+  if (!run.empty()) {
     group.behind.push_back(event.at);
   } else if (back || ways_gone_.size() >= kManyWays) {
     end_way(warp, group);
@@ -154,7 +165,7 @@ void LaunchTracker::step(Warp& warp, Group& group, const Event& event) {
 }
 
 void LaunchTracker::add_to_run(Group& group, const Event& event) {
-  group.run.push_back(event.at);
+  group.run.instructions.push_back(event.at);
   group.run_uniform.push_back((event.first & kUniform) != 0);
   group.run_way = group.way;
   group.behind.clear();
@@ -165,6 +176,9 @@ void LaunchTracker::add_to_run(Group& group, const Event& event) {
                                                           << 32U;
     group.run_addresses.push_back(word & ~kAddressTag);
   }
+  if (static_cast<Marker>(event.first & kMarkerBits) == Marker::kBulk) {
+    group.run.row = event.payload[2];
+  }
   const std::size_t operands = operand_words(event.first) * lanes;
   group.lacks_operands = group.lacks_operands || operands == 0;
   for (std::size_t i = count; i < count + operands; ++i) {
@@ -174,7 +188,7 @@ void LaunchTracker::add_to_run(Group& group, const Event& event) {
 
 // The additions at hand become an event, behind the way that led to them.
 void LaunchTracker::close_run(Warp& warp, Group& group) {
-  if (group.run.empty()) {
+  if (group.run.instructions.empty()) {
     return;
   }
   log_way(warp, group.run_way, group.parted);
@@ -204,11 +218,11 @@ void LaunchTracker::close_run(Warp& warp, Group& group) {
     }
     next += one ? 1 : lanes;
   }
-  group.way = ways_.start(group.run.back());
+  group.way = ways_.start(group.run.instructions.back());
   for (const InstructionNumber at : group.behind) {
     group.way = ways_.extend(group.way, at);
   }
-  group.run.clear();
+  group.run = {};
   group.run_addresses.clear();
   group.run_uniform.clear();
   group.run_operands.clear();

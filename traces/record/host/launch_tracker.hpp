@@ -9,10 +9,11 @@
 // A way ends where a warp adds, waits at a barrier or goes back in the code, so that a pass of a
 // loop is one way, whatever comes around it.
 //
-// Additions of one basic block by the same lanes are one event: a run of REDs of one mask, whatever
-// loads stand between them.
+// REDs of one basic block by the same lanes are one event: a run of one mask, whatever loads stand
+// between them. An atomic whose result is used is an event by itself, as is a reduction of a row.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -38,8 +39,13 @@ struct LaunchShape {
   [[nodiscard]] std::uint64_t cta(std::uint64_t place) const;
 };
 
-// Additions that are one event: the numbers of their instructions, in the order of issue.
-using Run = std::vector<InstructionNumber>;
+// Atomics that are one event: the numbers of their instructions, in the order of issue. Of a
+// reduction of a row its length in units of 16 bytes.
+struct Run {
+  std::vector<InstructionNumber> instructions;
+  std::uint32_t row = 0;
+  friend auto operator<=>(const Run&, const Run&) = default;
+};
 
 struct LogRecord {
   enum class Kind : std::uint8_t { kWay, kBarrier, kEvent };
@@ -76,7 +82,7 @@ class LaunchTracker {
   [[nodiscard]] const std::set<WayIndex>& ways_gone() const { return ways_gone_; }
   // Whether lanes went it by themselves that had parted nobody knows where.
   [[nodiscard]] bool parted(WayIndex way) const { return parted_ways_.contains(way); }
-  // Atomics that are no additions: instruction -> warp instructions.
+  // Atomics that came without addresses: instruction -> warp instructions.
   [[nodiscard]] const std::map<InstructionNumber, std::uint64_t>& other_atomics() const {
     return other_atomics_;
   }

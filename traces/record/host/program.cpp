@@ -24,6 +24,7 @@ namespace warpfold::record {
 namespace {
 
 constexpr int kLookMs = 50;  // between looks whether the program ended
+constexpr int kLastLooks = 20;
 constexpr std::size_t kReadBytes = std::size_t{1} << 20U;
 constexpr std::uint64_t kMostMessage = std::uint64_t{4} << 30U;
 
@@ -59,7 +60,8 @@ class Ending {
   std::chrono::steady_clock::time_point next_;
 };
 
-// While it lives, SIGINT and SIGTERM are noted and no more.
+// While it lives, SIGINT and SIGTERM are noted and no more, and a pipe without a reader is an error
+// of write().
 class NotedSignals {
  public:
   NotedSignals() {
@@ -68,10 +70,13 @@ class NotedSignals {
     action.sa_handler = stop;
     sigaction(SIGINT, &action, &interrupt_);
     sigaction(SIGTERM, &action, &terminate_);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, &pipe_);
   }
   ~NotedSignals() {
     sigaction(SIGINT, &interrupt_, nullptr);
     sigaction(SIGTERM, &terminate_, nullptr);
+    sigaction(SIGPIPE, &pipe_, nullptr);
   }
   NotedSignals(const NotedSignals&) = delete;
   NotedSignals& operator=(const NotedSignals&) = delete;
@@ -79,13 +84,19 @@ class NotedSignals {
  private:
   struct sigaction interrupt_ {};
   struct sigaction terminate_ {};
+  struct sigaction pipe_ {};
 };
 
-[[noreturn]] void become(const std::vector<std::string>& command, const std::string& library,
-                         const std::string& patches, const std::string& socket, int failure) {
+[[noreturn]] void become(const std::vector<std::string>& command, const Program::Setting& setting,
+                         const std::string& socket, int input, int failure) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  setenv("CUDA_INJECTION64_PATH", library.c_str(), 1);
-  setenv(kPatchesVariable, patches.c_str(), 1);
+  std::signal(SIGPIPE, SIG_DFL);
+  if (input >= 0) {
+    dup2(input, STDIN_FILENO);
+  }
+  setenv("CUDA_INJECTION64_PATH", setting.library.c_str(), 1);
+  setenv(kPatchesVariable, setting.patches.c_str(), 1);
+  setenv(kPatienceVariable, std::to_string(setting.patience).c_str(), 1);
   setenv(kSocketVariable, socket.c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& argument : command) {
@@ -98,16 +109,19 @@ class NotedSignals {
   _exit(sent == sizeof why ? 127 : 126);
 }
 
-// Starts the program; throws if it cannot be.
-pid_t start(const std::vector<std::string>& command, const std::string& library,
-            const std::string& patches, const std::string& socket) {
+// Starts the program; throws if it cannot be. Closes `input`.
+pid_t start(const std::vector<std::string>& command, const Program::Setting& setting,
+            const std::string& socket, int input) {
   int failure[2];
   if (pipe2(failure, O_CLOEXEC) != 0) {
     throw trace::TraceError(fmt::format("a pipe: {}", std::strerror(errno)));
   }
   const pid_t child = fork();
   if (child == 0) {
-    become(command, library, patches, socket, failure[1]);
+    become(command, setting, socket, input, failure[1]);
+  }
+  if (input >= 0) {
+    close(input);
   }
   close(failure[1]);
   int why = child < 0 ? errno : 0;
@@ -124,7 +138,9 @@ pid_t start(const std::vector<std::string>& command, const std::string& library,
 }  // namespace
 
 Program::Program(std::filesystem::path scratch, Handler handler)
-    : socket_path_(std::move(scratch) / "socket"), handler_(std::move(handler)) {
+    : socket_path_(std::move(scratch) / "socket"),
+      handler_(std::move(handler)),
+      input_(STDIN_FILENO) {
   sockaddr_un name{};
   const std::string path = socket_path_.string();
   if (path.size() >= sizeof name.sun_path) {
@@ -151,12 +167,10 @@ Program::~Program() {
   unlink(socket_path_.c_str());
 }
 
-ProgramResult Program::run(const std::vector<std::string>& command,
-                           const std::filesystem::path& library,
-                           const std::filesystem::path& patches) {
+ProgramResult Program::run(const std::vector<std::string>& command, const Setting& setting) {
   const NotedSignals signals;
-  heard_ = false;
-  const pid_t child = start(command, library.string(), patches.string(), socket_path_.string());
+  heard_ = ending_ = false;
+  const pid_t child = start(command, setting, socket_path_.string(), input_.begin());
   ProgramResult result;
   int status = 0;
   bool running = true;
@@ -164,10 +178,11 @@ ProgramResult Program::run(const std::vector<std::string>& command,
   try {
     // What it has said is heard to the end, and so are processes that it leaves behind, unless they
     // are to end.
-    while (running || (!peers_.empty() && stopped == 0)) {
+    while (running || (!peers_.empty() && stopped == 0 && !ending_)) {
       serve(kLookMs);
-      if (stopped != 0 && running) {
+      if ((stopped != 0 || ending_) && running) {
         result.interrupted = stopped;
+        result.ended = ending_;
         urge(child, ending.next_signal());
       }
       if (running && waitpid(child, &status, WNOHANG) == child) {
@@ -184,6 +199,17 @@ ProgramResult Program::run(const std::vector<std::string>& command,
       waitpid(child, &status, 0);
     }
     throw;
+  }
+  input_.end();
+  // Of those that were told to end the last word.
+  for (int look = 0; look < kLastLooks && !peers_.empty(); ++look) {
+    serve(kLookMs);
+  }
+  while (!peers_.empty()) {
+    const Peer peer = peers_.begin()->first;
+    close(peer);
+    peers_.erase(peer);
+    handler_.on_end(peer);
   }
   result.heard = heard_;
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -207,10 +233,14 @@ void Program::serve(int timeout_ms) {
   for (const auto& [peer, inbox] : peers_) {
     waiting.push_back({.fd = peer, .events = POLLIN, .revents = 0});
   }
+  const std::size_t peers = waiting.size();
+  waiting.resize(peers + InputTape::kDescriptors);
+  waiting.resize(peers + input_.wanted(&waiting[peers]));
   if (poll(waiting.data(), waiting.size(), timeout_ms) <= 0) {
     return;
   }
-  for (std::size_t i = 1; i < waiting.size(); ++i) {
+  input_.serve();
+  for (std::size_t i = 1; i < peers; ++i) {
     if (waiting[i].revents != 0) {
       read_from(waiting[i].fd);
     }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "traces/record/host/input_tape.hpp"
 #include "traces/record/protocol.hpp"
 
 namespace warpfold::record {
@@ -20,6 +21,7 @@ struct ProgramResult {
   int status = 0;       // as a shell has it: 128 + the signal that ended it
   int interrupted = 0;  // the signal that came to us, SIGINT or SIGTERM
   bool heard = false;   // a process of it has loaded the library
+  bool ended = false;   // by end()
 };
 
 class Program {
@@ -36,10 +38,22 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
+  // What a run is given beside the command. Variables that are empty are not set.
+  struct Setting {
+    std::filesystem::path library;  // that CUDA is to load into it
+    std::filesystem::path patches;  // for kPatchesVariable
+    std::uint32_t patience = 0;     // seconds, for kPatienceVariable
+  };
   // Until the program and all that it started have ended. `command` is looked up as a shell does.
-  // Throws trace::TraceError if it cannot be started. What the handler throws ends the program.
-  ProgramResult run(const std::vector<std::string>& command, const std::filesystem::path& library,
-                    const std::filesystem::path& patches);
+  // Every run has the same standard input. Throws trace::TraceError if it cannot be started. What
+  // the handler throws ends the program.
+  ProgramResult run(const std::vector<std::string>& command, const Setting& setting);
+
+  // The standard input of the runs, for a tool that is given it as a file.
+  [[nodiscard]] std::string input() const { return input_.so_far(); }
+
+  // For the handler: the program is to end, as if interrupted.
+  void end() { ending_ = true; }
 
   // Whether SIGINT or SIGTERM has come to a run: what is at hand is to end.
   static bool interrupted();
@@ -59,8 +73,10 @@ class Program {
 
   std::filesystem::path socket_path_;
   Handler handler_;
+  InputTape input_;
   int listener_ = -1;
-  bool heard_ = false;  // in this run
+  bool heard_ = false;   // in this run
+  bool ending_ = false;  // the same
   std::map<Peer, Inbox> peers_;
 };
 

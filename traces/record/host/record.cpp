@@ -4,7 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+#include <utility>
+
 #include "traces/format/trace.hpp"
+#include "traces/record/host/counts.hpp"
+#include "traces/record/host/launch_times.hpp"
 #include "traces/record/host/recording.hpp"
 #include "traces/record/host/scratch.hpp"
 
@@ -14,23 +19,74 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Once it is clear that ncu cannot count, it is not asked again.
-void refine_all(Recording& recording, const RecordOptions& options, const CodeReader& reader,
-                const fs::path& scratch, const Say& say) {
-  constexpr const char* kUnconfirmed = "costs stay as the machine code has them, unconfirmed";
-  for (RecordedTrace& trace : recording.traces) {
-    if (!trace.has_costs()) {
-      continue;
+constexpr const char* kUnconfirmed = "costs stay as the machine code has them, unconfirmed";
+
+// What is asked of ncu: all launches that were recorded, in one run.
+CountRequest request_for(const Recording& recording, const RecordOptions& options) {
+  CountRequest request;
+  for (const RecordedTrace& trace : recording.traces) {
+    if (trace.has_costs()) {
+      request.functions.insert(trace.function);
+      if (options.launch != 0) {
+        request.ordinals.insert(trace.of_name);
+      }
     }
+  }
+  return request;
+}
+
+void hold_all(Recording& recording, const RecordOptions& options, const CodeReader& reader,
+              const fs::path& scratch, const std::string& input, const Say& say) {
+  const CountRequest request = request_for(recording, options);
+  if (request.functions.empty()) {
+    return;
+  }
+  try {
+    const LaunchCounts counts = count_launches(request, options.command, scratch, input);
+    for (RecordedTrace& trace : recording.traces) {
+      if (!trace.has_costs()) {
+        continue;
+      }
+      try {
+        std::string why;
+        const std::string csv = counts.csv_of(recording.counted_place(trace, request), why);
+        if (csv.empty()) {
+          throw trace::TraceError(why);
+        }
+        hold_to(trace, csv, reader, scratch);
+        say(fmt::format("{}: held to ncu's counts: {} warp instructions", trace.path.string(),
+                        trace.warp_instructions()));
+      } catch (const trace::TraceError& error) {
+        say(fmt::format("{}: {}: {}", trace.path.string(), kUnconfirmed, error.what()));
+      }
+    }
+  } catch (const trace::TraceError& error) {
+    say(fmt::format("{}: {}", kUnconfirmed, error.what()));
+  }
+}
+
+// Times and costs go into the traces.
+void settle_all(const Recording& recording, const LaunchTimes& times, bool timed, const Say& say) {
+  for (const RecordedTrace& trace : recording.traces) {
     try {
-      refine(trace, options.command, reader, scratch);
-      say(fmt::format("{}: held to ncu's counts: {} warp instructions", trace.path.string(),
-                      trace.warp_instructions()));
-    } catch (const CannotCount& error) {
-      say(fmt::format("{}: {}", kUnconfirmed, error.what()));
-      return;
-    } catch (const trace::TraceError& error) {
-      say(fmt::format("{}: {}: {}", trace.path.string(), kUnconfirmed, error.what()));
+      std::string why = "the launch took no time";
+      std::vector<trace::VariantTime> found;
+      const LaunchPlace place = recording.place_of(trace);
+      std::map<std::string, std::string> provenance;
+      if (place.processes > 1) {
+        provenance["process"] = fmt::format("{} of {}", place.rank + 1, place.processes);
+      }
+      if (timed) {
+        found = times.of(place, why);
+        if (found.empty()) {
+          say(fmt::format("{}: no time: the runs differ: {}", trace.path.string(), why));
+        }
+      }
+      if (trace.counted || !found.empty() || !provenance.empty()) {
+        settle(trace, std::move(found), provenance);
+      }
+    } catch (const std::runtime_error& error) {
+      say(fmt::format("{}: {}", trace.path.string(), error.what()));
     }
   }
 }
@@ -50,22 +106,51 @@ RecordOutcome record(const RecordOptions& options, const RecordTools& tools,
   check_folder(options.out);
   const Scratch scratch;
   Recording recording(options, tools, scratch.path(), say);
+  LaunchTimes times;
+  bool timing = true;
+  Program* running = nullptr;
   Program program(scratch.path(), {.on_message =
                                        [&](Peer peer, Message kind, const std::string& bytes) {
-                                         recording.on_message(peer, kind, bytes);
+                                         if (!timing) {
+                                           recording.on_message(peer, kind, bytes);
+                                         } else if (kind == Message::kHello) {
+                                           times.add_process(peer,
+                                                             age_of(nlohmann::json::parse(bytes)));
+                                         } else if (kind == Message::kTimes) {
+                                           times.add(peer, bytes);
+                                         }
+                                         if (recording.is_stuck()) {
+                                           running->end();
+                                         }
                                        },
-                                   .on_end = [&](Peer peer) { recording.on_end(peer); }});
+                                   .on_end =
+                                       [&](Peer peer) {
+                                         if (timing) {
+                                           times.end_process(peer);
+                                         } else {
+                                           recording.on_end(peer);
+                                         }
+                                       }});
+  running = &program;
   ProgramResult result;
   for (std::uint32_t run = 0;
        run < options.time_runs && result.status == 0 && result.interrupted == 0; ++run) {
-    result = program.run(options.command, tools.time_library, {});
+    times.begin_run();
+    result = program.run(options.command,
+                         {.library = tools.recorder.time_library, .patches = {}, .patience = 0});
   }
   if (result.status == 0 && result.interrupted == 0) {
-    result = program.run(options.command, tools.record_library, tools.patches);
+    timing = false;
+    result = program.run(options.command, {.library = tools.recorder.record_library,
+                                           .patches = tools.recorder.patches,
+                                           .patience = options.patience});
   }
-  if (options.profile && result.interrupted == 0) {
-    refine_all(recording, options, CodeReader(tools.costs, scratch.path()), scratch.path(), say);
+  if (options.profile && result.interrupted == 0 && !result.ended) {
+    hold_all(recording, options,
+             CodeReader(tools.costs, scratch.path(), tools.recorder.reports_rows), scratch.path(),
+             program.input(), say);
   }
+  settle_all(recording, times, options.time_runs > 0, say);
   if (options.keep_code) {
     for (const RecordedTrace& trace : recording.traces) {
       keep_code(trace);
@@ -77,22 +162,20 @@ RecordOutcome record(const RecordOptions& options, const RecordTools& tools,
   return recording.outcome;
 }
 
-std::optional<RecordTools> find_tools(std::string& missing) {
+RecordTools find_tools(const std::function<void(const std::string&)>& say) {
   const fs::path program = fs::read_symlink("/proc/self/exe");
   // It lies alike in a build and in an installation.
   const fs::path root = program.parent_path().parent_path() / "lib/warpfold";
-  const RecordTools tools{.record_library = root / "libwarpfold_record.so",
-                          .time_library = root / "libwarpfold_time.so",
-                          .patches = root / "patches.fatbin",
-                          .costs = root / "python",
-                          .reductions = root / "reduction_costs.json"};
-  for (const fs::path& file : {tools.record_library, tools.time_library, tools.patches,
-                               tools.costs / "__main__.py", tools.reductions}) {
+  RecordTools tools{
+      .recorder = {}, .costs = root / "python", .reductions = root / "reduction_costs.json"};
+  for (const fs::path& file : {tools.costs / "__main__.py", tools.reductions, root / "recorder"}) {
     if (!fs::exists(file)) {
-      missing = file.string();
-      return std::nullopt;
+      throw trace::TraceError(file.string() + ": is missing");
     }
   }
+  const Scratch scratch;
+  tools.recorder = recorder_for(find_toolkit(scratch.path()), root / "recorder", cache_folder(),
+                                scratch.path(), say);
   return tools;
 }
 

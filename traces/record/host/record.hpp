@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "traces/record/host/recorder_build.hpp"
+
 namespace warpfold::record {
 
 struct RecordOptions {
@@ -17,22 +19,25 @@ struct RecordOptions {
   std::uint32_t launch = 1;     // of each kernel, the so-manieth launch; 0: all
   std::uint32_t every = 1;      // of each so many CTAs the middle one
   std::uint32_t time_runs = 3;  // runs before that only measure times
-  bool profile = true;          // hold the costs of each trace to the counts of a run under ncu
-  bool keep_code = false;       // leave each kernel's machine code and ways beside its trace
+  std::uint32_t patience = 300;  // seconds that the recorder waits for something that stands still
+  bool profile = true;           // hold the costs of each trace to the counts of a run under ncu
+  bool keep_code = false;        // leave each kernel's machine code and ways beside its trace
   std::filesystem::path out = ".";
   std::string workload;  // for the traces' headers; empty: the program's name
   std::string scene;
 };
 
-// Where the files are that recording needs: the injected libraries, the patches, and
-// the folder of the Python package.
+// What recording needs: the injected libraries and the patches, the folder of the Python package,
+// and the table of costs.
 struct RecordTools {
-  std::filesystem::path record_library, time_library, patches, costs, reductions;
+  Recorder recorder;
+  std::filesystem::path costs, reductions;
 };
 
-// Of this build or installation, by where the running program lies. None, and `missing` says what
-// is not there, if it cannot record.
-[[nodiscard]] std::optional<RecordTools> find_tools(std::string& missing);
+// Of this build or installation, by where the running program lies, and of the CUDA toolkit that is
+// there; `say` tells if the recorder is built first. Throws trace::TraceError that says what is
+// missing.
+[[nodiscard]] RecordTools find_tools(const std::function<void(const std::string&)>& say);
 
 // Makes a folder for traces where there is none. Throws trace::TraceError where it cannot be
 // written.
@@ -44,6 +49,7 @@ struct RecordOutcome {
   int program_status = 0;
   int interrupted = 0;  // SIGINT or SIGTERM, if it came
   bool loaded = false;  // the program has loaded the recorder
+  bool stuck = false;   // it was ended because the recorder waited in vain
 };
 
 // `say` gets one line for each thing that the user wants to know. Throws trace::TraceError where

@@ -3,8 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <fstream>
+#include <limits>
+#include <span>
+#include <string_view>
 
+#include "traces/format/container.hpp"
 #include "traces/format/name_match.hpp"
 #include "traces/format/whole_file.hpp"
 #include "traces/record/host/date.hpp"
@@ -27,6 +34,36 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+void take_dimensions(const nlohmann::json& json, std::uint32_t (&to)[3]) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    to[i] = whole_number<std::uint32_t>(json.at(i));
+  }
+}
+
+// A launch as the recorder tells of it, still without its ordinal.
+LaunchInfo described_launch(const nlohmann::json& json) {
+  LaunchInfo launch;
+  launch.function = json.at("function");
+  take_dimensions(json.at("grid"), launch.grid);
+  take_dimensions(json.at("block"), launch.block);
+  take_dimensions(json.at("cluster"), launch.cluster);
+  launch.in_graph = json.at("in_graph");
+  launch.cooperative = json.at("cooperative");
+  launch.registers = std::max(whole_number<std::uint32_t>(json.at("registers")), 1U);
+  launch.shared_bytes = whole_number<std::uint32_t>(json.at("static_shared")) +
+                        whole_number<std::uint32_t>(json.at("dynamic_shared"));
+  launch.gpu = json.at("gpu");
+  launch.driver = json.at("driver");
+  launch.cuda = json.at("cuda");
+  return launch;
+}
+
+LaunchKey key_of(const LaunchInfo& launch) {
+  return {.function = launch.function,
+          .grid = std::to_array(launch.grid),
+          .block = std::to_array(launch.block)};
+}
+
 }  // namespace
 
 Recording::Recording(const RecordOptions& options, const RecordTools& tools,
@@ -34,7 +71,7 @@ Recording::Recording(const RecordOptions& options, const RecordTools& tools,
     : options_(options),
       scratch_(scratch),
       say_(say),
-      reader_(tools.costs, scratch),
+      reader_(tools.costs, scratch, tools.recorder.reports_rows),
       wanted_(options.kernel.empty() ? ".*" : options.kernel) {
   std::ifstream file(tools.reductions);
   const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
@@ -44,10 +81,19 @@ Recording::Recording(const RecordOptions& options, const RecordTools& tools,
   reductions_ = json.value("costs", nlohmann::json::object());
 }
 
+Process& Recording::process_of(Peer peer) {
+  const auto [found, is_new] = processes_.try_emplace(peer);
+  if (is_new) {
+    found->second.place = run_.add_process({});
+  }
+  return found->second;
+}
+
 void Recording::on_message(Peer peer, Message kind, const std::string& bytes) {
-  Process& process = processes_[peer];
+  Process& process = process_of(peer);
   switch (kind) {
     case Message::kHello:
+      on_hello(peer, nlohmann::json::parse(bytes));
       break;
     case Message::kModule:
       keep_cubin(process, bytes);
@@ -55,32 +101,51 @@ void Recording::on_message(Peer peer, Message kind, const std::string& bytes) {
     case Message::kLaunch:
       on_launch(peer, nlohmann::json::parse(bytes));
       break;
+    case Message::kSeen: {
+      LaunchInfo launch = described_launch(nlohmann::json::parse(bytes));
+      ++process.by_name[launch.function];
+      count(process, key_of(launch));
+      break;
+    }
+    case Message::kAllocations:
+      on_allocations(process, nlohmann::json::parse(bytes));
+      break;
     case Message::kRecords:
-      if (process.tracker) {
-        try {
-          process.tracker->add({reinterpret_cast<const std::uint32_t*>(bytes.data()),
-                                bytes.size() / sizeof(std::uint32_t)});
-        } catch (const trace::TraceError& error) {
-          fail(*process.launch, error.what());
-          process.tracker.reset();
-        }
-      }
+      on_records(process, bytes);
       break;
     case Message::kLaunchEnd:
-      on_launch_end(process, nlohmann::json::parse(bytes).value("error", ""));
+      on_launch_end(process, nlohmann::json::parse(bytes));
       break;
     case Message::kTimes:
-      times.add(bytes);
       break;
+    case Message::kNote:
+      if (const std::string text = nlohmann::json::parse(bytes).at("text");
+          noted_.insert(text).second) {
+        say_(text);
+      }
+      break;
+    case Message::kStuck: {
+      const nlohmann::json json = nlohmann::json::parse(bytes);
+      say_(fmt::format("the recorder has waited {} s for {}: the program is ended",
+                       json.at("seconds").get<std::uint64_t>(),
+                       json.at("what").get<std::string>()));
+      outcome.stuck = true;
+      break;
+    }
   }
 }
 
 void Recording::on_end(Peer peer) {
-  Process& process = processes_[peer];
-  if (process.tracker) {
-    fail(*process.launch, "the program ended while it ran");
+  for (const auto& [slot, launch] : process_of(peer).active) {
+    if (launch.tracker) {
+      fail(launch.info, "the program ended while it ran");
+    }
   }
   processes_.erase(peer);
+}
+
+void Recording::on_hello(Peer peer, const nlohmann::json& json) {
+  run_.process(process_of(peer).place).age = age_of(json);
 }
 
 void Recording::keep_cubin(Process& process, const std::string& bytes) {
@@ -89,74 +154,134 @@ void Recording::keep_cubin(Process& process, const std::string& bytes) {
     throw trace::TraceError("the recorded program sends a module without a number");
   }
   bytes.copy(reinterpret_cast<char*>(&number), sizeof number);
-  const fs::path path = scratch_ / fmt::format("module-{}.cubin", ++cubins_);
-  trace::write_whole(path, bytes.substr(sizeof number));
-  process.cubins[number] = path;
+  const std::string_view cubin = std::string_view(bytes).substr(sizeof number);
+  const std::string hash =
+      fmt::format("{:016x}-{}",
+                  trace::container::xxh64(
+                      {reinterpret_cast<const std::uint8_t*>(cubin.data()), cubin.size()}, 0),
+                  cubin.size());
+  const auto [found, is_new] = cubins_.try_emplace(hash, scratch_ / (hash + ".cubin"));
+  if (is_new) {
+    trace::write_whole(found->second, cubin);
+  }
+  process.cubins[number] = found->second;
 }
 
-// The code of a kernel with additions; null, having said why, for others.
-const KernelCode* Recording::wanted_code(Process& process, const std::string& function,
-                                         std::uint64_t module) {
-  const fs::path& cubin = process.cubins[module];
+// The launches of that key in the process, this one not among them.
+std::size_t Recording::count(Process& process, const LaunchKey& key) {
+  auto& launches = run_.process(process.place).launches[key];
+  launches.emplace_back();
+  return launches.size() - 1;
+}
+
+// The code of a kernel that is recorded; null, having said why where the user has named it, for
+// others.
+const KernelCode* Recording::wanted_code(const fs::path& cubin, const std::string& function) {
   auto [found, is_new] = code_.try_emplace({cubin, function});
+  const bool named = !options_.kernel.empty();
   if (is_new) {
     try {
       found->second = reader_.describe(cubin, function);
     } catch (const trace::TraceError& error) {
       say_(fmt::format("{}: not recorded: {}", demangled(function), error.what()));
-      if (!options_.kernel.empty()) {
-        ++outcome.failed;
-      }
+      outcome.failed += named ? 1U : 0U;
     }
-    if (found->second && !found->second->has_additions() && !options_.kernel.empty()) {
-      say_(
-          fmt::format("{}: not recorded: it adds no floats to global memory by atomics whose "
-                      "result is not used",
-                      demangled(function)));
+    if (found->second && !found->second->has_atomics() && named) {
+      say_(fmt::format("{}: not recorded: it has no atomics on global memory that can be seen",
+                       demangled(function)));
     }
   }
-  process.cubin = cubin;
-  return found->second && found->second->has_additions() ? &*found->second : nullptr;
+  const bool wanted =
+      found->second && found->second->has_atomics() && (named || found->second->adds_floats());
+  return wanted ? &*found->second : nullptr;
+}
+
+// Sets `code` where the answer is kYes.
+LaunchAnswer::Verdict Recording::verdict(Process& process, const nlohmann::json& json,
+                                         LaunchInfo& launch, const KernelCode*& code) {
+  if (!trace::is_found_in(launch.function, wanted_) &&
+      !trace::is_found_in(demangled(launch.function), wanted_)) {
+    return LaunchAnswer::kNever;
+  }
+  const fs::path& cubin = process.cubins[whole_number<std::uint64_t>(json.at("module"))];
+  const KernelCode* found = wanted_code(cubin, launch.function);
+  if (found == nullptr) {
+    return LaunchAnswer::kNever;
+  }
+  launch.ordinal = ++process.launches[{cubin, launch.function}];
+  const std::uint32_t of_name = ++process.by_name[launch.function];
+  const std::size_t of_key = count(process, key_of(launch));
+  if (options_.launch != 0 && launch.ordinal != options_.launch) {
+    return launch.ordinal > options_.launch ? LaunchAnswer::kNoMore : LaunchAnswer::kNo;
+  }
+  code = found;
+  const auto slot = whole_number<std::uint32_t>(json.at("slot"));
+  ActiveLaunch& active = process.active[slot];
+  active = {.info = launch,
+            .of_key = of_key,
+            .of_name = of_name,
+            .code = code,
+            .cubin = cubin,
+            .tracker = {}};
+  active.tracker = std::make_unique<LaunchTracker>(*code, active.info.shape(options_.every));
+  return LaunchAnswer::kYes;
 }
 
 void Recording::on_launch(Peer peer, const nlohmann::json& json) {
-  Process& process = processes_[peer];
-  LaunchInfo launch;
-  launch.function = json.at("function");
-  launch.ordinal = ++process.launches[launch.function];
-  for (std::size_t i = 0; i < 3; ++i) {
-    launch.grid[i] = whole_number<std::uint32_t>(json.at("grid").at(i));
-    launch.block[i] = whole_number<std::uint32_t>(json.at("block").at(i));
-  }
-  launch.registers = std::max(whole_number<std::uint32_t>(json.at("registers")), 1U);
-  launch.shared_bytes = whole_number<std::uint32_t>(json.at("static_shared")) +
-                        whole_number<std::uint32_t>(json.at("dynamic_shared"));
-  launch.gpu = json.at("gpu");
-  launch.driver = json.at("driver");
-  launch.cuda = json.at("cuda");
-  for (const nlohmann::json& allocation : json.at("allocations")) {
-    launch.allocations[whole_number<std::uint64_t>(allocation.at(0))] =
-        whole_number<std::uint64_t>(allocation.at(1));
-  }
-  const bool chosen = (options_.launch == 0 || launch.ordinal == options_.launch) &&
-                      (trace::is_found_in(launch.function, wanted_) ||
-                       trace::is_found_in(demangled(launch.function), wanted_));
-  process.code = chosen ? wanted_code(process, launch.function, json.at("module")) : nullptr;
-  std::string additions;
-  if (process.code != nullptr) {
-    for (const Instruction& instruction : process.code->instructions) {
-      additions.push_back(instruction.atomic && instruction.atomic->is_addition() ? 1 : 0);
+  LaunchInfo launch = described_launch(json);
+  const KernelCode* code = nullptr;
+  const LaunchAnswer::Verdict answer = verdict(process_of(peer), json, launch, code);
+  std::string wanted;
+  if (code != nullptr) {
+    for (const Instruction& instruction : code->instructions) {
+      wanted.push_back(instruction.atomic ? 1 : 0);
     }
-    const LaunchShape shape = launch.shape(options_.every);
-    process.tracker = std::make_unique<LaunchTracker>(*process.code, shape);
-    process.launch = std::move(launch);
   }
-  const LaunchAnswer answer{.record = process.code != nullptr ? 1U : 0U,
-                            .every = options_.every,
-                            .instructions = additions.size()};
-  Program::send(peer, &answer, sizeof answer);
-  if (process.code != nullptr) {
-    Program::send(peer, additions.data(), additions.size());
+  const LaunchAnswer message{
+      .record = answer, .every = options_.every, .instructions = wanted.size()};
+  Program::send(peer, &message, sizeof message);
+  Program::send(peer, wanted.data(), wanted.size());
+}
+
+void Recording::on_allocations(Process& process, const nlohmann::json& json) {
+  const auto found = process.active.find(whole_number<std::uint32_t>(json.at("slot")));
+  if (found == process.active.end()) {
+    return;
+  }
+  LaunchInfo& launch = found->second.info;
+  for (const nlohmann::json& allocation : json.at("allocations")) {
+    const auto address = whole_number<std::uint64_t>(allocation.at(0));
+    launch.allocations[address] = whole_number<std::uint64_t>(allocation.at(1));
+    if (allocation.at(2).get<bool>()) {
+      launch.managed.insert(address);
+    }
+  }
+}
+
+// Records of several launches may come mixed; what stands together goes to its tracker together.
+void Recording::on_records(Process& process, const std::string& bytes) {
+  std::span<const std::uint32_t> words{reinterpret_cast<const std::uint32_t*>(bytes.data()),
+                                       bytes.size() / sizeof(std::uint32_t)};
+  while (!words.empty()) {
+    const std::uint32_t slot = words[0] >> kSlotShift;
+    std::size_t length = 0;
+    while (length + kHeadWords <= words.size() && words[length] >> kSlotShift == slot) {
+      length +=
+          record_words(words[length], static_cast<std::uint32_t>(std::popcount(words[length + 3])));
+    }
+    const auto found = process.active.find(slot);
+    if (length == 0 || length > words.size() || found == process.active.end()) {
+      throw trace::TraceError("the recorded program sends records of no launch");
+    }
+    if (ActiveLaunch& launch = found->second; launch.tracker) {
+      try {
+        launch.tracker->add(words.first(length));
+      } catch (const trace::TraceError& error) {
+        fail(launch.info, error.what());
+        launch.tracker.reset();
+      }
+    }
+    words = words.subspan(length);
   }
 }
 
@@ -165,24 +290,35 @@ void Recording::fail(const LaunchInfo& launch, const std::string& why) {
   say_(fmt::format("{}, launch {}: no trace: {}", demangled(launch.function), launch.ordinal, why));
 }
 
-void Recording::on_launch_end(Process& process, const std::string& error) {
-  if (!process.launch) {
+void Recording::on_launch_end(Process& process, const nlohmann::json& json) {
+  const std::string error = json.value("error", "");
+  const auto found = process.active.find(whole_number<std::uint32_t>(json.at("slot")));
+  if (found == process.active.end()) {
     if (!error.empty()) {
       throw trace::TraceError("the recorder cannot start in the program: " + error);
     }
     return;
   }
-  if (process.tracker && !error.empty()) {
-    fail(*process.launch, error);
-  } else if (process.tracker) {
+  ActiveLaunch launch = std::move(found->second);
+  process.active.erase(found);
+  if (launch.tracker && !error.empty()) {
+    fail(launch.info, error);
+  } else if (launch.tracker) {
     try {
-      finish(process);
+      finish(process, launch);
     } catch (const trace::TraceError& failure) {
-      fail(*process.launch, failure.what());
+      fail(launch.info, failure.what());
     }
   }
-  process.tracker.reset();
-  process.launch.reset();
+}
+
+LaunchPlace Recording::place_of(const RecordedTrace& trace) const {
+  const auto& process = run_.process(trace.process);
+  return {.key = trace.key,
+          .processes = run_.processes(),
+          .rank = run_.rank(trace.process),
+          .number = trace.of_key,
+          .of = process.launches.at(trace.key).size()};
 }
 
 fs::path Recording::path_of(const LaunchInfo& launch) {
@@ -196,27 +332,55 @@ fs::path Recording::path_of(const LaunchInfo& launch) {
   return path;
 }
 
+CountPlace Recording::counted_place(const RecordedTrace& trace, const CountRequest& request) const {
+  // Launches of a kernel in a process that are counted, up to one of an ordinal.
+  const auto counted = [&](std::size_t process, const std::string& function,
+                           std::size_t ordinal) -> std::size_t {
+    std::size_t made = 0;
+    for (const auto& [key, launches] : run_.process(process).launches) {
+      made += key.function == function ? launches.size() : 0;
+    }
+    const std::size_t most = std::min(made, ordinal);
+    return request.ordinals.empty() ? most
+                                    : static_cast<std::size_t>(std::count_if(
+                                          request.ordinals.begin(), request.ordinals.end(),
+                                          [&](std::uint32_t one) { return one <= most; }));
+  };
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  CountPlace place{.key = trace.key,
+                   .number = counted(trace.process, trace.function, trace.of_name) - 1,
+                   .of = counted(trace.process, trace.function, kAll)};
+  for (std::size_t process = 0; process < run_.processes(); ++process) {
+    const bool any =
+        std::any_of(request.functions.begin(), request.functions.end(),
+                    [&](const std::string& f) { return counted(process, f, kAll) > 0; });
+    place.processes += any ? 1U : 0U;
+    place.rank += any && run_.rank(process) < run_.rank(trace.process) ? 1U : 0U;
+  }
+  return place;
+}
+
 // Of ways; nothing for each where the kernel's code is not understood.
-nlohmann::json Recording::costs_of(const Process& process, const WayPasses& ways) const {
+nlohmann::json Recording::costs_of(const ActiveLaunch& launch, const WayPasses& ways) const {
   try {
-    nlohmann::json costs = reader_.ways(process.cubin, process.launch->function, ways);
+    nlohmann::json costs = reader_.ways(launch.cubin, launch.info.function, ways);
     std::size_t at = 0;
-    for (const WayIndex way : process.tracker->ways_gone()) {
-      if (nlohmann::json& cost = costs[at++]; process.tracker->parted(way) && !cost.is_null()) {
+    for (const WayIndex way : launch.tracker->ways_gone()) {
+      if (nlohmann::json& cost = costs[at++]; launch.tracker->parted(way) && !cost.is_null()) {
         cost["estimated"] = true;
       }
     }
     return costs;
   } catch (const UnknownCode& error) {
     say_(fmt::format("{}: recorded without the work between its additions: {}",
-                     demangled(process.launch->function), error.what()));
+                     demangled(launch.info.function), error.what()));
     return std::vector<nlohmann::json>(ways.ways.size());
   }
 }
 
-WayPasses Recording::passes_of(const Process& process) const {
-  const LaunchTracker& tracker = *process.tracker;
-  const LaunchShape shape = process.launch->shape(options_.every);
+WayPasses Recording::passes_of(const ActiveLaunch& launch) const {
+  const LaunchTracker& tracker = *launch.tracker;
+  const LaunchShape shape = launch.info.shape(options_.every);
   std::map<WayIndex, std::uint64_t> passes;
   for (const WayIndex way : tracker.ways_gone()) {
     passes[way] = 0;
@@ -238,20 +402,23 @@ WayPasses Recording::passes_of(const Process& process) const {
   return result;
 }
 
-void Recording::finish(Process& process) {
-  const LaunchInfo& launch = *process.launch;
-  process.tracker->finish();
-  WayPasses ways = passes_of(process);
-  nlohmann::json costs = costs_of(process, ways);
+void Recording::finish(Process& process, ActiveLaunch& active) {
+  const LaunchInfo& launch = active.info;
+  active.tracker->finish();
+  WayPasses ways = passes_of(active);
+  nlohmann::json costs = costs_of(active, ways);
+  const bool any_cost = std::any_of(costs.begin(), costs.end(),
+                                    [](const nlohmann::json& cost) { return !cost.is_null(); });
   const fs::path path = path_of(launch);
   const std::string program = fs::path(options_.command.front()).filename().string();
   const BuiltTrace built =
       build_trace({.launch = launch,
-                   .code = *process.code,
-                   .tracker = *process.tracker,
+                   .code = *active.code,
+                   .tracker = *active.tracker,
                    .way_costs = costs,
                    .reductions = reductions_,
-                   .times = times.of(launch.function, launch.ordinal),
+                   .times = {},
+                   .costs_from = any_cost ? trace::CostSource::kCode : trace::CostSource::kUnsaid,
                    .provenance = {{"date", today()},
                                   {"command", joined(options_.command)},
                                   {"kernel", demangled(launch.function)},
@@ -264,9 +431,10 @@ void Recording::finish(Process& process) {
   ++outcome.traces;
   say_(fmt::format("{}, launch {}: {} events at {} sites, {} lane additions, {} warp instructions",
                    demangled(launch.function), launch.ordinal, built.events, built.sites,
-                   built.lane_additions, built.warp_instructions));
+                   built.lane_additions, built.instructions.taken));
   if (built.estimated > kLittle) {
-    say_(fmt::format("  {:.1f} % of the warp instructions are estimated", 100 * built.estimated));
+    say_(fmt::format("  {:.1f} % of the warp instructions are estimated: {} at least, {} at most",
+                     100 * built.estimated, built.instructions.least, built.instructions.most));
   }
   if (built.lost_passes > 0) {
     say_(fmt::format("  {} passes by ways that the machine code does not have count as nothing",
@@ -274,10 +442,13 @@ void Recording::finish(Process& process) {
   }
   say_("  " + path.string());
   traces.push_back({.path = path,
-                    .cubin = process.cubin,
-                    .arch = process.code->arch,
+                    .cubin = active.cubin,
+                    .arch = active.code->arch,
                     .function = launch.function,
-                    .ordinal = launch.ordinal,
+                    .process = process.place,
+                    .key = key_of(launch),
+                    .of_key = active.of_key,
+                    .of_name = active.of_name,
                     .every = options_.every,
                     .ways = std::move(ways),
                     .costs = std::move(costs),

@@ -14,8 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "traces/record/host/counts.hpp"
 #include "traces/record/host/kernel_code.hpp"
-#include "traces/record/host/launch_times.hpp"
+#include "traces/record/host/launch_key.hpp"
 #include "traces/record/host/launch_tracker.hpp"
 #include "traces/record/host/program.hpp"
 #include "traces/record/host/record.hpp"
@@ -26,15 +27,24 @@ namespace warpfold::record {
 
 using Say = std::function<void(const std::string&)>;
 
-// What is known of one process of the program.
-struct Process {
-  std::map<std::uint64_t, std::filesystem::path> cubins;
-  std::map<std::string, std::uint32_t> launches;  // of each kernel, so far
-  // Of the launch at hand.
-  std::optional<LaunchInfo> launch;
+// A launch that is being recorded.
+struct ActiveLaunch {
+  LaunchInfo info;
+  std::size_t of_key = 0;     // launches of its key ahead of it in its process
+  std::uint32_t of_name = 0;  // so many of its name, this one among them
   const KernelCode* code = nullptr;
   std::filesystem::path cubin;
-  std::unique_ptr<LaunchTracker> tracker;
+  std::unique_ptr<LaunchTracker> tracker;  // null once it has failed
+};
+
+// What is known of one process of the program.
+struct Process {
+  std::size_t place = 0;  // among the run's
+  std::map<std::uint64_t, std::filesystem::path> cubins;
+  // Launches so far: of each kernel, which is code, and of each name, which several may share.
+  std::map<std::pair<std::filesystem::path, std::string>, std::uint32_t> launches;
+  std::map<std::string, std::uint32_t> by_name;
+  std::map<std::uint32_t, ActiveLaunch> active;  // by slot
 };
 
 // Decides which launches are recorded, and makes the traces of these, as their processes tell of
@@ -47,19 +57,33 @@ class Recording {
 
   void on_message(Peer peer, Message kind, const std::string& bytes);
   void on_end(Peer peer);
-  LaunchTimes times;
+  // Whether the recorder has said that it waits in vain: the program is to end.
+  [[nodiscard]] bool is_stuck() const { return outcome.stuck; }
+  // Where a trace's launch is to be found in another run; once all processes have ended.
+  [[nodiscard]] LaunchPlace place_of(const RecordedTrace& trace) const;
+  // The same among launches that ncu counts.
+  [[nodiscard]] CountPlace counted_place(const RecordedTrace& trace,
+                                         const CountRequest& request) const;
+
   RecordOutcome outcome;
   std::vector<RecordedTrace> traces;
 
  private:
+  struct Seen {};
+  Process& process_of(Peer peer);
+  void on_hello(Peer peer, const nlohmann::json& json);
   void on_launch(Peer peer, const nlohmann::json& json);
-  void on_launch_end(Process& process, const std::string& error);
+  void on_records(Process& process, const std::string& bytes);
+  void on_allocations(Process& process, const nlohmann::json& json);
+  void on_launch_end(Process& process, const nlohmann::json& json);
   void keep_cubin(Process& process, const std::string& bytes);
-  const KernelCode* wanted_code(Process& process, const std::string& function,
-                                std::uint64_t module);
-  void finish(Process& process);
-  [[nodiscard]] nlohmann::json costs_of(const Process& process, const WayPasses& ways) const;
-  [[nodiscard]] WayPasses passes_of(const Process& process) const;
+  std::size_t count(Process& process, const LaunchKey& key);
+  const KernelCode* wanted_code(const std::filesystem::path& cubin, const std::string& function);
+  LaunchAnswer::Verdict verdict(Process& process, const nlohmann::json& json, LaunchInfo& launch,
+                                const KernelCode*& code);
+  void finish(Process& process, ActiveLaunch& launch);
+  [[nodiscard]] nlohmann::json costs_of(const ActiveLaunch& launch, const WayPasses& ways) const;
+  [[nodiscard]] WayPasses passes_of(const ActiveLaunch& launch) const;
   void fail(const LaunchInfo& launch, const std::string& why);
   [[nodiscard]] std::filesystem::path path_of(const LaunchInfo& launch);
 
@@ -70,9 +94,11 @@ class Recording {
   const std::regex wanted_;
   nlohmann::json reductions_;
   std::map<Peer, Process> processes_;
+  RunLaunches<Seen> run_;
   std::map<std::pair<std::filesystem::path, std::string>, std::optional<KernelCode>> code_;
+  std::map<std::string, std::filesystem::path> cubins_;  // by what is in them
   std::set<std::filesystem::path> written_;
-  std::uint64_t cubins_ = 0;
+  std::set<std::string> noted_;
 };
 
 }  // namespace warpfold::record

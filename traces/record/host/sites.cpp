@@ -108,9 +108,12 @@ class SiteFinder {
 
   // Appends the sites of the run to `all`.
   std::vector<RunSite> find(std::vector<trace::Site>& all) {
+    if (run_.row > 0) {
+      return {row_site(all)};
+    }
     std::vector<RunSite> result;
-    std::vector<bool> done(run_.size(), false);
-    for (std::size_t lead = 0; lead < run_.size(); ++lead) {
+    std::vector<bool> done(run_.instructions.size(), false);
+    for (std::size_t lead = 0; lead < run_.instructions.size(); ++lead) {
       if (done[lead]) {
         continue;
       }
@@ -137,20 +140,50 @@ class SiteFinder {
   }
 
  private:
-  [[nodiscard]] std::string name(std::size_t place) const { return code_.place(run_[place]); }
+  [[nodiscard]] std::string name(std::size_t place) const {
+    return code_.place(run_.instructions[place]);
+  }
   [[nodiscard]] const Atomic& atomic(std::size_t place) const {
-    return *code_.instructions[static_cast<std::size_t>(run_[place])].atomic;
+    return *code_.instructions[static_cast<std::size_t>(run_.instructions[place])].atomic;
+  }
+
+  RunSite row_site(std::vector<trace::Site>& all) const {
+    const std::uint32_t bytes = trace::bytes_of(atomic(0).type);
+    const std::uint64_t length = std::uint64_t{run_.row} * kRowUnit;
+    const std::uint64_t reach = spreads_[0].highest - spreads_[0].lowest + length;
+    trace::Site site{
+        .name = fmt::format("{} {} of {} bytes", name(0), atomic(0).name, length),
+        .kind = trace::SiteKind::kBulk,
+        .type = atomic(0).type,
+        .primitive_count = reach / bytes,
+        .parameters = {{.name = name(0), .base = spreads_[0].lowest, .stride_bytes = bytes}},
+        .taken_path = {}};
+    if (!is_sound(site)) {
+      throw trace::TraceError(
+          fmt::format("the rows of {} at {} lie too far apart", code_.function, name(0)));
+    }
+    const RunSite place{.instructions = {0},
+                        .base = spreads_[0].lowest,
+                        .stride_bytes = bytes,
+                        .site = static_cast<std::uint16_t>(all.size())};
+    all.push_back(std::move(site));
+    return place;
   }
 
   // The instructions not done yet that go with `lead`.
   [[nodiscard]] RunSite together(std::size_t lead, const std::vector<bool>& done) const {
     const std::vector<bool> line = follows(events_, spreads_, lead);
     RunSite result;
-    for (std::size_t i = lead; i < run_.size(); ++i) {
+    const std::uint32_t words = atomic(lead).words;
+    for (std::size_t i = lead; i < run_.instructions.size(); ++i) {
       const bool alike = line[i] && atomic(i).type == atomic(lead).type &&
+                         atomic(i).words <= words &&
                          (spreads_[i].step == 0) == (spreads_[lead].step == 0);
       if (!done[i] && (i == lead || alike)) {
         result.instructions.push_back(i);
+        if (atomic(i).words < words) {
+          break;
+        }
       }
     }
     return result;
@@ -158,7 +191,7 @@ class SiteFinder {
 
   [[nodiscard]] trace::Site site_of(const RunSite& place) const {
     const std::size_t lead = place.instructions.front();
-    const trace::ValueType type = *atomic(lead).type;
+    const trace::ValueType type = atomic(lead).type;
     const std::uint64_t bytes = trace::bytes_of(type);
     // The steps of all, in the smallest whole numbers that keep them aligned.
     std::uint64_t common = 0;
@@ -168,8 +201,13 @@ class SiteFinder {
     const bool moves = spreads_[lead].step != 0;
     const bool shrinks = place.instructions.size() > 1 && common % bytes == 0 && common > bytes &&
                          common > std::numeric_limits<std::uint32_t>::max() / 2;
-    trace::Site site{
-        .name = {}, .type = type, .primitive_count = 1, .parameters = {}, .taken_path = {}};
+    trace::Site site{.name = {},
+                     .kind = atomic(lead).kind,
+                     .type = type,
+                     .words = atomic(lead).words,
+                     .primitive_count = 1,
+                     .parameters = {},
+                     .taken_path = {}};
     for (const std::size_t i : place.instructions) {
       std::uint64_t stride = moves ? spreads_[i].step : atomic(i).words * bytes;
       if (moves && (shrinks || stride > std::numeric_limits<std::uint32_t>::max())) {
@@ -228,7 +266,7 @@ Sites find_sites(const KernelCode& code, const LaunchTracker& launch,
   Sites result;
   for (std::size_t r = 0; r < by_run.size(); ++r) {
     const Run& run = launch.runs()[r];
-    const RunEvents of_run(launch.addresses(), std::move(by_run[r]), run.size());
+    const RunEvents of_run(launch.addresses(), std::move(by_run[r]), run.instructions.size());
     result.runs.push_back(SiteFinder(code, run, of_run).find(result.sites));
   }
   return result;

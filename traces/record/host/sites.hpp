@@ -3,7 +3,8 @@
 //
 // A run of k instructions is one site of k parameters where the address of each is a straight line
 // in that of the first: then one primitive stands for all k addresses of a lane. Instructions that
-// are not become sites of their own, one behind the other.
+// are not become sites of their own, one behind the other; so do vectors of another width, but for
+// a narrower one at the end. Of a reduction of a row each element is a primitive.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,8 @@
 #include "traces/record/host/launch_tracker.hpp"
 
 namespace warpfold::record {
+
+inline constexpr std::uint64_t kRowUnit = 16;  // bytes, of Run::row
 
 // Additions of a run by the same rule.
 struct RunSite {

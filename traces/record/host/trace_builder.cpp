@@ -55,6 +55,8 @@ class Builder {
       paths_[way] = next++;
     }
     sites_ = find_sites(in_.code, in_.tracker, all_events());
+    count_passes();
+    count_instructions();
   }
 
   BuiltTrace write(const std::filesystem::path& path) {
@@ -72,7 +74,6 @@ class Builder {
     }
     writer.finish();
     result_.sites = header.sites.size();
-    count_instructions(header);
     return result_;
   }
 
@@ -94,6 +95,41 @@ class Builder {
     return events;
   }
 
+  // What the trace does not have, or the model does not do.
+  [[nodiscard]] std::vector<std::string> remarks(const trace::Header& header) const {
+    std::vector<std::string> result;
+    const LaunchInfo& launch = in_.launch;
+    if (std::uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2] > 1) {
+      result.push_back(fmt::format(
+          "launched in clusters of {}x{}x{} CTAs, which are simulated as CTAs that wait for none",
+          launch.cluster[0], launch.cluster[1], launch.cluster[2]));
+    }
+    if (launch.cooperative) {
+      result.emplace_back(
+          "a cooperative launch, whose CTAs are simulated as ones that wait for none");
+    }
+    if (launch.in_graph) {
+      result.emplace_back(
+          "launched by a graph, so shared memory that the launch asked for is not counted");
+    }
+    for (const trace::Array& array : header.arrays) {
+      if (launch.managed.contains(array.base)) {
+        result.emplace_back("adds to managed memory, whose pages may move while it runs");
+        break;
+      }
+    }
+    std::size_t unreported = 0;
+    for (const Instruction& instruction : in_.code.instructions) {
+      unreported += instruction.atomic && !instruction.atomic->is_reported ? 1U : 0U;
+    }
+    if (unreported > 0) {
+      result.push_back(fmt::format(
+          "lacks what {} instructions add from shared memory, which the recorder does not see",
+          unreported));
+    }
+    return result;
+  }
+
   trace::Header make_header() {
     trace::Header header;
     header.workload = in_.workload;
@@ -108,14 +144,19 @@ class Builder {
     header.shared_bytes_per_cta = in_.launch.shared_bytes;
     header.sites = sites_.sites;
     header.arrays = arrays_of(in_.launch, sites_.sites);
+    header.times = in_.times;
+    header.costs_from = in_.costs_from;
+    if (in_.costs_from != trace::CostSource::kUnsaid) {
+      header.instructions = result_.instructions;
+    }
     header.omissions = omissions();
+    header.remarks = remarks(header);
     std::uint32_t number = 0;
     for (const WayIndex way : in_.tracker.ways_gone()) {
       const auto markers = in_.tracker.ways().markers(way);
       header.paths.push_back(fmt::format("{}: {} to {}", number++, in_.code.place(markers.front()),
                                          in_.code.place(markers.back())));
     }
-    header.times = in_.times;
     header.values =
         in_.tracker.has_operands() ? trace::ValueMode::kOperands : trace::ValueMode::kNone;
     header.total_ctas = shape_.ctas;
@@ -135,17 +176,12 @@ class Builder {
     std::vector<trace::Omission> result;
     for (const auto& [at, count] : in_.tracker.other_atomics()) {
       const Atomic& atomic = *in_.code.instructions[static_cast<std::size_t>(at)].atomic;
-      const char* why = !atomic.type ? "no addition of floats" : "its result is used";
-      result.push_back({.what = fmt::format("{} at {}: {}", atomic.name, in_.code.place(at), why),
-                        .count = count});
-      instructions_beside_ += count;
+      result.push_back(
+          {.what = fmt::format("{} at {}", atomic.name, in_.code.place(at)), .count = count});
     }
     if (in_.tracker.partial_barriers() > 0) {
       result.push_back(
           {.what = "barriers of a part of the CTA", .count = in_.tracker.partial_barriers()});
-    }
-    for (const nlohmann::json& cost : in_.way_costs) {
-      lost_.push_back(cost.is_null());
     }
     return result;
   }
@@ -156,14 +192,11 @@ class Builder {
       switch (record.kind) {
         case LogRecord::Kind::kWay: {
           const std::uint16_t path = paths_.at(record.index);
-          passes_[path] += record.count;
-          result_.lost_passes += lost_[path] ? record.count : 0;
           warp.records.push_back(
               {.kind = trace::RecordKind::kWork, .path = path, .count = record.count});
           break;
         }
         case LogRecord::Kind::kBarrier:
-          ++instructions_beside_;
           warp.records.push_back({.kind = trace::RecordKind::kBarrier});
           break;
         case LogRecord::Kind::kEvent:
@@ -174,9 +207,37 @@ class Builder {
     return warp;
   }
 
+  // A row of shared memory, line by line: a lane for each element.
+  void add_row(const LogRecord& record, const Run& run, trace::WarpTrace& warp) {
+    constexpr std::uint64_t kLine = 128;
+    const RunSite& place = sites_.runs[record.index].front();
+    const std::uint64_t bytes = place.stride_bytes;
+    const std::uint64_t begin = in_.tracker.addresses()[record.addresses];
+    const std::uint64_t end = begin + std::uint64_t{run.row} * kRowUnit;
+    for (std::uint64_t at = begin; at < end;) {
+      const std::uint64_t stop = std::min(end, at / kLine * kLine + kLine);
+      const auto elements = static_cast<std::uint32_t>((stop - at) / bytes);
+      trace::Record event{.kind = trace::RecordKind::kEvent, .mask = ~0U >> (32U - elements)};
+      event.site = place.site;
+      event.lane_primitives = static_cast<std::uint32_t>(warp.lane_primitives.size());
+      warp.lane_primitives.resize(warp.lane_primitives.size() + trace::kWarpLanes, 0);
+      for (std::uint32_t lane = 0; lane < elements; ++lane) {
+        warp.lane_primitives[event.lane_primitives + lane] = place.primitive(at + lane * bytes);
+      }
+      warp.records.push_back(event);
+      ++result_.events;
+      result_.lane_additions += elements;
+      at = stop;
+    }
+  }
+
   void add_events(const LogRecord& record, trace::WarpTrace& warp) {
     const auto lanes = static_cast<std::size_t>(std::popcount(record.count));
-    instructions_beside_ += in_.tracker.runs()[record.index].size();
+    const Run& run = in_.tracker.runs()[record.index];
+    if (run.row > 0) {
+      add_row(record, run, warp);
+      return;
+    }
     for (const RunSite& place : sites_.runs[record.index]) {
       trace::Record event{.kind = trace::RecordKind::kEvent, .mask = record.count};
       event.site = place.site;
@@ -210,19 +271,47 @@ class Builder {
     }
   }
 
-  void count_instructions(const trace::Header& header) {
-    const auto& paths = header.costs.at(in_.code.arch).at("baseline").paths;
-    std::uint64_t estimated = 0;
-    result_.warp_instructions = instructions_beside_;
-    result_.instructions_beside = instructions_beside_;
-    for (const auto& [path, count] : passes_) {
-      const std::uint64_t slots = paths[path].issue_slots() * count;
-      result_.warp_instructions += slots;
-      estimated += paths[path].estimated ? slots : 0;
+  // How often each path was gone, and what is in no path: atomics and barriers.
+  void count_passes() {
+    for (std::uint64_t place = 0; place < shape_.recorded_ctas(); ++place) {
+      for (std::uint32_t warp = 0; warp < shape_.warps_per_cta; ++warp) {
+        for (const LogRecord& record : in_.tracker.warp(place, warp)) {
+          switch (record.kind) {
+            case LogRecord::Kind::kWay:
+              passes_[paths_.at(record.index)] += record.count;
+              break;
+            case LogRecord::Kind::kBarrier:
+              ++result_.instructions_beside;
+              break;
+            case LogRecord::Kind::kEvent:
+              result_.instructions_beside += in_.tracker.runs()[record.index].instructions.size();
+              break;
+          }
+        }
+      }
     }
-    if (result_.warp_instructions > 0) {
-      result_.estimated =
-          static_cast<double>(estimated) / static_cast<double>(result_.warp_instructions);
+    for (const auto& [at, count] : in_.tracker.other_atomics()) {
+      result_.instructions_beside += count;
+    }
+  }
+
+  void count_instructions() {
+    std::uint64_t estimated = 0;
+    trace::InstructionBounds& all = result_.instructions;
+    all = {.least = result_.instructions_beside,
+           .taken = result_.instructions_beside,
+           .most = result_.instructions_beside};
+    for (const auto& [path, count] : passes_) {
+      const nlohmann::json& cost = in_.way_costs.at(path);
+      const SlotBounds slots = slot_bounds(cost);
+      all.least += slots.least * count;
+      all.taken += slots.taken * count;
+      all.most += slots.most * count;
+      estimated += cost.is_null() || cost.value("estimated", false) ? slots.taken * count : 0;
+      result_.lost_passes += cost.is_null() ? count : 0;
+    }
+    if (all.taken > 0) {
+      result_.estimated = static_cast<double>(estimated) / static_cast<double>(all.taken);
     }
   }
 
@@ -231,8 +320,6 @@ class Builder {
   Sites sites_;
   std::map<WayIndex, std::uint16_t> paths_;
   std::map<std::uint16_t, std::uint64_t> passes_;
-  std::vector<bool> lost_;
-  std::uint64_t instructions_beside_ = 0;  // that no path has: atomics and barriers
   BuiltTrace result_;
 };
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,13 @@ struct LaunchInfo {
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t registers = 0;
-  std::uint32_t shared_bytes = 0;  // static and dynamic
+  std::uint32_t cluster[3] = {0, 0, 0};  // 0: not launched in clusters
+  std::uint32_t shared_bytes = 0;        // static and dynamic
+  bool in_graph = false;
+  bool cooperative = false;  // its CTAs may wait for each other
   std::string gpu, driver, cuda;
   std::map<std::uint64_t, std::uint64_t> allocations;  // address -> bytes
+  std::set<std::uint64_t> managed;                     // addresses of those that are managed memory
   std::map<std::uint64_t, std::string> array_names;    // of those that have one
 
   [[nodiscard]] LaunchShape shape(std::uint32_t every) const;
@@ -36,9 +41,11 @@ struct BuildInputs {
   const LaunchInfo& launch;
   const KernelCode& code;
   const LaunchTracker& tracker;
-  const nlohmann::json& way_costs;   // for each of ways_gone(), as CodeReader::ways() gives them
+  // For each of ways_gone(), as CodeReader::ways() gives them.
+  const nlohmann::json& way_costs;
   const nlohmann::json& reductions;  // reduction_costs.json
   std::vector<trace::VariantTime> times;
+  trace::CostSource costs_from = trace::CostSource::kUnsaid;
   std::map<std::string, std::string> provenance;
   std::string workload, scene;
   std::function<bool()> stop = {};  // asked at each CTA: true ends it
@@ -48,7 +55,7 @@ struct BuiltTrace {
   std::uint64_t events = 0;
   std::uint64_t lane_additions = 0;
   // Of the recorded CTAs, by the costs in the trace: what ncu counts as smsp__inst_executed.sum.
-  std::uint64_t warp_instructions = 0;
+  trace::InstructionBounds instructions;
   std::uint64_t instructions_beside = 0;  // of these, atomics and barriers, which are in no cost
   double estimated = 0;                   // share of them on ways that are estimated
   std::uint64_t lost_passes = 0;          // passes by ways that the machine code does not have

@@ -39,6 +39,22 @@ nlohmann::json reduction_of(const nlohmann::json& by_parameters, std::size_t par
 
 }  // namespace
 
+SlotBounds slot_bounds(const nlohmann::json& way_cost) {
+  SlotBounds bounds;
+  if (way_cost.is_null()) {
+    return bounds;
+  }
+  for (const char* key : kIssued) {
+    bounds.taken += way_cost.value(key, std::uint64_t{0});
+  }
+  bounds.least = bounds.most = bounds.taken;
+  if (way_cost.contains("bounds")) {
+    bounds.least = std::min(bounds.taken, way_cost.at("bounds").at(0).get<std::uint64_t>());
+    bounds.most = std::max(bounds.taken, way_cost.at("bounds").at(1).get<std::uint64_t>());
+  }
+  return bounds;
+}
+
 nlohmann::json path_costs(const nlohmann::json& way_costs) {
   nlohmann::json paths = nlohmann::json::array();
   for (const nlohmann::json& cost : way_costs) {
@@ -48,6 +64,7 @@ nlohmann::json path_costs(const nlohmann::json& way_costs) {
     } else if (!entry.value("estimated", false)) {
       entry.erase("estimated");
     }
+    entry.erase("bounds");
     paths.push_back(std::move(entry));
   }
   return paths;
@@ -68,9 +85,10 @@ nlohmann::json variant_costs(const trace::Header& header, const nlohmann::json& 
     std::uint32_t registers = 0;
     bool any = false;
     for (const trace::Site& site : header.sites) {
-      const nlohmann::json found = site.type == trace::ValueType::kF32
-                                       ? reduction_of(by_parameters, site.parameters.size())
-                                       : nlohmann::json();
+      const bool may_reduce =
+          site.type == trace::ValueType::kF32 && site.kind == trace::SiteKind::kRed;
+      const nlohmann::json found =
+          may_reduce ? reduction_of(by_parameters, site.parameters.size()) : nlohmann::json();
       nlohmann::json segments = nlohmann::json::object();
       if (!found.is_null()) {
         segments = found.at("reduce");

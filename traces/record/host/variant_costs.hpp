@@ -13,6 +13,13 @@ inline constexpr const char* kIssued[] = {"alu",         "integer",     "sfu",  
                                           "shared_wide", "global_load", "shuffle", "shuffle_index",
                                           "match",       "redux"};
 
+// Issue slots of a way's cost, and the fewest and the most that the machine code allows: its
+// "bounds", which a trace does not have, where the way is not known.
+struct SlotBounds {
+  std::uint64_t least = 0, taken = 0, most = 0;
+};
+[[nodiscard]] SlotBounds slot_bounds(const nlohmann::json& way_cost);
+
 // The costs of ways as a variant's "paths": nothing, as an estimate, for null.
 [[nodiscard]] nlohmann::json path_costs(const nlohmann::json& way_costs);
 

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The injected libraries' side of a connection to `warpfold record`. Once the other side is gone it
-// stays closed, and the program goes on without being recorded.
+// stays closed, and the program goes on without being recorded. Several threads may send; one at a
+// time may wait for an answer.
 #pragma once
 
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 
 #include "traces/record/protocol.hpp"
@@ -34,17 +37,21 @@ class Connection {
     name.sun_family = AF_UNIX;
     std::strcpy(name.sun_path, path);
     socket_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (socket_ >= 0 &&
-        ::connect(socket_, reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) {
-      close();
-    }
+    open_ = socket_ >= 0 &&
+            ::connect(socket_, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0;
     return is_open();
   }
-  [[nodiscard]] bool is_open() const { return socket_ >= 0; }
+  [[nodiscard]] bool is_open() const { return open_; }
+  // In a child that the program has forked: the connection is its parent's.
+  void abandon() {
+    open_ = false;
+    close();
+  }
 
   // A message of two parts, either of which may be empty.
   void send(Message kind, const void* first, std::size_t first_bytes, const void* second = nullptr,
             std::size_t second_bytes = 0) {
+    const std::lock_guard lock(sending_);
     const MessageHead head{kind, 0, first_bytes + second_bytes};
     put(&head, sizeof head);
     put(first, first_bytes);
@@ -61,7 +68,7 @@ class Connection {
         at += got;
         bytes -= static_cast<std::size_t>(got);
       } else if (got == 0 || errno != EINTR) {
-        close();
+        open_ = false;
       }
     }
     return is_open();
@@ -76,7 +83,7 @@ class Connection {
         at += sent;
         bytes -= static_cast<std::size_t>(sent);
       } else if (errno != EINTR) {
-        close();
+        open_ = false;
       }
     }
   }
@@ -87,6 +94,8 @@ class Connection {
     socket_ = -1;
   }
 
+  std::mutex sending_;
+  std::atomic<bool> open_ = false;
   int socket_ = -1;
 };
 

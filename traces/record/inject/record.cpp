@@ -1,44 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 // libwarpfold_record.so: loaded into a CUDA program by CUDA_INJECTION64_PATH, it records the
-// launches that `warpfold record` asks for, with NVIDIA's Compute Sanitizer API. A launch is
-// offered to `warpfold record` with the cubin of its module; what is not wanted runs as it would
-// without.
+// launches that `warpfold record` asks for, with NVIDIA's Compute Sanitizer API.
+//
+// Patches, memory and the patching itself come when a module is loaded: within a launch the driver
+// holds locks that those need. A launch is offered to `warpfold record` with the cubin of its
+// module; what is not wanted runs as it would without. Nothing waits with a lock held that another
+// thread's launch could need.
 #include <cuda.h>
+#include <pthread.h>
 #include <sanitizer.h>
 
 #include <array>
-#include <cstdio>
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "traces/record/inject/code_scan.hpp"
 #include "traces/record/inject/connection.hpp"
 #include "traces/record/inject/driver.hpp"
+#include "traces/record/inject/json_text.hpp"
+#include "traces/record/inject/process.hpp"
 #include "traces/record/inject/ring_reader.hpp"
+#include "traces/record/inject/watchdog.hpp"
 
 namespace warpfold::record {
 namespace {
 
-constexpr std::uint64_t kRingWords = std::uint64_t{1} << 24U;  // 64 MiB
+constexpr std::uint64_t kRingWords = std::uint64_t{1} << 24U;    // 64 MiB
+constexpr std::uint64_t kTableBytes = std::uint64_t{32} << 20U;  // of all kernels of a context
+constexpr std::chrono::milliseconds kLostAfter{20'000};          // records that do not come
+constexpr int kDefaultPatience = 300;                            // seconds
 
 struct Module {
   std::uint64_t number = 0;
-  std::string cubin;
+  std::string cubin;  // until it is sent
   bool sent = false;
   bool patched = false;
+  std::unique_ptr<CodeScan> scan;  // none of a module that is left alone
 };
 
-// What a context needs to record one launch at a time.
-struct Buffers {
-  Ring* ring = nullptr;            // device memory
+// What is known of a kernel.
+struct Kernel {
+  LaunchAnswer::Verdict verdict = LaunchAnswer::kNo;
+  std::vector<std::uint8_t> wanted;  // by instruction
+  std::uint8_t* device_wanted = nullptr;
+};
+
+// What a context needs.
+struct Context {
+  bool tried = false;  // to make it ready
+  bool ready = false;
+  bool broken = false;  // records were lost in it
+  bool ring_set = false;
+  Ring* ring = nullptr;               // device memory
+  LaunchControl* controls = nullptr;  // the same, kSlots
+  std::uint8_t* tables = nullptr;     // the same, kTableBytes
+  std::uint64_t tables_used = 0;
   std::uint32_t* words = nullptr;  // host memory
   unsigned long long* tail = nullptr;
-  std::uint8_t* additions = nullptr;  // device memory
-  std::size_t additions_size = 0;
+  std::unique_ptr<RingReader> reader;
+  std::set<std::uint32_t> free_slots;
+};
+
+// A launch that is being recorded, from its begin to its end in one thread.
+struct Recorded {
+  Context* context = nullptr;
+  std::uint32_t slot = 0;
+  CUfunction function = nullptr;
+  Sanitizer_StreamHandle stream = nullptr;
+  std::string name;
 };
 
 // Calls of the API come back as callbacks: those are left alone.
@@ -50,39 +87,79 @@ struct Guard {
   Guard& operator=(const Guard&) = delete;
 };
 
-// Dynamic shared memory of the launch that this thread is making.
+// Of the launch that this thread is making; and what it is recording.
 thread_local unsigned dynamic_shared = 0;
+thread_local bool cooperative = false;
+thread_local std::vector<Recorded> recorded;
+
+// What this thread records last of a kernel, of the graph that it launches; null if nothing.
+LaunchControl* control_of(CUfunction function) {
+  LaunchControl* last = nullptr;
+  for (const Recorded& launch : recorded) {
+    if (launch.function == function) {
+      last = launch.context->controls + launch.slot;
+    }
+  }
+  return last;
+}
 
 class Recorder {
  public:
   bool start();
   void on_module_loaded(const Sanitizer_ResourceModuleData& data);
-  void on_module_unloaded(const Sanitizer_ResourceModuleData& data) { modules_.erase(data.module); }
-  void on_allocation(const Sanitizer_ResourceMemoryData& data) {
-    allocations_[data.address] = data.size;
-  }
-  void on_free(const Sanitizer_ResourceMemoryData& data) { allocations_.erase(data.address); }
-  void on_launch_begin(const Sanitizer_LaunchData& data);
-  void on_launch_end(const Sanitizer_LaunchData& data);
-  std::recursive_mutex mutex;
+  void on_module_unloaded(const Sanitizer_ResourceModuleData& data);
+  void on_context_end(const Sanitizer_ResourceContextData& data);
+  void on_allocation(const Sanitizer_ResourceMemoryData& data);
+  void on_free(const Sanitizer_ResourceMemoryData& data);
+  // `node`: a kernel of a graph.
+  void on_launch_begin(const Sanitizer_LaunchData& data, bool node);
+  void on_launch_end(Sanitizer_StreamHandle stream);
+  // A graph's kernels as it is uploaded: those that the device launches.
+  void on_upload(const Sanitizer_GraphNodeLaunchData& data);
+  void on_graph_created(const Sanitizer_GraphExecData& data);
+  [[nodiscard]] bool is_on() const { return connection_.is_open(); }
+  void abandon() { connection_.abandon(); }
 
  private:
-  bool offer(const Sanitizer_LaunchData& data, Module& module);
-  bool patch(const Sanitizer_LaunchData& data, Module& module);
-  bool prepare(const Sanitizer_LaunchData& data);
-  void leave_alone(const Sanitizer_LaunchData& data, const Module& module);
+  using KernelKey = std::pair<std::uint64_t, std::string>;  // number of its module, its name
+
+  bool make_ready(CUcontext handle);
+  bool patch(CUmodule module);
+  LaunchAnswer::Verdict offer(const Sanitizer_LaunchData& data, Module& module, Kernel& kernel,
+                              std::uint32_t slot, bool node);
+  bool prepare(const Sanitizer_LaunchData& data, Context& context, Kernel& kernel,
+               std::uint32_t slot, bool node);
+  [[nodiscard]] std::string describe(const Sanitizer_LaunchData& data, std::uint64_t module,
+                                     std::uint32_t slot, bool node) const;
+  std::string allocations();
+  void note(const std::string& text) {
+    connection_.send(Message::kNote, JsonText::object().text("text", text).dump());
+  }
+  void end(std::uint32_t slot, const std::string& error) {
+    connection_.send(Message::kLaunchEnd,
+                     JsonText::object().number("slot", slot).text("error", error).dump());
+  }
   bool good(SanitizerResult result, const char* what);
 
   Connection connection_;
+  std::unique_ptr<Watchdog> watchdog_;
+  std::uint32_t every_ = 1;
+
+  // In this order where one is taken while another is held. Only `loading_` is held across calls
+  // for which the driver may need a lock that it holds during launches.
+  std::mutex loading_;  // one module at a time
+  std::mutex asking_;   // one question at a time; also guards kernels_
+  std::map<KernelKey, Kernel> kernels_;
+  std::mutex mutex_;  // guards what is below
   std::map<CUmodule, Module> modules_;
-  std::map<CUcontext, Buffers> buffers_;
-  std::set<CUcontext> with_patches_;
-  std::map<std::uint64_t, std::uint64_t> allocations_;  // address -> bytes
+  std::map<CUcontext, Context> contexts_;
+  struct Allocation {
+    std::uint64_t bytes = 0;
+    bool managed = false;
+  };
+  std::map<std::uint64_t, Allocation> allocations_;  // by address
+  std::set<CUgraphExec> of_device_;                  // graphs that the device launches
   std::uint64_t module_count_ = 0;
-  LaunchAnswer answer_{};
-  std::vector<std::uint8_t> additions_;
-  std::unique_ptr<RingReader> reader_;  // while a launch is recorded
-  std::string error_;
 };
 
 Recorder& recorder() {
@@ -91,66 +168,59 @@ Recorder& recorder() {
   return *instance;
 }
 
+// Why the last call failed, of this thread.
+thread_local std::string failure;
+
 bool Recorder::good(SanitizerResult result, const char* what) {
   if (result == SANITIZER_SUCCESS) {
     return true;
   }
   const char* text = nullptr;
   sanitizerGetResultString(result, &text);
-  error_ = std::string(what) + ": " + (text != nullptr ? text : "unknown error");
+  failure = std::string(what) + ": " + (text != nullptr ? text : "unknown error");
   return false;
 }
 
-void Recorder::on_module_loaded(const Sanitizer_ResourceModuleData& data) {
-  Module& module = modules_[data.module];
-  module = Module{};
-  module.number = ++module_count_;
-  module.cubin.assign(data.pCubin, data.cubinSize);
-}
-
-// Asks whether the launch is wanted.
-bool Recorder::offer(const Sanitizer_LaunchData& data, Module& module) {
-  if (!module.sent) {
-    connection_.send(Message::kModule, &module.number, sizeof module.number, module.cubin.data(),
-                     module.cubin.size());
-    module.sent = true;
-    std::string().swap(module.cubin);
+// Loads the patches and sets memory aside; with `loading_` held. False where that cannot be.
+bool Recorder::make_ready(CUcontext handle) {
+  Context made;
+  {
+    const std::lock_guard lock(mutex_);
+    Context& context = contexts_[handle];
+    if (std::exchange(context.tried, true)) {
+      return context.ready;
+    }
   }
-  nlohmann::json allocations = nlohmann::json::array();
-  for (const auto& [address, bytes] : allocations_) {
-    allocations.push_back({address, bytes});
-  }
-  const nlohmann::json launch = {
-      {"module", module.number},
-      {"function", data.functionName},
-      {"grid", {data.gridDim_x, data.gridDim_y, data.gridDim_z}},
-      {"block", {data.blockDim_x, data.blockDim_y, data.blockDim_z}},
-      {"registers", kernel_attribute(data.function, CU_FUNC_ATTRIBUTE_NUM_REGS)},
-      {"static_shared", kernel_attribute(data.function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)},
-      {"dynamic_shared", dynamic_shared},
-      {"gpu", device_name(data.device)},
-      {"driver", driver_version()},
-      {"cuda", cuda_version()},
-      {"allocations", allocations}};
-  connection_.send(Message::kLaunch, launch.dump());
-  if (!connection_.receive(&answer_, sizeof answer_) || answer_.record == 0) {
+  const Watchdog::Wait wait(*watchdog_, "the driver, to load the recorder's code");
+  const auto host = [&](auto** pointer, std::size_t bytes) {
+    return good(sanitizerAllocHost(handle, reinterpret_cast<void**>(pointer), bytes),
+                "host memory");
+  };
+  const auto device = [&](auto** pointer, std::size_t bytes) {
+    return good(sanitizerAlloc(handle, reinterpret_cast<void**>(pointer), bytes), "device memory");
+  };
+  const char* file = std::getenv(kPatchesVariable);
+  if (file == nullptr || !good(sanitizerAddPatchesFromFile(file, handle), "patches") ||
+      !host(&made.words, kRingWords * sizeof(std::uint32_t)) ||
+      !host(&made.tail, sizeof *made.tail) || !device(&made.ring, sizeof(Ring)) ||
+      !device(&made.controls, kSlots * sizeof(LaunchControl)) ||
+      !device(&made.tables, kTableBytes)) {
+    note("nothing of a context can be recorded: " + failure);
     return false;
   }
-  additions_.resize(answer_.instructions);
-  return connection_.receive(additions_.data(), additions_.size());
+  std::memset(made.words, 0, kRingWords * sizeof(std::uint32_t));
+  *made.tail = 0;
+  for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
+    made.free_slots.insert(slot);
+  }
+  made.reader = std::make_unique<RingReader>(connection_, made.words, kRingWords, made.tail);
+  made.tried = made.ready = true;
+  const std::lock_guard lock(mutex_);
+  contexts_[handle] = std::move(made);
+  return true;
 }
 
-bool Recorder::patch(const Sanitizer_LaunchData& data, Module& module) {
-  if (module.patched) {
-    return true;
-  }
-  if (!with_patches_.contains(data.context)) {
-    const char* file = std::getenv(kPatchesVariable);
-    if (file == nullptr || !good(sanitizerAddPatchesFromFile(file, data.context), "patches")) {
-      return false;
-    }
-    with_patches_.insert(data.context);
-  }
+bool Recorder::patch(CUmodule module) {
   struct Patch {
     Sanitizer_InstructionId instruction;
     const char* callback;
@@ -162,107 +232,295 @@ bool Recorder::patch(const Sanitizer_LaunchData& data, Module& module) {
       Patch{SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, "warpfold_shared"},
       Patch{SANITIZER_INSTRUCTION_BARRIER, "warpfold_barrier"},
       Patch{SANITIZER_INSTRUCTION_SHFL, "warpfold_shuffle"},
+#ifdef WARPFOLD_BULK
+      Patch{SANITIZER_INSTRUCTION_BULK_REDUCTION_SHARED_TO_GLOBAL, "warpfold_bulk"},
+#endif
       Patch{SANITIZER_INSTRUCTION_MEMCPY_ASYNC, "warpfold_async"}};
   for (const Patch& patch : kPatches) {
-    if (!good(sanitizerPatchInstructions(patch.instruction, data.module, patch.callback),
+    if (!good(sanitizerPatchInstructions(patch.instruction, module, patch.callback),
               patch.callback)) {
       return false;
     }
   }
-  module.patched = good(sanitizerPatchModule(data.module), "patching the module");
-  return module.patched;
+  return good(sanitizerPatchModule(module), "patching the module");
 }
 
-// Sets up the ring, the thread that reads it, and the launch.
-bool Recorder::prepare(const Sanitizer_LaunchData& data) {
-  Buffers& buffers = buffers_[data.context];
-  const auto host = [&](auto** pointer, std::size_t bytes) {
-    return good(sanitizerAllocHost(data.context, reinterpret_cast<void**>(pointer), bytes),
-                "host memory");
-  };
-  const auto device = [&](auto** pointer, std::size_t bytes) {
-    return good(sanitizerAlloc(data.context, reinterpret_cast<void**>(pointer), bytes),
-                "device memory");
-  };
-  if (buffers.ring == nullptr) {
-    if (!host(&buffers.words, kRingWords * sizeof(std::uint32_t)) ||
-        !host(&buffers.tail, sizeof *buffers.tail) || !device(&buffers.ring, sizeof(Ring))) {
-      return false;
+void Recorder::on_module_loaded(const Sanitizer_ResourceModuleData& data) {
+  Module module;
+  auto scan = std::make_unique<CodeScan>(std::string_view(data.pCubin, data.cubinSize));
+  if (scan->any()) {
+    const std::lock_guard loading(loading_);
+    if (make_ready(data.context)) {
+      const Watchdog::Wait wait(*watchdog_, "the driver, to patch a module");
+      module.patched = patch(data.module);
+      if (!module.patched) {
+        note("a module cannot be recorded: " + failure);
+      }
     }
   }
-  if (buffers.additions_size < additions_.size()) {
-    if (buffers.additions != nullptr) {
-      sanitizerFree(data.context, buffers.additions);
-    }
-    buffers.additions_size = 0;
-    if (!device(&buffers.additions, additions_.size())) {
-      return false;
-    }
-    buffers.additions_size = additions_.size();
-  }
-  std::memset(buffers.words, 0, kRingWords * sizeof(std::uint32_t));
-  *buffers.tail = 0;
-  Ring ring{};
-  ring.limit = kRingWords;
-  ring.tail = buffers.tail;
-  ring.words = buffers.words;
-  ring.capacity = kRingWords;
-  ring.additions = buffers.additions;
-  ring.instructions = static_cast<std::uint32_t>(additions_.size());
-  ring.every = answer_.every;
-  ring.phase = answer_.every / 2;
-  std::uint64_t bytes = 0;
-  if (!good(sanitizerGetFunctionPcAndSize(data.module, data.functionName, &ring.pc, &bytes),
-            "the kernel's address") ||
-      !good(sanitizerMemcpyHostToDeviceAsync(buffers.additions, additions_.data(),
-                                             additions_.size(), data.hStream),
-            "copying") ||
-      !good(sanitizerMemcpyHostToDeviceAsync(buffers.ring, &ring, sizeof ring, data.hStream),
-            "copying") ||
-      !good(sanitizerStreamSynchronize(data.hStream), "the stream") ||
-      !good(sanitizerSetLaunchCallbackData(data.hLaunch, data.function, data.hStream, buffers.ring),
-            "the launch")) {
-    return false;
-  }
-  reader_ = std::make_unique<RingReader>(connection_, buffers.words, kRingWords, buffers.tail);
-  return true;
-}
-
-void Recorder::leave_alone(const Sanitizer_LaunchData& data, const Module& module) {
   if (module.patched) {
-    sanitizerSetLaunchCallbackData(data.hLaunch, data.function, data.hStream, nullptr);
+    module.scan = std::move(scan);
+    module.cubin.assign(data.pCubin, data.cubinSize);
+  }
+  const std::lock_guard lock(mutex_);
+  module.number = ++module_count_;
+  modules_[data.module] = std::move(module);
+}
+
+void Recorder::on_module_unloaded(const Sanitizer_ResourceModuleData& data) {
+  const std::lock_guard lock(mutex_);
+  modules_.erase(data.module);
+}
+
+void Recorder::on_context_end(const Sanitizer_ResourceContextData& data) {
+  std::unique_ptr<RingReader> reader;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = contexts_.find(data.context);
+    if (found != contexts_.end()) {
+      reader = std::move(found->second.reader);
+      contexts_.erase(found);
+    }
   }
 }
 
-void Recorder::on_launch_begin(const Sanitizer_LaunchData& data) {
-  Module& module = modules_[data.module];
-  if (!connection_.is_open() || module.number == 0 || data.functionName == nullptr ||
-      !offer(data, module)) {
-    leave_alone(data, module);
+void Recorder::on_allocation(const Sanitizer_ResourceMemoryData& data) {
+  const std::lock_guard lock(mutex_);
+  allocations_[data.address] = {.bytes = data.size,
+                                .managed = (data.flags & SANITIZER_MEMORY_FLAG_MANAGED) != 0};
+}
+
+void Recorder::on_free(const Sanitizer_ResourceMemoryData& data) {
+  const std::lock_guard lock(mutex_);
+  allocations_.erase(data.address);
+}
+
+std::string Recorder::allocations() {
+  const std::lock_guard lock(mutex_);
+  JsonText all = JsonText::array();
+  for (const auto& [address, allocation] : allocations_) {
+    all.item(JsonText::array()
+                 .item_number(address)
+                 .item_number(allocation.bytes)
+                 .item(allocation.managed ? "true" : "false")
+                 .dump());
+  }
+  return all.dump();
+}
+
+std::string Recorder::describe(const Sanitizer_LaunchData& data, std::uint64_t module,
+                               std::uint32_t slot, bool node) const {
+  const auto three = [](auto x, auto y, auto z) {
+    return JsonText::array().item_number(x).item_number(y).item_number(z).dump();
+  };
+  return JsonText::object()
+      .number("slot", slot)
+      .number("module", module)
+      .text("function", data.functionName)
+      .raw("grid", three(data.gridDim_x, data.gridDim_y, data.gridDim_z))
+      .raw("block", three(data.blockDim_x, data.blockDim_y, data.blockDim_z))
+      .raw("cluster", three(data.clusterDim_x, data.clusterDim_y, data.clusterDim_z))
+      .raw("in_graph", node ? "true" : "false")
+      .raw("cooperative", !node && cooperative ? "true" : "false")
+      .number("registers", kernel_attribute(data.function, CU_FUNC_ATTRIBUTE_NUM_REGS))
+      .number("static_shared", kernel_attribute(data.function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES))
+      .number("dynamic_shared", node ? 0U : dynamic_shared)
+      .text("gpu", device_name(data.device))
+      .text("driver", driver_version())
+      .text("cuda", cuda_version())
+      .dump();
+}
+
+// Asks whether the launch is wanted.
+LaunchAnswer::Verdict Recorder::offer(const Sanitizer_LaunchData& data, Module& module,
+                                      Kernel& kernel, std::uint32_t slot, bool node) {
+  if (!module.sent) {
+    connection_.send(Message::kModule, &module.number, sizeof module.number, module.cubin.data(),
+                     module.cubin.size());
+    module.sent = true;
+    std::string().swap(module.cubin);
+  }
+  const Watchdog::Wait wait(*watchdog_,
+                            "an answer of warpfold record about " + std::string(data.functionName));
+  connection_.send(Message::kLaunch, describe(data, module.number, slot, node));
+  LaunchAnswer answer{};
+  if (!connection_.receive(&answer, sizeof answer)) {
+    return LaunchAnswer::kNever;
+  }
+  kernel.verdict = static_cast<LaunchAnswer::Verdict>(answer.record);
+  if (kernel.verdict != LaunchAnswer::kYes) {
+    return kernel.verdict;
+  }
+  every_ = answer.every;
+  std::vector<std::uint8_t> wanted(answer.instructions);
+  if (!connection_.receive(wanted.data(), wanted.size())) {
+    return LaunchAnswer::kNever;
+  }
+  if (kernel.wanted.empty()) {
+    kernel.wanted = std::move(wanted);
+  }
+  return LaunchAnswer::kYes;
+}
+
+// Sets up what the launch's callbacks work on. Nothing is waited for: copies come ahead of the
+// kernel in its stream, and their sources have been read when the calls return.
+bool Recorder::prepare(const Sanitizer_LaunchData& data, Context& context, Kernel& kernel,
+                       std::uint32_t slot, bool node) {
+  const Sanitizer_StreamHandle stream = node ? data.hApiStream : data.hStream;
+  const auto copy = [&](void* to, void* from, std::size_t bytes) {
+    return good(sanitizerMemcpyHostToDeviceAsync(to, from, bytes, stream), "copying");
+  };
+  if (!context.ring_set) {
+    Ring ring{};
+    ring.limit = kRingWords;
+    ring.tail = context.tail;
+    ring.words = context.words;
+    ring.capacity = kRingWords;
+    // Other streams may use it next.
+    if (!copy(context.ring, &ring, sizeof ring) ||
+        !good(sanitizerStreamSynchronize(stream), "the stream")) {
+      return false;
+    }
+    context.ring_set = true;
+  }
+  if (kernel.device_wanted == nullptr) {
+    const std::uint64_t bytes = (kernel.wanted.size() + 15) / 16 * 16;
+    if (bytes > kTableBytes - context.tables_used) {
+      failure = "there are too many instructions in the kernels that are recorded";
+      return false;
+    }
+    std::uint8_t* const table = context.tables + context.tables_used;
+    if (!copy(table, kernel.wanted.data(), kernel.wanted.size()) ||
+        !good(sanitizerStreamSynchronize(stream), "the stream")) {
+      return false;
+    }
+    context.tables_used += bytes;
+    kernel.device_wanted = table;
+  }
+  LaunchControl control{};
+  control.ring = context.ring;
+  control.wanted = kernel.device_wanted;
+  control.grid = node ? data.gridId : 0;
+  control.next = node ? control_of(data.function) : nullptr;
+  control.instructions = static_cast<std::uint32_t>(kernel.wanted.size());
+  control.every = every_;
+  control.phase = every_ / 2;
+  control.slot = slot;
+  std::uint64_t bytes = 0;
+  return good(sanitizerGetFunctionPcAndSize(data.module, data.functionName, &control.pc, &bytes),
+              "the kernel's address") &&
+         copy(context.controls + slot, &control, sizeof control) &&
+         good(sanitizerSetLaunchCallbackData(data.hLaunch, data.function, data.hStream,
+                                             context.controls + slot),
+              "the launch");
+}
+
+void Recorder::on_launch_begin(const Sanitizer_LaunchData& data, bool node) {
+  Module* module = nullptr;
+  Context* context = nullptr;
+  std::uint32_t slot = kSlots;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = modules_.find(data.module);
+    if (found == modules_.end() || !found->second.patched) {
+      return;
+    }
+    module = &found->second;
+    if (data.functionName != nullptr && module->scan->has(data.functionName)) {
+      context = &contexts_[data.context];
+      if (context->ready && !context->broken) {
+        if (context->free_slots.empty()) {
+          note(std::string(data.functionName) + ": a launch is left out: too many at a time");
+        } else {
+          slot = *context->free_slots.begin();
+          context->free_slots.erase(context->free_slots.begin());
+        }
+      }
+    }
+  }
+  bool is_recorded = false;
+  if (slot < kSlots) {
+    const std::lock_guard lock(asking_);
+    Kernel& kernel = kernels_[{module->number, data.functionName}];
+    if (kernel.verdict == LaunchAnswer::kNoMore) {
+      connection_.send(Message::kSeen, describe(data, module->number, slot, node));
+    } else if (kernel.verdict != LaunchAnswer::kNever &&
+               offer(data, *module, kernel, slot, node) == LaunchAnswer::kYes) {
+      connection_.send(
+          Message::kAllocations,
+          JsonText::object().number("slot", slot).raw("allocations", allocations()).dump());
+      is_recorded = prepare(data, *context, kernel, slot, node);
+      if (!is_recorded) {
+        end(slot, failure);
+      }
+    }
+  }
+  if (is_recorded) {
+    context->reader->begin();
+    recorded.push_back({.context = context,
+                        .slot = slot,
+                        .function = data.function,
+                        .stream = node ? data.hApiStream : data.hStream,
+                        .name = data.functionName});
     return;
   }
-  error_.clear();
-  if (!patch(data, module) || !prepare(data)) {
-    connection_.send(Message::kLaunchEnd, nlohmann::json{{"error", error_}}.dump());
-    leave_alone(data, module);
+  sanitizerSetLaunchCallbackData(data.hLaunch, data.function, data.hStream,
+                                 node ? control_of(data.function) : nullptr);
+  if (slot < kSlots) {
+    const std::lock_guard lock(mutex_);
+    context->free_slots.insert(slot);
   }
 }
 
-void Recorder::on_launch_end(const Sanitizer_LaunchData& data) {
-  if (!reader_) {
-    return;
+// Ends all that this thread records.
+void Recorder::on_launch_end(Sanitizer_StreamHandle stream) {
+  for (const Recorded& launch : std::exchange(recorded, {})) {
+    std::string error;
+    Ring ring{};
+    bool known = false;
+    {
+      const Watchdog::Wait wait(*watchdog_, "the GPU, to end " + launch.name);
+      const bool ran = good(sanitizerStreamSynchronize(stream), "the kernel failed");
+      known =
+          ran && good(sanitizerMemcpyDeviceToHost(&ring, launch.context->ring, sizeof ring, stream),
+                      "the ring cannot be read");
+      error = known ? "" : failure;
+    }
+    if (!launch.context->reader->end(known ? ring.reserved : 0, kLostAfter)) {
+      error = "records were lost";
+      known = false;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      launch.context->broken = launch.context->broken || !known;
+      launch.context->free_slots.insert(launch.slot);
+    }
+    end(launch.slot, error);
   }
-  error_.clear();
-  Ring ring{};
-  const bool ran = good(sanitizerStreamSynchronize(data.hStream), "the kernel failed");
-  const bool known = ran && good(sanitizerMemcpyDeviceToHost(&ring, buffers_[data.context].ring,
-                                                             sizeof ring, data.hStream),
-                                 "the ring cannot be read");
-  if (!reader_->finish(known ? ring.reserved : 0) && known) {
-    error_ = "records were lost";
+}
+
+void Recorder::on_graph_created(const Sanitizer_GraphExecData& data) {
+  if (data.isDeviceLaunch != 0) {
+    const std::lock_guard lock(mutex_);
+    of_device_.insert(data.graphExec);
   }
-  reader_.reset();
-  connection_.send(Message::kLaunchEnd, nlohmann::json{{"error", error_}}.dump());
+}
+
+void Recorder::on_upload(const Sanitizer_GraphNodeLaunchData& data) {
+  const Sanitizer_LaunchData& launch = data.launchData;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = modules_.find(launch.module);
+    if (found == modules_.end() || !found->second.patched) {
+      return;
+    }
+    if (of_device_.erase(data.graphExec) != 0 && launch.functionName != nullptr &&
+        found->second.scan->has(launch.functionName)) {
+      note(std::string(launch.functionName) +
+           ": launches from the device, by a graph, are not recorded");
+    }
+  }
+  sanitizerSetLaunchCallbackData(launch.hLaunch, launch.function, launch.hStream, nullptr);
 }
 
 // The arguments of the driver's launches lie in memory one behind the other: those up to the
@@ -276,7 +534,16 @@ struct LaunchExArguments {
   const CUlaunchConfig* config;
 };
 
-void note_dynamic_shared(Sanitizer_CallbackId id, const Sanitizer_CallbackData& data) {
+bool is_cooperative(const CUlaunchConfig& config) {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    if (config.attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
+      return config.attrs[i].value.cooperative != 0;
+    }
+  }
+  return false;
+}
+
+void note_launch(Sanitizer_CallbackId id, const Sanitizer_CallbackData& data) {
   if (data.callbackSite != SANITIZER_API_ENTER || data.functionParams == nullptr) {
     return;
   }
@@ -286,11 +553,14 @@ void note_dynamic_shared(Sanitizer_CallbackId id, const Sanitizer_CallbackData& 
     case SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel:
     case SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel_ptsz:
       dynamic_shared = static_cast<const LaunchArguments*>(data.functionParams)->shared_bytes;
+      cooperative = id == SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel ||
+                    id == SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel_ptsz;
       break;
     case SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx:
     case SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx_ptsz: {
       const auto* config = static_cast<const LaunchExArguments*>(data.functionParams)->config;
       dynamic_shared = config != nullptr ? config->sharedMemBytes : 0;
+      cooperative = config != nullptr && is_cooperative(*config);
       break;
     }
     default:
@@ -299,9 +569,10 @@ void note_dynamic_shared(Sanitizer_CallbackId id, const Sanitizer_CallbackData& 
 }
 
 void on_resource(Sanitizer_CallbackId id, const void* data) {
-  const std::lock_guard lock(recorder().mutex);
-  const auto& memory = *static_cast<const Sanitizer_ResourceMemoryData*>(data);
   switch (id) {
+    case SANITIZER_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+      recorder().on_context_end(*static_cast<const Sanitizer_ResourceContextData*>(data));
+      break;
     case SANITIZER_CBID_RESOURCE_MODULE_LOADED:
       recorder().on_module_loaded(*static_cast<const Sanitizer_ResourceModuleData*>(data));
       break;
@@ -310,36 +581,55 @@ void on_resource(Sanitizer_CallbackId id, const void* data) {
       break;
     case SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_ALLOC:
     case SANITIZER_CBID_RESOURCE_MEMORY_ALLOC_ASYNC:
-      recorder().on_allocation(memory);
+      recorder().on_allocation(*static_cast<const Sanitizer_ResourceMemoryData*>(data));
       break;
     case SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_FREE:
     case SANITIZER_CBID_RESOURCE_MEMORY_FREE_ASYNC:
-      recorder().on_free(memory);
+      recorder().on_free(*static_cast<const Sanitizer_ResourceMemoryData*>(data));
       break;
     default:
       break;
   }
 }
 
+void on_graph(Sanitizer_CallbackId id, const void* data) {
+  if (id == SANITIZER_CBID_GRAPHS_GRAPHEXEC_CREATED) {
+    recorder().on_graph_created(*static_cast<const Sanitizer_GraphExecData*>(data));
+  } else if (id == SANITIZER_CBID_GRAPHS_NODE_LAUNCH_BEGIN) {
+    const auto& node = *static_cast<const Sanitizer_GraphNodeLaunchData*>(data);
+    if (node.nodeType == CU_GRAPH_NODE_TYPE_KERNEL) {
+      if (node.isGraphUpload != 0) {
+        recorder().on_upload(node);
+      } else {
+        recorder().on_launch_begin(node.launchData, true);
+      }
+    }
+  } else if (id == SANITIZER_CBID_GRAPHS_LAUNCH_END) {
+    const auto& graph = *static_cast<const Sanitizer_GraphLaunchData*>(data);
+    if (graph.isGraphUpload == 0) {
+      recorder().on_launch_end(graph.hStream);
+    }
+  }
+}
+
 void SANITIZERAPI callback(void*, Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id,
                            const void* data) {
-  if (inside > 0) {
+  if (inside > 0 || !recorder().is_on()) {
     return;
   }
   const Guard guard;
   if (domain == SANITIZER_CB_DOMAIN_DRIVER_API) {
-    note_dynamic_shared(id, *static_cast<const Sanitizer_CallbackData*>(data));
+    note_launch(id, *static_cast<const Sanitizer_CallbackData*>(data));
   } else if (domain == SANITIZER_CB_DOMAIN_RESOURCE) {
     on_resource(id, data);
+  } else if (domain == SANITIZER_CB_DOMAIN_GRAPHS) {
+    on_graph(id, data);
   } else if (domain == SANITIZER_CB_DOMAIN_LAUNCH) {
     const auto& launch = *static_cast<const Sanitizer_LaunchData*>(data);
-    // Held from the begin of a launch to its end, which come from one thread: a launch at a time.
     if (id == SANITIZER_CBID_LAUNCH_BEGIN) {
-      recorder().mutex.lock();
-      recorder().on_launch_begin(launch);
+      recorder().on_launch_begin(launch, false);
     } else if (id == SANITIZER_CBID_LAUNCH_END) {
-      recorder().on_launch_end(launch);
-      recorder().mutex.unlock();
+      recorder().on_launch_end(launch.hStream);
     }
   }
 }
@@ -348,20 +638,30 @@ bool Recorder::start() {
   if (!connection_.open()) {
     return false;
   }
-  connection_.send(Message::kHello, nlohmann::json{{"library", "record"}}.dump());
+  connection_.send(Message::kHello, hello("record"));
+  const char* patience = std::getenv(kPatienceVariable);
+  watchdog_ = std::make_unique<Watchdog>(
+      connection_,
+      std::chrono::seconds(patience != nullptr ? std::atoi(patience) : kDefaultPatience), [this] {
+        const std::lock_guard lock(mutex_);
+        std::uint64_t read = 0;
+        for (const auto& [handle, context] : contexts_) {
+          read += context.reader ? context.reader->read() : 0;
+        }
+        return read;
+      });
+  // What a program forks without starting another has no GPU.
+  pthread_atfork(nullptr, nullptr, [] { recorder().abandon(); });
   Sanitizer_SubscriberHandle subscriber{};
-  if (!good(sanitizerSubscribe(&subscriber, callback, nullptr), "subscribing")) {
-    connection_.send(Message::kLaunchEnd, nlohmann::json{{"error", error_}}.dump());
-    return false;
+  bool started = good(sanitizerSubscribe(&subscriber, callback, nullptr), "subscribing");
+  for (const auto domain : {SANITIZER_CB_DOMAIN_RESOURCE, SANITIZER_CB_DOMAIN_LAUNCH,
+                            SANITIZER_CB_DOMAIN_GRAPHS, SANITIZER_CB_DOMAIN_DRIVER_API}) {
+    started = started && good(sanitizerEnableDomain(1, subscriber, domain), "a callback domain");
   }
-  for (const auto domain :
-       {SANITIZER_CB_DOMAIN_RESOURCE, SANITIZER_CB_DOMAIN_LAUNCH, SANITIZER_CB_DOMAIN_DRIVER_API}) {
-    if (!good(sanitizerEnableDomain(1, subscriber, domain), "a callback domain")) {
-      connection_.send(Message::kLaunchEnd, nlohmann::json{{"error", error_}}.dump());
-      return false;
-    }
+  if (!started) {
+    end(0, failure);
   }
-  return true;
+  return started;
 }
 
 }  // namespace

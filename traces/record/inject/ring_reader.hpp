@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Empties a launch's ring while the kernel runs, in a thread of its own.
+// Empties a context's ring while kernels run, in a thread of its own. It looks at the ring only
+// while somebody uses it.
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -23,42 +27,72 @@ class RingReader {
     batch_.reserve(kBatchWords + kMostRecordWords);
     thread_ = std::thread([this] { run(); });
   }
+  ~RingReader() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
   RingReader(const RingReader&) = delete;
   RingReader& operator=(const RingReader&) = delete;
 
-  // Call once. `words`: what the device has given out; what is not there then never will be.
-  // Returns false if some of it is missing.
-  bool finish(std::uint64_t words) {
-    end_.store(words);
-    thread_.join();
-    return read_ == words;
+  // A launch begins that writes into the ring.
+  void begin() {
+    {
+      const std::lock_guard lock(mutex_);
+      ++users_;
+    }
+    wake_.notify_all();
   }
+  // It has ended. `words`: what the device has given out by then. Comes back when all that is on
+  // its way to `warpfold record`; false if some of it stays away for `patience`.
+  bool end(std::uint64_t words, std::chrono::milliseconds patience) {
+    bool whole = true;
+    auto waited_until = std::chrono::steady_clock::now() + patience;
+    for (std::uint64_t seen = sent_; whole && sent_ < words; std::this_thread::yield()) {
+      const auto now = std::chrono::steady_clock::now();
+      if (sent_ != seen) {
+        seen = sent_;
+        waited_until = now + patience;
+      }
+      whole = now < waited_until;
+    }
+    const std::lock_guard lock(mutex_);
+    --users_;
+    return whole;
+  }
+  // Words that were read so far.
+  [[nodiscard]] std::uint64_t read() const { return sent_; }
 
  private:
   static constexpr std::size_t kBatchWords = std::size_t{1} << 18U;
   static constexpr std::size_t kMostRecordWords = kHeadWords + 64;
-  static constexpr std::uint64_t kOpen = ~std::uint64_t{0};
-  static constexpr int kPatience = 1'000'000;  // looks at the end of a ring that has an end
 
   void run() {
-    int idle = 0;
-    while (read_ != end_.load()) {
-      if (take_record()) {
-        idle = 0;
-        if (batch_.size() >= kBatchWords) {
-          flush();
+    for (;;) {
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [this] { return stopped_ || users_ > 0; });
+        if (stopped_) {
+          return;
         }
-        continue;
       }
-      flush();
-      if (++idle > 64) {
-        std::this_thread::yield();
-      }
-      if (end_.load() != kOpen && idle > kPatience) {
-        break;
+      for (int idle = 0; idle < kLooks;) {
+        if (take_record()) {
+          idle = 0;
+          if (batch_.size() >= kBatchWords) {
+            flush();
+          }
+          continue;
+        }
+        flush();
+        if (++idle > kLooks / 16) {
+          std::this_thread::yield();
+        }
       }
     }
-    flush();
   }
 
   // False if the next record is not whole yet.
@@ -70,10 +104,10 @@ class RingReader {
     if (first == 0 || head[1] == 0 || head[2] == 0 || lanes == 0) {
       return false;
     }
-    const std::uint32_t length =
-        record_words(first, static_cast<std::uint32_t>(__builtin_popcount(lanes)));
-    const std::uint32_t addresses = payload(first, lanes);
-    for (std::uint32_t i = 0; i < addresses; ++i) {
+    const auto count = static_cast<std::uint32_t>(__builtin_popcount(lanes));
+    const std::uint32_t length = record_words(first, count);
+    const std::uint32_t payload = plain_payload(first, count);
+    for (std::uint32_t i = 0; i < payload; ++i) {
       const volatile std::uint32_t* high = words_ + ((read_ + kHeadWords + 2 * i + 1) & mask);
       if ((*high & static_cast<std::uint32_t>(kAddressTag >> 32U)) == 0) {
         return false;
@@ -88,13 +122,6 @@ class RingReader {
     return true;
   }
 
-  static std::uint32_t payload(std::uint32_t first, std::uint32_t lanes) {
-    if ((first & kAddresses) == 0) {
-      return 0;
-    }
-    return (first & kUniform) != 0 ? 1 : static_cast<std::uint32_t>(__builtin_popcount(lanes));
-  }
-
   // Sends what was read, and gives its room back.
   void flush() {
     if (batch_.empty()) {
@@ -104,15 +131,22 @@ class RingReader {
     *tail_ = read_;
     connection_.send(Message::kRecords, batch_.data(), batch_.size() * sizeof(std::uint32_t));
     batch_.clear();
+    sent_ = read_;
   }
+
+  static constexpr int kLooks = 1024;  // at a ring without a record, before users are counted again
 
   Connection& connection_;
   volatile std::uint32_t* words_;
   const std::uint64_t capacity_;
   volatile unsigned long long* tail_;
   std::vector<std::uint32_t> batch_;
-  std::uint64_t read_ = 0;
-  std::atomic<std::uint64_t> end_{kOpen};
+  std::uint64_t read_ = 0;  // the thread's own
+  std::atomic<std::uint64_t> sent_ = 0;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  int users_ = 0;
+  bool stopped_ = false;
   std::thread thread_;
 };
 
