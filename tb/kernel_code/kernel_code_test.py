@@ -3,6 +3,7 @@
 by hand where they are written out."""
 
 import glob
+import gzip
 import json
 import os
 import random
@@ -349,6 +350,28 @@ class Commands(unittest.TestCase):
             code, _, err = run_main("describe", "--cubin", cubin, "--function", "chooses")
         self.assertEqual(code, 2)
         self.assertIn("cuobjdump is not installed", err)
+
+    def test_listings_are_kept(self):
+        cubin, cache = self.write("file.cubin", "code"), os.path.join(self.folder, "a", "cache")
+        arguments = ("ways", "--cubin", cubin, "--function", "chooses", "--cache", cache)
+        wanted = '{"ways": [[128, 336]]}'
+        with self.tools(f"cat {path_of('chooses')}", f"cat {path_of('chooses.sm_90.nvdisasm')}"):
+            first = run_main(*arguments, stdin=wanted)
+        self.assertEqual((first[0], first[2]), (0, ""))
+        [kept] = os.listdir(cache)
+        with self.tools("exit 1", "exit 1"):
+            self.assertEqual(run_main(*arguments, stdin=wanted), first)
+            # Of other code there is none, nor where the file is damaged.
+            self.write("file.cubin", "other code")
+            self.assertEqual(run_main(*arguments, stdin=wanted)[0], 2)
+            self.write("file.cubin", "code")
+            for damage in (b"", b"no gzip", gzip.compress(b"{}"), gzip.compress(b'{"text": "", "tables": []}')):
+                with open(os.path.join(cache, kept), "wb") as file:
+                    file.write(damage)
+                self.assertEqual(run_main(*arguments, stdin=wanted)[0], 2, damage)
+        # A folder that cannot be written costs time alone.
+        with self.tools(f"cat {path_of('chooses')}", f"cat {path_of('chooses.sm_90.nvdisasm')}"):
+            self.assertEqual(run_main(*arguments[:-1], self.write("no folder", ""), stdin=wanted), first)
 
     def check(self, measured, kernel="unrolled(float *, const float *, int, float)", passes=(1, 2, 3), options=()):
         counts = self.write("counts.json", json.dumps(

@@ -4,6 +4,7 @@
 addition, and "passes" without. Counts of ncu that have the word "first" do not go together with any ways."""
 
 import json
+import os
 import sys
 
 FIELDS = ("alu", "integer", "sfu", "shared", "shared_wide", "global_load", "shuffle", "shuffle_index", "match", "redux",
@@ -19,6 +20,7 @@ def instruction(number, adds):
 def main():
     assert sys.argv.pop(1) == "kernel-code"
     command = sys.argv[1]
+    assert os.path.basename(sys.argv[sys.argv.index("--cache") + 1]) == "listings"
     function = sys.argv[sys.argv.index("--function") + 1]
     with open(sys.argv[sys.argv.index("--cubin") + 1], encoding="ascii") as file:
         assert file.read() == "cubin"
@@ -30,7 +32,10 @@ def main():
             if "first" in file.read():
                 print("kernel-code: the counts do not go together with the ways", file=sys.stderr)
                 return 2
-    ways = json.load(sys.stdin)["ways"]
+    data = json.load(sys.stdin)
+    launch = data["launch"]
+    assert launch["block"] == [32, 1, 1] and launch["parameters"] == "2a000000" and data["warps"] <= launch["grid"][0]
+    ways = data["ways"]
     # As many instructions as there are between the markers.
     costs = [{**dict.fromkeys(FIELDS, 0), "alu": max((w[-1] - w[0]) // 16, 2), "stall_cycles": 9, "waits": []} for w in ways]
     json.dump({"costs": costs}, sys.stdout)

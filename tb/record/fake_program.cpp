@@ -66,6 +66,7 @@ class Recorder {
                  {"registers", 24},
                  {"static_shared", 128},
                  {"dynamic_shared", 64},
+                 {"parameters", "2a000000"},
                  {"gpu", "a GPU"},
                  {"driver", "1.2"},
                  {"cuda", "13.0"}};

@@ -33,7 +33,8 @@ class Session : public testing::Test {
     std::ofstream(folder_ / "reductions.json") << R"({"costs": {}})";
     tools_ = {.recorder = {.record_library = "", .time_library = "", .patches = "patches"},
               .costs = folder_ / "costs",
-              .reductions = folder_ / "reductions.json"};
+              .reductions = folder_ / "reductions.json",
+              .listings = folder_ / "listings"};
     options_.out = folder_ / "out";
     options_.profile = false;
     options_.time_runs = 2;

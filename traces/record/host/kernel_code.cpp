@@ -69,7 +69,11 @@ nlohmann::json WayPasses::to_json() const {
     }
     listed.push_back(std::move(offsets));
   }
-  return {{"ways", std::move(listed)}, {"passes", passes}};
+  nlohmann::json json = {{"ways", std::move(listed)}, {"passes", passes}, {"warps", warps}};
+  if (!launch.is_null()) {
+    json["launch"] = launch;
+  }
+  return json;
 }
 
 std::string KernelCode::place(InstructionNumber at) const {
@@ -95,9 +99,9 @@ bool KernelCode::has_atomics() const {
 std::string CodeReader::run(const std::string& command, const std::filesystem::path& cubin,
                             const std::string& function, const std::string& input,
                             const std::vector<std::string>& more) const {
-  std::vector<std::string> words = {"python3",      "-B",         tools_.string(),
-                                    "kernel-code",  command,      "--cubin",
-                                    cubin.string(), "--function", function};
+  std::vector<std::string> words = {"python3", "-B",      tools_.string(), "kernel-code",
+                                    command,   "--cubin", cubin,           "--function",
+                                    function,  "--cache", cache_.string()};
   words.insert(words.end(), more.begin(), more.end());
   const ToolResult result = run_tool(words, scratch_, input);
   if (result.status == kNotUnderstood) {

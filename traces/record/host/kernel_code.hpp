@@ -46,12 +46,15 @@ struct KernelCode {
   [[nodiscard]] std::string place(InstructionNumber at) const;
 };
 
-// Ways that warps went, each a list of markers as WayTree::markers() gives it, and how often each.
+// Ways that the warps of a launch went, each a list of markers as WayTree::markers() gives it, and
+// how often each.
 struct WayPasses {
   std::vector<std::vector<InstructionNumber>> ways;
   std::vector<std::uint64_t> passes;
+  std::uint64_t warps = 0;
+  nlohmann::json launch = nullptr;  // what is known of constant memory (traces/README.md)
 
-  // "ways" and "passes" as kernel_code.py takes them: markers by their byte offsets.
+  // As kernel_code.py takes them: markers by their byte offsets.
   [[nodiscard]] nlohmann::json to_json() const;
 };
 
@@ -65,10 +68,15 @@ class UnknownCode : public trace::TraceError {
 // does not understand the kernel.
 class CodeReader {
  public:
-  // `tools`: folder of the Python package; `scratch`: folder for files that may be thrown away.
-  // `sees_rows`: the recorder reports reductions of rows of shared memory.
-  CodeReader(std::filesystem::path tools, std::filesystem::path scratch, bool sees_rows)
-      : tools_(std::move(tools)), scratch_(std::move(scratch)), sees_rows_(sees_rows) {}
+  // `tools`: folder of the Python package; `scratch`: folder for files that may be thrown away;
+  // `cache`: one for listings, to be found again. `sees_rows`: the recorder reports reductions of
+  // rows of shared memory.
+  CodeReader(std::filesystem::path tools, std::filesystem::path scratch,
+             std::filesystem::path cache, bool sees_rows)
+      : tools_(std::move(tools)),
+        scratch_(std::move(scratch)),
+        cache_(std::move(cache)),
+        sees_rows_(sees_rows) {}
 
   [[nodiscard]] KernelCode describe(const std::filesystem::path& cubin,
                                     const std::string& function) const;
@@ -90,7 +98,7 @@ class CodeReader {
   [[nodiscard]] nlohmann::json costs(const std::filesystem::path& cubin,
                                      const std::string& function, const WayPasses& ways,
                                      const std::vector<std::string>& more) const;
-  std::filesystem::path tools_, scratch_;
+  std::filesystem::path tools_, scratch_, cache_;
   bool sees_rows_;
 };
 

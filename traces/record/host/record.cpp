@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -91,6 +92,27 @@ void settle_all(const Recording& recording, const LaunchTimes& times, bool timed
   }
 }
 
+// Seconds that each part of the work took.
+class Laps {
+ public:
+  void end(const char* what) {
+    const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - began_).count();
+    began_ = now;
+    total_ += seconds;
+    parts_ += fmt::format("{}{:.1f} {}", parts_.empty() ? "" : ", ", seconds, what);
+  }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("took {:.1f} s: {}", total_, parts_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point began_ = Clock::now();
+  double total_ = 0;
+  std::string parts_;
+};
+
 }  // namespace
 
 void check_folder(const fs::path& out) {
@@ -132,6 +154,7 @@ RecordOutcome record(const RecordOptions& options, const RecordTools& tools,
                                          }
                                        }});
   running = &program;
+  Laps laps;
   ProgramResult result;
   for (std::uint32_t run = 0;
        run < options.time_runs && result.status == 0 && result.interrupted == 0; ++run) {
@@ -139,22 +162,29 @@ RecordOutcome record(const RecordOptions& options, const RecordTools& tools,
     result = program.run(options.command,
                          {.library = tools.recorder.time_library, .patches = {}, .patience = 0});
   }
+  laps.end("to measure times");
   if (result.status == 0 && result.interrupted == 0) {
     timing = false;
     result = program.run(options.command, {.library = tools.recorder.record_library,
                                            .patches = tools.recorder.patches,
                                            .patience = options.patience});
   }
+  laps.end("to record");
   if (options.profile && result.interrupted == 0 && !result.ended) {
     hold_all(recording, options,
-             CodeReader(tools.costs, scratch.path(), tools.recorder.reports_rows), scratch.path(),
-             program.input(), say);
+             CodeReader(tools.costs, scratch.path(), tools.listings, tools.recorder.reports_rows),
+             scratch.path(), program.input(), say);
   }
+  laps.end("to count under ncu");
   settle_all(recording, times, options.time_runs > 0, say);
   if (options.keep_code) {
     for (const RecordedTrace& trace : recording.traces) {
       keep_code(trace);
     }
+  }
+  laps.end("to write");
+  if (recording.outcome.traces > 0) {
+    say(laps.text());
   }
   recording.outcome.program_status = result.status;
   recording.outcome.interrupted = result.interrupted;
@@ -166,14 +196,17 @@ RecordTools find_tools(const std::function<void(const std::string&)>& say) {
   const fs::path program = fs::read_symlink("/proc/self/exe");
   // It lies alike in a build and in an installation.
   const fs::path root = program.parent_path().parent_path() / "lib/warpfold";
-  RecordTools tools{
-      .recorder = {}, .costs = root / "python", .reductions = root / "reduction_costs.json"};
+  RecordTools tools{.recorder = {},
+                    .costs = root / "python",
+                    .reductions = root / "reduction_costs.json",
+                    .listings = {}};
   for (const fs::path& file : {tools.costs / "__main__.py", tools.reductions, root / "recorder"}) {
     if (!fs::exists(file)) {
       throw trace::TraceError(file.string() + ": is missing");
     }
   }
   const Scratch scratch;
+  tools.listings = cache_folder() / "listings";
   tools.recorder = recorder_for(find_toolkit(scratch.path()), root / "recorder", cache_folder(),
                                 scratch.path(), say);
   return tools;

@@ -32,6 +32,7 @@ struct RecordOptions {
 struct RecordTools {
   Recorder recorder;
   std::filesystem::path costs, reductions;
+  std::filesystem::path listings;  // folder that keeps those of machine code
 };
 
 // Of this build or installation, by where the running program lies, and of the CUDA toolkit that is

@@ -52,6 +52,7 @@ LaunchInfo described_launch(const nlohmann::json& json) {
   launch.registers = std::max(whole_number<std::uint32_t>(json.at("registers")), 1U);
   launch.shared_bytes = whole_number<std::uint32_t>(json.at("static_shared")) +
                         whole_number<std::uint32_t>(json.at("dynamic_shared"));
+  launch.parameters = json.at("parameters");
   launch.gpu = json.at("gpu");
   launch.driver = json.at("driver");
   launch.cuda = json.at("cuda");
@@ -71,7 +72,7 @@ Recording::Recording(const RecordOptions& options, const RecordTools& tools,
     : options_(options),
       scratch_(scratch),
       say_(say),
-      reader_(tools.costs, scratch, tools.recorder.reports_rows),
+      reader_(tools.costs, scratch, tools.listings, tools.recorder.reports_rows),
       wanted_(options.kernel.empty() ? ".*" : options.kernel) {
   std::ifstream file(tools.reductions);
   const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
@@ -398,6 +399,10 @@ WayPasses Recording::passes_of(const ActiveLaunch& launch) const {
   for (const auto& [way, count] : passes) {
     result.ways.push_back(tracker.ways().markers(way));
     result.passes.push_back(count);
+  }
+  result.warps = shape.recorded_ctas() * shape.warps_per_cta;
+  if (const LaunchInfo& info = launch.info; !info.parameters.empty()) {
+    result.launch = {{"block", info.block}, {"grid", info.grid}, {"parameters", info.parameters}};
   }
   return result;
 }

@@ -29,6 +29,7 @@ struct LaunchInfo {
   std::uint32_t shared_bytes = 0;        // static and dynamic
   bool in_graph = false;
   bool cooperative = false;  // its CTAs may wait for each other
+  std::string parameters;    // their bytes in hexadecimal digits; empty where they are not known
   std::string gpu, driver, cuda;
   std::map<std::uint64_t, std::uint64_t> allocations;  // address -> bytes
   std::set<std::uint64_t> managed;                     // addresses of those that are managed memory

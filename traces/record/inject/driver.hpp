@@ -6,7 +6,10 @@
 #include <cuda.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstring>
 #include <string>
 
 namespace warpfold::record {
@@ -27,6 +30,53 @@ inline int kernel_attribute(CUfunction kernel, CUfunction_attribute attribute) {
       driver_symbol<CUresult (*)(int*, CUfunction_attribute, CUfunction)>("cuFuncGetAttribute");
   int value = 0;
   return get != nullptr && get(&value, attribute, kernel) == CUDA_SUCCESS ? value : 0;
+}
+
+// Where a launch has its parameters: pointers to each, or one buffer with all.
+struct LaunchParameters {
+  void** each = nullptr;
+  void** extra = nullptr;
+};
+
+// The bytes of a launch's parameters, in hexadecimal digits; empty if they cannot be read.
+inline std::string bytes_of(CUfunction kernel, const LaunchParameters& parameters) {
+  static const auto place =
+      driver_symbol<CUresult (*)(CUfunction, std::size_t, std::size_t*, std::size_t*)>(
+          "cuFuncGetParamInfo");
+  constexpr std::size_t kMost = 32'764;  // of any kernel
+  std::string bytes;
+  if (parameters.extra != nullptr) {
+    const void* buffer = nullptr;
+    std::size_t size = 0;
+    for (void** item = parameters.extra; *item != CU_LAUNCH_PARAM_END; item += 2) {
+      if (*item == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+        buffer = item[1];
+      } else if (*item == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+        size = *static_cast<const std::size_t*>(item[1]);
+      }
+    }
+    if (buffer != nullptr && size <= kMost) {
+      bytes.assign(static_cast<const char*>(buffer), size);
+    }
+  } else if (parameters.each != nullptr && place != nullptr) {
+    std::size_t offset = 0;
+    std::size_t size = 0;
+    for (std::size_t i = 0; place(kernel, i, &offset, &size) == CUDA_SUCCESS; ++i) {
+      if (offset + size > kMost || parameters.each[i] == nullptr) {
+        return "";
+      }
+      bytes.resize(std::max(bytes.size(), offset + size), 0);
+      std::memcpy(bytes.data() + offset, parameters.each[i], size);
+    }
+  }
+  std::string digits;
+  for (const char c : bytes) {
+    constexpr const char* kDigits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(c);
+    digits += kDigits[byte >> 4U];
+    digits += kDigits[byte & 15U];
+  }
+  return digits;
 }
 
 // Empty if it cannot be read.

@@ -90,6 +90,7 @@ struct Guard {
 // Of the launch that this thread is making; and what it is recording.
 thread_local unsigned dynamic_shared = 0;
 thread_local bool cooperative = false;
+thread_local LaunchParameters parameters;
 thread_local std::vector<Recorded> recorded;
 
 // What this thread records last of a kernel, of the graph that it launches; null if nothing.
@@ -325,6 +326,7 @@ std::string Recorder::describe(const Sanitizer_LaunchData& data, std::uint64_t m
       .number("registers", kernel_attribute(data.function, CU_FUNC_ATTRIBUTE_NUM_REGS))
       .number("static_shared", kernel_attribute(data.function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES))
       .number("dynamic_shared", node ? 0U : dynamic_shared)
+      .text("parameters", node ? std::string() : bytes_of(data.function, parameters))
       .text("gpu", device_name(data.device))
       .text("driver", driver_version())
       .text("cuda", cuda_version())
@@ -523,15 +525,21 @@ void Recorder::on_upload(const Sanitizer_GraphNodeLaunchData& data) {
   sanitizerSetLaunchCallbackData(launch.hLaunch, launch.function, launch.hStream, nullptr);
 }
 
-// The arguments of the driver's launches lie in memory one behind the other: those up to the
-// dynamic shared memory.
+// The arguments of the driver's launches lie in memory one behind the other. A cooperative launch
+// has no extra ones.
 struct LaunchArguments {
   CUfunction function;
   std::array<unsigned, 6> dimensions;
   unsigned shared_bytes;
+  CUstream stream;
+  void** parameters;
+  void** extra;
 };
 struct LaunchExArguments {
   const CUlaunchConfig* config;
+  CUfunction function;
+  void** parameters;
+  void** extra;
 };
 
 bool is_cooperative(const CUlaunchConfig& config) {
@@ -544,6 +552,7 @@ bool is_cooperative(const CUlaunchConfig& config) {
 }
 
 void note_launch(Sanitizer_CallbackId id, const Sanitizer_CallbackData& data) {
+  parameters = {};
   if (data.callbackSite != SANITIZER_API_ENTER || data.functionParams == nullptr) {
     return;
   }
@@ -551,14 +560,19 @@ void note_launch(Sanitizer_CallbackId id, const Sanitizer_CallbackData& data) {
     case SANITIZER_CBID_DRIVER_API_cuLaunchKernel:
     case SANITIZER_CBID_DRIVER_API_cuLaunchKernel_ptsz:
     case SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel:
-    case SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel_ptsz:
-      dynamic_shared = static_cast<const LaunchArguments*>(data.functionParams)->shared_bytes;
+    case SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel_ptsz: {
+      const auto& launch = *static_cast<const LaunchArguments*>(data.functionParams);
+      dynamic_shared = launch.shared_bytes;
       cooperative = id == SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel ||
                     id == SANITIZER_CBID_DRIVER_API_cuLaunchCooperativeKernel_ptsz;
+      parameters = {.each = launch.parameters, .extra = cooperative ? nullptr : launch.extra};
       break;
+    }
     case SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx:
     case SANITIZER_CBID_DRIVER_API_cuLaunchKernelEx_ptsz: {
-      const auto* config = static_cast<const LaunchExArguments*>(data.functionParams)->config;
+      const auto& launch = *static_cast<const LaunchExArguments*>(data.functionParams);
+      const CUlaunchConfig* config = launch.config;
+      parameters = {.each = launch.parameters, .extra = launch.extra};
       dynamic_shared = config != nullptr ? config->sharedMemBytes : 0;
       cooperative = config != nullptr && is_cooperative(*config);
       break;

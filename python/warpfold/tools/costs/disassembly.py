@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """One kernel's machine code, from a cubin by CUDA's tools or from a text of theirs that was saved."""
 
+import gzip
+import hashlib
+import json
 import os
 import re
 import shutil
 import subprocess
+import tempfile
 
 from ..base.files import read_text
 from .instructions import Instruction, SassError, parse_sass
@@ -131,9 +135,8 @@ def tool_output(*command: str) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def kernel_from_cubin(path: str, name: str) -> Kernel:
-    if not os.path.isfile(path):
-        raise SassError(f"{path}: cannot be read: no such file")
+def listing_of(path: str, name: str) -> tuple[str, dict[int, list[int]]]:
+    """What CUDA's tools print of a function, perhaps of others too, and its jump tables."""
     text = tool_output("cuobjdump", "-sass", "-fun", name, path)
     if text is None or name not in text:
         text = tool_output("cuobjdump", "-sass", path)
@@ -143,12 +146,56 @@ def kernel_from_cubin(path: str, name: str) -> Kernel:
     if any(i.opcode in ("BRX", "BRXU", "JMX", "JMXU") for i in kernel.instructions):
         listing = tool_output("nvdisasm", "-c", path)
         if listing is not None:
-            kernel.tables = jump_tables(*section_of(listing, name))
+            return text, jump_tables(*section_of(listing, name))
+    return text, {}
+
+
+class ListingCache:
+    """Listings of functions by the hash of their cubin, in a folder. The tools take seconds for a large one. What cannot
+    be written is not kept, and what cannot be read is not there."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def _path(self, cubin: str, name: str) -> str:
+        found = hashlib.sha256()
+        with open(cubin, "rb") as file:
+            while piece := file.read(1 << 20):
+                found.update(piece)
+        found.update(name.encode())
+        return os.path.join(self.folder, found.hexdigest() + ".json.gz")
+
+    def get(self, cubin: str, name: str) -> tuple[str, dict[int, list[int]]]:
+        path = self._path(cubin, name)
+        try:
+            with gzip.open(path, "rt", encoding="utf-8") as file:
+                kept = json.load(file)
+            return str(kept["text"]), {int(at): [int(t) for t in targets] for at, targets in kept["tables"].items()}
+        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError):
+            pass
+        text, tables = listing_of(cubin, name)
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as raw:
+                with gzip.open(raw, "wt", compresslevel=1, encoding="utf-8") as file:
+                    json.dump({"text": text, "tables": tables}, file)
+            os.replace(raw.name, path)
+        except OSError:
+            pass
+        return text, tables
+
+
+def kernel_from_cubin(path: str, name: str, cache: str | None = None) -> Kernel:
+    if not os.path.isfile(path):
+        raise SassError(f"{path}: cannot be read: no such file")
+    text, tables = ListingCache(cache).get(path, name) if cache else listing_of(path, name)
+    kernel = kernel_from_text(text, name, path)
+    kernel.tables = tables
     return kernel
 
 
-def load_kernel(cubin: str | None, name: str, text_file: str | None) -> Kernel:
+def load_kernel(cubin: str | None, name: str, text_file: str | None, cache: str | None = None) -> Kernel:
     if text_file:
         return kernel_from_text(read_text(text_file), name, text_file)
     assert cubin is not None, "one of the two is given"
-    return kernel_from_cubin(cubin, name)
+    return kernel_from_cubin(cubin, name, cache)

@@ -43,7 +43,7 @@ NO_DIMENSIONS_FROM = 100
 
 
 def describe(args: argparse.Namespace) -> int:
-    kernel = load_kernel(args.cubin, args.function, args.text)
+    kernel = load_kernel(args.cubin, args.function, args.text, args.cache)
     result = {
         "schema": SCHEMA,
         "arch": kernel.arch,
@@ -127,7 +127,7 @@ def launch_memory(arch: str, data: dict[str, Any], what: str) -> dict[int, int]:
 
 
 def load_ways(args: argparse.Namespace, data: dict[str, Any], what: str) -> tuple[str, KernelWays]:
-    kernel = load_kernel(args.cubin, args.function, args.text)
+    kernel = load_kernel(args.cubin, args.function, args.text, args.cache)
     memory = launch_memory(kernel.arch, data, what)
     return kernel.arch, KernelWays(kernel.instructions, kernel.tables, kinds_of(args), memory)
 
@@ -234,6 +234,7 @@ def options(parser: Parser) -> None:
         command.add_argument(
             "--function", metavar="NAME", required=True, help="The kernel, as the machine code names it"
         )
+        command.add_argument("--cache", metavar="DIR", help="Folder that keeps what CUDA's tools print of a cubin")
         if work is not describe:
             kinds = ",".join(KINDS)
             command.add_argument("--markers", metavar="LIST", help=f"Kinds that were recorded: {kinds}; else all")
