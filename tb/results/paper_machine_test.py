@@ -6,7 +6,9 @@ import unittest
 from pathlib import Path
 
 import yaml
-from warpfold.tools.results import paper_machine, tables, values
+from warpfold.tools.results import paper_machine
+from warpfold.tools.results.store import Missing, Unknown
+from warpfold.tools.results.text import markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,7 +49,8 @@ class PaperMachine(unittest.TestCase):
         self.assertEqual(found.value(["3060", "simulator", "arc-hw/software"]), "1.25")
 
     def test_the_table_marks_what_is_near(self):
-        rows = paper_machine.table(Made(machines()), tables.markdown).splitlines()
+        found = paper_machine.PaperMachine(Made(machines()))
+        rows = markdown(*paper_machine.rows_of(found)).splitlines()
         self.assertEqual(rows[2], "| 4090: ARC-HW | 2.06 | 2.50 (+21 %) | **2.00 (-3 %)** | 1.00 (-51 %) | 2.50 (+21 %) "
                                   "| **2.00 (-3 %)** |")
         self.assertEqual(rows[3], "| 4090: LAB-ideal | 1.40 | 2.00 (+43 %) | 2.00 (+43 %) | 2.00 (+43 %) | **1.43 (+2 %)** "
@@ -67,9 +70,9 @@ class PaperMachine(unittest.TestCase):
     def test_what_is_not_simulated_is_missing(self):
         without = machines()
         del without["arc-3060-sim", ""]
-        with self.assertRaises(values.Missing):
-            paper_machine.table(Made(without), tables.markdown)
-        with self.assertRaises(values.Unknown):
+        with self.assertRaises(Missing):
+            paper_machine.rows_of(paper_machine.PaperMachine(Made(without)))
+        with self.assertRaises(Unknown):
             paper_machine.PaperMachine(Made(machines())).value(["5090", "silicon", "phi"])
 
 

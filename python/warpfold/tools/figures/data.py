@@ -190,7 +190,7 @@ def check_remarks(remarks: dict[str, dict[str, str]], paper: dict[str, dict[str,
     ]
 
 
-def histogram(facts: dict[str, Any]) -> list[int]:
+def histogram(facts: Mapping[str, Any]) -> list[int]:
     """Events of the launch with 1 to 32 active lanes, from a trace's entry in docs/numbers/traces.json.
 
     A sample of one CTA in N stands for N times its events.

@@ -2,7 +2,10 @@
 """What the diagrams are made of: boxes, arrows, queues and text in an SVG that a browser shows in its light or dark
 colours. Text stays text; sizes are pixels at the picture's natural width."""
 
+from collections.abc import Iterable
 from xml.sax.saxutils import escape
+
+Point = tuple[float, float]
 
 STYLE = """\
 svg{--ink:#1f2328;--soft:#57606a;--line:#6e7781;--edge:#afb8c1;--box:#f6f8fa;--group:none;
@@ -26,7 +29,7 @@ text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-seri
 """
 
 
-def number(value):
+def number(value: float) -> str:
     """12, 12.5: at most one decimal, no needless digits."""
     return f"{round(value, 1):g}"
 
@@ -34,7 +37,7 @@ def number(value):
 class Picture:
     """SVG text in the order of drawing."""
 
-    def __init__(self, width, height, title, description):
+    def __init__(self, width: int, height: int, title: str, description: str) -> None:
         self.width, self.height = width, height
         self.parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
@@ -50,25 +53,25 @@ class Picture:
             + "</defs>",
         ]
 
-    def add(self, part):
+    def add(self, part: str) -> None:
         self.parts.append(part)
 
-    def rect(self, x, y, width, height, kind="box", radius=5):
+    def rect(self, x: float, y: float, width: float, height: float, kind: str = "box", radius: int = 5) -> None:
         self.add(
             f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(width)}" '
             f'height="{number(height)}" rx="{radius}"/>'
         )
 
-    def text(self, x, y, text, kind="", anchor="middle", turned=False):
+    def text(self, x: float, y: float, text: str, kind: str = "", anchor: str = "middle", turned: bool = False) -> None:
         attributes = f' class="{kind}"' if kind else ""
         attributes += f' text-anchor="{anchor}"' if anchor != "start" else ""
         attributes += f' transform="rotate(-90 {number(x)} {number(y)})"' if turned else ""
         self.add(f'<text x="{number(x)}" y="{number(y)}"{attributes}>{escape(text)}</text>')
 
-    def left(self, x, y, text, kind=""):
+    def left(self, x: float, y: float, text: str, kind: str = "") -> None:
         self.text(x, y, text, kind, anchor="start")
 
-    def box(self, x, y, width, height, label, *notes, kind="box"):
+    def box(self, x: float, y: float, width: float, height: float, label: str, *notes: str, kind: str = "box") -> None:
         """A box with a label and smaller lines below it, centred."""
         self.rect(x, y, width, height, kind)
         first = y + height / 2 + 4.5 - 8 * len(notes)
@@ -76,26 +79,26 @@ class Picture:
         for row, note in enumerate(notes, start=1):
             self.text(x + width / 2, first + 16 * row, note, "s")
 
-    def group(self, x, y, width, height, label, kind="group"):
+    def group(self, x: float, y: float, width: float, height: float, label: str, kind: str = "group") -> None:
         """A frame around other boxes, labelled inside its top left corner."""
         self.rect(x, y, width, height, kind, 9)
         if label:
             self.left(x + 12, y + 20, label, "h")
 
-    def arrow(self, *points, kind="a", both=False):
+    def arrow(self, *points: Point, kind: str = "a", both: bool = False) -> None:
         """Through these points, with a head at the last one."""
         head = "mu" if kind == "au" else "m"
         start = f' marker-start="url(#{head})"' if both else ""
         self.add(f'<path class="{kind}" d="{self.path(points)}" marker-end="url(#{head})"{start}/>')
 
-    def line(self, *points, kind="l"):
+    def line(self, *points: Point, kind: str = "l") -> None:
         self.add(f'<path class="{kind}" d="{self.path(points)}"/>')
 
     @staticmethod
-    def path(points):
+    def path(points: Iterable[Point]) -> str:
         return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
 
-    def queue(self, x, y, width, height, cells, filled):
+    def queue(self, x: float, y: float, width: float, height: float, cells: int, filled: int) -> None:
         """A queue that moves to the right: its rightmost cells hold something."""
         self.rect(x, y, width, height, "queue", 3)
         step = width / cells
@@ -104,12 +107,12 @@ class Picture:
         for cell in range(1, cells):
             self.line((x + cell * step, y), (x + cell * step, y + height), kind="cell")
 
-    def key(self, x, y, entries):
+    def key(self, x: float, y: float, entries: Iterable[tuple[str, str, float]]) -> None:
         """A legend in a row: [(class of the patch, text, width)]."""
         for kind, text, width in entries:
             self.rect(x, y - 10, 14, 12, kind, 2)
             self.left(x + 20, y, text, "s")
             x += width
 
-    def svg(self):
+    def svg(self) -> str:
         return "\n".join([*self.parts, "</svg>", ""])

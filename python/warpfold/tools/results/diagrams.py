@@ -16,7 +16,7 @@ from .diagram_parts import Picture
 # ---- the whole GPU ----------------------------------------------------------------------------------
 
 
-def draw_subcore(p, x, index):
+def draw_subcore(p: Picture, x: float, index: int) -> None:
     """A column of the SM: warps, issue, unit, memory queue."""
     p.text(x + 52, 124, f"sub-core {index}", "b")
     p.rect(x, 132, 104, 34, "box")
@@ -32,7 +32,7 @@ def draw_subcore(p, x, index):
     p.arrow((x + 52, 306), (x + 52, 346))
 
 
-def draw_l2_port(p, x):
+def draw_l2_port(p: Picture, x: float) -> None:
     """One port of the L2 with its two slices."""
     p.rect(588, 80, 256, 318, "group", 9)
     p.left(600, 100, "L2", "h")
@@ -49,7 +49,7 @@ def draw_l2_port(p, x):
         p.box(left + 10, 242, 72, 42, "ROP", "adds")
 
 
-def draw_gpu():
+def draw_gpu() -> Picture:
     p = Picture(
         860,
         560,
@@ -108,7 +108,7 @@ def draw_gpu():
 # ---- the unit ---------------------------------------------------------------------------------------
 
 
-def draw_unit_path(p):
+def draw_unit_path(p: Picture) -> None:
     p.group(170, 16, 520, 268, "arc_subcore")
     p.box(196, 56, 150, 66, "arc_addr_match", "lanes with one address", "are a transaction")
     p.box(430, 56, 150, 66, "arc_scheduler", "path free: RED", "else: reduce", kind="unit")
@@ -127,7 +127,7 @@ def draw_unit_path(p):
     p.text(592, 73, "RED", "x")
 
 
-def draw_unit():
+def draw_unit() -> Picture:
     p = Picture(
         860,
         610,
@@ -156,7 +156,7 @@ def draw_unit():
     return p
 
 
-def draw_kinds(p, top):
+def draw_kinds(p: Picture, top: float) -> None:
     """What the reduction unit is with each datapath."""
     p.text(430, top + 8, "three datapaths of the reduction unit", "h")
     for index, (name, note) in enumerate(
@@ -205,7 +205,7 @@ def draw_kinds(p, top):
 # ---- the project ------------------------------------------------------------------------------------
 
 
-def draw_flow():
+def draw_flow() -> Picture:
     p = Picture(
         860,
         356,
@@ -248,11 +248,11 @@ def draw_flow():
 PICTURES = {"gpu": draw_gpu, "unit": draw_unit, "flow": draw_flow, **diagrams_model.PICTURES}
 
 
-def draw_all(folder):
+def draw_all(folder: Path) -> list[Path]:
     """Writes every diagram into the folder and returns their paths."""
     paths = []
     for name, draw in PICTURES.items():
-        path = Path(folder) / f"{name}.svg"
+        path = folder / f"{name}.svg"
         files.write(path, draw().svg())
         paths.append(path)
     return paths

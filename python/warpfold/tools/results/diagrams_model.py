@@ -7,7 +7,7 @@ from .diagram_parts import Picture
 # ---- dispatcher and CTAs ----------------------------------------------------------------------------
 
 
-def draw_dispatch():
+def draw_dispatch() -> Picture:
     p = Picture(
         860,
         232,
@@ -50,7 +50,7 @@ def draw_dispatch():
 PATCHES = {"i": "c1", "r": "c3", "d": "c0", "q": "c5", "s": "c4", "b": "cell", "n": "queue"}
 
 
-def issue_rows():
+def issue_rows() -> tuple[tuple[str, str], ...]:
     """Warps by cycle: what each does, one issuing at a time."""
     return (
         ("warp 0", "iniddddddniniiqqrqqqqqrq"),
@@ -60,7 +60,7 @@ def issue_rows():
     )
 
 
-def draw_issue():
+def draw_issue() -> Picture:
     p = Picture(
         860,
         292,
@@ -104,7 +104,7 @@ def draw_issue():
 # ---- memory queue -----------------------------------------------------------------------------------
 
 
-def draw_queue():
+def draw_queue() -> Picture:
     p = Picture(
         860,
         262,
@@ -146,8 +146,12 @@ def draw_queue():
 
 # ---- load-store unit --------------------------------------------------------------------------------
 
+Flit = tuple[str, str, float]  # class of the patch, label, width; no patch around an ellipsis, whose width is 0
 
-def draw_packet_case(p, y, name, words, flits, note, cycles):
+
+def draw_packet_case(
+    p: Picture, y: float, name: str, words: list[bool], flits: list[Flit], note: str, cycles: str
+) -> None:
     """A RED: the words of a line that its lanes add to, the flits that leave, what they take."""
     p.left(16, y + 14, name, "b")
     p.left(16, y + 31, note, "s")
@@ -156,7 +160,7 @@ def draw_packet_case(p, y, name, words, flits, note, cycles):
         for word in range(8):
             if words[sector * 8 + word]:
                 p.rect(269.5 + sector * 62 + word * 7.3, y + 6, 6, 18, "c1", 1)
-    x = 540
+    x = 540.0
     for kind, label, width in flits:
         if width:
             p.rect(x, y + 4, width - 2, 22, kind, 2)
@@ -168,7 +172,7 @@ def draw_packet_case(p, y, name, words, flits, note, cycles):
     p.text(844, y + 19, cycles, "b", anchor="end")
 
 
-def draw_packets():
+def draw_packets() -> Picture:
     p = Picture(
         860,
         262,
@@ -217,7 +221,7 @@ def draw_packets():
 # ---- atomic buffers ---------------------------------------------------------------------------------
 
 
-def draw_buffer():
+def draw_buffer() -> Picture:
     p = Picture(
         860,
         226,
@@ -251,7 +255,7 @@ def draw_buffer():
 # ---- interconnect -----------------------------------------------------------------------------------
 
 
-def draw_noc():
+def draw_noc() -> Picture:
     p = Picture(
         860,
         268,
@@ -289,7 +293,7 @@ def draw_noc():
 # ---- L2 slice and ROPs ------------------------------------------------------------------------------
 
 
-def draw_slice():
+def draw_slice() -> Picture:
     p = Picture(
         860,
         268,
@@ -336,7 +340,7 @@ def draw_slice():
 # ---- checks -----------------------------------------------------------------------------------------
 
 
-def draw_checks():
+def draw_checks() -> Picture:
     p = Picture(
         860,
         262,
@@ -373,7 +377,7 @@ def draw_checks():
 # ---- ahead and behind -------------------------------------------------------------------------------
 
 
-def draw_ahead():
+def draw_ahead() -> Picture:
     p = Picture(
         860,
         236,
@@ -410,7 +414,7 @@ def draw_ahead():
 # ---- host threads -----------------------------------------------------------------------------------
 
 
-def draw_threads():
+def draw_threads() -> Picture:
     p = Picture(
         860,
         182,

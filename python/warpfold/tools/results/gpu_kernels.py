@@ -4,6 +4,11 @@ trainings (training.json)."""
 
 import math
 import statistics
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .store import Document
+from .text import Table
 
 FORMS, TRAINING = "forms", "training"
 PIXEL = "pixel"  # the original: a thread a pixel
@@ -57,7 +62,7 @@ NOT_SOFTWARE = ("none", "ncu", "beside")
 NO_SCENE = "generated"  # rows of kernels that are not of 3D Gaussians
 
 
-def best(document, scene, tiles, kernel, prefixes):
+def best(document: Document, scene: str, tiles: str, kernel: str, prefixes: tuple[str, ...]) -> float | None:
     """Milliseconds of the fastest policy with one of the prefixes; None where none was timed."""
     return min(
         (
@@ -70,24 +75,32 @@ def best(document, scene, tiles, kernel, prefixes):
     )
 
 
-def form_rows(document):
-    """Head and rows of the table `forms`: milliseconds of a launch."""
+def form_rows(document: Document) -> Table:
+    """The table `forms`: milliseconds of a launch."""
     scenes = [scene for scene in dict.fromkeys(row[0] for row in document["rows"]) if scene != NO_SCENE]
     rows = []
-    for name, *which in FORM_ROWS:
-        found = [best(document, scene, *which) for scene in scenes]
-        mean = None if None in found else math.exp(statistics.fmean(map(math.log, found)))
+    for name, tiles, kernel, policies in FORM_ROWS:
+        found = [best(document, scene, tiles, kernel, policies) for scene in scenes]
+        timed = [ms for ms in found if ms is not None]
+        mean = math.exp(statistics.fmean(map(math.log, timed))) if len(timed) == len(scenes) else None
         rows.append([name, *("-" if ms is None else f"{ms:.3f}" for ms in (*found, mean))])
     return ["kernel, on the tight list but where it says otherwise", *scenes, "geometric mean"], rows
 
 
-def trained(document):
-    """(scene, tiles, kernel) to seconds, seconds in the kernel, PSNR in dB, Gaussians."""
-    return {tuple(row[:3]): row[3:] for row in document["rows"]}
+class Trained(NamedTuple):
+    seconds: float
+    kernel: float  # seconds of them
+    psnr: float  # dB
+    gaussians: int
 
 
-def training_rows(document):
-    """Head and rows of the table `training`."""
+def trained(document: Document) -> dict[tuple[str, str, str], Trained]:
+    """By scene, tiles and kernel."""
+    return {(scene, tiles, kernel): Trained(*rest) for scene, tiles, kernel, *rest in document["rows"]}
+
+
+def training_rows(document: Document) -> Table:
+    """The table `training`."""
     found = trained(document)
     head = [
         "kernel",
@@ -104,24 +117,27 @@ def training_rows(document):
         for tiles in ("box", "tight"):
             for scene in TRAINED_SCENES:
                 one = found.get((scene, tiles, kernel))
-                row += [f"{one[0]:.1f} ({one[1]:.1f})", f"{one[2]:.2f}"] if one else ["-", "-"]
+                row += [f"{one.seconds:.1f} ({one.kernel:.1f})", f"{one.psnr:.2f}"] if one else ["-", "-"]
         rows.append(row)
     return head, rows
 
 
-def form_value(document, words):
+def form_value(document: Document, words: Sequence[str]) -> str:
     """SCENE.TILES.KERNEL.POLICY: milliseconds. Kernels that are not of 3D Gaussians: generated.none.KERNEL.POLICY."""
-    ms = best(document, *words[:3], (words[3],))
+    scene, tiles, kernel, policy = words[:4]
+    ms = best(document, scene, tiles, kernel, (policy,))
     if ms is None:
         raise KeyError(".".join(words))
     return f"{ms:.3f}"
 
 
-def training_value(document, words):
+def training_value(document: Document, words: Sequence[str]) -> str:
     """SCENE.TILES.KERNEL.seconds, .kernel (seconds) or .psnr (dB); psnr-spread: the most that one is from plain REDs on the
     same list, dB."""
     found = trained(document)
     if words == ["psnr-spread"]:
-        return f"{max(abs(one[2] - found[(*where[:2], 'baseline')][2]) for where, one in found.items()):.2f}"
-    one = found[tuple(words[:3])]
-    return {"seconds": f"{one[0]:.1f}", "kernel": f"{one[1]:.1f}", "psnr": f"{one[2]:.2f}"}[words[3]]
+        spread = (abs(one.psnr - found[scene, tiles, "baseline"].psnr) for (scene, tiles, _), one in found.items())
+        return f"{max(spread):.2f}"
+    scene, tiles, kernel, name = words[:4]
+    one = found[scene, tiles, kernel]
+    return {"seconds": f"{one.seconds:.1f}", "kernel": f"{one.kernel:.1f}", "psnr": f"{one.psnr:.2f}"}[name]

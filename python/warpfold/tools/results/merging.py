@@ -3,9 +3,12 @@
 under arc-merge and arc-merge-l2 (merging.json)."""
 
 import itertools
+from collections.abc import Sequence
 
-from . import points, today
-
+from . import points
+from .store import Document
+from .text import Table
+from .today import MACHINES, Today
 
 NAME = "merging"
 GPU = "h100"
@@ -22,12 +25,12 @@ MERGED = ("truck-tight", "camera-pose", "embedding-rows", "embedding", "hash-gri
 MERGED_KINDS = ("serial", "fused", "vector")
 
 
-def at_ports():
+def at_ports() -> list[tuple[str, str]]:
     """(trace, kind) under arc-merge-l2."""
     return list(itertools.product(PORT_KERNELS, PORT_KINDS))
 
 
-def in_sms():
+def in_sms() -> list[tuple[str, str, int]]:
     """(trace, kind, rows) under arc-merge."""
     return [
         *((trace, "vector", rows) for trace, rows in itertools.product(MERGED, ROWS)),
@@ -35,51 +38,50 @@ def in_sms():
     ]
 
 
-def milliseconds(cycles):
+def milliseconds(cycles: int) -> float:
     """Of a launch, with what it takes to be launched."""
-    return cycles / (today.MACHINES[GPU] * 1e6) + points.LAUNCH_US / 1e3
+    return cycles / (MACHINES[GPU] * 1e6) + points.LAUNCH_US / 1e3
 
 
 class Merging:
     """docs/numbers/merging.json, beside docs/numbers/today.json."""
 
-    def __init__(self, document, today_document):
-        self.today = today.Today(today_document)
-        self.at_ports = {tuple(row[:2]): row[2] for row in document["at_ports"]}
-        self.merged = {tuple(row[:3]): row[3] for row in document["merged"]}
-        self.left = {trace: dict(zip(LEVELS, counts)) for trace, *counts in document["left"]}
+    def __init__(self, document: Document, today: Today) -> None:
+        self.today = today
+        self.at_ports: dict[tuple[str, str], int] = {
+            (trace, kind): cycles for trace, kind, cycles in document["at_ports"]
+        }
+        self.merged: dict[tuple[str, str, int], int] = {
+            (trace, kind, rows): cycles for trace, kind, rows, cycles in document["merged"]
+        }
+        self.left: dict[str, list[int]] = {trace: counts for trace, *counts in document["left"]}
 
-    def port_ms(self, trace, kind):
+    def port_ms(self, trace: str, kind: str) -> float:
         return milliseconds(self.at_ports[trace, kind])
 
-    def merged_ms(self, trace, kind, rows):
+    def merged_ms(self, trace: str, kind: str, rows: int) -> float:
         return milliseconds(self.merged[trace, kind, rows])
 
-    def value(self, words):
-        """TRACE.fewer.LEVEL.OTHER, how many times as many additions LEVEL leaves as OTHER; TRACE.merged.KIND in ms under
-        arc-merge, TRACE.merged-gain.KIND over arc-hw; TRACE.port.KIND and TRACE.port-gain.KIND, the same under arc-merge-l2.
-        """
+    def value(self, words: Sequence[str]) -> str:
+        """TRACE.merged.KIND in ms under arc-merge, TRACE.merged-gain.KIND over arc-hw; TRACE.port-gain.KIND, the same under
+        arc-merge-l2."""
         trace, what, *rest = words
         if what == "merged":
             return f"{self.merged_ms(trace, rest[0], BUILT_ROWS):.3f}"
         if what == "merged-gain":
             return f"{self.today.ms(trace, GPU, 'arc-hw', rest[0]) / self.merged_ms(trace, rest[0], BUILT_ROWS):.2f}"
-        if what == "port":
-            return f"{self.port_ms(trace, rest[0]):.3f}"
         if what == "port-gain":
             return f"{self.today.ms(trace, GPU, 'arc-hw', rest[0]) / self.port_ms(trace, rest[0]):.2f}"
-        if what == "fewer":
-            return f"{self.left[trace][rest[0]] / self.left[trace][rest[1]]:.2f}"
         raise KeyError(what)
 
-    def left_rows(self):
-        """Head and rows of the table `sums-left`."""
+    def left_rows(self) -> Table:
+        """The table `sums-left`."""
         return ["kernel", "lanes", "warps", "CTAs", "SMs", "GPU"], [
-            [f"`{trace}`", *(f"{count:,}" for count in counts.values())] for trace, counts in self.left.items()
+            [f"`{trace}`", *(f"{count:,}" for count in counts)] for trace, counts in self.left.items()
         ]
 
-    def merged_rows(self):
-        """Head and rows of the table `merged`: milliseconds."""
+    def merged_rows(self) -> Table:
+        """The table `merged`: milliseconds."""
         head = [
             "kernel",
             "`arc-hw` vector",
@@ -106,8 +108,8 @@ class Merging:
             for trace in MERGED
         ]
 
-    def rows(self):
-        """Head and rows of the table `merging`: milliseconds."""
+    def rows(self) -> Table:
+        """The table `merging`: milliseconds."""
         head = [
             "kernel",
             *(text for kind in PORT_KINDS for text in (f"`arc-hw` {kind}", f"{kind}, merged at ports")),

@@ -13,10 +13,10 @@ import re
 from pathlib import Path
 
 from ..base import files
-from . import store, tables, values
+from . import tables
+from .store import ROOT, Missing, Unknown
+from .values import Numbers
 
-
-ROOT = store.ROOT
 TAG = re.compile(r"<!--(n|table):([^\s>]+?)-->(.*?)<!--/\1-->", re.S)
 OPEN = re.compile(r"<!--/?(?:n|table)\b[^>]*-->")
 FENCE = re.compile(r"^(```+|~~~+).*?^\1[^\n]*$", re.S | re.M)
@@ -29,12 +29,12 @@ STRICT = ("README.md", "docs/results.md", "docs/fidelity.md")
 NOT_OURS = {".git", "build", "results", "out", "node_modules"}
 
 
-def documents(root=ROOT):
+def documents(root: Path = ROOT) -> list[Path]:
     """All Markdown pages of the repository."""
     return sorted(path for path in root.rglob("*.md") if not NOT_OURS.intersection(path.relative_to(root).parts[:-1]))
 
 
-def code_spans(text):
+def code_spans(text: str) -> list[tuple[int, int]]:
     spans = [match.span() for match in FENCE.finditer(text)]
     return spans + [
         match.span() for match in INLINE.finditer(text) if not any(begin <= match.start() < end for begin, end in spans)
@@ -44,36 +44,37 @@ def code_spans(text):
 class Filler:
     """The texts of tags, each computed once."""
 
-    def __init__(self, numbers):
+    def __init__(self, numbers: Numbers) -> None:
         self.numbers = numbers
-        self.known = {}
-        self.problems, self.absent = [], []
+        self.known: dict[tuple[str, str], str | Missing | Unknown] = {}
+        self.problems: list[str] = []
+        self.absent: list[str] = []
 
-    def content(self, kind, key):
-        """Text, or None where results are missing; Unknown where there is no such key."""
+    def content(self, kind: str, key: str) -> str | Missing | Unknown:
+        """Text, or why there is none."""
         if (kind, key) not in self.known:
             try:
                 self.known[kind, key] = (
                     self.numbers.value(key) if kind == "n" else "\n" + tables.table(key, self.numbers) + "\n"
                 )
-            except (values.Missing, values.Unknown) as error:
+            except (Missing, Unknown) as error:
                 self.known[kind, key] = error
         return self.known[kind, key]
 
-    def fill(self, name, text):
+    def fill(self, name: str, text: str) -> str:
         """The page with its tags filled; problems are noted."""
         code = code_spans(text)
 
-        def one(match):
+        def one(match: re.Match[str]) -> str:
             if any(begin <= match.start() < end for begin, end in code):
                 return match.group(0)
             kind, key, old = match.groups()
             new = self.content(kind, key)
             line = text.count("\n", 0, match.start()) + 1
-            if isinstance(new, values.Unknown):
+            if isinstance(new, Unknown):
                 self.problems.append(f"{name}:{line}: no {'number' if kind == 'n' else 'table'} '{key}'")
                 new = old
-            elif isinstance(new, values.Missing):
+            elif isinstance(new, Missing):
                 self.absent.append(f"{name}:{line}: {key}: no result of {new}")
                 new = old
             return f"<!--{kind}:{key}-->{new}<!--/{kind}-->"
@@ -93,7 +94,7 @@ class Filler:
         return filled
 
 
-def render(numbers, root=ROOT):
+def render(numbers: Numbers, root: Path = ROOT) -> tuple[list[Path], list[str], list[str]]:
     """Writes the pages that change. (changed, problems, absent)."""
     filler, changed = Filler(numbers), []
     for path in documents(root):
@@ -105,12 +106,12 @@ def render(numbers, root=ROOT):
     return changed, filler.problems, filler.absent
 
 
-def blank(match):
+def blank(match: re.Match[str]) -> str:
     """As many lines, no words."""
     return " _ " + "\n" * match.group(0).count("\n")
 
 
-def typed_figures(name, text):
+def typed_figures(name: str, text: str) -> list[str]:
     """Lines on figures that stand outside tags, code and citations."""
     for pattern in (FENCE, TAG, CITED, INLINE):
         text = pattern.sub(blank, text)
@@ -123,7 +124,7 @@ def typed_figures(name, text):
     ]
 
 
-def check(numbers, root=ROOT):
+def check(numbers: Numbers, root: Path = ROOT) -> tuple[list[str], list[str]]:
     """(problems, absent): what render would change, unknown keys, figures typed by hand."""
     filler, problems = Filler(numbers), []
     for path in documents(root):
@@ -138,7 +139,7 @@ def check(numbers, root=ROOT):
             if text != filled:
                 problems.append(f"{name}: differs from docs/numbers; run warpfold results --render")
     for name in STRICT:
-        path = Path(root) / name
+        path = root / name
         if path.is_file():
             problems += typed_figures(name, path.read_text(encoding="utf-8"))
     return filler.problems + problems, filler.absent

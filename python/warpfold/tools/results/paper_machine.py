@@ -3,10 +3,13 @@
 timing and on those with silicon's."""
 
 import statistics
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from ..figures import data
-from . import values
-from .values import Missing, Unknown
+from ..figures.data import Comparison
+from .simulated import Simulated
+from .store import Missing, Unknown
+from .text import Table, two
 
 
 # The traces that take least time of those that means are taken over, and the threshold of software for each: on the
@@ -43,18 +46,35 @@ LEFT_OUT = {reading: ("lab-ideal/lab", "phi") for reading in ("channels", "free"
 NOT_SIMULATED = {("3060", "channels"): tuple(row[1] for row in ROWS)}
 
 
+class Number(NamedTuple):
+    """One of the paper's, beside ours."""
+
+    gpu: str
+    name: str
+    stated: float
+    ours: dict[str, float | None]  # by reading; None where it was not simulated
+
+    def error(self, reading: str) -> float | None:
+        found = self.ours[reading]
+        return None if found is None else found / self.stated - 1
+
+
+def near(error: float) -> bool:
+    return abs(error) <= Comparison.TOLERANCE
+
+
 class PaperMachine:
     """Speedups by GPU, reading and policy."""
 
-    def __init__(self, n):
+    def __init__(self, n: Simulated) -> None:
         self.n = n
-        self.cycles = {
+        self.cycles: dict[tuple[str, str, str, str], int] = {
             (row["trace"], row["gpu"], row["full_policy"], row["set"]): row["cycles"]
             for row in n.rows
             if row["unit_kind"] == "serial" and not row["thin"]
         }
 
-    def cycles_of(self, trace, gpu, reading, policy):
+    def cycles_of(self, trace: str, gpu: str, reading: str, policy: str) -> int:
         silicon, simulator, *_ = GPUS[gpu]
         machine = silicon if reading == "silicon" else simulator
         settings = {"channels": CHANNELS, "free": FREE, "open": OPEN}.get(reading, {}).get(gpu, "")
@@ -63,7 +83,7 @@ class PaperMachine:
             raise Missing(" ".join(key))
         return self.cycles[key]
 
-    def ratio(self, gpu, reading, what):
+    def ratio(self, gpu: str, reading: str, what: str) -> float:
         """Mean over the traces: of the speedup of a policy over the baseline, or of one policy over another (A/B)."""
         policy, _, over = what.partition("/")
         return statistics.fmean(
@@ -71,47 +91,43 @@ class PaperMachine:
             for trace in TRACES
         )
 
-    def stated(self, gpu, figure, key):
+    def stated(self, gpu: str, figure: str | None, key: str) -> float:
         name = figure or GPUS[gpu][2]
-        return self.n.paper[name]["numbers"][f"{GPUS[gpu][3]}.{key}" if figure else key]["value"]
+        value: float = self.n.paper[name]["numbers"][f"{GPUS[gpu][3]}.{key}" if figure else key]["value"]
+        return value
 
-    def numbers(self):
-        """(GPU, name, paper's, {reading: ours, or None where it was not simulated})."""
-
-        def ours(gpu, reading, what):
+    def numbers(self) -> Iterator[Number]:
+        def ours(gpu: str, reading: str, what: str) -> float | None:
             left_out = NOT_SIMULATED.get((gpu, reading), LEFT_OUT.get(reading, ()))
             return None if what in left_out else self.ratio(gpu, reading, what)
 
         for gpu in GPUS:
             for name, what, figure, key in ROWS:
-                yield gpu, name, self.stated(gpu, figure, key), {
-                    reading: ours(gpu, reading, what) for reading in READINGS
-                }
+                by_reading = {reading: ours(gpu, reading, what) for reading in READINGS}
+                yield Number(gpu, name, self.stated(gpu, figure, key), by_reading)
 
-    def value(self, words):
+    def value(self, words: Sequence[str]) -> str:
         """GPU.READING.POLICY; within.READING and of.READING: how many numbers are within 15 % of the paper's, and of how
         many."""
         if words[0] in ("within", "of"):
-            found = [ours[words[1]] / paper - 1 for _, _, paper, ours in self.numbers() if ours[words[1]] is not None]
-            return str(
-                len(found) if words[0] == "of" else sum(abs(error) <= data.Comparison.TOLERANCE for error in found)
-            )
+            errors = [error for one in self.numbers() if (error := one.error(words[1])) is not None]
+            return str(len(errors) if words[0] == "of" else sum(map(near, errors)))
         if words[0] in GPUS and words[1] in READINGS:
-            return values.two(self.ratio(words[0], words[1], words[2]))
+            return two(self.ratio(*words))
         raise Unknown(".".join(words))
 
 
-def table(n, markdown):
+def rows_of(machine: PaperMachine) -> Table:
     """Ours beside the paper's; what is within 15 % of it in bold."""
 
-    def cell(paper, ours):
-        if ours is None:
+    def cell(number: Number, reading: str) -> str:
+        ours, error = number.ours[reading], number.error(reading)
+        if ours is None or error is None:
             return "-"
-        text = f"{ours:.2f} ({100 * (ours / paper - 1):+.0f} %)"
-        return f"**{text}**" if abs(ours / paper - 1) <= data.Comparison.TOLERANCE else text
+        text = f"{ours:.2f} ({100 * error:+.0f} %)"
+        return f"**{text}**" if near(error) else text
 
-    rows = [
-        [f"{gpu}: {name}", values.two(paper), *(cell(paper, found) for found in ours.values())]
-        for gpu, name, paper, ours in PaperMachine(n).numbers()
+    return ["mean of eight traces", "ARC", *READINGS.values()], [
+        [f"{one.gpu}: {one.name}", two(one.stated), *(cell(one, reading) for reading in READINGS)]
+        for one in machine.numbers()
     ]
-    return markdown(["mean of eight traces", "ARC", *READINGS.values()], rows)

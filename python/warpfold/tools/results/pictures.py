@@ -4,15 +4,21 @@
 import re
 import statistics
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from .. import correlate
 from ..base import files
 from ..base.modules import module
-from . import diagrams, schedulers, tables, values
+from . import diagrams, schedulers, tables
+from .simulated import KINDS
+from .store import Missing
 from .style import VERSION, color, plt, to_text
-from .values import KINDS, Missing
+from .values import Numbers
 
+# A figure, and what a screen reader says of it.
+Drawn = tuple[Any, str]
 
 ticker = module("matplotlib.ticker")
 BUDGET = 300 * 1024
@@ -75,33 +81,29 @@ STALL_NAMES = {
 }
 
 
-def plain(value, _=None):
+def plain(value: float, _: Any = None) -> str:
     return f"{value:g}"
 
 
-def log_axis(axis, ticks):
+def log_axis(axis: Any, ticks: Sequence[float]) -> None:
     axis.set_major_locator(ticker.FixedLocator(ticks))
     axis.set_minor_locator(ticker.NullLocator())
     axis.set_major_formatter(ticker.FuncFormatter(plain))
     axis.set_minor_formatter(ticker.NullFormatter())
 
 
-def overview(n):
+def overview(n: Numbers) -> Drawn:
     """What a newcomer sees first: what each way gains, and what it costs."""
-    transistors = {kind: n.unit_value(kind, "transistors") for kind in KINDS}
+    transistors = {kind: n.value(f"unit.{kind}.transistors") for kind in KINDS}
     transistors["groups"] = n.value("synth.arc_unit_serial_groups.transistors")
-    scheduled = schedulers.Schedulers(n)
     figure, axis = plt.subplots(figsize=(8.2, 5.2))
-    place, most, ticks = 0, 0, []
+    place, most = 0.0, 0.0
+    ticks: list[tuple[float, str]] = []
     for title, shade, rows in WAYS:
         axis.text(0, place, title, weight="bold", va="center", fontsize=10.5)
         place += 1
         for name, policy, kind, cost in rows:
-            gain = statistics.fmean(
-                [scheduled.over(trace, "rtx4090", policy, "baseline") for trace in n.paper_traces]
-                if policy == schedulers.GROUPS
-                else n.over(n.paper_traces, "rtx4090", policy, kind).values()
-            )
+            gain = n.scheduled.mean("rtx4090", policy) if policy == schedulers.GROUPS else n.mean_gain(policy, kind)
             most = max(most, gain)
             axis.barh(place, gain, 0.72, color=color(shade))
             axis.annotate(f"{gain:.1f}x", (gain, place), (6, 0), textcoords="offset points", va="center", weight="bold")
@@ -129,7 +131,7 @@ def overview(n):
     return figure, "Mean speedup of each way to reduce atomics on a simulated RTX 4090, and what each costs"
 
 
-def policies_by_trace(n):
+def policies_by_trace(n: Numbers) -> Drawn:
     figure, axis = plt.subplots(figsize=(8.2, 5.4))
     traces = n.paper_traces
     best = {trace: n.metric(trace, "rtx4090", "arc-hw", "fused", "speedup") for trace in traces}
@@ -170,7 +172,7 @@ THRESHOLD_TRACES = (
 )
 
 
-def thresholds(n):
+def thresholds(n: Numbers) -> Drawn:
     """The model's curve beside the measured one."""
     figure, panels = plt.subplots(2, 4, figsize=(8.6, 4.5), sharex=True)
     for panel, trace in zip(panels.flat, THRESHOLD_TRACES):
@@ -233,7 +235,7 @@ FAMILY_NAMES = {
 }
 
 
-def correlation(n):
+def correlation(n: Numbers) -> Drawn:
     figure, axis = plt.subplots(figsize=(8.2, 5.4))
     for family, (shade, marker) in FAMILY_COLORS.items():
         own = [p for p in n.correlation if p["workload"].partition("-")[0] == family]
@@ -280,7 +282,7 @@ def correlation(n):
     return figure, "Modelled against measured kernel times on an H200, all traces, policies and thresholds"
 
 
-def spread(places, gap):
+def spread(places: Sequence[float], gap: float) -> list[float]:
     """Near `places`, in their order, at least `gap` apart."""
     order = sorted(range(len(places)), key=lambda i: places[i])
     out = list(places)
@@ -293,20 +295,19 @@ def spread(places, gap):
     return out
 
 
-def pareto(n):
+def pareto(n: Numbers) -> Drawn:
     """Cost against speed: of the gates, and of the GPU."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 4.6), width_ratios=(1.75, 1))
     ours = [
         (
             f"{kind} unit",
-            n.synthesis[f"arc_unit_{kind}"]["transistors"],
-            float(n.unit_value(kind, "path_ns")),
+            n.added(kind),
+            float(n.value(f"unit.{kind}.path_ns")),
         )
         for kind in KINDS
     ]
     adder = "arc_fp32_adder"
-    path = min(n.asap7[adder]["path_ns"], n.asap7[adder]["fast_path_ns"])
-    ours.append(("our adder", n.synthesis[adder]["transistors"], path))
+    ours.append(("our adder", n.synthesis[adder]["transistors"], n.path_ns(adder)))
     theirs = [(d["design"], d["transistors"], d["asap7_path_ns"]) for d in n.others["designs"]]
     every = [(entry, True) for entry in ours] + [(entry, False) for entry in theirs]
     top = max(entry[2] for entry, _ in every) * 1.08
@@ -337,8 +338,7 @@ def pareto(n):
     )
     left.set_xticks([0, 10, 20, 30, 40])
     for kind in KINDS:
-        gain = statistics.fmean(n.over(n.paper_traces, "rtx4090", "arc-hw", kind).values())
-        count = n.synthesis[f"arc_unit_{kind}"]["transistors"]
+        gain, count = n.mean_gain("arc-hw", kind), n.added(kind)
         right.plot(count / 1e3, gain, "D", color=color("blue"), markersize=7, zorder=4)
         right.annotate(
             f"{kind}, {gain:.1f}x",
@@ -350,9 +350,7 @@ def pareto(n):
             weight="bold",
             fontsize=9,
         )
-    found = schedulers.Schedulers(n)
-    gain = statistics.fmean(found.over(trace, "rtx4090", schedulers.GROUPS, "baseline") for trace in n.paper_traces)
-    count = n.synthesis["arc_unit_serial_groups"]["transistors"]
+    gain, count = n.scheduled.mean("rtx4090", schedulers.GROUPS), n.added("serial_groups")
     right.plot(count / 1e3, gain, "D", color=color("blue"), markersize=7, zorder=4)
     right.annotate(
         f"serial, not\ngreedy, {gain:.1f}x",
@@ -376,14 +374,14 @@ def pareto(n):
     return figure, "Transistors against worst path for our units and the adders of others, and against speedup"
 
 
-def stalls(n):
+def stalls(n: Numbers) -> Drawn:
     """Where the sub-core cycles go."""
     rows = [(policy, policy, "serial") for policy in tables.POLICIES]
     at = [index for index, row in enumerate(rows) if row[1] == "arc-hw"][0]
     rows[at : at + 1] = [(f"arc-hw {kind}", "arc-hw", kind) for kind in KINDS]
     figure, axis = plt.subplots(figsize=(8.2, 4.6))
     for place, (_, policy, kind) in enumerate(rows):
-        left = 0
+        left = 0.0
         for part, shade in STALL_COLORS.items():
             share = 100 * n.metric("truck", "rtx4090", policy, kind, f"stall.{part}")
             axis.barh(
@@ -411,7 +409,7 @@ TIMELINE_KINDS = {
 }
 
 
-def sm_timeline(n):
+def sm_timeline(n: Numbers) -> Drawn:
     """Busy units over time: plain atomics, then the unit."""
     wanted = [("plain atomics", "baseline", "serial"), ("ARC-HW, fused unit", "arc-hw", "fused")]
     found = {(entry["policy"], entry["unit_kind"]): entry for entry in (n.sims or {}).get("timelines", [])}
@@ -439,7 +437,7 @@ def sm_timeline(n):
         mark_timeline(panel, entry, policy)
     panels[1].set_xlabel("thousand cycles (truck, RTX 4090)")
     figure.supylabel("busy, percent of all units of a kind", fontsize=10)
-    handles = {}
+    handles: dict[str, Any] = {}
     for panel in panels:
         handles.update(zip(*reversed(panel.get_legend_handles_labels())))
     figure.legend(handles.values(), handles.keys(), loc="upper center", ncol=4)
@@ -447,7 +445,7 @@ def sm_timeline(n):
     return figure, "Busy units over time for the truck frame on a simulated RTX 4090, plain atomics and the fused unit"
 
 
-def mark_timeline(panel, entry, policy):
+def mark_timeline(panel: Any, entry: dict[str, Any], policy: str) -> None:
     """What there is to see, where it is."""
     busy, interval = entry["busy"], entry["interval"] / 1e3
     look = {
@@ -481,10 +479,11 @@ def mark_timeline(panel, entry, policy):
 PICTURES = (overview, policies_by_trace, thresholds, correlation, pareto, stalls, sm_timeline)
 
 
-def draw(n, folder):
+def draw(n: Numbers, folder: Path) -> tuple[list[Path], list[str]]:
     """(paths, absent): pictures whose results are missing are not drawn."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths, absent = [], []
+    paths: list[Path] = []
+    absent: list[str] = []
     for picture in PICTURES:
         path = folder / f"{picture.__name__}.svg"
         try:
@@ -501,7 +500,7 @@ def draw(n, folder):
     return paths, absent
 
 
-def check(n, folder):
+def check(n: Numbers, folder: Path) -> tuple[list[str], list[str], str | None]:
     """(problems, absent, why nothing was compared)."""
     problems = []
     size = sum(path.stat().st_size for path in folder.glob("*.svg"))

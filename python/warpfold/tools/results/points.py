@@ -8,8 +8,10 @@ Simulations run as points of a sweep (sweep), several at once, and go on where t
 import argparse
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple, TypedDict
 
 from .. import correlate
 from ..base import processes
@@ -23,14 +25,42 @@ HERE = Path(__file__).resolve().parent
 SWEEP = HERE / "points.yaml"
 MEASURED_ON, MEASURED_CODE = "h200", "sm_90"
 LAUNCH_US = 5.0  # of a measured time that no cycle of the model stands for
-# What identifies a row, and what it has of the results file.
-KEYS = ["trace", "gpu", "policy", "unit_kind", "set", "thin"]
+
+
+class Key(NamedTuple):
+    """What identifies a row."""
+
+    trace: str
+    gpu: str
+    policy: str
+    unit_kind: str
+    set: str  # parameters, KEY=VALUE
+    thin: int  # of one in so many CTAs of the trace; 0: of all
+
+
+class Facts(TypedDict):
+    """What the header and the statistics of a trace say."""
+
+    workload: str
+    xxh64: str
+    ctas: int
+    events: int
+    lane_atomics: int
+    mean_active_lanes: float
+    one_address_share: float
+    sample_every: int
+    thin: int
+    active_histogram: list[int]
+    ms: dict[str, float]  # by policy, as measured on a GPU
+
+
+KEYS = list(Key._fields)
+# Where the cycles of a sub-core go.
+STALLS = ("issued", "memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "idle")
+# What a row has of the results file.
 COUNTERS = ["cycles", "rop_ops", "noc_bytes", "activity.instructions"]
 COUNTERS += [f"energy_nj.{part}" for part in ("instructions", "unit", "noc", "rop", "idle", "total")]
-COUNTERS += [
-    f"stalls.subcore_cycles.{part}"
-    for part in ("issued", "memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "idle")
-]
+COUNTERS += [f"stalls.subcore_cycles.{part}" for part in STALLS]
 COUNTERS += [
     f"stalls.warp_cycles.{part}"
     for part in ("memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "not_selected")
@@ -40,14 +70,18 @@ COUNTERS += [f"bounds.cycles.{part}" for part in ("issue", "arc_unit", "lsu", "b
 COUNTERS += ["sums_match", "conserved"]
 TIMELINE_KINDS = ["issue", "arc_unit", "lsu", "noc", "rop"]
 
+# A simulation by its key and the interval of its timeline, 0 where it has none.
+Wanted = tuple[Key, int]
+Plan = Mapping[Wanted, planning.Point]
+Results = dict[Wanted, dict[str, Any]]
 
-def trace_facts(simulator):
-    """{trace: what its header and statistics say}, for all shipped traces, with the times measured on a GPU."""
+
+def trace_facts(simulator: str) -> dict[str, Facts]:
+    """Of all shipped traces."""
     paths = [str(DATA / entry["file"]) for entry in planning.manifest()]
-    facts = {}
-    for path, info in zip(
-        paths, json.loads(processes.output([simulator, "trace", "info", "--json", *paths]))["traces"]
-    ):
+    facts: dict[str, Facts] = {}
+    infos = json.loads(processes.output([simulator, "trace", "info", "--json", *paths]))["traces"]
+    for path, info in zip(paths, infos):
         header, stats = info["header"], info["stats"]
         measured = correlate.measured_of(info, MEASURED_CODE)
         facts[Path(path).stem] = {
@@ -66,14 +100,14 @@ def trace_facts(simulator):
     return facts
 
 
-def row_key(trace, gpu, policy, kind="serial", settings="", thin=0):
-    return (trace, gpu, policy, kind if policy == "arc-hw" else "serial", settings, thin)
+def row_key(trace: str, gpu: str, policy: str, kind: str = "serial", settings: str = "", thin: int = 0) -> Key:
+    return Key(trace, gpu, policy, kind if policy == "arc-hw" else "serial", settings, thin)
 
 
-def planned(facts, simulator):
-    """{(key, timeline): point}, everything that the documents need. Thinned traces are not there yet."""
+def planned(facts: Mapping[str, Facts], simulator: str) -> Plan:
+    """Everything that the documents need. Thinned traces are not there yet."""
     document = planning.load(SWEEP)
-    out = {}
+    out: dict[Wanted, planning.Point] = {}
     for point in planning.expand(document, HERE, planning.Simulator(simulator)):
         key = row_key(Path(point.trace).stem, point.machine, point.policy, point.unit_kind, table.settings(point))
         out[(key, point.timeline)] = point
@@ -84,7 +118,7 @@ def planned(facts, simulator):
     return out
 
 
-def thinned(trace, every, simulator, folder):
+def thinned(trace: str, every: int, simulator: str, folder: Path) -> str:
     """Path of the trace with one of so many of its CTAs."""
     target = folder / f"{Path(trace).stem}.wft"
     if not target.exists():
@@ -98,7 +132,9 @@ def thinned(trace, every, simulator, folder):
 class Study(sweeping.Sweep):
     """A sweep whose points are given, and named by how the simulator behaves instead of by its bytes."""
 
-    def __init__(self, wanted, behaviour, facts, simulator):  # pylint: disable=super-init-not-called
+    def __init__(  # pylint: disable=super-init-not-called
+        self, wanted: Plan, behaviour: str, facts: Mapping[str, Facts], simulator: str
+    ) -> None:
         self.simulator = str(Path(simulator).resolve())
         self.cache = Path(os.environ.get("WARPFOLD_POINTS") or store.ROOT / "results/points").resolve()
         self.folder = self.cache.parent / "documents"
@@ -106,19 +142,20 @@ class Study(sweeping.Sweep):
         self.log, self.memory_mb = self.folder / "snakemake.log", 2000
         digests = planning.Digests()
         digests.known[self.simulator] = behaviour
-        self.of_key, self.points = {}, []
+        self.of_key: dict[Wanted, planning.Point] = {}
+        self.points = []
         for (key, timeline), point in wanted.items():
-            if key[-1]:
-                point = replace(point, trace=thinned(point.trace, key[-1], self.simulator, self.folder / "thinned"))
+            if key.thin:
+                point = replace(point, trace=thinned(point.trace, key.thin, self.simulator, self.folder / "thinned"))
             point = replace(point, id=planning.point_id(point, self.simulator, digests))
             self.of_key[(key, timeline)] = point
             self.points.append(point)
         # Longest first, so that all cores end at about the same time.
         self.points.sort(key=lambda point: -facts[Path(point.trace).stem]["lane_atomics"])
 
-    def finished(self):
-        """{(key, timeline): result}, also of policies that a trace has no code for."""
-        out = {}
+    def finished(self) -> Results:
+        """Also of policies that a trace has no code for."""
+        out: Results = {}
         for key, point in self.of_key.items():
             file = self.result_file(point)
             if file.exists():
@@ -126,14 +163,16 @@ class Study(sweeping.Sweep):
         return out
 
 
-def short(value):
+def short(value: float | bool | None) -> float | None:
     """Counters whole, shares to six digits."""
-    if isinstance(value, bool) or value is None:
-        return value if value is None else int(value)
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return int(value)
     return value if isinstance(value, int) else round(value) if abs(value) > 1000 else float(f"{value:.6g}")
 
 
-def to_row(key, result):
+def to_row(key: Key, result: dict[str, Any]) -> list[Any]:
     """Identification and counters; a trace without code for the policy has none."""
     if "run" not in result:
         return list(key)
@@ -141,14 +180,14 @@ def to_row(key, result):
     return list(key) + [short(flat[name]) for name in COUNTERS]
 
 
-def to_timeline(key, timeline):
+def to_timeline(key: Key, timeline: dict[str, Any]) -> dict[str, Any]:
     """Shares of busy units in percent."""
     interval, cycles = timeline["interval"], timeline["cycles"]
-    out = {
-        "trace": key[0],
-        "gpu": key[1],
-        "policy": key[2],
-        "unit_kind": key[3],
+    out: dict[str, Any] = {
+        "trace": key.trace,
+        "gpu": key.gpu,
+        "policy": key.policy,
+        "unit_kind": key.unit_kind,
         "cycles": cycles,
         "interval": interval,
         "busy": {},
@@ -166,49 +205,46 @@ def to_timeline(key, timeline):
 class Rows:
     """The contents of simulations.json."""
 
-    def __init__(self, document):
-        self.behaviour = document["behaviour"] if document else None
-        self.by_key = {tuple(row[: len(KEYS)]): row for row in document["rows"]} if document else {}
-        self.timelines = (
-            {
-                row_key(entry["trace"], entry["gpu"], entry["policy"], entry["unit_kind"]): entry
-                for entry in document["timelines"]
-            }
-            if document
-            else {}
-        )
-        self.traces = document["traces"] if document else {}
+    def __init__(self, document: store.Document | None) -> None:
+        found = document or {"behaviour": None, "rows": [], "timelines": [], "traces": {}}
+        self.behaviour: str | None = found["behaviour"]
+        self.by_key: dict[Key, list[Any]] = {Key(*row[: len(KEYS)]): row for row in found["rows"]}
+        self.timelines: dict[Key, dict[str, Any]] = {
+            row_key(entry["trace"], entry["gpu"], entry["policy"], entry["unit_kind"]): entry
+            for entry in found["timelines"]
+        }
+        self.traces: dict[str, str] = found["traces"]  # XXH64 by name
         self.without_result = 0
 
-    def keep(self, behaviour, facts):
+    def keep(self, behaviour: str, facts: Mapping[str, Facts]) -> None:
         """Drops what no longer holds: all rows with another behaviour, those of traces that have changed."""
         if behaviour != self.behaviour:
             self.by_key, self.timelines = {}, {}
-        same = {trace for trace, xxh64 in self.traces.items() if facts.get(trace, {}).get("xxh64") == xxh64}
-        self.by_key = {key: row for key, row in self.by_key.items() if key[0] in same}
-        self.timelines = {key: entry for key, entry in self.timelines.items() if key[0] in same}
+        same = {name for name, xxh64 in self.traces.items() if name in facts and facts[name]["xxh64"] == xxh64}
+        self.by_key = {key: row for key, row in self.by_key.items() if key.trace in same}
+        self.timelines = {key: entry for key, entry in self.timelines.items() if key.trace in same}
         self.behaviour = behaviour
         self.traces = {trace: fact["xxh64"] for trace, fact in facts.items()}
 
-    def missing(self, wanted):
+    def missing(self, wanted: Plan) -> Plan:
         return {
             (key, timeline): point
             for (key, timeline), point in wanted.items()
-            if key not in (self.timelines if timeline else self.by_key)
+            if (key not in self.timelines if timeline else key not in self.by_key)
         }
 
-    def add(self, finished):
+    def add(self, finished: Results) -> None:
         for (key, timeline), result in finished.items():
             if timeline and "timeline" in result:
                 self.timelines[key] = to_timeline(key, result["timeline"])
             elif not timeline:
                 self.by_key[key] = to_row(key, result)
 
-    def restrict(self, wanted):
+    def restrict(self, wanted: Plan) -> None:
         """To what is asked for."""
         self.by_key = {key: row for key, row in self.by_key.items() if (key, 0) in wanted}
 
-    def data(self):
+    def data(self) -> store.Document:
         return {
             "behaviour": self.behaviour,
             "traces": self.traces,
@@ -219,7 +255,7 @@ class Rows:
         }
 
 
-def update(behaviour, simulator, cores, folder=store.FOLDER, simulate=True):
+def update(behaviour: str, simulator: str, cores: int, folder: Path = store.FOLDER, simulate: bool = True) -> int:
     """Simulates what is missing and writes traces.json and simulations.json. Number of points without a result."""
     facts = trace_facts(simulator)
     wanted = planned(facts, simulator)
@@ -247,7 +283,7 @@ def update(behaviour, simulator, cores, folder=store.FOLDER, simulate=True):
     return failed
 
 
-def write_if_new(name, command, data, folder):
+def write_if_new(name: str, command: str, data: store.Document, folder: Path) -> None:
     """Leaves commit and date of a file as they are while what it says is the same."""
     try:
         old = store.read(name, folder)

@@ -10,19 +10,22 @@ import hashlib
 import json
 import tempfile
 import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypedDict
 
 from ..base import processes
 from ..base.errors import BadInput
 from ..base.places import tool, warpfold
+from .simulated import GPUS as MACHINES, KINDS
 from .store import ROOT
 
 DATA = ROOT / "traces/data"
-MACHINES = ("rtx4090", "rtx3060", "h200")
 # (trace, one CTA in so many or 0 for all, machine, policies). A sample fills the part of the GPU that it runs on, so
 # that few CTAs are enough for every block to be a limit somewhere. A machine has to have such a part.
-POINTS = [
+Job = tuple[str, int, str, str]
+POINTS: list[Job] = [
     ("truck", 16, "rtx4090", "all"),
     ("truck", 14, "rtx3060", "baseline,sw-b:8,arc-hw,lab"),
     ("truck", 12, "h200", "baseline,sw-b:8,arc-hw"),
@@ -40,76 +43,58 @@ KINDS_ON = {
     ("web-stanford", "h200"),
     ("hexplane-sorted", "rtx4090"),
 }
-KINDS = ("serial", "paired", "fused")
 TOPS = ("arc_scheduler", "arc_lane_picker", "arc_bin_max", "arc_reduction_serial")
 
 
-def run(command):
-    processes.output(command)
+class Gates(TypedDict):
+    yosys: str  # versions
+    abc: str
+    tops: dict[str, int]  # transistors by module
 
 
-def simulate(simulator, trace, machine, policies, kind, folder, settings=()):
+class Probe(TypedDict):
+    cycles: dict[str, list[int]]  # "truck/16 rtx4090 arc-hw serial": cycles, ROP operations, energy in microjoules
+    machines: dict[str, dict[str, Any]]  # "rtx4090": {"sm.count": 128}
+    transistors: Gates | None
+
+
+def simulate(simulator: str, trace: Path, machine: str, policies: str, kind: str, folder: Path) -> list[dict[str, Any]]:
     out = folder / f"{trace.stem}-{Path(machine).stem}-{kind}-{len(policies)}.json"
-    run(
-        [
-            simulator,
-            "sim",
-            trace,
-            "--gpu",
-            machine,
-            "--policy",
-            policies,
-            "--unit",
-            "golden",
-            "--unit-kind",
-            kind,
-            "--jobs",
-            1,
-            "--threads",
-            1,
-            "--json",
-            out,
-            *settings,
-        ]
-    )
-    return json.loads(out.read_text(encoding="utf-8"))["runs"]
+    where = ["--gpu", machine, "--policy", policies, "--unit", "golden", "--unit-kind", kind]
+    processes.output([simulator, "sim", trace, *where, "--jobs", 1, "--threads", 1, "--json", out])
+    runs: list[dict[str, Any]] = json.loads(out.read_text(encoding="utf-8"))["runs"]
+    return runs
 
 
-def jobs(points=None):
+def jobs(points: Sequence[Job]) -> Iterator[tuple[str, int, str, str, str]]:
     """(trace, every, machine, policies, kind)."""
-    for trace, every, machine, policies in points or POINTS:
+    for trace, every, machine, policies in points:
         yield trace, every, machine, policies, "serial"
         if (trace, machine) in KINDS_ON:
             for kind in KINDS[1:]:
                 yield trace, every, machine, "arc-hw", kind
 
 
-def cycles(simulator, cores=1, machine_file=None, points=None):
-    """{"truck/16 rtx4090 arc-hw serial": [cycles, ROP operations, energy in microjoules]}. `machine_file` gives another
-    file for a machine."""
-    files = machine_file or (lambda name: name)
+def cycles(
+    simulator: str,
+    cores: int = 1,
+    machine_file: Callable[[str], str] = str,
+    points: Sequence[Job] = POINTS,
+) -> dict[str, list[int]]:
+    """Of a probe. `machine_file` gives another file for a machine."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         traces = {}
-        for trace, every, *_ in points or POINTS:
+        for trace, every, *_ in points:
             traces[trace, every] = DATA / f"{trace}.wft"
             if every:
                 traces[trace, every] = folder / f"{trace}-{every}.wft"
-                run(
-                    [
-                        simulator,
-                        "trace",
-                        "sample",
-                        DATA / f"{trace}.wft",
-                        folder / f"{trace}-{every}.wft",
-                        "--every",
-                        every,
-                    ]
-                )
+                sample = ("trace", "sample", DATA / f"{trace}.wft", traces[trace, every], "--every", every)
+                processes.output([simulator, *sample])
 
-        def one(job):
+        def one(job: tuple[str, int, str, str, str]) -> list[tuple[str, list[int]]]:
             trace, every, machine, policies, kind = job
-            runs = simulate(simulator, traces[trace, every], files(machine), policies, kind, folder)
+            runs = simulate(simulator, traces[trace, every], machine_file(machine), policies, kind, folder)
             return [
                 (
                     f"{trace}{f'/{every}' if every else ''} {machine} {entry['policy']}"
@@ -123,13 +108,13 @@ def cycles(simulator, cores=1, machine_file=None, points=None):
             return dict(pair for pairs in pool.map(one, jobs(points)) for pair in pairs)
 
 
-def machine_values(folder=ROOT / "model/gpus"):
-    """{"rtx4090": {"sm.count": 128}}, as the files say."""
+def machine_values(folder: Path = ROOT / "model/gpus") -> dict[str, dict[str, Any]]:
+    """Of a probe, as the files say."""
     out = {}
     for name in MACHINES:
         with open(folder / f"{name}.toml", "rb") as file:
             content = tomllib.load(file)
-        flat = {}
+        flat: dict[str, Any] = {}
         for section, value in content.items():
             flat.update(
                 {f"{section}.{key}": item for key, item in value.items()}
@@ -140,13 +125,13 @@ def machine_values(folder=ROOT / "model/gpus"):
     return out
 
 
-def transistors():
-    """{"yosys": version, "tops": {module: transistors}}; None where there is no Yosys."""
+def transistors() -> Gates | None:
+    """None where there is no Yosys."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "synth.json"
         tops = [word for top in TOPS for word in ("--top", top)]
         try:
-            run([*tool("synth"), *tops, "--transistors-only", "--json", out])
+            processes.output([*tool("synth"), *tops, "--transistors-only", "--json", out])
         except BadInput as error:
             if "not found" in str(error):
                 return None
@@ -159,18 +144,18 @@ def transistors():
     }
 
 
-def take(simulator, cores=1):
+def take(simulator: str, cores: int = 1) -> Probe:
     """All of it."""
     return {"cycles": cycles(simulator, cores), "machines": machine_values(), "transistors": transistors()}
 
 
-def behaviour(probe):
+def behaviour(probe: Mapping[str, Any]) -> str:
     """What names the results of simulations: a digest of how the simulator and its machines behave."""
     what = {"cycles": probe["cycles"], "machines": probe["machines"]}
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def differences(kept, now):
+def differences(kept: Mapping[str, Any], now: Probe) -> list[str]:
     """Lines on what the simulator does otherwise than it did, and on machines that have changed."""
     out = []
     for machine, values in now["machines"].items():
@@ -192,13 +177,13 @@ def differences(kept, now):
     return out
 
 
-def transistor_differences(kept, now):
+def transistor_differences(kept: Gates | None, now: Gates | None) -> tuple[list[str], str | None]:
     """(lines, why the comparison means nothing or None)."""
     if now is None:
         return [], "no Yosys"
     if not kept:
         return ["transistors were never counted"], None
-    if any(kept[tool] != now[tool] for tool in ("yosys", "abc")):
+    if (kept["yosys"], kept["abc"]) != (now["yosys"], now["abc"]):
         return [], f"{now['yosys']} {now['abc']} in place of {kept['yosys']} {kept['abc']}"
     return [
         f"{top}: {count:,} transistors, was {kept['tops'].get(top)}"
@@ -207,7 +192,7 @@ def transistor_differences(kept, now):
     ], None
 
 
-def simulator_path():
+def simulator_path() -> str:
     path = warpfold()
     if not path.is_file():
         raise BadInput(f"no {path}; build first, or set WARPFOLD to the command")

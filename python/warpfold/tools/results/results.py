@@ -4,7 +4,9 @@
 import argparse
 import json
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from ..base.errors import BadInput
 from . import merging, pages, pictures, points, probe as probing, sources, store, today, values
@@ -15,12 +17,12 @@ NUMBERS, PICTURES = Path("docs/numbers"), Path("docs/pictures")
 ADVICE = f"run {COMMAND}"
 
 
-def say(lines):
+def say(lines: Iterable[str]) -> None:
     for line in lines:
         print(f"{COMMAND}: {line}", file=sys.stderr)
 
 
-def report_absent(numbers, absent):
+def report_absent(numbers: values.Numbers, absent: list[str]) -> int:
     """One line each on simulations and on numbers that are not there."""
     simulations = numbers.sims["missing"] if numbers.sims else "all"
     if simulations:
@@ -31,7 +33,7 @@ def report_absent(numbers, absent):
     return DIFFERS if absent else DONE
 
 
-def render(root):
+def render(root: Path) -> int:
     numbers = values.Numbers(root / NUMBERS)
     changed, problems, absent = pages.render(numbers, root)
     drawn, undrawn = pictures.draw(numbers, root / PICTURES)
@@ -41,7 +43,7 @@ def render(root):
     return DIFFERS if report_absent(numbers, absent + undrawn) or problems else DONE
 
 
-def check(root):
+def check(root: Path) -> int:
     problems = []
     for path in sorted((root / NUMBERS).glob("*.json")):
         try:
@@ -60,7 +62,7 @@ def check(root):
     return DIFFERS if report_absent(numbers, absent + undrawn) or problems or different else DONE
 
 
-def probe(cores):
+def probe(cores: int) -> int:
     """Whether what the repository does now is what it did when the numbers were made."""
     kept = store.read("probe")
     if kept is None:
@@ -83,7 +85,7 @@ def probe(cores):
     return DONE
 
 
-def taken(cores, simulator):
+def taken(cores: int, simulator: str) -> tuple[Mapping[str, Any], bool]:
     """The probe of now, written if it is another; and whether the transistors changed."""
     try:
         kept = store.read("probe")
@@ -105,7 +107,7 @@ def taken(cores, simulator):
     return now, other_gates
 
 
-def outdated(name, behaviour=None):
+def outdated(name: str, behaviour: str | None = None) -> bool:
     """Whether a file is not there, was changed by hand, or is of another behaviour."""
     try:
         document = store.read(name)
@@ -114,64 +116,56 @@ def outdated(name, behaviour=None):
     return document is None or (behaviour is not None and document.get("behaviour") != behaviour)
 
 
-def layouts_outdated():
+def layouts_outdated() -> bool:
     """Whether a kind of unit that is laid out has no layout, or one of other gates."""
     if outdated("layout"):
         return True
-    gates = {row["top"]: row["transistors"] for row in store.read("synthesis")["rows"]}
-    laid_out = {row["top"]: row["transistors"] for row in store.read("layout")["rows"]}
+
+    def transistors(name: str) -> dict[str, int]:
+        document = store.read(name)
+        return {row["top"]: row["transistors"] for row in document["rows"]} if document else {}
+
+    gates, laid_out = transistors("synthesis"), transistors("layout")
     tops = [f"arc_reduction_{kind}" for kind in values.LAID_OUT]
     return any(top not in laid_out or laid_out[top] != gates[top] for top in tops)
 
 
+def make(name: str, what: str, source: sources.Source, behaviour: str | None = None) -> None:
+    """A file anew; one of a behaviour says which."""
+    print(what, flush=True)
+    command, data = source()
+    store.write(name, store.source(command), {**({"behaviour": behaviour} if behaviour else {}), **data})
+
+
 def make_all(options: argparse.Namespace) -> int:
-    simulator = probing.simulator_path()
+    simulator, cores = probing.simulator_path(), options.cores
     print("probe", flush=True)
-    now, other_gates = taken(options.cores, simulator)
+    now, other_gates = taken(cores, simulator)
     behaviour = probing.behaviour(now)
     command, data = sources.accuracy()
     points.write_if_new("accuracy", command, data, store.FOLDER)
     if other_gates or outdated("synthesis"):
-        print("synthesis", flush=True)
-        command, data = sources.synthesis()
-        store.write("synthesis", store.source(command), data)
+        make("synthesis", "synthesis", sources.synthesis)
     if options.layout or layouts_outdated():
-        print("layouts", flush=True)
-        command, data = sources.layouts()
-        store.write("layout", store.source(command), data)
-    if outdated("replay", behaviour):
-        print("microbenchmarks", flush=True)
-        command, data = sources.replay(simulator)
-        store.write("replay", store.source(command), {"behaviour": behaviour, **data})
-    if outdated("vector_replay", behaviour):
-        print("microbenchmarks of vector REDs", flush=True)
-        command, data = sources.vector_replay(simulator)
-        store.write("vector_replay", store.source(command), {"behaviour": behaviour, **data})
-    if outdated("slots", behaviour):
-        print("slots of shared memory", flush=True)
-        command, data = sources.slots(simulator)
-        store.write("slots", store.source(command), {"behaviour": behaviour, **data})
-    if outdated(today.NAME, behaviour):
-        print("kernels of today", flush=True)
-        command, data = sources.today(simulator, options.cores)
-        store.write(today.NAME, store.source(command), {"behaviour": behaviour, **data})
-    if outdated(merging.NAME, behaviour):
-        print("merging", flush=True)
-        command, data = sources.merged(simulator, options.cores)
-        store.write(merging.NAME, store.source(command), {"behaviour": behaviour, **data})
-    if outdated("h100", behaviour):
-        print("traces of an H100", flush=True)
-        command, data = sources.on_h100(simulator)
-        store.write("h100", store.source(command), {"behaviour": behaviour, **data})
-    failed = points.update(behaviour, simulator, options.cores)
+        make("layout", "layouts", sources.layouts)
+    modelled: tuple[tuple[str, str, sources.Source], ...] = (
+        ("replay", "microbenchmarks", lambda: sources.replay(simulator)),
+        ("vector_replay", "microbenchmarks of vector REDs", lambda: sources.vector_replay(simulator)),
+        ("slots", "slots of shared memory", lambda: sources.slots(simulator)),
+        (today.NAME, "kernels of today", lambda: sources.today(simulator, cores)),
+        (merging.NAME, "merging", lambda: sources.merged(simulator, cores)),
+        ("h100", "traces of an H100", lambda: sources.on_h100(simulator)),
+    )
+    for name, what, source in modelled:
+        if outdated(name, behaviour):
+            make(name, what, source, behaviour)
+    failed = points.update(behaviour, simulator, cores)
     if options.speed or outdated("speed"):  # last, when nothing else is at work
-        print("speed", flush=True)
-        command, data = sources.speed(simulator)
-        store.write("speed", store.source(command), data)
+        make("speed", "speed", lambda: sources.speed(simulator))
     return max(render(store.ROOT), DIFFERS if failed else DONE)
 
 
-def keys():
+def keys() -> int:
     numbers = values.Numbers()
     found = {
         match.group(2)
@@ -182,14 +176,14 @@ def keys():
     for key in sorted(found):
         try:
             print(key, numbers.value(key))
-        except values.Missing:
+        except store.Missing:
             print(key, "-")
-        except values.Unknown:
+        except store.Unknown:
             print(key, "is no key")
     return DONE
 
 
-def seal(name):
+def seal(name: str) -> int:
     path = store.FOLDER / f"{name}.json"
     try:
         document = json.loads(path.read_text(encoding="utf-8"))

@@ -8,18 +8,24 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from ..base import processes
 from ..base.errors import BadInput
 from ..base.places import tool
+from ..base.processes import Word
 from ..calibrate import replay_microbench
 from . import merging, store, today as kernels
+from .store import ROOT, Document
 from .values import LAID_OUT
 
+# The command that gives a file, and what the file has.
+Made = tuple[str, Document]
+Source = Callable[[], Made]
 
-ROOT = store.ROOT
 BUILD = ROOT / "build/release"
 ACCURACY = re.compile(
     r"^(\S+): (\d+) transactions, (\d+) of one lane;.*\n"
@@ -31,20 +37,20 @@ ACCURACY = re.compile(
 )
 
 
-def run(command, environment=None):
+def run(command: Sequence[Word], environment: Mapping[str, str] | None = None) -> str:
     """Standard output of a command."""
     return processes.output(command, env={**os.environ, **(environment or {})})
 
 
-def json_of(command, option="--json", environment=None):
-    """What a command writes into the file of its option."""
+def json_of(command: Sequence[Word], environment: Mapping[str, str] | None = None) -> Any:
+    """What a command writes into the file of --json."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.json"
-        run([*command, option, out], environment)
+        run([*command, "--json", out], environment)
         return json.loads(out.read_text(encoding="utf-8"))
 
 
-def synthesis():
+def synthesis() -> Made:
     """All rows of warpfold synth with Debian's library."""
     result = json_of(tool("synth"))
     rows = [{key: value for key, value in row.items() if key not in ("paths", "fast_paths")} for row in result["rows"]]
@@ -55,7 +61,7 @@ def synthesis():
     }
 
 
-def layouts():
+def layouts() -> Made:
     """Routed layout, its picture, and FPGA figures of reduction units."""
     chip, device = [], []
     for kind in LAID_OUT:
@@ -68,7 +74,7 @@ def layouts():
     return layout_document(chip, device)
 
 
-def layout_document(chip, device):
+def layout_document(chip: Sequence[Document], device: Sequence[Document]) -> Made:
     """What is kept of the results of warpfold layout and warpfold fpga."""
     return "warpfold layout --top NAME --json FILE; warpfold fpga --top NAME --json FILE", {
         "tools": {**device[0]["tools"], **chip[0]["tools"]},
@@ -78,7 +84,7 @@ def layout_document(chip, device):
     }
 
 
-def accuracy():
+def accuracy() -> Made:
     """Sums of the kinds beside the exact ones, for each trace with values."""
     text = run([BUILD / "tb/shipped/accuracy_test"])
     traces = {}
@@ -101,39 +107,31 @@ def accuracy():
     return "build/release/tb/shipped/accuracy_test", {"traces": traces}
 
 
-def replay(simulator):
-    """The RED microbenchmarks in the model beside what an H200 took."""
-    command = [*tool("replay"), "--match", replay_microbench.RED_RATES]
-    rows = json_of(command, environment={"WARPFOLD": simulator})
-    return f"warpfold replay --match '{replay_microbench.RED_RATES}' --json FILE", {
-        "gpu": "h200",
+def replayed(simulator: str, match: str, gpu: str = "h200", file: str | None = None) -> Made:
+    """Microbenchmarks in the model beside what a GPU took; `file` has other measurements than those of the H200."""
+    measured = [str(ROOT / file), "--gpu", gpu] if file else []
+    rows = json_of([*tool("replay"), *measured, "--match", match], {"WARPFOLD": simulator})
+    return f"warpfold replay {f'{file} --gpu {gpu} ' if file else ''}--match '{match}' --json FILE", {
+        "gpu": gpu,
         "cases": [[row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows],
     }
 
 
-def vector_replay(simulator):
-    """The microbenchmarks of vector REDs in the model beside what an H100 took."""
-    measurements = "model/gpus/h100-microbench.json"
-    command = [
-        *tool("replay"),
-        ROOT / measurements,
-        "--gpu",
-        "h100",
-        "--match",
-        replay_microbench.VECTOR_RATES,
-    ]
-    rows = json_of(command, environment={"WARPFOLD": simulator})
-    return (
-        f"warpfold replay {measurements} --gpu h100 --match '{replay_microbench.VECTOR_RATES}' --json FILE",
-        {"gpu": "h100", "cases": [[row["name"], round(row["measured"], 4), round(row["modelled"], 4)] for row in rows]},
-    )
+def replay(simulator: str) -> Made:
+    """REDs."""
+    return replayed(simulator, replay_microbench.RED_RATES)
+
+
+def vector_replay(simulator: str) -> Made:
+    """Vector REDs."""
+    return replayed(simulator, replay_microbench.VECTOR_RATES, "h100", "model/gpus/h100-microbench.json")
 
 
 # Traces with the times of the variant on an H100.
 SLOT_TRACES = ("truck-struct", "truck-tile-warp", "bob", "spot", "envphong")
 
 
-def slots(simulator):
+def slots(simulator: str) -> Made:
     """Sums in a slot of shared memory in the model beside what an H100 took, in milliseconds."""
     traces = [kernels.path_of(trace) for trace in SLOT_TRACES]
     with tempfile.TemporaryDirectory() as folder:
@@ -149,7 +147,7 @@ def slots(simulator):
     }
 
 
-def on_h100(simulator):
+def on_h100(simulator: str) -> Made:
     """Traces that were recorded on an H100: what they hold, and the model of that GPU beside their times."""
     traces = sorted((ROOT / "traces/h100").glob("*.wft"))
     facts = {}
@@ -172,7 +170,7 @@ def on_h100(simulator):
     }
 
 
-def times_of(simulator, trace):
+def times_of(simulator: str, trace: str) -> tuple[str, dict[str, float]]:
     """(GPU, {policy: median ms}) as measured."""
     info = json.loads(run([simulator, "trace", "info", "--json", kernels.path_of(trace)]))["traces"][0]
     header = info["header"]
@@ -181,68 +179,49 @@ def times_of(simulator, trace):
     }
 
 
-def cycles_of(simulator, trace, gpu, policy, kind, settings=()):
+def cycles_of(simulator: str, trace: str, gpu: str, policy: str, kind: str, settings: Sequence[str] = ()) -> int:
     """Cycles of a run, all of whose checks hold. `settings`: parameters of the machine, KEY=VALUE."""
-    found = json_of(
-        [
-            simulator,
-            "sim",
-            kernels.path_of(trace),
-            "--gpu",
-            gpu,
-            "--policy",
-            policy,
-            "--unit",
-            "golden",
-            "--unit-kind",
-            kind,
-            "--jobs",
-            "1",
-            "--threads",
-            "1",
-            *(word for setting in settings for word in ("--set", setting)),
-        ]
-    )["runs"][0]
+    where = ["--gpu", gpu, "--policy", policy, "--unit", "golden", "--unit-kind", kind]
+    changed = [word for setting in settings for word in ("--set", setting)]
+    found = json_of([simulator, "sim", kernels.path_of(trace), *where, "--jobs", 1, "--threads", 1, *changed])["runs"][
+        0
+    ]
     if not (found["sums_match"] and found["conserved"]):
         raise BadInput(f"{trace} {gpu} {policy} {kind}: a check failed")
-    return found["cycles"]
+    cycles: int = found["cycles"]
+    return cycles
 
 
-def today(simulator, cores):
+def today(simulator: str, cores: int) -> Made:
     """Kernels of today under hardware, and the 3D traces beside their floor."""
     points = kernels.plan()
     with ThreadPoolExecutor(cores) as pool:
         cycles = list(pool.map(lambda point: cycles_of(simulator, *point), points))
-    measured = {
-        trace: dict(zip(("gpu", "ms"), times_of(simulator, trace)))
-        for trace in {*kernels.KERNELS, *kernels.FLOOR_TRACES}
-    }
+    measured = {}
+    for trace in sorted({*kernels.KERNELS, *kernels.FLOOR_TRACES}):
+        gpu, times = times_of(simulator, trace)
+        measured[trace] = {"gpu": gpu, "ms": {policy: round(ms, 5) for policy, ms in times.items()}}
     return "warpfold results", {
-        "measured": {
-            trace: {"gpu": found["gpu"], "ms": {policy: round(ms, 5) for policy, ms in found["ms"].items()}}
-            for trace, found in sorted(measured.items())
-        },
+        "measured": measured,
         "columns": ["trace", "gpu", "policy", "unit_kind", "cycles"],
         "rows": [[*point, count] for point, count in zip(points, cycles)],
     }
 
 
-def merged(simulator, cores):
+def merged(simulator: str, cores: int) -> Made:
     """Kernels of today with merge buffers of several sizes in SMs, and at ports of the L2, and the sums that there are to
     merge."""
     at_ports, in_sms = merging.at_ports(), merging.in_sms()
+
+    def port_cycles(trace: str, kind: str) -> int:
+        return cycles_of(simulator, trace, merging.GPU, "arc-merge-l2", kind)
+
+    def merged_cycles(trace: str, kind: str, rows: int) -> int:
+        return cycles_of(simulator, trace, merging.GPU, "arc-merge", kind, [f"arc.merge_rows={rows}"])
+
     with ThreadPoolExecutor(cores) as pool:
-        port_cycles = list(
-            pool.map(lambda run: cycles_of(simulator, run[0], merging.GPU, "arc-merge-l2", run[1]), at_ports)
-        )
-        merged_cycles = list(
-            pool.map(
-                lambda run: cycles_of(
-                    simulator, run[0], merging.GPU, "arc-merge", run[1], [f"arc.merge_rows={run[2]}"]
-                ),
-                in_sms,
-            )
-        )
+        of_ports = list(pool.map(lambda one: port_cycles(*one), at_ports))
+        of_sms = list(pool.map(lambda one: merged_cycles(*one), in_sms))
     counted = run(
         [
             sys.executable,
@@ -255,15 +234,15 @@ def merged(simulator, cores):
     )
     return "warpfold results", {
         "port_columns": ["trace", "unit_kind", "cycles"],
-        "at_ports": [[*one, count] for one, count in zip(at_ports, port_cycles)],
+        "at_ports": [[*one, count] for one, count in zip(at_ports, of_ports)],
         "merged_columns": ["trace", "unit_kind", "rows", "cycles"],
-        "merged": [[*one, count] for one, count in zip(in_sms, merged_cycles)],
+        "merged": [[*one, count] for one, count in zip(in_sms, of_sms)],
         "left_by": ["trace", *merging.LEVELS],
         "left": [[trace, *map(int, counts)] for trace, *counts in map(str.split, counted.splitlines()[1:])],
     }
 
 
-def speed(simulator):
+def speed(simulator: str) -> Made:
     """Speed of the simulator on the machine at hand."""
     result = json_of([*tool("benchmark"), "--runs", 3, "--warpfold", simulator])
     return "python3 python benchmark --runs 3 --json FILE", {

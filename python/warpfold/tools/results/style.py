@@ -7,6 +7,7 @@ Ito's, which the colour-blind can tell apart.
 
 import io
 import re
+from typing import Any
 
 from ..base.modules import module, pyplot
 
@@ -30,7 +31,7 @@ COLORS = {
 FONT = "system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 
-def color(name):
+def color(name: str) -> str:
     return COLORS[name][0]
 
 
@@ -64,18 +65,18 @@ plt.rcParams.update(
 )
 
 
-def sheet(more):
+def sheet(more: str) -> str:
     """The style element, light first."""
 
-    def rules(index):
+    def rules(index: int) -> str:
         return "".join(f"--{name}:{entry[index]};" for name, entry in COLORS.items())
 
     return f"<style>:root{{{rules(1)}}}@media(prefers-color-scheme:dark){{:root{{{rules(2)}}}}}{more}</style>"
 
 
-def with_classes(text):
-    """Styles that occur often as classes, names of things short, groups without a purpose gone."""
-    counts = {}
+def with_classes(text: str) -> tuple[str, str]:
+    """(text, rules): styles that occur often as classes, names of things short, groups without a purpose gone."""
+    counts: dict[str, int] = {}
     for style in re.findall(r' style="([^"]*)"', text):
         counts[style] = counts.get(style, 0) + 1
     often = [style for style, count in counts.items() if count > 2]
@@ -97,7 +98,7 @@ def with_classes(text):
     return text, rules
 
 
-def to_text(figure, title):
+def to_text(figure: Any, title: str) -> str:
     """The file of a figure; `title` is what a screen reader says."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})

@@ -4,17 +4,21 @@
 import math
 import re
 import statistics
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from .. import correlate
 from ..base.errors import BadInput
 from ..base.modules import module
 from ..figures import data
-from . import gpu_kernels, merging, paper_machine, probe, schedulers, store, today, values
-from .values import GPUS, KINDS, ON_ARC_TRACES, PAPER_GPUS, Missing, Unknown
-
+from . import gpu_kernels, paper_machine, probe, schedulers, store, today
+from .points import STALLS, Facts
+from .simulated import GPUS, HERE, KINDS, ON_ARC_TRACES, PAPER_GPUS
+from .store import Missing, Unknown
+from .text import Table, error, markdown, percent, two, whole
+from .values import LANES, Numbers
 
 POLICIES = ["baseline", "sw-s:16", "sw-b:16", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"]
-STALLS = ["issued", "memory_queue", "arc_unit", "shuffle", "dependency", "barrier", "idle"]
 UNITS = ["arc_unit", "lsu", "buffer", "noc", "rop"]
 MEANS = [
     ("ARC-HW, serial unit", "arc-hw", "serial"),
@@ -25,24 +29,20 @@ MEANS = [
     ("LAB, best partition of the L1", "lab-best", "serial"),
     ("PHI", "phi", "serial"),
 ]
+Columns = dict[str, tuple[str, str]]  # policy and kind of unit by name
+SPEED_COLUMNS: Columns = {
+    "ARC-SW": ("arc-sw", "serial"),
+    "ARC-HW serial": ("arc-hw", "serial"),
+    "ARC-HW fused": ("arc-hw", "fused"),
+    "LAB": ("lab-best", "serial"),
+    "LAB-ideal": ("lab-ideal", "serial"),
+    "PHI": ("phi", "serial"),
+}
+ENERGY_COLUMNS = {name: column for name, column in SPEED_COLUMNS.items() if name.startswith("ARC")}
 PLACEHOLDER = re.compile(r"\{([^{}\s]+)\}")
 
 
-def markdown(head, rows, numbers_from=1):
-    """Columns from `numbers_from` on are set to the right."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * numbers_from + "---:|" * (len(head) - numbers_from)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
-
-
-def optional(compute, otherwise="-"):
-    """A cell of something that a trace may not have."""
-    try:
-        return compute()
-    except (Unknown, KeyError):
-        return otherwise
-
-
-def truck(n):
+def truck(n: Numbers) -> str:
     rows = []
     for policy in POLICIES:
         row = [f"`{policy}`"]
@@ -53,7 +53,7 @@ def truck(n):
     return markdown(head, rows)
 
 
-def truck_stalls(n):
+def truck_stalls(n: Numbers) -> str:
     rows = [
         [f"`{policy}`"]
         + [n.value(f"truck.rtx4090.{policy}.stall.{part}") for part in STALLS]
@@ -66,11 +66,11 @@ def truck_stalls(n):
     )
 
 
-def kinds(n):
-    def row(name, *keys):
+def kinds(n: Numbers) -> str:
+    def row(name: str, *keys: str) -> list[str]:
         return [name] + [n.value(key) for key in keys]
 
-    def each(name, pattern):
+    def each(name: str, pattern: str) -> list[str]:
         return row(name, *(pattern.format(kind) for kind in KINDS))
 
     rows = [
@@ -109,7 +109,7 @@ def kinds(n):
     return markdown(["", *KINDS], rows)
 
 
-def kinds_by_trace(n):
+def kinds_by_trace(n: Numbers) -> str:
     columns = [(kind, gpu) for kind in KINDS for gpu in ON_ARC_TRACES.get(kind, GPUS)]
     cells = {
         trace: [
@@ -122,9 +122,9 @@ def kinds_by_trace(n):
         ]
         for trace in sorted(n.traces)
     }
-    rows = [[trace] + ["-" if cell is None else values.two(cell) for cell in row] for trace, row in cells.items()]
+    rows = [[trace] + ["-" if cell is None else two(cell) for cell in row] for trace, row in cells.items()]
     means = [
-        "-" if None in column else values.two(math.exp(statistics.fmean(map(math.log, column))))
+        "-" if None in column else two(math.exp(statistics.fmean(map(math.log, column))))
         for column in zip(*cells.values())
     ]
     return markdown(
@@ -142,7 +142,7 @@ ARC_MEANS = {
 }
 
 
-def mean_and_most(n, policy, kind):
+def mean_and_most(n: Numbers, policy: str, kind: str) -> list[str]:
     """Four cells: ours and the paper's mean (most) on either of its GPUs."""
     cells = []
     for index, gpu in enumerate(PAPER_GPUS):
@@ -158,7 +158,7 @@ def mean_and_most(n, policy, kind):
     return cells
 
 
-def means(n):
+def means(n: Numbers) -> str:
     rows = [[name, *mean_and_most(n, policy, kind)] for name, policy, kind in MEANS]
     return markdown(["speedup over baseline, mean (most)", "rtx4090", "ARC", "rtx3060", "ARC"], rows)
 
@@ -167,18 +167,18 @@ def means(n):
 ADDED = {"arc-sw": "none", "lab-ideal": "an SRAM in each SM", "lab-best": "a part of the L1", "phi": "lines of the L1"}
 
 
-def headline(n):
+def headline(n: Numbers) -> str:
     """The RTX 4090 alone: ours, and what the paper states."""
     rows = []
 
-    def add(name, added, found, stated):
+    def add(name: str, added: str, gains: list[float], stated: str) -> None:
         rows.append(
             [
                 name,
                 added,
-                values.two(statistics.fmean(found)),
-                values.two(statistics.geometric_mean(found)),
-                values.two(max(found)),
+                two(statistics.fmean(gains)),
+                two(statistics.geometric_mean(gains)),
+                two(max(gains)),
                 stated,
             ]
         )
@@ -189,11 +189,10 @@ def headline(n):
         stated = mean_and_most(n, policy, kind)[1]
         add(name, added, found, stated + (", on a real GPU" if stated and policy == "arc-sw" else ""))
         if (policy, kind) == ("arc-hw", "serial"):
-            groups = schedulers.Schedulers(n)
             add(
                 f"{name}, groups reduced when congested",
                 f"{n.value('synth.arc_unit_serial_groups.transistors')} transistors",
-                [groups.over(trace, "rtx4090", schedulers.GROUPS, "baseline") for trace in n.paper_traces],
+                [n.scheduled.over(trace, "rtx4090", schedulers.GROUPS) for trace in n.paper_traces],
                 "",
             )
     return markdown(
@@ -201,13 +200,13 @@ def headline(n):
     )
 
 
-def remark(n: values.Numbers, text: str) -> str:
+def remark(n: Numbers, text: str) -> str:
     """A sentence with the numbers that its {keys} name."""
     return " ".join(PLACEHOLDER.sub(lambda match: n.value(match.group(1)), text).split())
 
 
-def paper(n):
-    remarks = module("yaml").safe_load((values.HERE.parent / "figures/remarks.yaml").read_text(encoding="utf-8"))
+def paper(n: Numbers) -> str:
+    remarks = module("yaml").safe_load((HERE.parent / "figures/remarks.yaml").read_text(encoding="utf-8"))
     rows = []
     for figure, ours in sorted(n.of_paper.items()):
         for entry in data.compare(n.paper.get(figure, {}), ours):
@@ -218,7 +217,7 @@ def paper(n):
                     entry.what,
                     f"{entry.paper:.2f}",
                     f"{entry.ours:.2f}",
-                    f"{100 * entry.difference:+.0f} %",
+                    "" if entry.difference is None else f"{100 * entry.difference:+.0f} %",
                     reason,
                 ]
             )
@@ -228,7 +227,7 @@ def paper(n):
     )
 
 
-def lab_partition(n):
+def lab_partition(n: Numbers) -> str:
     """The best of the partitions that were simulated."""
     own = {gpu: values_of["lab.bytes"] for gpu, values_of in probe.machine_values().items()}
     rows = []
@@ -240,12 +239,12 @@ def lab_partition(n):
                 continue
             best = n.run(trace, gpu, "lab-best")
             size = int(best["set"].partition("=")[2]) if best["set"] else own[gpu]
-            row += [f"{size // 1024} KiB", values.two(n.run(trace, gpu, "baseline")["cycles"] / best["cycles"])]
+            row += [f"{size // 1024} KiB", two(n.run(trace, gpu, "baseline")["cycles"] / best["cycles"])]
         rows.append(row)
     return markdown(["trace"] + [word for gpu in GPUS for word in (f"{gpu}: best", "speedup")], rows)
 
 
-def even_l2(n):
+def even_l2(n: Numbers) -> str:
     """Truck with the L2 of the machine, and with one whose slices take an operation a cycle each."""
     even = {row["full_policy"]: row for row in n.rows if row["trace"] == "truck" and "l2.rop_cycles" in row["set"]}
     if len(even) < 5:
@@ -254,63 +253,29 @@ def even_l2(n):
         [
             f"`{policy}`",
             n.value(f"truck.rtx4090.{policy}.speedup"),
-            values.two(even["baseline"]["cycles"] / even[policy]["cycles"]),
+            two(even["baseline"]["cycles"] / even[policy]["cycles"]),
         ]
         for policy in ("arc-hw", "sw-b:8", "lab-ideal", "lab")
     ]
     return markdown(["truck on the rtx4090, speedup", "with its L2", "with one operation a cycle and slice"], rows)
 
 
-def policies_by_trace(n):
-    columns = [
-        ("sw", "arc-sw", "serial"),
-        ("serial", "arc-hw", "serial"),
-        ("fused", "arc-hw", "fused"),
-        ("LAB", "lab-best", "serial"),
-        ("LAB-ideal", "lab-ideal", "serial"),
-        ("PHI", "phi", "serial"),
-    ]
-    head = ["trace"] + [
-        f"{'ARC-SW' if name == 'sw' else 'ARC-HW ' + name if name in KINDS else name} {gpu[3:]}"
-        for gpu in PAPER_GPUS
-        for name, *_ in columns
-    ]
+def by_trace(n: Numbers, columns: Columns, name: str) -> str:
+    """A metric of each trace of ARC's groups on the paper's machines."""
+    head = ["trace"] + [f"{column} {gpu[3:]}" for gpu in PAPER_GPUS for column in columns]
     rows = [
         [trace]
-        + [
-            values.two(n.metric(trace, gpu, policy, kind, "speedup"))
-            for gpu in PAPER_GPUS
-            for _, policy, kind in columns
-        ]
+        + [two(n.metric(trace, gpu, policy, kind, name)) for gpu in PAPER_GPUS for policy, kind in columns.values()]
         for trace in n.paper_traces
     ]
     return markdown(head, rows)
 
 
-def energy_by_trace(n):
-    columns = [
-        ("ARC-SW", "arc-sw", "serial"),
-        ("ARC-HW serial", "arc-hw", "serial"),
-        ("ARC-HW fused", "arc-hw", "fused"),
-    ]
-    head = ["trace"] + [f"{name} {gpu[3:]}" for gpu in PAPER_GPUS for name, *_ in columns]
-    rows = [
-        [trace]
-        + [
-            values.two(n.metric(trace, gpu, policy, kind, "energy_gain"))
-            for gpu in PAPER_GPUS
-            for _, policy, kind in columns
-        ]
-        for trace in n.paper_traces
-    ]
-    return markdown(head, rows)
-
-
-def speed(n):
+def speed(n: Numbers) -> str:
     rows = []
     for row in n.need("speed")["rows"]:
         how = "every block clocked, " if row["clock_all"] else ""
-        middle, least, most = (values.whole(float(f"{rate:.3g}")) for rate in row["warp_atomics_per_second"])
+        middle, least, most = (whole(float(f"{rate:.3g}")) for rate in row["warp_atomics_per_second"])
         threads = "1 thread" if row["threads"] == 1 else f"{row['threads']} threads"
         rows.append(
             [f"`{row['policy']}`, {how}{threads}", row["unit"], middle, "" if least == most else f"{least} to {most}"]
@@ -318,37 +283,14 @@ def speed(n):
     return markdown(["truck on rtx4090", "unit", "warp-atomics a second", "range"], rows, 2)
 
 
-def error_row(name, found):
-    summary = correlate.summary(found)
-    worst = summary["worst"]
-    return [
-        name,
-        str(summary["points"]),
-        values.percent(summary["mean_absolute_error"]),
-        f"{100 * summary['mean_error']:+.1f} %",
-        f"{100 * worst['error']:+.1f} % ({worst['trace']} {worst['policy']})",
-        f"{summary['pearson']:.4f}",
-        f"{summary['rank_correlation']:.4f}",
-    ]
-
-
-ERROR_HEAD = ["traces", "points", "mean absolute error", "mean error", "worst", "Pearson", "ranks"]
-
-
-def correlation(n):
-    families = dict.fromkeys(p["workload"].partition("-")[0] for p in n.correlation)
-    rows = [error_row(name, n.correlated(name.lower() if name != "3D" else "3d")) for name in families]
-    return markdown(ERROR_HEAD, rows + [error_row("all", n.correlation)])
-
-
-def ranged(errors):
+def ranged(errors: Sequence[float]) -> str:
     if not errors:
         return "-"
     low, high = (f"{100 * value:+.1f}" for value in (min(errors), max(errors)))
     return f"{low} %" if low == high else f"{low} to {high} %"
 
 
-def correlation_by_trace(n):
+def correlation_by_trace(n: Numbers) -> str:
     picks = {pick["trace"]: pick for pick in correlate.picks(n.correlation)}
     rows = []
     for trace in dict.fromkeys(p["trace"] for p in n.correlation):
@@ -363,8 +305,8 @@ def correlation_by_trace(n):
                 trace + ("\\*" if n.traces[trace]["thin"] else ""),
                 str(len(own)),
                 *(ranged(of[kind]) for kind in ("baseline", "sw-b", "sw-s", "skip", "cccl")),
-                values.percent(statistics.fmean(map(abs, errors.values()))),
-                f"{values.percent(pick['cost'])} ({pick['pick']})" if pick else "-",
+                percent(statistics.fmean(map(abs, errors.values()))),
+                f"{percent(pick['cost'])} ({pick['pick']})" if pick else "-",
             ]
         )
     head = [
@@ -381,39 +323,16 @@ def correlation_by_trace(n):
     return markdown(head, rows)
 
 
-def thresholds(n):
-    rows = [
-        [pick["trace"], f"`{pick['best']}`", f"`{pick['pick']}`", values.percent(pick["cost"])]
-        for pick in correlate.picks(n.correlation)
-    ]
-    return markdown(["trace", "best, measured", "the model's", "costs"], rows, 3)
-
-
-def truck_h200(n):
-    rows = []
-    for policy in ("baseline", "sw-s:16", "sw-b:16", "skip", "cccl"):
-        ms = n.measured("truck", policy)
-        rows.append(
-            [
-                f"`{policy}`",
-                f"{ms:.3f}",
-                f"{ms * n.metric('truck', 'h200', policy, 'serial', 'ratio'):.3f}",
-                n.value(f"truck.h200.{policy}.ratio"),
-            ]
-        )
-    return markdown(["truck", "measured ms", "modelled ms", "ratio"], rows)
-
-
-def synthesis(n):
+def synthesis(n: Numbers) -> str:
     rows = [
         [
             f"`{top}`",
-            values.whole(row["transistors"]),
-            values.whole(row["flops"]),
-            values.percent(row["transistors"] / 70_000),
-            values.whole(row["area"]),
+            whole(row["transistors"]),
+            whole(row["flops"]),
+            percent(row["transistors"] / 70_000),
+            whole(row["area"]),
             f"{row['path_ns']:.2f}",
-            values.whole(row["fast_area"]),
+            whole(row["fast_area"]),
             f"{row['fast_path_ns']:.2f}",
         ]
         for top, row in n.synthesis.items()
@@ -423,7 +342,7 @@ def synthesis(n):
     )
 
 
-def synthesis_asap7(n):
+def synthesis_asap7(n: Numbers) -> str:
     rows = [
         [
             f"`{top}`",
@@ -437,30 +356,31 @@ def synthesis_asap7(n):
     return markdown(["module", "area", "path, ns", "fast: area", "path, ns"], rows)
 
 
-def transistors(n):
+def transistors(n: Numbers) -> str:
     rows = [
-        [name] + [f"{n.value(f'unit.{kind}.{count}')}, {n.value(f'unit.{kind}.{share}')}" for kind in values.LANES]
+        [name] + [f"{n.value(f'unit.{kind}.{count}')}, {n.value(f'unit.{kind}.{share}')}" for kind in LANES]
         for name, count, share in (
             ("what ARC adds", "transistors", "share"),
             ("with the coalescer", "with_coalescer", "share_with_coalescer"),
         )
     ]
-    return markdown(["a sub-core, and 128 x 4 of them in an RTX 4090", *values.LANES], rows)
+    return markdown(["a sub-core, and 128 x 4 of them in an RTX 4090", *LANES], rows)
 
 
-def layout(n):
-    def power(row, *keys):
+def layout(n: Numbers) -> str:
+    def power(row: dict[str, Any], *keys: str) -> str:
+        found: Any = row["power"]
         for key in keys:
-            row = row[key]
-        return f"{row:,.0f}" if row >= 100 else f"{row:.3g}"
+            found = found[key]
+        return f"{found:,.0f}" if found >= 100 else f"{found:.3g}"
 
-    lines = [
+    lines: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
         ("die, um", lambda row: f"{row['die_um'][0]:.0f} x {row['die_um'][1]:.0f}"),
-        ("die, um2", lambda row: values.whole(row["die_um2"])),
+        ("die, um2", lambda row: whole(row["die_um2"])),
         ("of it cells", lambda row: f"{100 * row['filled']:.0f} %"),
-        ("cells", lambda row: values.whole(row["cells"])),
+        ("cells", lambda row: whole(row["cells"])),
         ("wires, mm", lambda row: f"{row['wire_um'] / 1e3:,.0f}"),
-        ("vias", lambda row: values.whole(row["vias"])),
+        ("vias", lambda row: whole(row["vias"])),
         ("capacitance of wires, pF", lambda row: f"{row['capacitance_pf']:.1f}"),
         ("nets with it in one place", lambda row: str(row["nets_without_tree_of_resistances"])),
         ("clock buffers, levels", lambda row: f"{sum(row['clock']['buffers'])}, {len(row['clock']['buffers'])}"),
@@ -476,10 +396,10 @@ def layout(n):
         ),
         ("worst of all paths with wires, ns", lambda row: f"{row['timing']['worst']['with_wires']['ns']:.2f}"),
         ("clock for the power, MHz", lambda row: f"{row['power']['clock_mhz']:.1f}"),
-        ("power without wires, mW", lambda row: power(row, "power", "without_wires", "power_mw", "total")),
-        ("power with wires, mW", lambda row: power(row, "power", "power_mw", "total")),
-        ("of it the clock tree, mW", lambda row: power(row, "power", "power_mw", "clock_tree")),
-        ("pJ per lane reduced", lambda row: power(row, "power", "pj_per_lane_reduced")),
+        ("power without wires, mW", lambda row: power(row, "without_wires", "power_mw", "total")),
+        ("power with wires, mW", lambda row: power(row, "power_mw", "total")),
+        ("of it the clock tree, mW", lambda row: power(row, "power_mw", "clock_tree")),
+        ("pJ per lane reduced", lambda row: power(row, "pj_per_lane_reduced")),
         ("violations of design rules", lambda row: str(len(row["drc"]))),
         ("differences from the netlist", lambda row: str(len(row["lvs"]))),
         ("vias added, pads grown", lambda row: f"{row['repairs']['vias_added']}, {row['repairs']['pads_grown']}"),
@@ -488,13 +408,13 @@ def layout(n):
     return markdown(["", *n.layouts], [[name, *(show(row) for row in n.layouts.values())] for name, show in lines])
 
 
-def fpga(n):
+def fpga(n: Numbers) -> str:
     rows = [
         [
             f"`{row['top']}`" + (f", {row['address_bits']} address bits" if "address_bits" in row else ""),
-            values.whole(row["logic_cells"]),
-            values.whole(row["flops_at_ports"]),
-            values.percent(row["logic_cells"] / row["logic_cells_of_device"]),
+            whole(row["logic_cells"]),
+            whole(row["flops_at_ports"]),
+            percent(row["logic_cells"] / row["logic_cells_of_device"]),
             f"{row['mhz']:.1f}",
             f"{row['mhz_by_icetime']:.1f}",
         ]
@@ -505,7 +425,7 @@ def fpga(n):
     )
 
 
-def adders(n):
+def adders(n: Numbers) -> str:
     ours = [
         ("arc_fp32_adder", "combinational", 0),
         ("arc_fp32_adder_gradual", "combinational", 0),
@@ -515,8 +435,8 @@ def adders(n):
             f"**`{top}`**",
             rate,
             str(stages),
-            f"**{values.whole(n.synthesis[top]['transistors'])}**",
-            f"{min(n.asap7[top]['path_ns'], n.asap7[top]['fast_path_ns']):.2f}",
+            f"**{whole(n.synthesis[top]['transistors'])}**",
+            two(n.path_ns(top)),
         ]
         for top, rate, stages in ours
     ]
@@ -526,21 +446,21 @@ def adders(n):
                 other["design"],
                 str(other["results_per_cycle"] or "combinational"),
                 str(other["pipeline_registers"]),
-                values.whole(other["transistors"]),
+                whole(other["transistors"]),
                 f"{other['asap7_path_ns']:.2f}",
             ]
         )
     return markdown(["design", "results a cycle", "pipeline registers", "transistors", "ASAP7 path, ns"], rows)
 
 
-def accuracy(n):
+def accuracy(n: Numbers) -> str:
     rows = [
         [
             trace,
-            values.whole(entry["transactions"]),
-            values.whole(entry["nearer"]),
-            values.whole(entry["as_near"]),
-            values.whole(entry["farther"]),
+            whole(entry["transactions"]),
+            whole(entry["nearer"]),
+            whole(entry["as_near"]),
+            whole(entry["farther"]),
             *(f"{entry[kind]['mean_ulp']:.2f}, {entry[kind]['max_ulp']:,.1f}" for kind in ("serial", "fused")),
         ]
         for trace, entry in n.need("accuracy")["traces"].items()
@@ -573,7 +493,7 @@ REPLAYED = {
 }
 
 
-def replay(n):
+def replay(n: Numbers) -> str:
     cases = {name: (measured, modelled) for name, measured, modelled in n.need("replay")["cases"]}
     rows = []
     for part, what in REPLAYED.items():
@@ -585,7 +505,7 @@ def replay(n):
                         what,
                         f"{measured_cycles:,.4g}",
                         f"{modelled:,.4g}",
-                        f"{100 * (modelled / measured_cycles - 1):+.1f} %",
+                        error(modelled, measured_cycles),
                     ]
                 )
     return markdown(["case", "lanes on", "measured, cycles a RED", "modelled", "error"], rows, 2)
@@ -603,7 +523,7 @@ VECTORS = {
 }
 
 
-def vectors(n):
+def vectors(n: Numbers) -> str:
     """Vector REDs beside as many of one float."""
     rows = []
     for pattern, what in VECTORS.items():
@@ -615,20 +535,20 @@ def vectors(n):
     return markdown(["pattern", "lanes", "on", "2 floats, scalar", "v2", "4 floats, scalar", "v4"], rows, 3)
 
 
-def vector_replay(n):
+def vector_replay(n: Numbers) -> str:
     """Each case's cycles of all SMs, measured, modelled, and the error there and on one SM."""
     cases = {name: (measured, modelled) for name, measured, modelled in n.need("vector_replay")["cases"]}
 
-    def error(name):
-        return "-" if name not in cases else f"{100 * (cases[name][1] / cases[name][0] - 1):+.1f} %"
+    def error_of(name: str) -> str:
+        return "-" if name not in cases else error(cases[name][1], cases[name][0])
 
     rows = [
         [
             f"`{name.removeprefix('vector/').removesuffix('/warps=32/gpu')}`",
             f"{took:,.4g}",
             f"{modelled:,.4g}",
-            error(name),
-            error(name.removesuffix("/gpu") + "/sm"),
+            error_of(name),
+            error_of(name.removesuffix("/gpu") + "/sm"),
         ]
         for name, (took, modelled) in cases.items()
         if not name.endswith("/sm")
@@ -636,17 +556,17 @@ def vector_replay(n):
     return markdown(["case", "measured, cycles", "modelled", "error", "error, one SM"], rows, 1)
 
 
-def slots(n):
+def slots(n: Numbers) -> str:
     """Each trace's sums in slots of shared memory: what it holds, milliseconds and the error."""
     facts = {**n.traces, **n.need("h100")["traces"]}
     rows = [
         [
             trace,
             f"{facts[trace]['mean_active_lanes']:.1f}",
-            values.percent(facts[trace]["one_address_share"]),
+            percent(facts[trace]["one_address_share"]),
             f"{measured:.4f}",
             f"{modelled:.4f}",
-            f"{100 * (modelled / measured - 1):+.1f} %",
+            error(modelled, measured),
         ]
         for trace, measured, modelled in n.need("slots")["cases"]
     ]
@@ -666,42 +586,38 @@ STRUCTS = {
 }
 
 
-def vector_structs(n):
+def vector_structs(n: Numbers) -> str:
     sizes = (36, 48, 64)
-    rows = [
-        [
-            how,
-            *(
-                optional(lambda case=f"vector/struct_{size}{case}/warps=32/gpu": n.value(f"microbench.{case}"))
-                for size in sizes
-            ),
-        ]
-        for how, case in STRUCTS.items()
-    ]
+
+    def cell(size: int, case: str) -> str:
+        cycles = n.microbench.get(f"vector/struct_{size}{case}/warps=32/gpu")
+        return "-" if cycles is None else two(cycles)
+
+    rows = [[how, *(cell(size, case) for size in sizes)] for how, case in STRUCTS.items()]
     return markdown(["how", *(f"{size} bytes" for size in sizes)], rows)
 
 
-def best_of(ms, kind):
+def best_of(ms: dict[str, float], kind: str) -> str:
     """Speedup at the best threshold, with it."""
     found = {policy: value for policy, value in ms.items() if policy.startswith(kind + ":")}
     if not found:
         return "-"
-    policy = min(found, key=found.get)
+    policy = min(found, key=lambda name: found[name])
     return f"{ms['baseline'] / found[policy]:.2f} ({policy.partition(':')[2]})"
 
 
 TRACE_HEAD = ["trace", "workload", "events", "lanes", "one address", "baseline, ms", "best sw-b (X)", "best sw-s (X)"]
 
 
-def trace_cells(trace, facts, others):
+def trace_cells(trace: str, facts: Facts, others: list[str]) -> list[str]:
     """What a trace holds and how fast its kernels are, those of `others` beside the first."""
     ms = facts["ms"]
     return [
         trace + ("\\*" if facts["sample_every"] > 1 else ""),
         facts["workload"],
-        values.whole(facts["events"]),
+        whole(facts["events"]),
         f"{facts['mean_active_lanes']:.2f}",
-        values.percent(facts["one_address_share"]),
+        percent(facts["one_address_share"]),
         f"{ms['baseline']:.3f}",
         best_of(ms, "sw-b"),
         best_of(ms, "sw-s"),
@@ -709,38 +625,31 @@ def trace_cells(trace, facts, others):
     ]
 
 
-def measured(n):
+def measured(n: Numbers) -> str:
     others = ["skip", "cccl"]
     return markdown(
         TRACE_HEAD + others, [trace_cells(trace, facts, others) for trace, facts in n.traces.items() if facts["ms"]], 2
     )
 
 
-def on_h100(n):
+def on_h100(n: Numbers) -> str:
     """Traces of an H100 as in `measured`, and the mean absolute error and the range of the model's."""
     document, rows = n.need("h100"), []
     others = ["skip", "cccl", "none"]
     for trace, facts in document["traces"].items():
         errors = [modelled / facts["ms"][policy] - 1 for name, policy, modelled in document["points"] if name == trace]
-        rows.append(
-            [*trace_cells(trace, facts, others), values.percent(statistics.fmean(map(abs, errors))), ranged(errors)]
-        )
+        rows.append([*trace_cells(trace, facts, others), percent(statistics.fmean(map(abs, errors))), ranged(errors)])
     return markdown([*TRACE_HEAD, *others, "model: mean error", "from, to"], rows, 2)
 
 
-def plain_rows(name):
+def as_it_is(n: Numbers, name: str) -> str:
     """A table from a file that has columns and rows of its own."""
-
-    def table_of(n):
-        document = n.need(name)
-        return markdown(
-            document["columns"], [[str(cell) for cell in row] for row in document["rows"]], len(document["columns"])
-        )
-
-    return table_of
+    document = n.need(name)
+    rows = [[str(cell) for cell in row] for row in document["rows"]]
+    return markdown(document["columns"], rows, len(document["columns"]))
 
 
-def calibration(n):
+def calibration(n: Numbers) -> str:
     """Benchmarks behind the parameters of the h200, whose values are those of the machine file."""
     document, machine = n.need("calibration"), probe.machine_values()["h200"]
     rows = []
@@ -751,27 +660,7 @@ def calibration(n):
     return markdown(document["columns"], rows, len(document["columns"]))
 
 
-def of_today(rows_of, *arguments):
-    """A table of today.json."""
-
-    def table_of(n):
-        head, rows = rows_of(today.Today(n.need(today.NAME)), *arguments)
-        return markdown(head, rows)
-
-    return table_of
-
-
-def of_merging(rows_of):
-    """A table of merging.json."""
-    return lambda n: markdown(*rows_of(merging.Merging(n.need(merging.NAME), n.need(today.NAME))))
-
-
-def on_gpu(name, rows_of):
-    """A table of gpu_kernels.py."""
-    return lambda n: markdown(*rows_of(n.need(name)))
-
-
-def sources(n):
+def sources(n: Numbers) -> str:
     rows = [
         [
             f"[{name}](numbers/{name})",
@@ -780,29 +669,26 @@ def sources(n):
             where.get("date", ""),
             "`" + where.get("command", "").replace("|", "\\|") + "`",
         ]
-        for name, where in values.source_lines(n.folder)
+        for name, where in store.source_lines(n.folder)
     ]
     return markdown(["file", "commit", "made on", "date", "command"], rows, 5)
 
 
-TABLES = {
+TABLES: dict[str, Callable[[Numbers], str]] = {
     "truck": truck,
     "truck-stalls": truck_stalls,
     "kinds": kinds,
     "kinds-by-trace": kinds_by_trace,
     "means": means,
-    "paper-machine": lambda n: paper_machine.table(n, markdown),
+    "paper-machine": lambda n: markdown(*paper_machine.rows_of(paper_machine.PaperMachine(n))),
     "headline": headline,
     "paper": paper,
     "even-l2": even_l2,
     "lab-partition": lab_partition,
-    "policies-by-trace": policies_by_trace,
-    "energy-by-trace": energy_by_trace,
+    "policies-by-trace": lambda n: by_trace(n, SPEED_COLUMNS, "speedup"),
+    "energy-by-trace": lambda n: by_trace(n, ENERGY_COLUMNS, "energy_gain"),
     "speed": speed,
-    "correlation": correlation,
     "correlation-by-trace": correlation_by_trace,
-    "thresholds": thresholds,
-    "truck-h200": truck_h200,
     "synthesis": synthesis,
     "synthesis-asap7": synthesis_asap7,
     "transistors": transistors,
@@ -818,25 +704,26 @@ TABLES = {
     "vector-structs": vector_structs,
     "measured": measured,
     "calibration": calibration,
-    "held-out": plain_rows("held_out"),
-    "times-h100": plain_rows("h100_times"),
-    "energy-fit": plain_rows("energy_fit"),
-    "power": plain_rows("power"),
-    "schedulers": lambda n: schedulers.by_trace(n, markdown),
-    "scheduler-bounds": lambda n: schedulers.bounds(n, markdown),
-    "floor": of_today(today.floor_rows),
-    "gains-3d": of_today(today.gain_rows),
-    "merging": of_merging(merging.Merging.rows),
-    "sums-left": of_merging(merging.Merging.left_rows),
-    "merged": of_merging(merging.Merging.merged_rows),
-    "forms": on_gpu(gpu_kernels.FORMS, gpu_kernels.form_rows),
-    "training": on_gpu(gpu_kernels.TRAINING, gpu_kernels.training_rows),
-    **{f"today-{gpu}": of_today(today.kernel_rows, gpu) for gpu in today.MACHINES},
+    "held-out": lambda n: as_it_is(n, "held_out"),
+    "times-h100": lambda n: as_it_is(n, "h100_times"),
+    "energy-fit": lambda n: as_it_is(n, "energy_fit"),
+    "power": lambda n: as_it_is(n, "power"),
+    "schedulers": lambda n: markdown(*schedulers.by_trace(n.scheduled)),
+    "scheduler-bounds": lambda n: markdown(*schedulers.bound_rows(n.scheduled)),
+    "floor": lambda n: markdown(*today.floor_rows(n.today)),
+    "gains-3d": lambda n: markdown(*today.gain_rows(n.today)),
+    "merging": lambda n: markdown(*n.merging.rows()),
+    "sums-left": lambda n: markdown(*n.merging.left_rows()),
+    "merged": lambda n: markdown(*n.merging.merged_rows()),
+    "forms": lambda n: markdown(*gpu_kernels.form_rows(n.need(gpu_kernels.FORMS))),
+    "training": lambda n: markdown(*gpu_kernels.training_rows(n.need(gpu_kernels.TRAINING))),
+    "today-h100": lambda n: markdown(*today.kernel_rows(n.today, "h100")),
+    "today-rtx4090": lambda n: markdown(*today.kernel_rows(n.today, "rtx4090")),
     "sources": sources,
 }
 
 
-def table(name, numbers):
+def table(name: str, numbers: Numbers) -> str:
     if name not in TABLES:
         raise Unknown(name)
     try:

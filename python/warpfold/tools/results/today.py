@@ -4,13 +4,17 @@
 import itertools
 import math
 import statistics
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
-from . import points, store
 from ..base.errors import BadInput
+from . import points
+from .store import ROOT, Document
+from .text import Table
 
-
-ROOT = store.ROOT
 NAME = "today"
+# Trace, GPU, policy, kind of unit.
+Run = tuple[str, str, str, str]
 KINDS = ("serial", "paired", "fused", "vector")
 # One RED a thread, measured on an H200 with and without its atomics.
 FLOOR_ON, FLOOR_GHZ = "h200", 1.98
@@ -42,7 +46,6 @@ KERNELS = {
     "embedding": "embedding, a warp a token",
     "hash-grid": "hash grid, two features a level",
 }
-SCENES = 7  # of them, in front
 # What LAB takes of shared memory leaves no room for a CTA.
 NO_ROOM = {("truck-block-reduced", "rtx4090", "lab")}
 HARDWARE = (*(("arc-hw", kind) for kind in KINDS), ("arc-merge", "vector"), ("lab", "serial"), ("lab-ideal", "serial"))
@@ -50,7 +53,7 @@ HARDWARE_NAMES = (*(f"`arc-hw` {kind}" for kind in KINDS), "`arc-merge` vector",
 POLICIES = (("baseline", "serial"), *HARDWARE, ("none", "serial"))
 
 
-def path_of(trace):
+def path_of(trace: str) -> Path:
     """A shipped trace, wherever it lies."""
     found = [path for folder in ("data", "h100") if (path := ROOT / f"traces/{folder}/{trace}.wft").exists()]
     if not found:
@@ -58,7 +61,7 @@ def path_of(trace):
     return found[0]
 
 
-def plan():
+def plan() -> list[Run]:
     floor = [(trace, FLOOR_ON, *policy) for trace in FLOOR_TRACES for policy in POLICIES]
     return floor + [
         (trace, gpu, *policy)
@@ -70,23 +73,26 @@ def plan():
 class Today:
     """docs/numbers/today.json."""
 
-    def __init__(self, document):
-        self.measured = document["measured"]
-        self.cycles = {tuple(row[:4]): row[4] for row in document["rows"]}
+    def __init__(self, document: Document) -> None:
+        self.measured = document["measured"]  # {trace: {"gpu": name, "ms": {policy: ms}}}
+        self.cycles: dict[Run, int] = {
+            (trace, gpu, policy, kind): cycles for trace, gpu, policy, kind, cycles in document["rows"]
+        }
 
-    def ms(self, trace, gpu, policy, kind="serial"):
+    def ms(self, trace: str, gpu: str, policy: str, kind: str = "serial") -> float:
         """Of a launch, with what it takes to be launched."""
         ghz = MACHINES.get(gpu, FLOOR_GHZ)
         return self.cycles[trace, gpu, policy, kind] / (ghz * 1e6) + points.LAUNCH_US / 1e3
 
-    def measured_ms(self, trace, policy):
-        return self.measured[trace]["ms"][policy]
+    def measured_ms(self, trace: str, policy: str) -> float:
+        ms: float = self.measured[trace]["ms"][policy]
+        return ms
 
-    def best_software(self, trace):
+    def best_software(self, trace: str) -> tuple[float, str]:
         """(ms, policy) of the fastest that was measured and adds all, the plain one included."""
         return min((ms, policy) for policy, ms in self.measured[trace]["ms"].items() if policy != "none")
 
-    def value(self, words):
+    def value(self, words: Sequence[str]) -> str:
         """share.KIND.FLOOR.least or .mean; ms.TRACE.POLICY as measured; gain.TRACE.POLICY over plain REDs, measured;
         model.TRACE.GPU.POLICY[.KIND] in ms."""
         if words[0] == "share":
@@ -100,7 +106,7 @@ class Today:
             return f"{self.ms(*words[1:4], *(words[4:] or ['serial'])):.3f}"
         raise KeyError(words[0])
 
-    def shares(self, trace):
+    def shares(self, trace: str) -> dict[tuple[str, str], float]:
         """Speed of arc-hw by (kind, floor): modelled over the measured or the modelled floor."""
         floors = {"measured": self.measured_ms(trace, "none"), "modelled": self.ms(trace, FLOOR_ON, "none")}
         return {
@@ -110,12 +116,12 @@ class Today:
         }
 
 
-def geometric_mean(found):
+def geometric_mean(found: Iterable[float]) -> float:
     return math.exp(statistics.fmean(map(math.log, found)))
 
 
-def floor_rows(today):
-    """Head and rows of the table `floor`."""
+def floor_rows(today: Today) -> Table:
+    """The table `floor`."""
     rows, all_shares = [], []
     for trace in FLOOR_TRACES:
         shares = today.shares(trace)
@@ -134,7 +140,7 @@ def floor_rows(today):
             "",
             "",
             *(
-                f"{geometric_mean([shares[kind, name] for shares in all_shares]):.2f}"
+                f"{geometric_mean(shares[kind, name] for shares in all_shares):.2f}"
                 for name in ("measured", "modelled")
                 for kind in ("fused", "vector")
             ),
@@ -151,31 +157,33 @@ def floor_rows(today):
     ], rows
 
 
-def gain_rows(today):
-    """Head and rows of the table `gains-3d`: speed over plain REDs, geometric means over the ten traces of the floor."""
+def gain_rows(today: Today) -> Table:
+    """The table `gains-3d`: speed over plain REDs, geometric means over the ten traces of the floor."""
 
-    def gain(ms):
-        return f"{geometric_mean([ms(trace)[0] / ms(trace)[1] for trace in FLOOR_TRACES]):.2f}"
+    def gain(plain: Callable[[str], float], ms: Callable[[str], float]) -> str:
+        return f"{geometric_mean(plain(trace) / ms(trace) for trace in FLOOR_TRACES):.2f}"
 
-    def measured(trace, ms):
-        return today.measured_ms(trace, "baseline"), ms
+    def measured(ms: Callable[[str], float]) -> str:
+        return gain(lambda trace: today.measured_ms(trace, "baseline"), ms)
 
-    def modelled(policy):
-        return gain(lambda trace: (today.ms(trace, FLOOR_ON, "baseline"), today.ms(trace, FLOOR_ON, *policy)))
+    def modelled(policy: str, kind: str) -> str:
+        return gain(
+            lambda trace: today.ms(trace, FLOOR_ON, "baseline"), lambda trace: today.ms(trace, FLOOR_ON, policy, kind)
+        )
 
-    software = gain(lambda trace: measured(trace, today.best_software(trace)[0]))
-    floor = gain(lambda trace: measured(trace, today.measured_ms(trace, "none")))
+    software = measured(lambda trace: today.best_software(trace)[0])
+    floor = measured(lambda trace: today.measured_ms(trace, "none"))
     return (
         ["", "best software", *HARDWARE_NAMES, "no atomics"],
         [
             ["measured", software, *["-"] * len(HARDWARE), floor],
-            ["modelled", "-", *(modelled(policy) for policy in POLICIES[1:])],
+            ["modelled", "-", *(modelled(*policy) for policy in POLICIES[1:])],
         ],
     )
 
 
-def kernel_rows(today, gpu):
-    """Head and rows of the tables `today-GPU`: milliseconds; what was measured, only of the GPU that it was measured on."""
+def kernel_rows(today: Today, gpu: str) -> Table:
+    """The tables `today-GPU`: milliseconds; what was measured, only of the GPU that it was measured on."""
     head = [
         "kernel",
         *(["measured: plain", "best software"] if gpu == "h100" else []),

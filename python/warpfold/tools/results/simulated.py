@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was simulated and measured of the shipped traces, from the files of docs/numbers."""
+
+import statistics
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .. import correlate
+from ..base.modules import module
+from ..figures import data
+from ..figures.data import Row
+from ..sweep import plan as planning
+from . import points, store
+from .store import Document, Missing, Unknown
+from .text import percent, two
+
+HERE = Path(__file__).resolve().parent
+
+GPUS = ("rtx4090", "rtx3060", "h200")
+PAPER_GPUS = ("rtx4090", "rtx3060")
+# Units that tables of simulations have.
+KINDS = ("serial", "paired", "fused")
+# Those that were simulated with ARC's traces alone, and on these machines (points.yaml).
+ON_ARC_TRACES = {"paired": ("rtx4090",)}
+# One trace of each workload of ARC's groups; of a scene in training that of 7,000 iterations.
+ARC_TRACES = ["workload:3D-??", "workload:NV-??", "workload:PS-??", "!*-1K", "!*-values"]
+H200_GHZ = 1.98
+
+
+class Simulated:
+    """Rows by trace, machine, policy and kind of unit, and what is computed of them."""
+
+    def __init__(self, folder: Path = store.FOLDER) -> None:
+        self.folder = folder
+        self.sims = store.read("simulations", folder)
+        self.traces: dict[str, points.Facts] = self.need("traces")["traces"]
+        columns = self.sims["columns"] if self.sims else []
+        lists = self.sims["rows"] if self.sims else []
+        self.rows: list[Row] = [dict(zip(columns, row)) for row in lists if len(row) == len(columns)]
+        self.left_out: list[Row] = [dict(zip(columns, row)) for row in lists if len(row) < len(columns)]
+        for row in self.rows:
+            kind, _, threshold = row["policy"].partition(":")
+            row.update(
+                full_policy=row["policy"],
+                policy=kind,
+                threshold=int(threshold) if threshold else "",
+                workload=self.traces[row["trace"]]["workload"],
+            )
+        self.runs = data.Runs([row for row in self.rows if not row["thin"]])
+        self.paper_traces = [Path(path).stem for path, _ in planning.select_traces(ARC_TRACES, HERE)]
+        self.by_key: dict[tuple[str, str, str, str, int], Row] = {
+            (row["trace"], row["gpu"], row["full_policy"], row["unit_kind"], row["thin"]): row
+            for row in self.rows
+            if not row["set"]
+        }
+
+    def need(self, name: str) -> Document:
+        document = store.read(name, self.folder)
+        if document is None:
+            raise Missing(f"docs/numbers/{name}.json")
+        return document
+
+    # ---- simulations --------------------------------------------------------------------------------
+
+    def run(self, trace: str, gpu: str, policy: str, kind: str = "serial") -> Row:
+        """A row; `arc-sw`, `sw-b` and `sw-s` are those of the best threshold, `lab` of the best partition is `lab-best`."""
+        if policy in ("arc-sw", "sw-b", "sw-s"):
+            row = self.runs.get(trace, gpu, policy)
+        elif policy == "lab-best":
+            row = self.runs.get(trace, gpu, "lab")
+        else:
+            row = self.by_key.get((trace, gpu, policy, kind, 0))
+        if row is None:
+            raise Missing(f"{trace} {gpu} {policy} {kind}")
+        return row
+
+    def cycles(self, trace: str, gpu: str, policy: str, kind: str = "serial") -> int:
+        cycles: int = self.run(trace, gpu, policy, kind)["cycles"]
+        return cycles
+
+    def has_code(self, trace: str, gpu: str, policy: str) -> bool:
+        """No where a trace has no code of the policy."""
+        return not any((row["trace"], row["gpu"], row["policy"]) == (trace, gpu, policy) for row in self.left_out)
+
+    def metric(self, trace: str, gpu: str, policy: str, kind: str, name: str) -> float:
+        """A number of a run: a counter, or what is computed from several."""
+        row = self.run(trace, gpu, policy, kind)
+        found: float
+        if name in ("speedup", "energy_gain"):
+            counter = "cycles" if name == "speedup" else "energy_nj.total"
+            found = self.run(trace, gpu, "baseline")[counter] / row[counter]
+            return found
+        head, _, part = name.partition(".")
+        if head == "stall":
+            total = sum(row[f"stalls.subcore_cycles.{each}"] for each in points.STALLS)
+            found = row[f"stalls.subcore_cycles.{part}"] / total
+            return found
+        where = {"busy": f"utilization.{part}", "bound": f"bounds.cycles.{part}"}.get(head, name)
+        if where not in row:
+            raise Unknown(name)
+        found = row[where]
+        return found
+
+    @staticmethod
+    def shown(name: str, value: float) -> str:
+        head = name.partition(".")[0]
+        if head in ("stall", "busy"):
+            return percent(value)
+        return two(value) if head in ("speedup", "energy_gain") else f"{value:,.0f}"
+
+    def over(
+        self, traces: Iterable[str], gpu: str, policy: str, kind: str = "serial", name: str = "speedup"
+    ) -> dict[str, float]:
+        """{trace: number}; all of them have to be there, but those whose trace has no code."""
+        return {
+            trace: self.metric(trace, gpu, policy, kind, name) for trace in traces if self.has_code(trace, gpu, policy)
+        }
+
+    def mean_gain(self, policy: str, kind: str) -> float:
+        """The mean speedup over the traces of ARC's groups, on the rtx4090."""
+        return statistics.fmean(self.over(self.paper_traces, "rtx4090", policy, kind).values())
+
+    def measured(self, trace: str, policy: str) -> float:
+        """Milliseconds on the H200."""
+        if trace not in self.traces:
+            raise Missing(trace)
+        ms = self.traces[trace]["ms"]
+        if policy == "arc-sw":
+            return min(value for name, value in ms.items() if name.startswith("sw-"))
+        if policy not in ms:
+            raise Unknown(f"{trace} was not measured under {policy}")
+        return ms[policy]
+
+    # ---- beside others ------------------------------------------------------------------------------
+
+    @cached_property
+    def correlation(self) -> list[correlate.Point]:
+        """Points of the measured policies on the GPU that was measured, as correlate.py has them."""
+        out = []
+        for trace, facts in self.traces.items():
+            for policy, ms in facts["ms"].items():
+                row = self.by_key.get((trace, points.MEASURED_ON, policy, "serial", facts["thin"]))
+                if row is None:
+                    raise Missing(f"{trace} {points.MEASURED_ON} {policy}")
+                out.append(
+                    {
+                        "trace": trace,
+                        "workload": facts["workload"],
+                        "policy": policy,
+                        "cycles": row["cycles"],
+                        "modelled_ms": row["cycles"] / (H200_GHZ * 1e6) + points.LAUNCH_US / 1e3,
+                        "measured_ms": ms,
+                    }
+                )
+        return out
+
+    @cached_property
+    def paper(self) -> dict[str, Any]:
+        """What ARC's paper states, by figure."""
+        stated: dict[str, Any] = module("yaml").safe_load(
+            (HERE.parent / "figures/paper.yaml").read_text(encoding="utf-8")
+        )
+        return stated
+
+    @cached_property
+    def of_paper(self) -> dict[str, dict[str, float | None]]:
+        """Our numbers under the paper's keys, when every simulation is there."""
+        for gpu in PAPER_GPUS:
+            for trace in self.paper_traces:
+                for policy, kind in (
+                    ("baseline", "serial"),
+                    ("arc-hw", "serial"),
+                    ("arc-hw", "fused"),
+                    ("lab-best", "serial"),
+                    ("lab-ideal", "serial"),
+                    ("phi", "serial"),
+                    ("arc-sw", "serial"),
+                ):
+                    self.run(trace, gpu, policy, kind)
+        wanted = set(self.paper_traces)
+        rows = [row for row in self.rows if row["trace"] in wanted and row["gpu"] in PAPER_GPUS and not row["thin"]]
+        return data.paper_numbers(data.Runs(rows), PAPER_GPUS)
