@@ -12,6 +12,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+
+from warpfold.tools.results.plain_colours import light_of, with_plain_colours
+
 WIDTH, ROW, LEFT, TOP, BELOW = 860, 30, 118, 34, 30  # pixels: the picture, a signal, labels, heading, a band's cycles
 BAND = 27  # cycles side by side at most; more go on below
 NAMES = "ABC"
@@ -98,7 +102,7 @@ class Picture:
             start = cycle
 
     def svg(self):
-        return "\n".join([*self.parts, "</svg>", ""])
+        return with_plain_colours("\n".join([*self.parts, "</svg>", ""]), light_of(STYLE))
 
 
 def draw(text, kind):

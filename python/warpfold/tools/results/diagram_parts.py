@@ -5,6 +5,8 @@ colours. Text stays text; sizes are pixels at the picture's natural width."""
 from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
+from .plain_colours import light_of, with_plain_colours
+
 Point = tuple[float, float]
 
 STYLE = """\
@@ -115,4 +117,4 @@ class Picture:
             x += width
 
     def svg(self) -> str:
-        return "\n".join([*self.parts, "</svg>", ""])
+        return with_plain_colours("\n".join([*self.parts, "</svg>", ""]), light_of(STYLE))

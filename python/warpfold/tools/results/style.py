@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from ..base.modules import module, pyplot
+from .plain_colours import with_plain_colours
 
 plt = pyplot()
 VERSION = module("matplotlib").__version__
@@ -126,6 +127,7 @@ def to_text(figure: Any, title: str) -> str:
         text,
         count=1,
     )
+    text = with_plain_colours(text, {name: light for name, (_, light, _) in COLORS.items()})
     return text.replace(
         '<?xml version="1.0" encoding="utf-8" standalone="no"?>',
         f'<?xml version="1.0" encoding="utf-8"?>\n<!-- matplotlib {VERSION} -->',
