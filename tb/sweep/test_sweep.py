@@ -214,9 +214,10 @@ class Workflow(Case):
         self.notes = self.folder / "notes"
         self.fake = self.write(FAKE.format(notes=str(self.notes), simulator=WARPFOLD), "fake")
         self.fake.chmod(0o755)
+        self.tools = SWEEP
 
     def start(self, file, *options, **environment):
-        return subprocess.Popen([sys.executable, *SWEEP, *options, "--output", self.folder / "out", file], text=True,
+        return subprocess.Popen([sys.executable, *self.tools, *options, "--output", self.folder / "out", file], text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 env={**os.environ, "WARPFOLD": str(self.fake),
                                      "WARPFOLD_POINTS": str(self.folder / "points"), **environment})
@@ -247,6 +248,21 @@ class Workflow(Case):
         self.notes.unlink()
         self.assertEqual(self.sweep(file)[0], 0)
         self.assertEqual(self.simulated(), [])
+
+    def test_folders_may_have_any_name(self):
+        for name in ("{point}", "a\nb", "it's $HOME; #1"):
+            with self.subTest(name):
+                self.folder = self.folder / name
+                self.folder.mkdir()
+                (self.folder / "t.wft").write_text("a trace", encoding="ascii")
+                tools = self.folder / "python"
+                shutil.copytree(ROOT / "python", tools, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+                for part in ("model", "rtl", "synth", "traces"):
+                    (self.folder / part).symlink_to(ROOT / part)
+                self.tools = ("-B", tools, "sweep")
+                code, _, err = self.sweep(self.write(self.SMALL), "--cores", "2")
+                self.assertEqual((code, err), (0, ""))
+                self.assertEqual(len(self.rows()), 4)
 
     def test_an_interrupted_sweep_goes_on(self):
         file = self.write(self.SMALL)

@@ -26,6 +26,7 @@ from .plan import Point
 HERE = Path(__file__).resolve().parent
 
 DONE, FAILED = 0, 1
+POINTS = ".points"
 
 
 def positive(text: str) -> int:
@@ -81,9 +82,14 @@ class Sweep:
     def write(self) -> None:
         self.errors.mkdir(parents=True, exist_ok=True)
         self.cache.mkdir(parents=True, exist_ok=True)
+        # The workflow has its names from the sweep's folder: braces in one would be a pattern.
+        link = self.folder / POINTS
+        if link.is_symlink():
+            link.unlink()
+        link.symlink_to(self.cache)
         plan = {
             "simulator": self.simulator,
-            "cache": str(self.cache),
+            "cache": POINTS,
             "errors": str(self.errors),
             "memory_mb": self.memory_mb,
             "run": tool("sweep-point"),
@@ -127,7 +133,7 @@ def snakemake_command(sweep: Sweep, arguments: argparse.Namespace) -> list[str]:
         "--directory",
         str(sweep.folder),
         "--config",
-        f"plan={sweep.plan}",
+        f"plan={sweep.plan.name}",
         "--keep-going",
         "--rerun-incomplete",
         "--rerun-triggers",
