@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/cli/apart.hpp"
 #include "model/cli/command.hpp"
 #include "model/unit/lockstep.hpp"
 #include "model/unit/scoreboard.hpp"
@@ -162,12 +163,16 @@ struct StimulusArguments {
   std::string scheduler;
 };
 
-int print_stimulus(const StimulusArguments& arguments) {
+bool is_library(const std::string& unit) {
+  return unit.ends_with(".so");
+}
+
+int print_stimulus(const StimulusArguments& arguments, const Apart& apart) {
   std::optional<UnitLibrary> library;
   UnitDeclaration declaration;
   std::unique_ptr<ArcUnit> made;
-  if (arguments.unit.ends_with(".so")) {
-    library.emplace(arguments.unit);
+  if (is_library(arguments.unit)) {
+    library.emplace(arguments.unit, apart.pulse());
     declaration = library->declaration();
     made = library->make();
   } else {
@@ -192,6 +197,16 @@ int print_stimulus(const StimulusArguments& arguments) {
   throw UsageError(arguments.trace + ": has fewer cycles");
 }
 
+int run_stimulus(const StimulusArguments& arguments) {
+  if (!is_library(arguments.unit)) {
+    return print_stimulus(arguments, Apart());
+  }
+  ApartLimits limits;
+  limits.unit = arguments.unit;
+  return finish_apart(
+      run_apart(limits, [&](const Apart& apart) { return print_stimulus(arguments, apart); }));
+}
+
 }  // namespace
 
 void add_stimulus(CLI::App& app, Command& command) {
@@ -211,7 +226,7 @@ void add_stimulus(CLI::App& app, Command& command) {
       ->check(CLI::Range(0.0, 1.0));
   stimulus->add_option("SCHEDULER", arguments->scheduler, "Rule of the scheduler");
   stimulus->callback(
-      [arguments, &command] { command = [arguments] { return print_stimulus(*arguments); }; });
+      [arguments, &command] { command = [arguments] { return run_stimulus(*arguments); }; });
 }
 
 }  // namespace warpfold::cli

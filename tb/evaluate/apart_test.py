@@ -123,6 +123,16 @@ class Apart(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(len(json.loads(self.results.read_text())["runs"]), 1)
 
+    def test_stimulus_watches_it_too(self):
+        for what in ("exits", "crashes", "leaves a process"):
+            with self.subTest(what=what):
+                before = processes()
+                done = subprocess.run([WARPFOLD, "stimulus", TRACE, HOSTILE, "4000", "0.1"], check=False,
+                                      env={**os.environ, "HOSTILE": what}, capture_output=True, text=True, timeout=120)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertTrue(done.stderr.startswith(f"warpfold: {HOSTILE}: "), done.stderr)
+                self.assertEqual(processes() - before, set())
+
     def test_bad_input_is_no_verdict(self):
         done = self.run_unit("", "--replay", self.folder / "none")
         self.assertEqual(done.returncode, 2)
