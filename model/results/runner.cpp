@@ -65,24 +65,46 @@ void check_places(const SimulationPlan& plan, const trace::Reader& trace, const 
   }
 }
 
+// When the unit of a probe works: to tell somebody whose window shows nothing.
+struct WorkOfUnit {
+  std::optional<Cycle> first;
+  Cycle last = 0;
+  bool in_window = false;
+
+  void add(Cycle cycle, const CycleRange& window) {
+    first = first.value_or(cycle);
+    last = cycle;
+    in_window = in_window || window.contains(cycle);
+  }
+};
+
 // The waves are written when the run is over.
 RunResult simulate_with_wave(SimOptions options, const WavePlan& wave, const trace::Reader& trace,
                              const ReferenceSums& reference) {
   WaveFile file(options.unit.declaration().ports, {"arc_subcore"});
   PortValues ports;
-  const PortProbe probe{
-      .window = wave.window,
-      .sm = wave.sm,
-      .subcore = wave.subcore,
-      .show = [&](Cycle cycle, const UnitInputs& inputs, const UnitOutputs& outputs) {
-        ports = {inputs, outputs};
-        file.add(cycle, {&ports});
-      }};
+  WorkOfUnit work;
+  const PortProbe probe{.window = wave.window,
+                        .sm = wave.sm,
+                        .subcore = wave.subcore,
+                        .show =
+                            [&](Cycle cycle, const UnitInputs& inputs, const UnitOutputs& outputs) {
+                              ports = {inputs, outputs};
+                              file.add(cycle, {&ports});
+                            },
+                        .works = [&](Cycle cycle) { work.add(cycle, wave.window); }};
   options.probe = &probe;
   const RunResult run = simulate(options, trace, reference);
   if (run.cycles <= wave.window.begin) {
     throw BadInputError(fmt::format("--wave-cycles {}:{}: the run ended after {} cycles",
                                     wave.window.begin, wave.window.end, run.cycles));
+  }
+  if (!work.in_window) {
+    throw BadInputError(fmt::format(
+        "--wave-cycles {}:{}: sub-core {} of SM {} has nothing for its unit then, {}",
+        wave.window.begin, wave.window.end, wave.subcore, wave.sm,
+        work.first ? fmt::format("but in cycles {} to {}", *work.first, work.last)
+                   : "nor in the whole run: --wave-sm and --wave-subcore name another"));
   }
   wave.file->write(file.finish());
   return run;

@@ -224,6 +224,13 @@ TEST_F(Waves, OfNoOneRunAreRefused) {
   EXPECT_EQ(refused({"--wave-sm", "128"}), "--wave-sm 128: rtx4090 has SMs 0 to 127 for t.wft");
   EXPECT_EQ(refused({"--wave-subcore", "4"}),
             "--wave-subcore 4: rtx4090 has sub-cores 0 to 3 for t.wft");
+  // A window in which nothing happens.
+  EXPECT_NE(refused({"--wave-sm", "100"})
+                .find("sub-core 0 of SM 100 has nothing for its unit then, nor in the whole run"),
+            std::string::npos);
+  EXPECT_NE(refused({"--wave-cycles", "0:1"})
+                .find("sub-core 0 of SM 0 has nothing for its unit then, but in cycles "),
+            std::string::npos);
   EXPECT_NE(refused({"--wave-cycles", "50000000:50000001"}).find("the run ended after "),
             std::string::npos);
   EXPECT_EQ(refused({"--json", "w.fst"}), "--wave w.fst: is the file of --json");

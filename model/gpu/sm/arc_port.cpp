@@ -300,6 +300,9 @@ void ArcPort::record_work(Cycle cycle, const UnitOutputs& out) {
   }
   if (probe_ != nullptr) {
     shown_ = out;
+    if (probe_->works) {
+      probe_->works(cycle);
+    }
     if (probe_->window.contains(cycle)) {
       probe_->show(cycle, request_, out);
     }

@@ -18,6 +18,9 @@ struct PortProbe {
   std::uint32_t sm = 0;
   std::uint32_t subcore = 0;
   std::function<void(Cycle, const UnitInputs&, const UnitOutputs&)> show;
+  // Called in each cycle in which the unit has a request or holds one, in the window or not;
+  // may be empty.
+  std::function<void(Cycle)> works{};
 };
 
 }  // namespace warpfold
