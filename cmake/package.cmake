@@ -52,10 +52,10 @@ reads traces and results.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libwarpfold-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-"warpfold (= ${PROJECT_VERSION}-${deb_release}), libsystemc-dev, libfmt-dev, nlohmann-json3-dev, libtomlplusplus-dev, \
+"warpfold (= ${PROJECT_VERSION}-${deb_release}), libsystemc-dev, libfmt-dev, libtomlplusplus-dev, \
 libzstd-dev, zlib1g-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
 "For programs around it: reader and writer of traces, the reduction unit in
 C++ and as a SystemC module, and the GPU model as static libraries, with
-headers and files for CMake and pkg-config.")
+headers, pages, examples, and files for CMake and pkg-config.")
 include(CPack)

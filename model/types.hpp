@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Value types that every layer of the model shares. No state, no clock.
+// Value types that every layer of the model shares. No state, no clock. C++17.
 #pragma once
 
 #include <bit>
@@ -29,7 +29,7 @@ inline constexpr Address kAddrMask = (Address{1} << kAddrWidth) - 1;
 inline constexpr Tag kTagMask = (1U << kTagWidth) - 1;
 
 inline int lane_count(LaneMask mask) {
-  return std::popcount(mask);
+  return __builtin_popcount(mask);
 }
 
 }  // namespace warpfold

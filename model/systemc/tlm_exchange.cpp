@@ -218,7 +218,9 @@ TlmLink::Entry& TlmExchange::make(TlmLink& link) {
   return entry;
 }
 
+// Extensions that somebody on the way has set for its time go with it.
 void TlmExchange::free(tlm::tlm_generic_payload* payload) {
+  payload->reset();
   free_.push_back(static_cast<Entry*>(payload));
 }
 

@@ -11,12 +11,6 @@
 #include "model/gpu/run/launch.hpp"
 #include "model/kernel/clock_driver.hpp"
 
-// The SystemC library asks for this entry, which a program that has its own main() never reaches.
-// A program's own sc_main() takes its place.
-[[gnu::weak]] int sc_main(int, char**) {
-  return 0;
-}
-
 namespace warpfold {
 
 RunResult simulate(const SimOptions& options, const trace::Reader& trace,
