@@ -3,7 +3,8 @@
 #   WARPFOLD_UNITS              the units that have a name, in its order; as a global property WARPFOLD_UNIT_KINDS
 #   WARPFOLD_UNIT_SCHEDULERS    the schedulers
 # and writes to the build folder model/unit/unit_list.hpp, which is that file in C++, and
-# model/unit/rtl_units.hpp, the Verilated classes of all units with all schedulers that they may have.
+# model/unit/rtl_units.hpp, the Verilated classes of all units with all schedulers that they may have;
+# model/systemc/rtl_modules.hpp, the Verilated modules of all units, with the first of these.
 # warpfold_unit_parameters(OUT UNIT SCHEDULER) gives the arguments of Verilator for one, or nothing where
 # the unit may not have the scheduler.
 set(unit_list_file ${CMAKE_CURRENT_LIST_DIR}/../rtl/units.json)
@@ -104,8 +105,11 @@ endfunction()
 # first one that it may have, and what they are.
 set(rtl_unit_includes)
 set(rtl_unit_rows)
+set(rtl_module_includes)
+set(rtl_module_rows)
 foreach(unit IN LISTS unit_units)
-  set(first TRUE)
+  string(APPEND rtl_module_includes "#include \"Varc_subcore_sc_${unit}.h\"\n")
+  string(APPEND rtl_module_rows " \\\n  X(\"${unit}\", Varc_subcore_sc_${unit})")
   foreach(scheduler IN LISTS unit_schedulers)
     warpfold_unit_parameters(parameters ${unit} ${scheduler})
     if(parameters)
@@ -117,3 +121,5 @@ foreach(unit IN LISTS unit_units)
 endforeach()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/unit_list.hpp.in ${PROJECT_BINARY_DIR}/generated/model/unit/unit_list.hpp @ONLY)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/rtl_units.hpp.in ${PROJECT_BINARY_DIR}/generated/model/unit/rtl_units.hpp @ONLY)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/rtl_modules.hpp.in
+               ${PROJECT_BINARY_DIR}/generated/model/systemc/rtl_modules.hpp @ONLY)

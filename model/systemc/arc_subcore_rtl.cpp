@@ -1,33 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // clang-format off: the headers of Verilator need SystemC's before them.
-#include <memory>
 #include <systemc>
-#include <type_traits>
 
-#include "Varc_subcore_sc_fused.h"
-#include "Varc_subcore_sc_halves.h"
-#include "Varc_subcore_sc_paired.h"
-#include "Varc_subcore_sc_serial.h"
-#include "Varc_subcore_sc_vector.h"
+#include "model/systemc/rtl_modules.hpp"
 // clang-format on
-#include "model/systemc/arc_subcore_rtl.hpp"
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "model/systemc/arc_subcore_body.hpp"
+#include "model/unit/verilated_stop.hpp"
 
 namespace warpfold::systemc {
 
 namespace {
-
-template <UnitKind kKind>
-struct VerilatedOf;
-template <>
-struct VerilatedOf<UnitKind::kSerial> : std::type_identity<Varc_subcore_sc_serial> {};
-template <>
-struct VerilatedOf<UnitKind::kFused> : std::type_identity<Varc_subcore_sc_fused> {};
-template <>
-struct VerilatedOf<UnitKind::kVector> : std::type_identity<Varc_subcore_sc_vector> {};
-template <>
-struct VerilatedOf<UnitKind::kHalves> : std::type_identity<Varc_subcore_sc_halves> {};
-template <>
-struct VerilatedOf<UnitKind::kPaired> : std::type_identity<Varc_subcore_sc_paired> {};
 
 // What Verilator generates takes its context from a variable of the thread, when it is made and
 // when it goes. It gets one for itself, which starts no threads and leaves those of other models
@@ -45,67 +33,85 @@ class ContextOfThread {
   VerilatedContext* before_;
 };
 
-}  // namespace
-
-template <UnitKind kKind>
-struct arc_subcore_rtl<kKind>::Body {
-  using Rtl = typename VerilatedOf<kKind>::type;
-
-  Body() {
-    context.threads(1);
-    const ContextOfThread ours(&context);
-    rtl = std::make_unique<Rtl>("rtl");
-  }
-  ~Body() {
-    const ContextOfThread ours(&context);
-    rtl->final();
-    rtl.reset();
-  }
-  Body(const Body&) = delete;
-  Body& operator=(const Body&) = delete;
-
-  VerilatedContext context;
-  std::unique_ptr<Rtl> rtl;
-};
-
-template <UnitKind kKind>
-arc_subcore_rtl<kKind>::arc_subcore_rtl(sc_core::sc_module_name name)
-    : arc_subcore<kKind>(name), body_(std::make_unique<Body>()) {
-  auto& rtl = *body_->rtl;
-  rtl.clk_i(this->clk_i);
-  rtl.rst_ni(this->rst_ni);
-  rtl.req_valid_i(this->req_valid_i);
-  rtl.req_ready_o(this->req_ready_o);
-  rtl.req_mask_i(this->req_mask_i);
-  rtl.req_addr_i(this->req_addr_i);
-  rtl.req_tag_i(this->req_tag_i);
-  rtl.req_words_i(this->req_words_i);
-  rtl.lsu_valid_o(this->lsu_valid_o);
-  rtl.lsu_room_i(this->lsu_room_i);
-  rtl.lsu_addr_o(this->lsu_addr_o);
-  rtl.lsu_mask_o(this->lsu_mask_o);
-  rtl.lsu_reduced_o(this->lsu_reduced_o);
-  rtl.lsu_data_o(this->lsu_data_o);
-  rtl.lsu_tag_o(this->lsu_tag_o);
-  rtl.lsu_word_o(this->lsu_word_o);
-  rtl.lsu_last_o(this->lsu_last_o);
-  rtl.rf_valid_o(this->rf_valid_o);
-  rtl.rf_ready_i(this->rf_ready_i);
-  rtl.rf_mask_o(this->rf_mask_o);
-  rtl.rf_tag_o(this->rf_tag_o);
-  rtl.rf_word_o(this->rf_word_o);
-  rtl.rf_data_i(this->rf_data_i);
-  rtl.rf_bin_i(this->rf_bin_i);
-  rtl.busy_o(this->busy_o);
+// Behind the line that Verilator's runtime prints of the assertion.
+void report_contract() {
+  SC_REPORT_ERROR("/warpfold/unit/contract", "the RTL's assertion of the line above has failed");
 }
 
-template <UnitKind kKind>
-arc_subcore_rtl<kKind>::~arc_subcore_rtl() = default;
+template <class Rtl>
+class RtlBody final : public SubcoreBody {
+ public:
+  explicit RtlBody(arc_subcore& ports) {
+    on_verilated_stop(report_contract);
+    context_.threads(1);
+    const ContextOfThread ours(&context_);
+    rtl_ = std::make_unique<Rtl>("rtl");
+    bind(ports);
+  }
+  ~RtlBody() override {
+    const ContextOfThread ours(&context_);
+    rtl_->final();
+    rtl_.reset();
+  }
 
-template class arc_subcore_rtl<UnitKind::kSerial>;
-template class arc_subcore_rtl<UnitKind::kFused>;
-template class arc_subcore_rtl<UnitKind::kVector>;
-template class arc_subcore_rtl<UnitKind::kHalves>;
-template class arc_subcore_rtl<UnitKind::kPaired>;
+ private:
+  void bind(arc_subcore& ports) {
+    rtl_->clk_i(ports.clk_i);
+    rtl_->rst_ni(ports.rst_ni);
+    rtl_->req_valid_i(ports.req_valid_i);
+    rtl_->req_ready_o(ports.req_ready_o);
+    rtl_->req_mask_i(ports.req_mask_i);
+    rtl_->req_addr_i(ports.req_addr_i);
+    rtl_->req_tag_i(ports.req_tag_i);
+    rtl_->req_words_i(ports.req_words_i);
+    rtl_->lsu_valid_o(ports.lsu_valid_o);
+    rtl_->lsu_room_i(ports.lsu_room_i);
+    rtl_->lsu_addr_o(ports.lsu_addr_o);
+    rtl_->lsu_mask_o(ports.lsu_mask_o);
+    rtl_->lsu_reduced_o(ports.lsu_reduced_o);
+    rtl_->lsu_data_o(ports.lsu_data_o);
+    rtl_->lsu_tag_o(ports.lsu_tag_o);
+    rtl_->lsu_word_o(ports.lsu_word_o);
+    rtl_->lsu_last_o(ports.lsu_last_o);
+    rtl_->rf_valid_o(ports.rf_valid_o);
+    rtl_->rf_ready_i(ports.rf_ready_i);
+    rtl_->rf_mask_o(ports.rf_mask_o);
+    rtl_->rf_tag_o(ports.rf_tag_o);
+    rtl_->rf_word_o(ports.rf_word_o);
+    rtl_->rf_data_i(ports.rf_data_i);
+    rtl_->rf_bin_i(ports.rf_bin_i);
+    rtl_->busy_o(ports.busy_o);
+  }
+
+  VerilatedContext context_;
+  std::unique_ptr<Rtl> rtl_;
+};
+
+// A unit of the list and its class.
+struct RtlRow {
+  std::string_view unit;
+  std::unique_ptr<SubcoreBody> (*make)(arc_subcore& ports);
+};
+
+template <class Rtl>
+std::unique_ptr<SubcoreBody> make_rtl(arc_subcore& ports) {
+  return std::make_unique<RtlBody<Rtl>>(ports);
+}
+
+#define WARPFOLD_RTL_ROW(unit, model) RtlRow{unit, make_rtl<model>},
+constexpr RtlRow kRtl[] = {WARPFOLD_RTL_MODULES(WARPFOLD_RTL_ROW)};
+#undef WARPFOLD_RTL_ROW
+
+}  // namespace
+
+std::unique_ptr<SubcoreBody> make_rtl_body(arc_subcore& ports, const UnitKind& kind) {
+  const std::string_view name = unit_kind_name(kind);
+  const auto row = std::ranges::find(kRtl, name, &RtlRow::unit);
+  if (row == std::ranges::end(kRtl)) {
+    throw std::invalid_argument("no RTL of unit kind " + std::string(name) + " is built in, of " +
+                                unit_kind_list(", ", " and ") + " alone; the golden unit is");
+  }
+  return row->make(ports);
+}
 
 }  // namespace warpfold::systemc

@@ -40,9 +40,9 @@ enum class CodingStyle : std::uint8_t {
 };
 
 struct GpuOptions {
-  std::string machine = "rtx4090";     // a name, or a file that ends in .toml
-  std::vector<std::string> overrides;  // "l2.dram_latency=100"
-  std::string unit = "golden";         // or "rtl"
+  std::string machine = "rtx4090";       // a name, or a file that ends in .toml
+  std::vector<std::string> overrides{};  // "l2.dram_latency=100"
+  std::string unit = "golden";           // or "rtl"
   std::string unit_kind = "serial";
   // What lies outside. Not both.
   bool memory = false;  // behind each port of the L2: sockets `memory`

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/systemc/port_bits.hpp"
 
+#include "model/unit/arc_unit.hpp"
+
 namespace warpfold::systemc {
+
+static_assert(kReadPorts == kBanks);
 
 AddressBits pack_addresses(const std::array<Address, kLanes>& addresses) {
   AddressBits bits;
@@ -30,20 +34,17 @@ std::array<std::uint8_t, kLanes> unpack_bins(const BinBits& bits) {
   return bins;
 }
 
-template <UnitKind kKind>
-ReadData<kKind> read_data(LaneMask lanes, const Operand& operand) {
+ReadBits read_data(unsigned read_lanes, LaneMask lanes, const Operand& operand) {
+  ArcUnit::Ports ports;
+  ports.read_lanes = read_lanes;
   UnitInputs answer;
-  answer_read(answer, kKind, lanes, operand);
-  if constexpr (read_lanes(kKind) == 1) {
-    return answer.rf_data[0];
-  } else {
-    ReadData<kKind> bits;
-    for (int bank = 0; bank < static_cast<int>(read_lanes(kKind)); ++bank) {
-      bits.range(kWordWidth * bank + kWordWidth - 1, kWordWidth * bank) =
-          answer.rf_data[static_cast<std::size_t>(bank)];
-    }
-    return bits;
+  answer_read(answer, ports, lanes, operand);
+  ReadBits bits;
+  for (int port = 0; port < static_cast<int>(read_lanes); ++port) {
+    bits.range(kWordWidth * port + kWordWidth - 1, kWordWidth * port) =
+        answer.rf_data[static_cast<std::size_t>(port)];
   }
+  return bits;
 }
 
 BinBits read_bins(const Operand& operand) {
@@ -54,11 +55,5 @@ BinBits read_bins(const Operand& operand) {
   }
   return bits;
 }
-
-template ReadData<UnitKind::kSerial> read_data<UnitKind::kSerial>(LaneMask, const Operand&);
-template ReadData<UnitKind::kFused> read_data<UnitKind::kFused>(LaneMask, const Operand&);
-template ReadData<UnitKind::kVector> read_data<UnitKind::kVector>(LaneMask, const Operand&);
-template ReadData<UnitKind::kHalves> read_data<UnitKind::kHalves>(LaneMask, const Operand&);
-template ReadData<UnitKind::kPaired> read_data<UnitKind::kPaired>(LaneMask, const Operand&);
 
 }  // namespace warpfold::systemc

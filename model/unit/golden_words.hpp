@@ -4,6 +4,7 @@
 // step() is one clock cycle.
 #pragma once
 
+#include <stdexcept>
 #include <type_traits>
 
 #include "model/types.hpp"
@@ -57,5 +58,25 @@ struct ReductionOf {
 // The golden unit of a kind that is known at compile time; its constructor takes the kind.
 template <UnitKind kKind>
 using GoldenUnitOf = GoldenUnit<typename ReductionOf<kKind>::type>;
+
+// What make(std::type_identity<GoldenUnit of the kind>) returns.
+template <class Make>
+auto with_golden_unit(const UnitKind& kind, const Make& make) {
+  const auto of = [&]<class OneWord>(std::type_identity<OneWord>) {
+    return kind.max_words == 1 ? make(std::type_identity<GoldenUnit<OneWord>>())
+                               : make(std::type_identity<GoldenUnit<GoldenWords<OneWord>>>());
+  };
+  switch (kind.datapath) {
+    case Datapath::kSerial:
+      return kind.adds == WordType::kHalves
+                 ? of(std::type_identity<GoldenSerial<WordType::kHalves>>())
+                 : of(std::type_identity<GoldenSerial<WordType::kFp32>>());
+    case Datapath::kPaired:
+      return of(std::type_identity<GoldenPaired>());
+    case Datapath::kFused:
+      return of(std::type_identity<GoldenFused>());
+  }
+  throw std::invalid_argument("no unit of this kind");
+}
 
 }  // namespace warpfold

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
-#include "model/unit/golden_fused.hpp"
-#include "model/unit/golden_paired.hpp"
-#include "model/unit/golden_unit.hpp"
 #include "model/unit/golden_words.hpp"
 #include "model/unit/rtl_units.hpp"
 #include "model/unit/unit_declaration.hpp"
@@ -16,28 +14,6 @@
 namespace warpfold {
 
 namespace {
-
-template <class OneWord>
-std::unique_ptr<ArcUnit> golden(const UnitKind& kind, const SchedulerRule& scheduler) {
-  if (kind.max_words > 1) {
-    return std::make_unique<GoldenUnit<GoldenWords<OneWord>>>(kind, scheduler);
-  }
-  return std::make_unique<GoldenUnit<OneWord>>(kind, scheduler);
-}
-
-std::unique_ptr<ArcUnit> make_golden(const UnitKind& kind, const SchedulerRule& scheduler) {
-  switch (kind.datapath) {
-    case Datapath::kSerial:
-      return kind.adds == WordType::kHalves
-                 ? golden<GoldenSerial<WordType::kHalves>>(kind, scheduler)
-                 : golden<GoldenSerial<WordType::kFp32>>(kind, scheduler);
-    case Datapath::kPaired:
-      return golden<GoldenPaired>(kind, scheduler);
-    case Datapath::kFused:
-      return golden<GoldenFused>(kind, scheduler);
-  }
-  throw std::invalid_argument("no unit of this kind");
-}
 
 // Which of the rows of the list it is, and its class.
 struct RtlRow {
@@ -77,7 +53,10 @@ std::unique_ptr<ArcUnit> make_unit(UnitModel model, const UnitKind& kind,
   const SchedulerRule& rule =
       scheduler_rules().find(scheduler.empty() ? unit_scheduler(kind) : scheduler);
   if (model == UnitModel::kGolden) {
-    return make_golden(kind, rule);
+    return with_golden_unit(kind,
+                            [&]<class Unit>(std::type_identity<Unit>) -> std::unique_ptr<ArcUnit> {
+                              return std::make_unique<Unit>(kind, rule);
+                            });
   }
   const std::string_view name = unit_kind_name(kind);
   const auto row = std::ranges::find_if(

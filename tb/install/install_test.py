@@ -70,24 +70,28 @@ class Install(unittest.TestCase):
         for line in self.output(programs / "use_model", trace).splitlines():
             self.assertIn(f'"cycles": {line.split()[0]},', cycles)
         self.assertEqual(self.output(programs / "use_systemc").split("\n")[-2], "golden 1, rtl 1")
+        # In a shared library, as in the command.
+        gpu = self.output(programs / "use_gpu", trace, "rtx3060").split("\n")[-2]
+        self.assertIn(f'"cycles": {gpu.split()[0]},', cycles)
 
     def test_pkg_config(self):
         if not shutil.which("pkg-config"):
             self.skipTest("no pkg-config")
         environment = {**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig")}
 
-        def ask(*options):
-            done = run("pkg-config", *options, "warpfold", env=environment)
+        def ask(*options, package="warpfold"):
+            done = run("pkg-config", *options, package, env=environment)
             self.assertEqual(done.returncode, 0, done.stdout)
             return done.stdout.split()
         version = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8").split("VERSION ")[2].split()[0]
         self.assertEqual(ask("--modversion"), [version])
         for name in ("rtldir", "gpusdir"):
             self.assertTrue(Path(*ask(f"--variable={name}")).is_dir(), name)
-        for program, wanted in (("unit", "golden: cycle 32, sum 32\nrtl: cycle 32, sum 32\n"),
-                                ("systemc", "golden 1, rtl 1\n")):
+        for program, package, wanted in (("unit", "warpfold", "golden: cycle 32, sum 32\nrtl: cycle 32, sum 32\n"),
+                                         ("systemc", "warpfold-systemc", "golden 1, rtl 1\n")):
             binary = self.folder / f"pkg-config-{program}"
-            done = run(ARGS.compiler, "-o", binary, HERE / f"outside/use_{program}.cpp", *ask("--cflags", "--libs"),
+            done = run(ARGS.compiler, "-o", binary, HERE / f"outside/use_{program}.cpp",
+                       *ask("--cflags", "--libs", package=package),
                        *filter(None, ARGS.flags.split(";")))
             self.assertEqual(done.returncode, 0, done.stdout[-4000:])
             self.assertTrue(self.output(binary).endswith(wanted), program)
@@ -107,7 +111,9 @@ class Install(unittest.TestCase):
                      "share/zsh/vendor-completions/_warpfold", "share/doc/warpfold/copyright",
                      "share/doc/warpfold/changelog.Debian.gz", "share/doc/warpfold/changelog.gz"):
             self.assertIn(path, files["warpfold"])
-        self.assertIn("lib/libwarpfold_trace.a", files["libwarpfold-dev"])
+        for path in ("lib/libwarpfold_trace.a", "share/doc/libwarpfold-dev/docs/systemc.md",
+                     "share/doc/libwarpfold-dev/examples/systemc_platform/platform.cpp"):
+            self.assertIn(path, files["libwarpfold-dev"])
         self.assertFalse({path for path in files["warpfold"] & files["libwarpfold-dev"] if path and not path.endswith("/")})
         self.assertRegex(run("dpkg-deb", "-f", packages["warpfold"], "Depends").stdout, r"libsystemc.*libzstd1")
         self.assertRegex(run("dpkg-deb", "-f", packages["warpfold"], "Depends").stdout, r"\bpython3\b")
@@ -133,15 +139,52 @@ class Install(unittest.TestCase):
         self.assertEqual(golden, rtl)
         self.assertIn("reduced 1, data 240\n", rtl)
 
-    def test_a_later_version_is_not_there(self):
-        source = self.folder / "later"
+    def find(self, name, words, *options):
+        """Configures a project that says find_package(warpfold <words>)."""
+        source = self.folder / name
         source.mkdir()
         (source / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.21)\nproject(later LANGUAGES CXX)\nfind_package(warpfold 99 REQUIRED)\n",
+            f"cmake_minimum_required(VERSION 3.21)\nproject({name} LANGUAGES CXX)\nfind_package(warpfold {words})\n",
             encoding="utf-8")
-        done = self.configure(source, "later-build")
+        return self.configure(source, f"{name}-build", *options)
+
+    def test_a_later_version_is_not_there(self):
+        done = self.find("later", "99 REQUIRED")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("99", done.stdout)
+
+    def test_components(self):
+        without = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON" for package in ("fmt", "tomlplusplus", "ZLIB", "Zstd")]
+        done = self.find("part", "0.2 REQUIRED COMPONENTS unit systemc", *without)
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+        done = self.find("nothing", "0.2 REQUIRED COMPONENTS unitt")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(" ".join(done.stdout.split()), "warpfold has no component unitt: it has trace, unit, .*, no_sc_main")
+
+    def test_refuses_another_systemc(self):
+        home = self.folder / "systemc-99"
+        (home / "include/sysc/kernel").mkdir(parents=True)
+        (home / "include/systemc").touch()
+        (home / "include/sysc/kernel/sc_ver.h").write_text(
+            "".join(f"#define SC_VERSION_{part}        {number}\n" for part, number in (("MAJOR", 99), ("MINOR", 1), ("PATCH", 2))),
+            encoding="utf-8")
+        (home / "lib").mkdir()
+        (home / "lib/libsystemc.so").touch()
+        done = self.find("other", "0.2 REQUIRED COMPONENTS systemc", f"-DSYSTEMC_INCLUDE_DIR={home / 'include'}",
+                         f"-DSYSTEMC_LIBRARY={home / 'lib/libsystemc.so'}")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(" ".join(done.stdout.split()), r"warpfold was built with SystemC [0-9.]+, and 99\.1\.2 is here")
+
+    def test_defines_names_of_its_own(self):
+        """Of what others' code brings, two versions may be in one program."""
+        foreign = set()
+        for archive in (self.prefix / "lib").glob("libwarpfold_*.a"):
+            for line in run("nm", "--defined-only", "--extern-only", "--format=posix", archive).stdout.splitlines():
+                name = line.split(" ")[0]
+                if " " in line and line.split(" ")[1] not in "VWuv" and not name.startswith(("warpfold_", "__odr_asan", "__")):
+                    if "8warpfold" not in name and name != "sc_main":
+                        foreign.add(f"{archive.name}: {name}")
+        self.assertEqual(foreign, set())
 
     def test_names_no_folder_of_the_build(self):
         for path in (self.prefix / "lib").rglob("*.cmake"):

@@ -29,17 +29,17 @@ bool same(std::ostream& text, const char* port, const sc_core::sc_signal<T>& rtl
 
 }  // namespace
 
-template <UnitKind kKind>
-Bench<kKind>::Bench(sc_core::sc_module_name name, const BenchOptions& options)
+Bench::Bench(const sc_core::sc_module_name& name, const UnitKind& kind, const BenchOptions& options)
     : sc_core::sc_module(name),
+      kind_(kind),
       options_(options),
       random_(options.seed),
       lsu_(SplitMix64::mix(options.seed + 1), 0.7),
       rf_(SplitMix64::mix(options.seed + 2), 0.25),
-      rtl_(make_arc_subcore<kKind>("rtl", UnitModel::kRtl)),
-      golden_(make_arc_subcore<kKind>("golden", UnitModel::kGolden)) {
-  bind(*rtl_, of_rtl_, lsu_room_);
-  bind(*golden_, of_golden_, lsu_room_golden_);
+      rtl_("rtl", {.unit = "rtl", .unit_kind = std::string(unit_kind_name(kind))}),
+      golden_("golden", {.unit = "golden", .unit_kind = std::string(unit_kind_name(kind))}) {
+  bind(rtl_, of_rtl_, lsu_room_);
+  bind(golden_, of_golden_, lsu_room_golden_);
   SC_HAS_PROCESS(Bench);
   SC_THREAD(run);
   SC_METHOD(grant);
@@ -52,8 +52,7 @@ Bench<kKind>::Bench(sc_core::sc_module_name name, const BenchOptions& options)
   }
 }
 
-template <UnitKind kKind>
-void Bench<kKind>::bind(Unit& unit, Outputs& outputs, Signal<bool>& lsu_room) {
+void Bench::bind(arc_subcore& unit, Outputs& outputs, Signal<bool>& lsu_room) {
   unit.clk_i(clk_);
   unit.rst_ni(rst_n_);
   unit.req_valid_i(req_valid_);
@@ -81,8 +80,7 @@ void Bench<kKind>::bind(Unit& unit, Outputs& outputs, Signal<bool>& lsu_room) {
   unit.busy_o(outputs.busy);
 }
 
-template <UnitKind kKind>
-void Bench<kKind>::run() {
+void Bench::run() {
   if (!reset_unit()) {
     return;
   }
@@ -96,18 +94,15 @@ void Bench<kKind>::run() {
   drain();
 }
 
-template <UnitKind kKind>
-void Bench<kKind>::grant() {
+void Bench::grant() {
   rf_ready_.write(may_grant_.read() && of_rtl_.rf_valid.read());
 }
 
-template <UnitKind kKind>
-void Bench<kKind>::watch() {
+void Bench::watch() {
   settled("in a delta cycle");
 }
 
-template <UnitKind kKind>
-bool Bench<kKind>::cycle(bool may_request) {
+bool Bench::cycle(bool may_request) {
   // Half of the time the inputs change with the edge, as those of a clocked process do.
   if (random_.below(2) == 0) {
     pause();
@@ -138,8 +133,7 @@ bool Bench<kKind>::cycle(bool may_request) {
   return true;
 }
 
-template <UnitKind kKind>
-bool Bench<kKind>::drain() {
+bool Bench::drain() {
   const std::uint64_t until = counts_.cycles + kHangCycles;
   do {
     if (counts_.cycles == until) {
@@ -156,8 +150,7 @@ bool Bench<kKind>::drain() {
 }
 
 // Falls away from an edge and empties the unit at once; edges while it is low do nothing.
-template <UnitKind kKind>
-bool Bench<kKind>::reset_unit() {
+bool Bench::reset_unit() {
   pause();
   counts_.resets += of_rtl_.busy.read() ? 1U : 0U;
   req_valid_.write(false);
@@ -185,8 +178,7 @@ bool Bench<kKind>::reset_unit() {
   return settled("after the reset");
 }
 
-template <UnitKind kKind>
-bool Bench<kKind>::settled(const char* when) {
+bool Bench::settled(const char* when) {
   if (!message_.empty()) {
     return false;
   }
@@ -209,8 +201,7 @@ bool Bench<kKind>::settled(const char* when) {
   return equal || fail(text.str() + " " + when);
 }
 
-template <UnitKind kKind>
-void Bench<kKind>::draw_inputs(bool may_request) {
+void Bench::draw_inputs(bool may_request) {
   const bool room = lsu_.next_ready();
   lsu_room_.write(room);
   const bool mislead =
@@ -228,14 +219,13 @@ void Bench<kKind>::draw_inputs(bool may_request) {
   req_valid_.write(held_);
 }
 
-template <UnitKind kKind>
-void Bench<kKind>::draw_request() {
+void Bench::draw_request() {
   // The slots in turn, so that all bits of a tag move in units that hold few requests, too.
   do {
     ++tags_;
   } while (is_in_use(slots_[tags_ % kSlots]));
   Slot& slot = slots_[tags_ % kSlots];
-  slot.request = with_words(random_request(random_, Shape::kAny), kKind, random_);
+  slot.request = with_words(random_request(random_, Shape::kAny), kind_, random_);
   const AtomredRequest& request = slot.request;
   std::fill_n(slot.left.begin(), request.words(), request.mask);
   req_mask_.write(request.mask);
@@ -246,14 +236,13 @@ void Bench<kKind>::draw_request() {
 }
 
 // Inputs as they may be on the way to what they are before the edge.
-template <UnitKind kKind>
-void Bench<kKind>::draw_noise() {
+void Bench::draw_noise() {
   const bool room = random_.below(2) == 0;
   lsu_room_.write(room);
   lsu_room_golden_.write(room);
   may_grant_.write(random_.below(2) == 0);
   const Operand values = random_values(random_, Operands::kAny);
-  rf_data_.write(read_data<kKind>(0xffffffffU, values));
+  rf_data_.write(read_data(rtl_.read_lanes(), 0xffffffffU, values));
   rf_bin_.write(read_bins(values));
   if (!held_) {
     const AtomredRequest request = random_request(random_, Shape::kAny);
@@ -266,8 +255,7 @@ void Bench<kKind>::draw_noise() {
 }
 
 // What happens at the rising edge that comes.
-template <UnitKind kKind>
-bool Bench<kKind>::take_outputs() {
+bool Bench::take_outputs() {
   if (of_rtl_.lsu_valid.read() && lsu_room_.read()) {
     if (of_rtl_.lsu_reduced.read()) {
       ++counts_.sums;
@@ -290,7 +278,7 @@ bool Bench<kKind>::take_outputs() {
       return false;
     }
     const Operand& operand = slot.request.operand(word);
-    answer_ = read_data<kKind>(lanes, operand);
+    answer_ = read_data(rtl_.read_lanes(), lanes, operand);
     answer_bins_ = read_bins(operand);
   }
   if (req_valid_.read() && of_rtl_.req_ready.read()) {
@@ -301,8 +289,7 @@ bool Bench<kKind>::take_outputs() {
 }
 
 // Each word of a lane is read or leaves as it is, once.
-template <UnitKind kKind>
-bool Bench<kKind>::take_lanes(Slot& slot, std::uint32_t word, LaneMask lanes) {
+bool Bench::take_lanes(Slot& slot, std::uint32_t word, LaneMask lanes) {
   LaneMask& left = slot.left.at(word);
   if ((lanes & ~left) != 0) {
     return fail("lanes leave twice");
@@ -311,16 +298,9 @@ bool Bench<kKind>::take_lanes(Slot& slot, std::uint32_t word, LaneMask lanes) {
   return true;
 }
 
-template <UnitKind kKind>
-bool Bench<kKind>::fail(const std::string& what) {
+bool Bench::fail(const std::string& what) {
   message_ = "cycle " + std::to_string(counts_.cycles) + ": " + what;
   return false;
 }
-
-template class Bench<UnitKind::kSerial>;
-template class Bench<UnitKind::kFused>;
-template class Bench<UnitKind::kVector>;
-template class Bench<UnitKind::kHalves>;
-template class Bench<UnitKind::kPaired>;
 
 }  // namespace warpfold::systemc

@@ -38,10 +38,9 @@ struct BenchCounts {
   std::uint64_t resets = 0;  // of a unit that held work
 };
 
-template <UnitKind kKind>
 class Bench final : public sc_core::sc_module {
  public:
-  Bench(sc_core::sc_module_name name, const BenchOptions& options);
+  Bench(const sc_core::sc_module_name& name, const UnitKind& kind, const BenchOptions& options);
 
   // After the simulation: empty, or what was wrong in one line, "cycle 12: lsu_data_o: ...".
   [[nodiscard]] const std::string& message() const { return message_; }
@@ -50,7 +49,7 @@ class Bench final : public sc_core::sc_module {
  private:
   template <class T>
   using Signal = sc_core::sc_signal<T>;
-  using Unit = arc_subcore<kKind>;
+  using Unit = arc_subcore;
   // A request on its way through the unit; the low bits of its tag are its slot. At most four are:
   // held, in the word sequencer, and two in the reduction unit.
   static constexpr std::size_t kSlots = 8;
@@ -67,14 +66,14 @@ class Bench final : public sc_core::sc_module {
 
   struct Outputs {
     Signal<bool> req_ready, lsu_valid, lsu_reduced, lsu_last, rf_valid, busy;
-    Signal<typename Unit::Mask> lsu_mask, rf_mask;
-    Signal<typename Unit::AddressWord> lsu_addr;
-    Signal<typename Unit::Word> lsu_data;
-    Signal<typename Unit::TagWord> lsu_tag, rf_tag;
-    Signal<typename Unit::WordNumber> lsu_word, rf_word;
+    Signal<Unit::Mask> lsu_mask, rf_mask;
+    Signal<Unit::AddressWord> lsu_addr;
+    Signal<Unit::Word> lsu_data;
+    Signal<Unit::TagWord> lsu_tag, rf_tag;
+    Signal<Unit::WordNumber> lsu_word, rf_word;
   };
 
-  void bind(Unit& unit, Outputs& outputs, Signal<bool>& lsu_room);
+  void bind(arc_subcore& unit, Outputs& outputs, Signal<bool>& lsu_room);
   void run();
   void grant();  // rf_ready_i answers rf_valid_o within the cycle
   void watch();  // the outputs change in the same delta cycles
@@ -88,31 +87,30 @@ class Bench final : public sc_core::sc_module {
   void draw_noise();
   bool take_outputs();
   bool take_lanes(Slot& slot, std::uint32_t word, LaneMask lanes);
-  Slot& slot_of(const Signal<typename Unit::TagWord>& tag) {
-    return slots_[tag.read().to_uint() % kSlots];
-  }
+  Slot& slot_of(const Signal<Unit::TagWord>& tag) { return slots_[tag.read().to_uint() % kSlots]; }
   [[nodiscard]] bool has_come(const std::optional<std::uint64_t>& cycle) const {
     return cycle.has_value() && counts_.cycles >= *cycle;
   }
   bool fail(const std::string& what);
 
+  UnitKind kind_;
   BenchOptions options_;
   SplitMix64 random_;
   BackPressure lsu_, rf_;
-  std::unique_ptr<Unit> rtl_, golden_;
+  arc_subcore rtl_, golden_;
 
   Signal<bool> clk_, rst_n_, req_valid_, lsu_room_, lsu_room_golden_, may_grant_, rf_ready_;
-  Signal<typename Unit::Mask> req_mask_;
+  Signal<Unit::Mask> req_mask_;
   Signal<AddressBits> req_addr_;
-  Signal<typename Unit::TagWord> req_tag_;
-  Signal<typename Unit::WordNumber> req_words_;
-  Signal<ReadData<kKind>> rf_data_;
+  Signal<Unit::TagWord> req_tag_;
+  Signal<Unit::WordNumber> req_words_;
+  Signal<ReadBits> rf_data_;
   Signal<BinBits> rf_bin_;
   Outputs of_rtl_, of_golden_;
 
   std::array<Slot, kSlots> slots_;
   bool held_ = false;
-  ReadData<kKind> answer_{};  // of the last granted read
+  ReadBits answer_;  // of the last granted read
   BinBits answer_bins_;
   std::uint64_t tags_ = 0;
   BenchCounts counts_;

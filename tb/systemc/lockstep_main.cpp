@@ -12,17 +12,16 @@
 namespace warpfold::systemc {
 namespace {
 
-template <UnitKind kKind>
-int run(const BenchOptions& options) {
-  const Bench<kKind> bench("bench", options);
+int run(const UnitKind& kind, const BenchOptions& options) {
+  const Bench bench("bench", kind, options);
   sc_core::sc_start();
   const BenchCounts& counts = bench.counts();
   if (!bench.message().empty()) {
-    std::cout << unit_kind_name(kKind) << ": " << bench.message() << " (seed " << options.seed
+    std::cout << unit_kind_name(kind) << ": " << bench.message() << " (seed " << options.seed
               << ")\n";
     return 1;
   }
-  std::cout << unit_kind_name(kKind) << ": RTL and golden module agree: " << counts.cycles
+  std::cout << unit_kind_name(kind) << ": RTL and golden module agree: " << counts.cycles
             << " cycles, " << counts.comparisons << " comparisons, " << counts.requests
             << " requests, " << counts.plain_lanes << " lanes passed on, " << counts.sums
             << " sums, " << counts.resets << " resets\n";
@@ -44,23 +43,7 @@ int main_of(int argc, char** argv) {
   app.add_option("--break-promise-from", options.break_promise_from,
                  "from this cycle on, tags of held requests change");
   CLI11_PARSE(app, argc, argv);
-  const UnitKind chosen = parse_unit_kind(kind);
-  if (chosen == UnitKind::kSerial) {
-    return run<UnitKind::kSerial>(options);
-  }
-  if (chosen == UnitKind::kFused) {
-    return run<UnitKind::kFused>(options);
-  }
-  if (chosen == UnitKind::kVector) {
-    return run<UnitKind::kVector>(options);
-  }
-  if (chosen == UnitKind::kHalves) {
-    return run<UnitKind::kHalves>(options);
-  }
-  if (chosen == UnitKind::kPaired) {
-    return run<UnitKind::kPaired>(options);
-  }
-  return 2;
+  return run(parse_unit_kind(kind), options);
 }
 
 }  // namespace

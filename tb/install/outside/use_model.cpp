@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace under two policies on a machine from its installed file. With its own sc_main, as
-// programs of SystemC have one.
+// A trace under two policies on a machine from its installed file.
 #include <iostream>
 
 #include "model/results/runner.hpp"
 
-int sc_main(int, char** argv) {
+int main(int, char** argv) {
   warpfold::SimulationPlan plan;
   plan.traces.emplace_back(argv[1]);
   plan.gpus.push_back(warpfold::load_gpu(MACHINE));
