@@ -7,8 +7,9 @@ import tempfile
 import tomllib
 import unittest
 from pathlib import Path
+from unittest import mock
 
-from warpfold.tools.calibrate import calibrate, rules
+from warpfold.tools.calibrate import calibrate, replay_microbench, rules
 from warpfold.tools.calibrate.derive import derive
 from warpfold.tools.calibrate.machine_file import Base
 from warpfold.tools.calibrate.measurement import Measurement, Missing
@@ -269,6 +270,15 @@ class Command(unittest.TestCase):
         self.assertEqual((code, err), (0, ""))
         self.assertIn("2 cases: mean absolute error", out)
         self.assertIn("2 within 5 %", out)
+
+    def test_what_sets_the_rates_is_replayed_unless_other_cases_are_named(self):
+        replayed = []
+        with mock.patch.object(replay_microbench, "modelled", lambda name, *rest: replayed.append(name) or 1.0):
+            code, _, err = run("--name", "mine", "--measurements", GPUS / "h100-microbench.json", "--out", self.folder)
+        self.assertEqual((code, err), (0, ""))
+        for case in ("red/same/lanes=32/warps=32/sm", "vector/packed/words=4/v4/lanes=32/warps=32/gpu"):
+            self.assertIn(case, replayed)
+        self.assertNotIn("red/same/lanes=32/warps=1/sm", replayed)
 
     def test_missing_cases_are_named_in_one_line(self):
         content = copy.deepcopy(H100)

@@ -171,7 +171,7 @@ def run(args: argparse.Namespace) -> int:
             args.measurements[0] if not results.exists() else results,
             machine,
             measured.device("sms"),
-            args.match,
+            replay_microbench.RATES if args.match is None else args.match,
             args.jobs,
         )
         print(replay_microbench.text_of(rows))

@@ -160,7 +160,8 @@ def options(parser: Parser) -> None:
     )
     parser.footer(
         "Example: as the shipped machine has them\n"
-        "  warpfold fit-energy --hold-out cccl --hold-out lacadiere_wall h200.json"
+        "  warpfold fit-energy --hold-out cccl --hold-out lacadiere_wall h200.json\n\n"
+        "Exit code: 0 done, 2 bad usage or bad input."
     )
 
 
