@@ -42,6 +42,7 @@ int run_import(const accelsim::ImportOptions& options) {
 void add_trace_import(CLI::App& trace_app, Command& command) {
   auto options = std::make_shared<accelsim::ImportOptions>();
   auto launch = std::make_shared<std::string>("1");
+  auto loads = std::make_shared<std::string>("none");
   CLI::App* app = trace_app.add_subcommand(
       "import-accelsim", "Make traces of what Accel-Sim's NVBit tracer wrote, versions 3 to 6");
   app->add_option("KERNELSLIST", options->list,
@@ -60,6 +61,13 @@ void add_trace_import(CLI::App& trace_app, Command& command) {
       ->capture_default_str();
   app->add_option("--scene", options->scene, "Input of the program, for the traces' headers")
       ->type_name("NAME");
+  app->add_option(
+         "--loads", *loads,
+         "Memory instructions: all, each with what it touches and where it is waited for, or "
+         "none, as a part of the work between events")
+      ->type_name("none|all")
+      ->check(CLI::IsMember({"none", "all"}))
+      ->capture_default_str();
   app->add_option("--out", options->out, "Folder for the traces")->type_name("DIR")->required();
   app->footer(
       "Files may be plain, .xz, .zst or .tracez; all but the last may be pipes. Launches that add\n"
@@ -68,8 +76,9 @@ void add_trace_import(CLI::App& trace_app, Command& command) {
       "Example: every launch of the backward kernels\n"
       "  warpfold trace import-accelsim traces/kernelslist.g --kernel backward --launch all --out "
       "wft");
-  app->callback([options, launch, &command] {
-    command = [options, launch] {
+  app->callback([options, launch, loads, &command] {
+    command = [options, launch, loads] {
+      options->loads = *loads == "all";
       options->launch = *launch == "all" ? 0 : static_cast<std::uint32_t>(std::stoul(*launch));
       options->complain = [](const std::string& line) { complain(line); };
       options->complete = [reductions = record::read_reduction_costs()](trace::Header& header) {

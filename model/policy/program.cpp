@@ -97,6 +97,9 @@ bool WarpProgram::expand_record(const Step& run) {
     case trace::RecordKind::kEvent:
       expand_event(record);
       break;
+    case trace::RecordKind::kAccess:
+    case trace::RecordKind::kWait:
+      ARC_CHECK(false, "a trace with memory instructions of its own");
   }
   ++record_;
   return true;

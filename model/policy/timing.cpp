@@ -179,6 +179,10 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
       costs_of(code_of(header, gpu)),
       match_group(gpu.latency.match_group),
       match_group_ticks(to_ticks(gpu.lsu.match_unit)) {
+  if (!header.memory.empty()) {
+    throw std::invalid_argument(
+        "the trace has memory instructions with what they touch, which is not simulated");
+  }
   const Code code = find_code(header, gpu, which);
   registers = code.own.registers > 0 ? code.own.registers : header.registers_per_thread;
   // An atomic buffer holds up no load: they go by where its REDs come from (docs/fidelity.md).

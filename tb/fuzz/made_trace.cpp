@@ -57,6 +57,8 @@ std::vector<MadeTrace> made_traces(std::uint32_t ctas_per_chunk) {
   header.costs.clear();
   header.sites.push_back(other_site());
   header.sites.push_back(row_site());
+  header.memory = {{.name = "in", .bytes = 16, .cache = trace::CacheUse::kReadOnly},
+                   {.name = "out", .kind = trace::AccessKind::kStore}};
   header.remarks = {"a launch of clusters"};
   header.costs_from = trace::CostSource::kCode;
   header.instructions = {.least = 7, .taken = 8, .most = 9};
@@ -67,7 +69,7 @@ std::vector<MadeTrace> made_traces(std::uint32_t ctas_per_chunk) {
 
 std::string header_of_version_4(const trace::Header& header) {
   nlohmann::json text = nlohmann::json::parse(trace::header_to_json(header));
-  for (const char* key : {"remarks", "costs_from", "instructions"}) {
+  for (const char* key : {"remarks", "costs_from", "instructions", "memory"}) {
     text.erase(key);
   }
   for (nlohmann::json& site : text["sites"]) {

@@ -61,6 +61,71 @@ TEST(Launch, EveryVersionOfTheTracerGivesOneTrace) {
   }
 }
 
+// Each load and store is a record of its own, with its sectors, and what needs a load waits for it;
+// without the option nothing changes.
+TEST(Launch, MemoryInstructionsAreToldApart) {
+  WarpLines lines = {plain(0x00, "S2R", "R0"),
+                     plain(0x10, "IMAD.WIDE", "R2", {"R0", "R255"}),
+                     plain(0x20, "LDG.E.128.CONSTANT", "R4", {"R2"}),
+                     plain(0x30, "LDG.E", "R8", {"R2"}),
+                     plain(0x40, "LDG.E", "R9", {"R2"}),
+                     plain(0x50, "FADD", "R1", {"R0", "R0"}),
+                     plain(0x60, "FMUL", "R10", {"R7", "R1"}),
+                     plain(0x70, "STG.E.STRONG.GPU", "", {"R2", "R8"}),
+                     red(0x80, at(kArray)),
+                     plain(0x90, "LDG.E", "R12", {"R2"}),
+                     plain(0xa0, "LD.E.U8", "R13", {"R2"}),
+                     plain(0xb0, "FADD", "R9", {"R0", "R0"}),
+                     plain(0xc0, "EXIT")};
+  lines[2].addresses = row(kArray + 0x10000, 16, 32);
+  lines[3].addresses = row(kArray + 0x20010, 4, 32);
+  lines[4].addresses = Addresses{kArray + 0x30040, kArray + 0x30000, kArray + 0x3005c};
+  lines[4].mask = 0x111;
+  lines[7].addresses = row(kArray + 0x40000, -128, 32);
+  lines[9].mask = 0;
+  lines[10].addresses = at(kSharedWindow + 64);
+  Launch launch = launch_of(lines);
+  launch.version = 4;
+
+  const Imported whole = imported(launch.text(), "kernel-1.traceg", true);
+  const std::vector<trace::MemorySite>& memory = whole.header.memory;
+  ASSERT_EQ(memory.size(), 4U);
+  EXPECT_EQ(memory[0].name, "0: 0x0020 LDG.E.128.CONSTANT");
+  EXPECT_EQ(memory[0].bytes, 16U);
+  EXPECT_EQ(memory[0].cache, trace::CacheUse::kReadOnly);
+  EXPECT_EQ(memory[2].cache, trace::CacheUse::kAll);
+  EXPECT_EQ(memory[3].kind, trace::AccessKind::kStore);
+  EXPECT_EQ(memory[3].cache, trace::CacheUse::kL2);
+
+  const trace::WarpTrace& warp = whole.ctas.at(0).warps.at(0);
+  std::vector<std::pair<RecordKind, int>> order;
+  std::vector<Addresses> touched;
+  for (const trace::Record& record : warp.records) {
+    order.emplace_back(record.kind, record.kind == RecordKind::kWork ? -1 : record.site);
+    if (record.kind == RecordKind::kAccess) {
+      touched.emplace_back();
+      for (std::size_t i = 0; i < record.count; ++i) {
+        touched.back().push_back(warp.sectors.at(record.values + i) * 32);
+      }
+    }
+  }
+  using enum RecordKind;
+  const std::vector<std::pair<RecordKind, int>> expected = {
+      {kWork, -1}, {kAccess, 0}, {kAccess, 1}, {kAccess, 2}, {kWork, -1}, {kWait, 0}, {kWork, -1},
+      {kWait, 1},  {kAccess, 3}, {kEvent, 0},  {kWork, -1},  {kWait, 2},  {kWork, -1}};
+  EXPECT_EQ(order, expected);
+  ASSERT_EQ(touched.size(), 4U);
+  EXPECT_EQ(touched[0], row(kArray + 0x10000, 32, 16));
+  EXPECT_EQ(touched[1], row(kArray + 0x20000, 32, 5));
+  EXPECT_EQ(touched[2], (Addresses{kArray + 0x30040, kArray + 0x30000}));
+  EXPECT_EQ(touched[3], row(kArray + 0x40000, -128, 32));
+  // They issue a slot each, beside the work; a RED takes none either way.
+  const Imported without = imported(launch);
+  EXPECT_TRUE(without.header.memory.empty());
+  EXPECT_EQ(work_of(without).issue_slots(), work_of(whole).issue_slots() + 4);
+  EXPECT_EQ(work_of(without).global_load, work_of(whole).global_load + 4);
+}
+
 // Of version 6: uniform registers and predicates, tiles, products of several warps, marks, and
 // immediate numbers of every kind.
 TEST(Launch, LinesOfVersionSixAreRead) {

@@ -245,7 +245,7 @@ void read_back(const fs::path& path, Imported& into) {
   }
 }
 
-Imported imported(const std::string& text, const std::string& name) {
+Imported imported(const std::string& text, const std::string& name, bool loads) {
   const TempFolder folder;
   write_text(folder / "kernelslist.g", name + "\n");
   write_text(folder / name, text);
@@ -254,6 +254,7 @@ Imported imported(const std::string& text, const std::string& name) {
   result.outcome = import_accelsim(
       {.list = folder / "kernelslist.g",
        .out = folder / "out",
+       .loads = loads,
        .complain = [&](const std::string& line) { result.complaints += line + "\n"; }},
       printed);
   result.printed = printed.str();

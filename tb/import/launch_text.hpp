@@ -79,7 +79,8 @@ struct Imported {
 };
 
 // The launch alone in a list, imported and read back.
-Imported imported(const std::string& text, const std::string& name = "kernel-1.traceg");
+Imported imported(const std::string& text, const std::string& name = "kernel-1.traceg",
+                  bool loads = false);
 inline Imported imported(const Launch& launch) {
   return imported(launch.text());
 }

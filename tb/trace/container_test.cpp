@@ -93,6 +93,106 @@ TEST(RoundTrip, ExtremesComeBack) {
   EXPECT_EQ(reader.record_count(), 6U);
 }
 
+Header header_with_memory(std::uint32_t ctas, std::uint32_t threads) {
+  Header header = small_header(ctas, threads);
+  header.memory = {{.name = "row", .bytes = 16, .cache = CacheUse::kReadOnly},
+                   {.name = "out", .kind = AccessKind::kStore, .bytes = 1, .cache = CacheUse::kL2}};
+  return header;
+}
+
+TEST(RoundTrip, AccessesComeBackInAnyOrder) {
+  const TempFolder folder;
+  const Header header = header_with_memory(12, 72);
+  std::mt19937_64 random(63);
+  std::vector<CtaTrace> written;
+  Writer writer(folder / "t.wft", header, {.zstd_level = 1, .ctas_per_chunk = 5});
+  std::uint64_t accesses = 0;
+  for (std::uint64_t cta = 0; cta < 12; ++cta) {
+    written.push_back(random_cta(header, cta, random));
+    writer.add(written.back());
+    for (const WarpTrace& warp : written.back().warps) {
+      accesses += static_cast<std::uint64_t>(
+          std::count_if(warp.records.begin(), warp.records.end(),
+                        [](const Record& r) { return r.kind == RecordKind::kAccess; }));
+    }
+  }
+  writer.finish();
+  EXPECT_GT(accesses, 50U);
+  const Reader reader(folder / "t.wft");
+  EXPECT_EQ(header_to_json(reader.header()), header_to_json(header));
+  for (std::size_t i = 12; i-- > 0;) {
+    EXPECT_EQ(reader.read_cta(i), written[i]);
+  }
+  reader.verify();
+}
+
+// Loads of rows, one behind the other: a byte for the step of each, and none for its shape.
+TEST(RoundTrip, AffineAccessesTakeTwoBytes) {
+  const TempFolder folder;
+  const Header header = header_with_memory(1, 32);
+  CtaTrace cta{.cta = 0, .warps = std::vector<WarpTrace>(1)};
+  WarpTrace& warp = cta.warps[0];
+  constexpr std::size_t kAccesses = 4000;
+  for (std::size_t i = 0; i < kAccesses; ++i) {
+    warp.records.push_back({.kind = RecordKind::kAccess,
+                            .site = 0,
+                            .count = 4,
+                            .mask = 0xffffffffU,
+                            .values = warp.sectors.size()});
+    for (std::uint64_t s = 0; s < 4; ++s) {
+      warp.sectors.push_back((std::uint64_t{1} << 40U) + 4 * i + s);
+    }
+  }
+  codec::Encoder encoder(header);
+  encoder.add(cta);
+  EXPECT_LT(encoder.raw_bytes(), 2 * kAccesses + 200);
+  codec::Decoder decoder(header, encoder.take(), 0, 1);
+  EXPECT_EQ(decoder.read(0), cta);
+  static_cast<void>(decoder.finish());
+}
+
+TEST(RoundTrip, AccessesThatCannotBeAreRefused) {
+  const Header header = header_with_memory(1, 32);
+  const auto refused = [&](Record record, std::vector<std::uint64_t> sectors) -> std::string {
+    CtaTrace cta{.cta = 0, .warps = std::vector<WarpTrace>(1)};
+    record.kind = record.count == 0 && record.mask == 0 ? RecordKind::kWait : RecordKind::kAccess;
+    cta.warps[0].records = {record};
+    cta.warps[0].sectors = std::move(sectors);
+    try {
+      codec::Encoder(header).add(cta);
+    } catch (const TraceError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string where = "CTA 0, warp 0, record 0: ";
+  EXPECT_EQ(refused({.count = 2, .mask = 3}, {8, 9}), "");
+  EXPECT_EQ(refused({.site = 2, .count = 1, .mask = 1}, {8}),
+            where + "memory instruction 2, the header has 2");
+  EXPECT_EQ(refused({.site = 2}, {}), where + "memory instruction 2, the header has 2");
+  EXPECT_EQ(refused({.count = 0, .mask = 1}, {8}), where + "access of 0 sectors by 1 lanes");
+  EXPECT_EQ(refused({.count = 2, .mask = 1}, {8, 9}), where + "access of 2 sectors by 1 lanes");
+  EXPECT_EQ(refused({.count = 2, .mask = 3}, {8}),
+            where + "its 2 sectors lie outside the list of its warp");
+  EXPECT_EQ(refused({.count = 2, .mask = 3}, {8, 8}), where + "an access names sector 0x8 twice");
+  EXPECT_EQ(refused({.count = 1, .mask = 1}, {UINT64_MAX}),
+            where + "sector 0xffffffffffffffff lies beyond 64 bits");
+}
+
+// The header alone says whether there are columns of accesses.
+TEST(RoundTrip, ATraceWithoutAccessesHasNoColumnsForThem) {
+  const CtaTrace cta{.cta = 0, .warps = std::vector<WarpTrace>(1)};
+  const auto columns = [&](const Header& header) {
+    codec::Encoder encoder(header);
+    encoder.add(cta);
+    return container::get_u32(encoder.take().data());
+  };
+  const Header without = small_header(1, 32);
+  EXPECT_EQ(columns(without), 8 + without.paths.size());
+  EXPECT_EQ(columns(header_with_memory(1, 32)), 11 + without.paths.size());
+  EXPECT_EQ(header_to_json(without).find("memory"), std::string::npos);
+}
+
 TEST(RoundTrip, WorkRecordsAreMergedAndListsPacked) {
   const TempFolder folder;
   Header header = small_header(1, 32);

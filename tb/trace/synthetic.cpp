@@ -71,6 +71,29 @@ Header small_header(std::uint32_t ctas, std::uint32_t threads) {
   return header;
 }
 
+// Most of one site follow each other in equal steps.
+static void add_access(const Header& header, std::uint32_t lanes, WarpTrace& warp,
+                       std::mt19937_64& random) {
+  const auto site = static_cast<std::uint16_t>(random() % header.memory.size());
+  if (random() % 3 == 0) {
+    warp.records.push_back({.kind = RecordKind::kWait, .site = site});
+    return;
+  }
+  Record access{.kind = RecordKind::kAccess, .site = site};
+  access.mask = random() % 4 != 0
+                    ? ~0U >> (kWarpLanes - lanes)
+                    : std::max(static_cast<std::uint32_t>(random() >> (64 - lanes)), 1U);
+  access.count = 1 + static_cast<std::uint32_t>(
+                         random() % static_cast<std::uint64_t>(std::popcount(access.mask)));
+  access.values = warp.sectors.size();
+  std::uint64_t sector = random() >> (random() % 2 == 0 ? 5 : 40);
+  const std::uint64_t step = 1 + random() % 3;
+  for (std::uint32_t i = 0; i < access.count; ++i, sector += step) {
+    warp.sectors.push_back(sector & UINT64_MAX / kSectorBytes);
+  }
+  warp.records.push_back(access);
+}
+
 CtaTrace random_cta(const Header& header, std::uint64_t cta, std::mt19937_64& random) {
   const auto below = [&](std::uint64_t bound) { return random() % bound; };
   const std::uint32_t threads = header.block[0] * header.block[1] * header.block[2];
@@ -82,6 +105,10 @@ CtaTrace random_cta(const Header& header, std::uint64_t cta, std::mt19937_64& ra
     const std::uint32_t lanes = std::min<std::uint32_t>(kWarpLanes, threads - w * kWarpLanes);
     const std::uint64_t count = below(4) == 0 ? 0 : below(40);
     for (std::uint64_t r = 0; r < count; ++r) {
+      if (!header.memory.empty() && below(2) == 0) {
+        add_access(header, lanes, warp, random);
+        continue;
+      }
       const std::uint64_t kind = below(8);
       if (kind == 0) {
         warp.records.push_back({.kind = RecordKind::kBarrier});

@@ -8,17 +8,24 @@
 #include <functional>
 #include <iterator>
 #include <queue>
+#include <span>
 #include <utility>
 
 namespace warpfold::trace::codec {
 
 using container::kMaxCtaRecords;
+using container::kMaxCtaSectors;
 using container::put_u32;
 
 namespace {
 
 constexpr std::uint32_t zigzag(std::uint32_t difference) {
   return (difference << 1U) ^ (0U - (difference >> 31U));
+}
+
+// The same of 64 bits.
+constexpr std::uint64_t zigzag_wide(std::uint64_t difference) {
+  return (difference << 1U) ^ (0U - (difference >> 63U));
 }
 
 void put_varint(Bytes& out, std::uint64_t value) {
@@ -48,12 +55,26 @@ constexpr std::uint32_t fold_mask(std::uint32_t mask, std::uint32_t above) {
 
 }  // namespace
 
+void check_sectors(std::span<const std::uint64_t> sectors) {
+  for (std::size_t i = 0; i < sectors.size(); ++i) {
+    if (sectors[i] > UINT64_MAX / kSectorBytes) {
+      throw TraceError(fmt::format("sector {:#x} lies beyond 64 bits", sectors[i]));
+    }
+    if (std::find(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(i), sectors[i]) !=
+        sectors.begin() + static_cast<std::ptrdiff_t>(i)) {
+      throw TraceError(fmt::format("an access names sector {:#x} twice", sectors[i]));
+    }
+  }
+}
+
 Shape::Shape(const Header& header)
     : warps(header.warps_per_cta()),
       paths(static_cast<std::uint32_t>(header.paths.size())),
       values(header.values == ValueMode::kOperands),
       op_barrier(2 * header.sites.size()),
-      op_work(op_barrier + 1) {
+      op_work(op_barrier + 1),
+      op_access(op_work + paths),
+      memory(static_cast<std::uint32_t>(header.memory.size())) {
   const std::uint32_t rest = header.block[0] * header.block[1] * header.block[2] % kWarpLanes;
   last_warp_lanes = rest == 0 ? 0xffffffffU : (1U << rest) - 1U;
   for (const Site& site : header.sites) {
@@ -155,7 +176,7 @@ std::vector<std::uint32_t> order_primitives(const CtaTrace& cta) {
   return order;
 }
 
-Encoder::Encoder(const Header& header) : shape_(header), columns_(kCounts + shape_.paths) {}
+Encoder::Encoder(const Header& header) : shape_(header), columns_(shape_.columns()) {}
 
 std::uint32_t Encoder::index_of(std::uint32_t primitive) const {
   return std::lower_bound(lookup_.begin(), lookup_.end(), std::pair{primitive, 0U})->second;
@@ -168,6 +189,7 @@ void Encoder::check(const CtaTrace& cta) const {
                                  cta.warps.size(), shape_.warps));
   }
   std::uint64_t cta_records = 0;
+  std::uint64_t cta_sectors = 0;
   for (std::uint32_t w = 0; w < shape_.warps; ++w) {
     const WarpTrace& warp = cta.warps[w];
     cta_records += warp.records.size();
@@ -176,6 +198,13 @@ void Encoder::check(const CtaTrace& cta) const {
       try {
         if (record.kind == RecordKind::kEvent) {
           check_event(warp, record);
+          if ((record.mask & ~shape_.lanes_of(w)) != 0) {
+            throw TraceError(
+                fmt::format("mask {:#010x} has lanes that the block does not have", record.mask));
+          }
+        } else if (record.kind == RecordKind::kAccess || record.kind == RecordKind::kWait) {
+          check_access(warp, record);
+          cta_sectors += record.kind == RecordKind::kAccess ? record.count : 0;
           if ((record.mask & ~shape_.lanes_of(w)) != 0) {
             throw TraceError(
                 fmt::format("mask {:#010x} has lanes that the block does not have", record.mask));
@@ -197,10 +226,32 @@ void Encoder::check(const CtaTrace& cta) const {
           fmt::format("CTA {}, warp {}: values, but the header says none", cta.cta, w));
     }
   }
+  if (cta_sectors > kMaxCtaSectors) {
+    throw TraceError(
+        fmt::format("CTA {}: {} sectors, at most {}", cta.cta, cta_sectors, kMaxCtaSectors));
+  }
   if (cta_records > kMaxCtaRecords) {
     throw TraceError(
         fmt::format("CTA {}: {} records, at most {}", cta.cta, cta_records, kMaxCtaRecords));
   }
+}
+
+void Encoder::check_access(const WarpTrace& warp, const Record& record) const {
+  if (record.site >= shape_.memory) {
+    throw TraceError(
+        fmt::format("memory instruction {}, the header has {}", record.site, shape_.memory));
+  }
+  if (record.kind == RecordKind::kWait) {
+    return;
+  }
+  const auto lanes = static_cast<std::uint32_t>(std::popcount(record.mask));
+  if (record.count == 0 || record.count > lanes) {
+    throw TraceError(fmt::format("access of {} sectors by {} lanes", record.count, lanes));
+  }
+  if (record.values > warp.sectors.size() || record.count > warp.sectors.size() - record.values) {
+    throw TraceError(fmt::format("its {} sectors lie outside the list of its warp", record.count));
+  }
+  check_sectors(std::span(warp.sectors).subspan(record.values, record.count));
 }
 
 void Encoder::check_event(const WarpTrace& warp, const Record& record) const {
@@ -237,6 +288,7 @@ void Encoder::check_event(const WarpTrace& warp, const Record& record) const {
 
 void Encoder::add(const CtaTrace& cta) {
   check(cta);
+  last_access_.assign(shape_.memory, {});
   const std::vector<std::uint32_t> order = order_primitives(cta);
   lookup_.clear();
   std::uint32_t previous = 0;
@@ -282,6 +334,10 @@ void Encoder::add_warp(const WarpTrace& warp) {
       ++r;
       if (record.kind == RecordKind::kBarrier) {
         put_varint(columns_[kOps], shape_.op_barrier);
+      } else if (record.kind == RecordKind::kAccess) {
+        add_access(warp, record);
+      } else if (record.kind == RecordKind::kWait) {
+        put_varint(columns_[kOps], shape_.op_access + 3 * std::uint64_t{record.site} + 2);
       } else {
         add_event(warp, record);
       }
@@ -319,18 +375,44 @@ void Encoder::add_event(const WarpTrace& warp, const Record& record) {
   }
 }
 
+// Of the last one's shape where its lanes and the steps between its sectors are the same.
+void Encoder::add_access(const WarpTrace& warp, const Record& record) {
+  const std::span sectors = std::span(warp.sectors).subspan(record.values, record.count);
+  LastAccess& last = last_access_[record.site];
+  bool same = record.mask == last.mask && sectors.size() == last.sectors.size();
+  for (std::size_t i = 1; same && i < sectors.size(); ++i) {
+    same = sectors[i] - sectors[i - 1] == last.sectors[i] - last.sectors[i - 1];
+  }
+  put_varint(columns_[kOps], shape_.op_access + 3 * std::uint64_t{record.site} + (same ? 0 : 1));
+  put_varint(columns_[shape_.column(kFirstSectors)],
+             zigzag_wide(sectors[0] - (last.sectors.empty() ? 0 : last.sectors[0])));
+  if (!same) {
+    access_masks_.push_back(record.mask);
+    Bytes& shapes = columns_[shape_.column(kShapes)];
+    put_varint(shapes, sectors.size());
+    for (std::size_t i = 1; i < sectors.size(); ++i) {
+      put_varint(shapes, zigzag_wide(sectors[i] - sectors[i - 1]));
+    }
+  }
+  last.mask = record.mask;
+  last.sectors.assign(sectors.begin(), sectors.end());
+}
+
 std::size_t Encoder::raw_bytes() const {
   std::size_t total = 4 + 4 * columns_.size();
   for (const Bytes& column : columns_) {
     total += column.size();
   }
-  return total + 4 * (dictionary_.size() + masks_.size() + values_.size());
+  return total + 4 * (dictionary_.size() + masks_.size() + values_.size() + access_masks_.size());
 }
 
 Bytes Encoder::take() {
   put_planes(columns_[kDictionary], dictionary_);
   put_planes(columns_[kMasks], masks_);
   put_planes(columns_[kValues], values_);
+  if (shape_.memory > 0) {
+    put_planes(columns_[shape_.column(kAccessMasks)], access_masks_);
+  }
   Bytes raw;
   put_u32(raw, static_cast<std::uint32_t>(columns_.size()));
   for (const Bytes& column : columns_) {
@@ -343,6 +425,7 @@ Bytes Encoder::take() {
   dictionary_.clear();
   masks_.clear();
   values_.clear();
+  access_masks_.clear();
   ctas_ = records_ = events_ = first_cta_ = last_cta_ = 0;
   return raw;
 }

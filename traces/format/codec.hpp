@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,10 +28,18 @@ enum Column : std::size_t {
   kValues,      // 4 planes: words of operands
   kCounts,      // this one and those behind it, one for each path: count of each work record
 };
+// Columns behind those of the paths, where the header has memory instructions.
+enum AccessColumn : std::size_t {
+  kFirstSectors,  // for each access: step from the first sector of its site's last one
+  kAccessMasks,   // 4 planes: for each access of another shape than its site's last one
+  kShapes,        // for each of those: number of sectors, and the steps from one to the next
+  kAccessColumns,
+};
 
 // What the codec needs of the header. Ops are numbered by site: 2 s for an event of site s with all
 // lanes on one primitive, 2 s + 1 for one with a primitive for each active lane, then a barrier,
-// then work by path.
+// then work by path, then by memory instruction an access of the last one's shape, one of another,
+// and a wait.
 struct Shape {
   explicit Shape(const Header& header);
   struct OfSite {
@@ -45,15 +54,31 @@ struct Shape {
   bool values = false;
   std::uint64_t op_barrier = 0;
   std::uint64_t op_work = 0;  // on path 0
+  std::uint64_t op_access = 0;
+  std::uint32_t memory = 0;  // instructions
+
+  [[nodiscard]] std::size_t columns() const {
+    return kCounts + paths + (memory > 0 ? std::size_t{kAccessColumns} : 0);
+  }
+  [[nodiscard]] std::size_t column(AccessColumn which) const { return kCounts + paths + which; }
 
   [[nodiscard]] std::uint32_t lanes_of(std::uint32_t warp) const {
     return warp + 1 == warps ? last_warp_lanes : 0xffffffffU;
   }
 };
 
+// Throws TraceError unless they are all different and in 64 bits of bytes.
+void check_sectors(std::span<const std::uint64_t> sectors);
+
 // Lists the distinct primitives of a CTA so that each warp, as far as possible, walks the list
 // forward in short steps.
 [[nodiscard]] std::vector<std::uint32_t> order_primitives(const CtaTrace& cta);
+
+// An access as the next one of its site is coded against it.
+struct LastAccess {
+  std::uint32_t mask = 0;  // 0: there is none
+  std::vector<std::uint64_t> sectors;
+};
 
 class Encoder {
  public:
@@ -77,12 +102,14 @@ class Encoder {
   void check_event(const WarpTrace& warp, const Record& record) const;
   void add_warp(const WarpTrace& warp);
   void add_event(const WarpTrace& warp, const Record& record);
+  void check_access(const WarpTrace& warp, const Record& record) const;
+  void add_access(const WarpTrace& warp, const Record& record);
   [[nodiscard]] std::uint32_t index_of(std::uint32_t primitive) const;
 
   Shape shape_;
   std::vector<Bytes> columns_;
   // The planes of a column are put behind each other when the chunk is taken.
-  std::vector<std::uint32_t> dictionary_, masks_, values_;
+  std::vector<std::uint32_t> dictionary_, masks_, values_, access_masks_;
   std::uint64_t ctas_ = 0, records_ = 0, events_ = 0, first_cta_ = 0, last_cta_ = 0;
 
   // Of the CTA at hand: (primitive, index in its dictionary) in order of primitives, and the lower
@@ -90,6 +117,7 @@ class Encoder {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> lookup_;
   std::vector<std::uint32_t> last_row_;
   std::uint32_t previous_index_ = 0;
+  std::vector<LastAccess> last_access_;  // by site, of the CTA at hand
 };
 
 class Decoder {
@@ -118,6 +146,12 @@ class Decoder {
   [[nodiscard]] CtaTrace decode(Cursor& cursor);
   void decode_event(Cursor& cursor, std::uint64_t op, WarpTrace& warp, Record& record);
   void decode_values(Cursor& cursor, std::size_t words, WarpTrace& warp, Record& record);
+  void decode_access(Cursor& cursor, std::uint64_t code, WarpTrace& warp, Record& record);
+  void decode_shape(Cursor& cursor, LastAccess& last);
+  [[nodiscard]] bool is_planes(std::size_t column) const {
+    return column == kDictionary || column == kMasks || column == kValues ||
+           (shape_.memory > 0 && column == shape_.column(kAccessMasks));
+  }
   void decode_warp(Cursor& cursor, std::uint32_t lanes, std::uint64_t count, WarpTrace& warp);
   [[nodiscard]] std::uint64_t varint(Cursor& cursor, std::size_t column) const;
   [[nodiscard]] std::uint64_t long_varint(Cursor& cursor, std::size_t column) const;
@@ -133,6 +167,8 @@ class Decoder {
   std::size_t cta_count_;
   std::vector<std::uint32_t> dictionary_, last_row_;  // of the CTA at hand
   std::uint32_t previous_index_ = 0;                  // of its warp at hand
+  std::vector<LastAccess> last_access_;               // by site
+  std::uint64_t sectors_ = 0;                         // of the CTA at hand
 };
 
 }  // namespace warpfold::trace::codec

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "traces/format/header.hpp"
+#include "traces/format/header_fields.hpp"
 #include "traces/format/manifest.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/trace.hpp"
@@ -141,6 +142,19 @@ std::string dump_record(const Header& header, const WarpTrace& warp, const Recor
   }
   if (record.kind == RecordKind::kWork) {
     return fmt::format("work    {} x {}\n", header.paths[record.path], record.count);
+  }
+  if (record.kind == RecordKind::kWait) {
+    return fmt::format("wait    for {}\n", header.memory[record.site].name);
+  }
+  if (record.kind == RecordKind::kAccess) {
+    std::string text =
+        fmt::format("{:<7} mask {:#010x} lanes {:>2} at {}, sectors",
+                    kAccessKinds.at(static_cast<std::size_t>(header.memory[record.site].kind)),
+                    record.mask, std::popcount(record.mask), header.memory[record.site].name);
+    for (std::uint32_t i = 0; i < record.count; ++i) {
+      text += fmt::format(" {:#x}", warp.sectors[record.values + i] * kSectorBytes);
+    }
+    return text + '\n';
   }
   const Site& site = header.sites[record.site];
   const auto active = static_cast<std::size_t>(std::popcount(record.mask));

@@ -34,6 +34,7 @@ inline constexpr std::uint32_t kKindIndex = 0x58444e49;   // "INDX"
 inline constexpr std::uint64_t kMaxRawBytes = 64U << 20U;      // of a chunk, decompressed
 inline constexpr std::uint64_t kMaxHeaderBytes = 64U << 20U;   // of the header, decompressed
 inline constexpr std::uint64_t kMaxCtaRecords = 1U << 22U;     // of one CTA
+inline constexpr std::uint64_t kMaxCtaSectors = 1U << 24U;     // that its accesses name
 inline constexpr std::uint64_t kChunkTargetBytes = 8U << 20U;  // a writer ends a chunk here
 
 // The fixed part in front of each chunk's payload.

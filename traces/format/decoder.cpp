@@ -21,6 +21,10 @@ constexpr std::uint32_t unzigzag(std::uint32_t code) {
   return (code >> 1U) ^ (0U - (code & 1U));
 }
 
+constexpr std::uint64_t unzigzag_wide(std::uint64_t code) {
+  return (code >> 1U) ^ (0U - (code & 1U));
+}
+
 constexpr std::uint32_t unfold_mask(std::uint32_t code, std::uint32_t above) {
   const std::uint32_t upper = (code & 0xffffU) ^ above;
   return upper | ((upper ^ (code >> 16U)) << 16U);
@@ -37,7 +41,7 @@ Decoder::Decoder(const Header& header, Bytes raw, std::uint64_t first_cta, std::
       raw_(std::move(raw)),
       known_every_(1 + shape_.paths / kPathsOfCursor),
       cta_count_(cta_count) {
-  const std::size_t columns = kCounts + shape_.paths;
+  const std::size_t columns = shape_.columns();
   const std::size_t directory = 4 + 4 * columns;
   if (raw_.size() < directory || get_u32(raw_.data()) != columns) {
     throw TraceError(fmt::format("does not have the {} columns that the header implies", columns));
@@ -48,7 +52,7 @@ Decoder::Decoder(const Header& header, Bytes raw, std::uint64_t first_cta, std::
     if (bytes > raw_.size() - at) {
       throw TraceError(fmt::format("column {} runs past the end of the chunk", c));
     }
-    if ((c == kDictionary || c == kMasks || c == kValues) && bytes % 4 != 0) {
+    if (is_planes(c) && bytes % 4 != 0) {
       throw TraceError(fmt::format("column {} does not consist of four planes", c));
     }
     begin_.push_back(at);
@@ -61,7 +65,9 @@ Decoder::Decoder(const Header& header, Bytes raw, std::uint64_t first_cta, std::
   Cursor start;
   start.at = begin_;
   // For planes: the index of the next word.
-  start.at[kDictionary] = start.at[kMasks] = start.at[kValues] = 0;
+  for (std::size_t c = 0; c < columns; ++c) {
+    start.at[c] = is_planes(c) ? 0 : start.at[c];
+  }
   start.previous_cta = first_cta;
   next_ = start;
   known_.push_back(std::move(start));
@@ -144,6 +150,8 @@ CtaTrace Decoder::decode(Cursor& cursor) {
     }
     entry = primitive;
   }
+  last_access_.assign(shape_.memory, {});
+  sectors_ = 0;
   cta.warps.resize(shape_.warps);
   std::uint64_t records = 0;
   for (std::uint32_t w = 0; w < shape_.warps; ++w) {
@@ -184,6 +192,13 @@ void Decoder::decode_warp(Cursor& cursor, std::uint32_t lanes, std::uint64_t cou
     }
     if (op == shape_.op_barrier) {
       record.kind = RecordKind::kBarrier;
+      continue;
+    }
+    if (op >= shape_.op_access && op - shape_.op_access < 3 * std::uint64_t{shape_.memory}) {
+      decode_access(cursor, op - shape_.op_access, warp, record);
+      if ((record.mask & ~lanes) != 0) {
+        throw TraceError(fmt::format("access with mask {:#010x}", record.mask));
+      }
       continue;
     }
     const std::uint64_t path = op - shape_.op_work;
@@ -245,13 +260,57 @@ void Decoder::decode_values(Cursor& cursor, std::size_t words, WarpTrace& warp, 
   }
 }
 
+void Decoder::decode_shape(Cursor& cursor, LastAccess& last) {
+  const std::uint64_t before = last.sectors.empty() ? 0 : last.sectors[0];
+  const std::size_t masks = shape_.column(kAccessMasks);
+  last.mask = plane_word(masks, cursor.at[masks]++);
+  const std::size_t shapes = shape_.column(kShapes);
+  const std::uint64_t count = varint(cursor, shapes);
+  if (count == 0 || count > static_cast<std::uint64_t>(std::popcount(last.mask))) {
+    throw TraceError(
+        fmt::format("access of {} sectors by {} lanes", count, std::popcount(last.mask)));
+  }
+  last.sectors.assign(count, before);
+  for (std::size_t i = 1; i < count; ++i) {
+    last.sectors[i] = last.sectors[i - 1] + unzigzag_wide(varint(cursor, shapes));
+  }
+}
+
+void Decoder::decode_access(Cursor& cursor, std::uint64_t code, WarpTrace& warp, Record& record) {
+  record.site = static_cast<std::uint16_t>(code / 3);
+  if (code % 3 == 2) {
+    record.kind = RecordKind::kWait;
+    return;
+  }
+  record.kind = RecordKind::kAccess;
+  LastAccess& last = last_access_[record.site];
+  if (code % 3 == 1) {
+    decode_shape(cursor, last);
+  } else if (last.mask == 0) {
+    throw TraceError("an access of the shape of one that is not there");
+  }
+  const std::uint64_t step = unzigzag_wide(varint(cursor, shape_.column(kFirstSectors)));
+  for (std::uint64_t& sector : last.sectors) {
+    sector += step;
+  }
+  check_sectors(last.sectors);
+  record.mask = last.mask;
+  record.count = static_cast<std::uint32_t>(last.sectors.size());
+  record.values = warp.sectors.size();
+  sectors_ += record.count;
+  if (sectors_ > container::kMaxCtaSectors) {
+    throw TraceError(fmt::format("more than {} sectors", container::kMaxCtaSectors));
+  }
+  warp.sectors.insert(warp.sectors.end(), last.sectors.begin(), last.sectors.end());
+}
+
 Decoder::Totals Decoder::finish() {
   if (cta_count_ > 0 && next_cta_ != cta_count_) {
     static_cast<void>(read(cta_count_ - 1));
   }
   const Cursor& last = next_;
   for (std::size_t c = 0; c < begin_.size(); ++c) {
-    const bool planes = c == kDictionary || c == kMasks || c == kValues;
+    const bool planes = is_planes(c);
     const std::size_t end = planes ? (end_[c] - begin_[c]) / 4 : end_[c];
     if (last.at[c] != end) {
       throw TraceError(fmt::format("column {} holds more than its records need", c));

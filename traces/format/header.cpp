@@ -226,6 +226,24 @@ void sites_from(Object& object, Header& header, std::uint32_t version) {
   }
 }
 
+// A file without loads does not have the key.
+std::vector<MemorySite> memory_from(Object& object) {
+  const json& array = object.array("memory");
+  if (array.empty()) {
+    refuse_field("memory", "is empty");
+  }
+  std::vector<MemorySite> memory;
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    Object entry(array[i], fmt::format("memory[{}]", i));
+    memory.push_back({.name = entry.text("name"),
+                      .kind = named<AccessKind>(entry, "kind", kAccessKinds),
+                      .bytes = entry.u32("bytes"),
+                      .cache = named<CacheUse>(entry, "cache", kCacheUses)});
+    entry.finish();
+  }
+  return memory;
+}
+
 // Texts of an array.
 std::vector<std::string> texts_from(Object& object, const std::string& key) {
   const json& array = object.array(key);
@@ -317,6 +335,12 @@ std::string header_to_json(const Header& header, int indent) {
   out["arrays"] = ordered_json::array();
   for (const Array& array : header.arrays) {
     out["arrays"].push_back({{"name", array.name}, {"base", array.base}, {"bytes", array.bytes}});
+  }
+  for (const MemorySite& site : header.memory) {
+    out["memory"].push_back({{"name", site.name},
+                             {"kind", kAccessKinds.at(static_cast<std::size_t>(site.kind))},
+                             {"bytes", site.bytes},
+                             {"cache", kCacheUses.at(static_cast<std::size_t>(site.cache))}});
   }
   out["omissions"] = ordered_json::array();
   for (const Omission& omission : header.omissions) {
@@ -449,6 +473,9 @@ Header header_from_json(std::string_view text, std::uint32_t version) {
     header.remarks = texts_from(object, "remarks");
     header.costs_from = named<CostSource>(object, "costs_from", kCostSources);
     header.instructions = bounds_from(object.at("instructions"));
+    if (parsed.contains("memory")) {
+      header.memory = memory_from(object);
+    }
   }
 
   const std::string values = object.text("values");

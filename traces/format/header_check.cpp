@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -24,6 +25,7 @@ constexpr std::uint32_t kMaxRegisters = 255;
 constexpr std::uint32_t kMaxSharedBytes = 256U << 10U;
 constexpr std::uint64_t kMaxPrimitives = std::uint64_t{1} << 32U;
 constexpr std::size_t kMaxSites = 4096;
+constexpr std::size_t kMaxMemorySites = 4096;
 constexpr std::size_t kMaxParameters = 256;       // of one site
 constexpr std::size_t kMaxAllParameters = 65535;  // of all
 constexpr std::size_t kMaxArrays = 4096;
@@ -389,6 +391,27 @@ bool shares_with_other_type(const std::vector<Site>& sites, std::size_t site) {
   });
 }
 
+namespace {
+
+void check_memory(const Header& header) {
+  check_range("memory", header.memory.size(), 0, kMaxMemorySites);
+  Names names;
+  for (std::size_t i = 0; i < header.memory.size(); ++i) {
+    const MemorySite& site = header.memory[i];
+    const std::string where = fmt::format("memory[{}]", i);
+    names.add(where, site.name);
+    if (site.bytes == 0 || site.bytes > 16 || std::popcount(site.bytes) != 1) {
+      refuse_field(where, fmt::format("{} bytes of a lane, not 1, 2, 4, 8 or 16", site.bytes));
+    }
+    if (static_cast<std::size_t>(site.kind) >= kAccessKinds.size() ||
+        static_cast<std::size_t>(site.cache) >= kCacheUses.size()) {
+      refuse_field(where, "unknown kind or use of the caches");
+    }
+  }
+}
+
+}  // namespace
+
 void validate_header(const Header& header) {
   check_text("workload", header.workload);
   check_text("scene", header.scene);
@@ -406,6 +429,7 @@ void validate_header(const Header& header) {
   }
   check_arrays(header);
   check_sites(header);
+  check_memory(header);
   check_costs(header);
   check_times(header);
   if (static_cast<std::size_t>(header.costs_from) >= kCostSources.size()) {

@@ -41,6 +41,9 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(ResultCla
 inline constexpr std::array<std::string_view, 6> kValueTypes = {"f32", "f16x2", "bf16x2",
                                                                 "f64", "u32",   "u64"};
 inline constexpr std::array<std::string_view, 3> kSiteKinds = {"red", "atom", "bulk"};
+// By AccessKind, CacheUse.
+inline constexpr std::array<std::string_view, 2> kAccessKinds = {"load", "store"};
+inline constexpr std::array<std::string_view, 5> kCacheUses = {"ca", "nc", "ef", "el", "cg"};
 inline constexpr std::array<std::string_view, 3> kTimeStates = {"", "cold", "warm"};
 inline constexpr std::array<std::string_view, 3> kCostSources = {"", "code", "counts"};
 // Types of format version 4.

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 constexpr std::size_t kMostPathsShown = 100;
+constexpr std::size_t kMostMemoryShown = 100;
 
 ordered_json stats_to_json(const TraceStats& stats, const Header& header) {
   ordered_json passes = ordered_json::object();
@@ -44,6 +45,13 @@ ordered_json stats_to_json(const TraceStats& stats, const Header& header) {
                             {"active_lanes", stats.sites[s].active_lanes},
                             {"mean_active_lanes", stats.sites[s].mean_active_lanes()},
                             {"distinct_primitives", stats.sites[s].distinct_primitives}});
+  }
+  for (std::size_t m = 0; m < stats.memory.size(); ++m) {
+    out["memory"].push_back({{"name", header.memory[m].name},
+                             {"accesses", stats.memory[m].accesses},
+                             {"active_lanes", stats.memory[m].active_lanes},
+                             {"sectors", stats.memory[m].sectors},
+                             {"waits", stats.memory[m].waits}});
   }
   out["events"] = stats.events;
   out["lane_atomics"] = stats.lane_atomics;
@@ -137,6 +145,24 @@ std::string info_text(const Reader& reader, const TraceStats& stats) {
       names += (names.empty() ? "" : " ") + parameter.name;
     }
     line("parameters", fmt::format("{}: {}", site.parameters.size(), names));
+  }
+  for (std::size_t m = 0; m < std::min(header.memory.size(), kMostMemoryShown); ++m) {
+    const MemorySite& site = header.memory[m];
+    const MemoryStats& found = stats.memory[m];
+    const auto each = [&](std::uint64_t of) {
+      return found.accesses == 0 ? 0.0
+                                 : static_cast<double>(of) / static_cast<double>(found.accesses);
+    };
+    line(
+        m == 0 ? "memory" : "",
+        fmt::format("{}: {} of {} bytes, {}, {} times, mean {:.2f} lanes, {:.2f} sectors, {} waits",
+                    site.name, kAccessKinds.at(static_cast<std::size_t>(site.kind)), site.bytes,
+                    kCacheUses.at(static_cast<std::size_t>(site.cache)), found.accesses,
+                    each(found.active_lanes), each(found.sectors), found.waits));
+  }
+  if (header.memory.size() > kMostMemoryShown) {
+    line("",
+         fmt::format("and {} others, which --json has", header.memory.size() - kMostMemoryShown));
   }
   for (const Array& array : header.arrays) {
     line("array", fmt::format("{}: {} bytes at {:#x}", array.name, array.bytes, array.base));

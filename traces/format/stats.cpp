@@ -27,6 +27,7 @@ TraceStats collect_stats(const Reader& reader, const Progress& progress) {
   TraceStats stats;
   stats.work_passes.assign(reader.header().paths.size(), 0);
   stats.sites.resize(reader.header().sites.size());
+  stats.memory.resize(reader.header().memory.size());
   std::vector<Target> all;  // primitives of the trace; made unique when it has doubled
   std::size_t unique_at = std::size_t{1} << 20U;
   std::vector<Target> of_cta, of_warp;
@@ -52,6 +53,17 @@ TraceStats collect_stats(const Reader& reader, const Progress& progress) {
           continue;
         }
         const auto active = static_cast<unsigned>(std::popcount(record.mask));
+        if (record.kind == RecordKind::kWait) {
+          ++stats.memory[record.site].waits;
+          continue;
+        }
+        if (record.kind == RecordKind::kAccess) {
+          MemoryStats& memory = stats.memory[record.site];
+          ++memory.accesses;
+          memory.active_lanes += active;
+          memory.sectors += record.count;
+          continue;
+        }
         SiteStats& site = stats.sites[record.site];
         ++site.events;
         site.active_lanes += active;

@@ -21,6 +21,14 @@ struct SiteStats {
   }
 };
 
+// Accesses of one memory instruction.
+struct MemoryStats {
+  std::uint64_t accesses = 0;
+  std::uint64_t active_lanes = 0;
+  std::uint64_t sectors = 0;  // of each access
+  std::uint64_t waits = 0;
+};
+
 struct TraceStats {
   std::uint64_t ctas = 0;
   std::uint64_t warps = 0;
@@ -29,7 +37,8 @@ struct TraceStats {
   std::vector<std::uint64_t> work_passes;  // by path, as in Header::paths, without events
   std::uint64_t work_records = 0;
 
-  std::vector<SiteStats> sites;  // as in Header::sites
+  std::vector<SiteStats> sites;     // as in Header::sites
+  std::vector<MemoryStats> memory;  // as in Header::memory
   std::uint64_t events = 0;
   std::uint64_t lane_atomics = 0;        // active lanes of all events times their site's parameters
   std::uint64_t active_lanes = 0;        // of all events

@@ -19,6 +19,8 @@ namespace warpfold::trace {
 inline constexpr std::uint32_t kFormatVersion = 5;
 inline constexpr std::uint32_t kEarlierVersion = 4;
 inline constexpr int kWarpLanes = 32;
+// What the caches of a GPU move at least.
+inline constexpr std::uint64_t kSectorBytes = 32;
 
 // Anything wrong with a trace file: one clear line, no newline at its end.
 class TraceError : public std::runtime_error {
@@ -73,6 +75,25 @@ struct Site {
   // The path that every event of it takes (one of Header::paths); empty where what leads to an
   // event stands in work records of its own.
   std::string taken_path;
+};
+
+// What a memory instruction does.
+enum class AccessKind : std::uint8_t { kLoad, kStore };
+// Where it looks for its data, and how long that is to stay there.
+enum class CacheUse : std::uint8_t {
+  kAll,         // in the L1, then in the L2
+  kReadOnly,    // the same, of data that nobody writes
+  kEvictFirst,  // the same, and not for long
+  kEvictLast,   // the same, and for long
+  kL2,          // in the L2 alone
+};
+
+// One memory instruction of the kernel that goes to global memory and adds nothing.
+struct MemorySite {
+  std::string name;
+  AccessKind kind = AccessKind::kLoad;
+  std::uint32_t bytes = 4;  // of a lane
+  CacheUse cache = CacheUse::kAll;
 };
 
 // Atomics of the launch that are not events of the trace.
@@ -194,8 +215,11 @@ struct Header {
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t registers_per_thread = 0;  // of the baseline variant as run
   std::uint32_t shared_bytes_per_cta = 0;
-  std::vector<Site> sites;           // that events are of
-  std::vector<Array> arrays;         // that they add to; empty where that is not known
+  std::vector<Site> sites;    // that events are of
+  std::vector<Array> arrays;  // that they add to; empty where that is not known
+  // Memory instructions that have records of their own; empty where loads stand in the costs of
+  // paths alone.
+  std::vector<MemorySite> memory;
   std::vector<Omission> omissions;   // what the file lacks of the launch's atomics
   std::vector<std::string> remarks;  // what whoever reads results is to know of the launch
   std::vector<std::string> paths;    // names of the path classes of work records
@@ -219,19 +243,27 @@ struct Header {
   }
 };
 
-enum class RecordKind : std::uint8_t { kWork = 0, kBarrier = 1, kEvent = 2 };
+enum class RecordKind : std::uint8_t {
+  kWork = 0,
+  kBarrier = 1,
+  kEvent = 2,
+  kAccess = 3,
+  kWait = 4
+};
 
 // One step of a warp in program order.
 //   kWork:    `count` >= 1 passes along path `path` without an event (skipped iterations, ...)
 //   kBarrier: CTA-wide barrier
 //   kEvent:   one pass along Site::taken_path, if that site has one, that ends in a reduce call:
 //             `mask` is never 0
+//   kAccess:  one memory instruction of Header::memory: `mask` is never 0
+//   kWait:    the warp goes on when it has all that it has loaded at that place of Header::memory
 struct Record {
   RecordKind kind = RecordKind::kWork;
   std::uint16_t path = 0;       // kWork
-  std::uint16_t site = 0;       // kEvent: index into Header::sites
-  std::uint32_t count = 0;      // kWork
-  std::uint32_t mask = 0;       // kEvent: active lanes
+  std::uint16_t site = 0;       // kEvent: index into Header::sites; kAccess, kWait: Header::memory
+  std::uint32_t count = 0;      // kWork: passes; kAccess: sectors
+  std::uint32_t mask = 0;       // kEvent, kAccess: active lanes
   std::uint32_t primitive = 0;  // kEvent, uniform: primitive index of every active lane
   // kEvent: where in WarpTrace::lane_primitives its 32 entries start, one for each lane (0 for
   // lanes that are not active), or kUniform.
@@ -240,6 +272,7 @@ struct Record {
   // kEvent with values: index into WarpTrace::values of popcount(mask) * parameters operands of the
   // site's type, ordered by parameter, then by active lane from the lowest. Operand p * popcount +
   // k is one word, for kF64 two, of which the lower comes first.
+  // kAccess: index into WarpTrace::sectors of its `count` sectors.
   std::uint64_t values = 0;
   friend bool operator==(const Record&, const Record&) = default;
 };
@@ -248,6 +281,8 @@ struct WarpTrace {
   std::vector<Record> records;
   std::vector<std::uint32_t> lane_primitives;
   std::vector<std::uint32_t> values;  // operands, bit by bit as the GPU computed them
+  // Of accesses: byte addresses / kSectorBytes, each sector once in the order of the lanes.
+  std::vector<std::uint64_t> sectors;
   friend bool operator==(const WarpTrace&, const WarpTrace&) = default;
 };
 

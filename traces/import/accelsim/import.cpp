@@ -105,7 +105,7 @@ class Importer {
     Ways ways(code);
     Runs runs(code);
     Spill spill(options_.out);
-    WarpReader warps(header, code, ways, runs, spill);
+    WarpReader warps(header, code, ways, runs, spill, options_.loads);
     LaunchReader reader(file, header, code, warps, spill);
     reader.read();
     const InstructionCounts& counts = warps.counts();
@@ -120,7 +120,12 @@ class Importer {
     const fs::path target = options_.out / trace_name(path);
     const std::uint64_t events = write_trace_file(
         target, {.workload = options_.workload, .scene = options_.scene, .source = path},
-        {.header = header, .ways = ways, .runs = runs, .counts = counts, .ctas = reader.ctas()},
+        {.header = header,
+         .ways = ways,
+         .runs = runs,
+         .counts = counts,
+         .memory = warps.memory(),
+         .ctas = reader.ctas()},
         spill, step_, options_.complete);
     printed_ << fmt::format("{}, {} events, {} lane additions: {}\n", read, events,
                             counts.lane_additions, target.string());

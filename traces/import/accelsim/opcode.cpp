@@ -144,6 +144,29 @@ std::uint32_t result_registers(const Parts& parts) {
   return wide ? 2 : 1;
 }
 
+// What it moves for a lane, and through which caches.
+void find_access(const Parts& parts, Opcode& opcode) {
+  const std::string_view name = parts.first();
+  const bool loads = name == "LDG" || name == "LD";
+  if (!loads && name != "STG" && name != "ST") {
+    return;
+  }
+  trace::MemorySite access;
+  access.kind = loads ? trace::AccessKind::kLoad : trace::AccessKind::kStore;
+  access.bytes = parts.has("U8") || parts.has("S8")     ? 1
+                 : parts.has("U16") || parts.has("S16") ? 2
+                 : parts.has("64")                      ? 8
+                 : parts.has("128")                     ? 16
+                                                        : 4;
+  using trace::CacheUse;
+  access.cache = parts.has("GPU") || parts.has("SYS") ? CacheUse::kL2
+                 : parts.has("CONSTANT")              ? CacheUse::kReadOnly
+                 : parts.has("EF")                    ? CacheUse::kEvictFirst
+                 : parts.has("EL")                    ? CacheUse::kEvictLast
+                                                      : CacheUse::kAll;
+  opcode.access = access;
+}
+
 void find_addition(const Parts& parts, Opcode& opcode) {
   if (!parts.has("ADD")) {
     return;
@@ -195,6 +218,7 @@ Opcode opcode_of(std::string_view name) {
   if (global_atomic) {
     find_addition(parts, opcode);
   }
+  find_access(parts, opcode);
   return opcode;
 }
 

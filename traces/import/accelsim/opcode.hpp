@@ -30,6 +30,8 @@ struct Opcode {
   // An addition of floats: what a lane adds, and how many of them in a row.
   std::optional<trace::ValueType> adds = std::nullopt;
   std::uint32_t words = 1;
+  // A load or store of global memory, if generic addresses do not say otherwise: LDG, LD, STG, ST.
+  std::optional<trace::MemorySite> access = std::nullopt;
 };
 
 // "RED.E.ADD.F32.FTZ.RN.STRONG.GPU".

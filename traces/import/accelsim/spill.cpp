@@ -10,6 +10,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "traces/format/trace.hpp"
 
@@ -169,6 +170,15 @@ void Spill::event(RunIndex run, const RunEvent& event) {
   }
 }
 
+void Spill::access(std::uint16_t site, const SpilledAccess& access) {
+  put(SpillKind::kAccess, site);
+  put_number(access.mask);
+  put_number(access.sectors.size());
+  for (const std::uint64_t sector : access.sectors) {
+    put_step(std::exchange(last_sector_, sector), sector);
+  }
+}
+
 void Spill::put_lanes(const RunEvent& event, std::size_t member, std::size_t lanes) {
   const std::uint64_t* const addresses = &event.addresses[member * lanes];
   for (std::size_t lane = 1; lane < lanes; ++lane) {
@@ -191,6 +201,7 @@ void Spill::rewind() {
     fail("a temporary file cannot be read");
   }
   last_.clear();
+  last_sector_ = 0;
   bytes_.clear();
   at_ = 0;
 }
@@ -203,6 +214,14 @@ void Spill::next(SpillItem& item, const Runs& runs) {
   item.number = take_number();
   if (item.kind == SpillKind::kWork) {
     item.count = static_cast<std::uint32_t>(take_number());
+  }
+  if (item.kind == SpillKind::kAccess) {
+    item.access.mask = static_cast<std::uint32_t>(take_number());
+    item.access.sectors.resize(take_number());
+    for (std::uint64_t& sector : item.access.sectors) {
+      sector = last_sector_ = take_step(last_sector_);
+    }
+    return;
   }
   if (item.kind != SpillKind::kEvent) {
     return;

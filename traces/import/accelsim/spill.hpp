@@ -15,13 +15,20 @@
 
 namespace warpfold::accelsim {
 
-enum class SpillKind : std::uint8_t { kEnd, kCta, kWarp, kBarrier, kWork, kEvent };
+enum class SpillKind : std::uint8_t { kEnd, kCta, kWarp, kBarrier, kWork, kEvent, kAccess, kWait };
+
+// A memory instruction of a warp.
+struct SpilledAccess {
+  std::uint32_t mask = 0;
+  std::vector<std::uint64_t> sectors;
+};
 
 struct SpillItem {
   SpillKind kind = SpillKind::kEnd;
-  std::uint64_t number = 0;  // of the CTA, the warp, the path or the run
+  std::uint64_t number = 0;  // of the CTA, the warp, the path, the run or the memory instruction
   std::uint32_t count = 0;   // kWork: passes
   RunEvent event;            // kEvent
+  SpilledAccess access;      // kAccess
 };
 
 class Spill {
@@ -37,6 +44,8 @@ class Spill {
   void barrier();
   void work(PathPasses passes);
   void event(RunIndex run, const RunEvent& event);
+  void access(std::uint16_t site, const SpilledAccess& access);
+  void wait(std::uint16_t site) { put(SpillKind::kWait, site); }
   // Ends writing; then next() gives what was written, with kEnd at the end.
   void rewind();
   // The event of `item` has the addresses of `length` instructions.
@@ -69,6 +78,7 @@ class Spill {
   PathPasses pending_;
   // By run and instruction: the first lane's address in the event before.
   std::vector<std::vector<std::uint64_t>> last_;
+  std::uint64_t last_sector_ = 0;
 };
 
 }  // namespace warpfold::accelsim

@@ -37,6 +37,7 @@ trace::Header make_header(const TraceNames& names, const LaunchParts& parts,
   for (const auto& [name, count] : parts.counts.omitted) {
     header.omissions.push_back({.what = name, .count = count});
   }
+  header.memory = parts.memory;
   header.paths = parts.ways.names();
   trace::VariantCost& baseline =
       header.costs[fmt::format("sm_{}", launch.binary_version)]["baseline"];
@@ -108,7 +109,14 @@ class Body {
       }
       return;
     }
+    if (item.kind == SpillKind::kAccess) {
+      add_access(item);
+      return;
+    }
     trace::Record record{.kind = trace::RecordKind::kBarrier};
+    if (item.kind == SpillKind::kWait) {
+      record = {.kind = trace::RecordKind::kWait, .site = static_cast<std::uint16_t>(item.number)};
+    }
     if (item.kind == SpillKind::kWork) {
       record = {.kind = trace::RecordKind::kWork,
                 .path = static_cast<std::uint16_t>(item.number),
@@ -123,6 +131,17 @@ class Body {
                                   file_.string(), cta_.cta));
     }
     cta_.warps[warp_].records.push_back(record);
+  }
+
+  void add_access(const SpillItem& item) {
+    const SpilledAccess& access = item.access;
+    std::vector<std::uint64_t>& sectors = cta_.warps[warp_].sectors;
+    add({.kind = trace::RecordKind::kAccess,
+         .site = static_cast<std::uint16_t>(item.number),
+         .count = static_cast<std::uint32_t>(access.sectors.size()),
+         .mask = access.mask,
+         .values = sectors.size()});
+    sectors.insert(sectors.end(), access.sectors.begin(), access.sectors.end());
   }
 
   void add_event(const RunSite& place, const RunEvent& event) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "traces/format/progress.hpp"
 #include "traces/format/trace.hpp"
@@ -22,6 +23,7 @@ struct LaunchParts {
   const Ways& ways;
   const Runs& runs;
   const InstructionCounts& counts;
+  const std::vector<trace::MemorySite>& memory;
   std::uint64_t ctas = 0;  // in the file
 };
 

@@ -135,7 +135,7 @@ const char* class_name(const Opcode& opcode) {
 
 }  // namespace
 
-std::optional<ResultClass> EarlyResults::next(const Instruction& instruction) {
+std::optional<ResultClass> EarlyResults::next(const Instruction& instruction, bool asks) {
   std::optional<ResultClass> early;
   for (const int source : instruction.sources) {
     Pending& pending = registers_[static_cast<std::size_t>(source)];
@@ -147,7 +147,7 @@ std::optional<ResultClass> EarlyResults::next(const Instruction& instruction) {
   const Opcode& opcode = instruction.opcode;
   for (std::uint32_t i = 0; instruction.destination >= 0 && i < opcode.result_registers; ++i) {
     registers_[register_ahead(instruction.destination, i)] = {
-        .way = opcode.result ? way_ : 0, .kind = opcode.result.value_or(ResultClass::kSfu)};
+        .way = asks && opcode.result ? way_ : 0, .kind = opcode.result.value_or(ResultClass::kSfu)};
   }
   return early;
 }

@@ -84,8 +84,10 @@ class Ways {
 // Follows the registers of a warp from way to way.
 class EarlyResults {
  public:
-  // What the next instruction of the way waits for that the way before asked for.
-  [[nodiscard]] std::optional<trace::ResultClass> next(const Instruction& instruction);
+  // What the next instruction of the way waits for that the way before asked for. `asks`: it may
+  // ask for something itself, which is not told apart.
+  [[nodiscard]] std::optional<trace::ResultClass> next(const Instruction& instruction,
+                                                       bool asks = true);
   void next_way() { ++way_; }
   void next_warp() { *this = {}; }
 
