@@ -102,6 +102,31 @@ class Liberty(unittest.TestCase):
         self.assertEqual(cell.attribute("area"), "2")
         self.assertEqual(cell.all("pin")[0].attribute("function"), "!A")
 
+    def test_expressions_without_quotes_get_them(self):
+        flop = """cell (F) { area : 9; ff (IQ, IQN) { clocked_on : (!C); next_state : (D); clear : !RN; preset : SN'; }
+  pin (C) { direction : input; clock : true; } pin (D) { direction : input; } pin (RN) { direction : input; }
+  pin (SN) { direction : input; } pin (Q) { direction : output; function : IQ; } }
+"""
+        gate = """cell (AOI) { area : 3; pin (A) { direction : input; } pin (B) { direction : input; } pin (C) { direction : input; }
+  pin (Y) { direction : output; function : !((A*B)
+    + C); } }
+"""
+        merged, dropped = liberty.merge([self.file(library(INVERTER.replace('"!A"', "(!A)") + flop + gate))])
+        self.assertEqual(dropped, {})
+        written = self.folder / "written.lib"
+        written.write_text(liberty.write(merged), encoding="ascii")
+        for text in ('function : "(!A)";', 'clocked_on : "(!C)";', 'next_state : "(D)";', 'clear : "!RN";',
+                     """preset : "SN'";""", 'function : "!((A*B) + C)";', "area : 9;", 'time_unit : "1ns";'):
+            self.assertIn(text, written.read_text(encoding="ascii"))
+        self.assertEqual(liberty.write(liberty.parse(written.read_text(encoding="ascii"), "written")), liberty.write(merged))
+        module = self.folder / "m.v"
+        module.write_text("module m(input c, r, a, b, d, output reg q);\n"
+                          "  always @(negedge c or negedge r) if (!r) q <= 0; else q <= ~(a & b | d);\nendmodule\n")
+        script = (f"read_verilog {module}; synth -top m; dfflibmap -liberty {written}; "
+                  f"select -assert-count 1 t:F; read_liberty -wb {written}; select -assert-count 1 =AOI/t:$_AND_")
+        done = subprocess.run(["yosys", "-q", "-p", script], text=True, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_several_files_and_gzip_become_one(self):
         packed = self.folder / "b.lib.gz"
         packed.write_bytes(gzip.compress(library(FLOP % ("DFF", "D")).encode()))

@@ -132,7 +132,7 @@ def parse(text: str, path: str) -> Group:
             statement = "".join(pending)
             if (
                 statement.count("(") <= statement.count(")")
-                and re.search(r"[\w\")]\s*$", statement)
+                and re.search(r"[\w\")'\]]\s*$", statement)
                 and ":" in re.sub(r'"[^"]*"', "", statement)
             ):
                 end_statement()
@@ -334,10 +334,31 @@ def merge(paths: list[str]) -> tuple[Group, dict[str, list[str]]]:
     return merged, dropped
 
 
+# NAME : VALUE, and what may stand there without quotes: a number, a word, or words in quotes.
+SIMPLE = re.compile(r"([A-Za-z_]\w*)\s*:\s*(.*?)\s*", re.DOTALL)
+WORD = re.compile(r'[\w.+-]+|"[^"]*"')
+
+
+# Numbers of a table without quotes.
+NUMBERS = re.compile(r"(index_\d|values)\s*\(\s*([^\"()]*?)\s*\)\s*", re.DOTALL)
+
+
+def quoted(attribute: str) -> str:
+    """The attribute with an expression in quotes. The Liberty Reference Manual has the quotes, and the parser that comes
+    with it reads expressions without them (attr_val_expr of its grammar); Yosys and ABC do not."""
+    if numbers := NUMBERS.fullmatch(attribute):
+        return f'{numbers.group(1)} ("{" ".join(numbers.group(2).split())}")'
+    simple = SIMPLE.fullmatch(attribute)
+    if not simple or WORD.fullmatch(simple.group(2)):
+        return attribute
+    name, value = simple.groups()
+    return f'{name} : "{" ".join(value.replace(chr(34), "").split())}"'
+
+
 def write(group: Group, indent: str = "") -> str:
     """Liberty text of a group."""
     lines = [f"{indent}{group.name} ({group.args}) {{"]
-    lines += [f"{indent}  {text};" for _, text in group.attributes]
+    lines += [f"{indent}  {quoted(text)};" for _, text in group.attributes]
     lines += [write(child, indent + "  ") for child in group.groups]
     lines.append(f"{indent}}}")
     return "\n".join(lines)
