@@ -20,7 +20,7 @@ set(WARPFOLD_NIGHTLY_TESTS
   # Whole instantiations of parametrised tests, of which the gate has some.
   "\\.Nightly"
   # Evaluations of foreign units: the gate has those that end soonest.
-  "^evaluate\\.(proof|power|paired|plain_adder|wrong_word|layout)$"
+  "^evaluate\\.(hostile|proof|power|paired|plain_adder|wrong_word|layout)$"
   # Layouts, proofs of netlists, figures of all rows of the synthesis.
   "^layout\\.(flow|fpga)$" "^netlist\\." "^synth\\.baseline$" "^docs\\.(layout|synth\\.README|change-a-rule)$"
   # Whole traces on every kind of unit.

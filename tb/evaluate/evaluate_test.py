@@ -171,6 +171,67 @@ class PlainAdder(Case):
         self.assertEqual(result["gains"]["unit"], result["gains"]["kinds"]["serial"])
 
 
+# What a unit does in its cycle 1000, and what is said of it.
+HOSTILE = {
+    "exits": ("$finish; $finish;", "in its cycle 1001: the RTL ended the simulation: $finish, lane_by_lane_subcore.sv:"),
+    "stops": ('$fatal(1, "no");', "the RTL ended the simulation: $stop, $error or $fatal, lane_by_lane_subcore.sv:"),
+    "hangs": ("while (held != 4'd5) held = {held[2:0], 1'b0};", "did not come back within 2 s, in its cycle 1001"),
+    "eats memory": ("for (int i = 0; i >= 0; i = left_over.size() > 5 ? 1 : 0) left_over.push_back(64'(left_over.size()));",
+                    "took more than 600 MiB of memory, in its cycle 1001"),
+    "writes over the results": ('$system("for f in out/contract.json result.json; do echo {} > %s/$f; done"); $finish;',
+                                "the RTL ended the simulation: $finish"),
+    "forks": ('$system("setsid sleep 98765 &"); $finish;', "left processes behind, which were ended"),
+}
+
+
+class Hostile(Case):
+    def judge_hostile(self, what):
+        text, verdict = HOSTILE[what]
+        folder = self.copy("lane_by_lane", ("lane_by_lane_subcore.sv", "lsu_addr_o", "address"),
+                           ("lane_by_lane_subcore.sv", "output logic [47:0]      address", "output logic [47:0]      lsu_addr_o"),
+                           ("lane_by_lane_subcore.sv", "endmodule", """
+  logic [47:0] address;
+  logic [15:0] age;
+  logic [63:0] left_over[$];
+  logic [3:0]  held;
+  assign lsu_addr_o = age == 16'hffff ? {44'd0, held ^ 4'(left_over.size())} : address;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      age <= 16'd0;
+    end else begin
+      age <= age + 16'd1;
+      if (age == 16'd1000) begin
+        %s
+      end
+    end
+  end
+endmodule""" % text.replace("%s", str(self.folder))))
+        # Of an earlier run.
+        (self.folder / "out").mkdir()
+        (self.folder / "out/contract.json").write_text('{"kept": true, "parts": []}')
+        (self.folder / "result.json").write_text('{"right": true}')
+        status, result, out, errors = self.evaluate("--rtl", str(folder), "--quick", "--only", "contract", "--unit-seconds", "2",
+                                                    "--unit-memory", "600")
+        self.assertEqual((status, errors), (1, ""), out)
+        self.assertEqual((result["right"], result["contract"]["rule"]), (False, "keeps running"))
+        self.assertIn(verdict, result["contract"]["message"])
+        self.assertIn("contract    BROKEN: keeps running: ", out)
+        self.assertEqual(subprocess.run(["pgrep", "-f", "sleep 98765"], check=False).returncode, 1)
+
+    def test_every_end_is_a_verdict(self):
+        for what in HOSTILE:
+            with self.subTest(what=what):
+                self.setUp()
+                self.judge_hostile(what)
+
+
+class Ends(Case):
+    judge_hostile = Hostile.judge_hostile
+
+    def test_a_unit_that_ends_the_simulation(self):
+        self.judge_hostile("exits")
+
+
 @unittest.skipUnless(Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib").exists() and shutil.which("sta"),
                      "no library of cells, or no OpenSTA")
 class Power(Case):
@@ -256,7 +317,8 @@ class Interrupt(Case):
             simulation = self.wait_for_child(child.pid, "warpfold")
             child.send_signal(signal.SIGINT)
             said, errors = child.communicate(timeout=60)
-        self.assertEqual((child.returncode, said, len(errors.splitlines())), (130, "", 1), errors)
+        self.assertEqual((child.returncode, len(errors.splitlines())), (130, 1), errors)
+        self.assertEqual(said.splitlines()[2:], ["elaborates  Verilator, Yosys, Icarus"])
         self.assertIn("interrupted", errors)
         self.assertFalse(Path(f"/proc/{simulation}").exists())
         self.assertEqual([path.name for path in self.folder.iterdir()], ["out"])
@@ -299,6 +361,31 @@ class Proof(Case):
         self.assertNotEqual(result["proof"].get("induction"), "proved", result["proof"])
         self.assertEqual(status, 1 if result["proof"]["verdict"] == "failed" else 0)
 
+    def test_a_proof_of_some_cycles_is_called_so(self):
+        status, result, out, _ = self.judge("lane_by_lane", "--only", "proof")
+        self.assertEqual((status, result["proof"]["verdict"]), (0, "bounded"), result["proof"])
+        self.assertIn("proof       bounded: holds for 4 cycles from reset", out)
+
+    def test_a_unit_that_does_nothing_proves_nothing(self):
+        dead = self.copy("lane_by_lane", ("lane_by_lane_subcore.sv", "left = req_valid_i ? req_mask_i & ~done_q : 32'd0",
+                                          "left = 32'd0"))
+        status, result, out, errors = self.evaluate("--rtl", str(dead), "--quick", "--only", "proof")
+        self.assertEqual((status, errors), (1, ""))
+        self.assertNotIn(result["proof"]["verdict"], ("bounded", "proved"))
+        self.assertNotIn("Assertion failed", out)
+
+    def test_a_unit_that_never_reads_is_judged_by_the_other_rules(self):
+        plain = self.copy("lane_by_lane", ("lane_by_lane_subcore.sv", "lsu_reduced_o = read_q", "lsu_reduced_o = 1'b0"),
+                          ("lane_by_lane_subcore.sv", "{31'd0, read_q}", "read_q ? lane : 32'd0"),
+                          ("lane_by_lane_subcore.sv", "rf_valid_o = left != 32'd0 && !read_q", "rf_valid_o = 1'b0"),
+                          ("lane_by_lane_subcore.sv", "read_q ? !lsu_room_i : rf_valid_o && rf_ready_i",
+                           "read_q ? !lsu_room_i : left != 32'd0"))
+        status, result, out, errors = self.evaluate("--rtl", str(plain), "--quick", "--only", "proof")
+        self.assertEqual((status, errors), (0, ""), out)
+        self.assertEqual(result["proof"]["verdict"], "bounded", result["proof"])
+        self.assertGreater(len(result["proof"]["idle"]), 0)
+        self.assertIn("of themselves, as nothing of the kind can happen: ", out)
+
     def test_a_broken_rule_is_refuted(self):
         wrong = self.copy("queued", ("queued_subcore.sv", "busy_o = count_q != 2'd0 || inner_busy", "busy_o = inner_busy"))
         status, result, out, _ = self.evaluate("--rtl", str(wrong), "--quick", "--only", "proof")
@@ -336,6 +423,29 @@ class BadInput(Case):
         self.refuses("no golden unit", "--rtl", queued, "--only", "lockstep", "--golden", "none.so")
         self.refuses("is no replay", "--rtl", queued, "--replay", queued / "unit.toml")
         self.refuses("no trace", "--rtl", queued, "--only", "gains", "--traces", "none")
+
+    def test_all_that_is_missing_is_named_at_once(self):
+        folder = self.copy("lane_by_lane", ("lane_by_lane_subcore.sv", "endmodule", """
+`include "gone.svh"
+`ifdef NEVER
+`include "not_needed.svh"
+`endif
+  logic spare;
+  gone_adder #(.Width(gone_pkg::Width)) u_adder (.a_i(busy_o), .b_o(spare));
+  gone_queue u_queue[1:0] (.a_i(busy_o));
+endmodule"""))
+        self.refuses("does not have the file gone.svh, which lane_by_lane_subcore.sv includes; "
+                     "the package gone_pkg, which lane_by_lane_subcore.sv uses; the module gone_adder, which "
+                     "lane_by_lane_subcore.sv uses; the module gone_queue, which lane_by_lane_subcore.sv uses", "--rtl", folder)
+
+    def test_results_of_earlier_runs_are_gone(self):
+        out, report = self.folder / "out", self.folder / "result.json"
+        out.mkdir()
+        for path in (report, out / "contract.json", out / "failure.fst"):
+            path.write_text("old")
+        folder = self.copy("queued", ("queued_subcore.sv", "endmodule", "end module"))
+        self.refuses("syntax error", "--rtl", folder)
+        self.assertEqual(list(out.glob("*.json")) + list(out.glob("*.fst")), [])
 
     def test_of_sources(self):
         self.refuses("has no port rf_tag_o", "--rtl", self.copy(

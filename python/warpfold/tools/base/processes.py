@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the tools run other programs."""
 
+import contextlib
 import ctypes
+import math
 import os
 import re
 import select
@@ -77,6 +79,50 @@ def run(
         raise BadInput(missing(words[0])) from None
     except subprocess.TimeoutExpired:
         return Done(words, 124, f"no end after {timeout} s", "")
+
+
+def run_within(
+    command: Sequence[Word], seconds: float = math.inf, memory: int | None = None, most: int = 1 << 20
+) -> Done:
+    """As `run` with stderr among stdout, for a program that is given what others wrote: it and all of its group end
+    after so many seconds, and none of them gets more memory than so many bytes. Of what it says, the first and the
+    last `most` bytes are kept."""
+    words = [str(word) for word in command]
+    need(words[0])
+    # The limits are set by a shell: Python's own way is not safe where there are threads.
+    limits = f"ulimit -c 0 -v {memory >> 10 if memory else 'unlimited'}" + ' && exec "$@"'
+    child = subprocess.Popen(
+        ["bash", "-c", limits, "bash", *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        process_group=0,
+    )
+    assert child.stdout
+    first, last, late = b"", b"", time.monotonic() + seconds
+    try:
+        while True:
+            left = late - time.monotonic()
+            if left <= 0 or not select.select([child.stdout], [], [], min(left, 3600))[0]:
+                if left > 3600:
+                    continue
+                return Done(words, 124, f"no end after {seconds:.0f} s", "")
+            piece = os.read(child.stdout.fileno(), 1 << 16)
+            if not piece:
+                break
+            if len(first) < most:
+                first += piece
+            else:
+                last = (last + piece)[-most:]
+        status = child.wait(None if math.isinf(late) else max(late - time.monotonic(), 0.1))
+    except subprocess.TimeoutExpired:
+        return Done(words, 124, f"no end after {seconds:.0f} s", "")
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.stdout.close()
+        child.wait()
+    return Done(words, status, (first + last).decode("utf-8", errors="replace"), "")
 
 
 def output(command: Sequence[Word], env: Mapping[str, str] | None = None) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elaborates a unit in three tools, and makes of it a shared object for the simulator."""
 
+import codecs
 import concurrent.futures
 import hashlib
 import os
@@ -9,13 +10,15 @@ import re
 import shutil
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 from ..base import processes
 from ..base.errors import BadInput, ToolFailed
 from ..base.places import SHIPPED
-from .unit import Unit, fingerprint
+from .sources import Sources
+from .unit import SUFFIXES, Unit, fingerprint, usable
 
 
 HERE = Path(__file__).resolve().parent
@@ -76,9 +79,14 @@ def port_bits(unit: Unit, port: str) -> int:
     return int(32 * unit.banks) if port == "rf_data_i" else {**PORTS, **WORD_PORTS}[port][1]
 
 
-def run(command: Sequence[processes.Word]) -> tuple[int, str]:
-    """(exit status, output) of a tool."""
-    done = processes.run(command, together=True)
+# Of a tool that reads a unit: seconds, and bytes of its memory.
+TOOL_SECONDS = 3600
+TOOL_MEMORY = max(4 << 30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4)
+
+
+def run(command: Sequence[processes.Word], seconds: float = TOOL_SECONDS) -> tuple[int, str]:
+    """(exit status, output) of a tool, in so many seconds at most."""
+    done = processes.run_within(command, seconds, TOOL_MEMORY)
     return done.returncode, done.stdout
 
 
@@ -101,7 +109,7 @@ def verilator_options(unit: Unit) -> list[str]:
         "-DSYNTHESIS",
         "--reloop-limit",
         "64",
-        *(f"-I{path}" for path in unit.include),
+        *unit.options(),
     ]
 
 
@@ -112,6 +120,11 @@ def parameter_list(unit: Unit) -> str:
 def parameter_values(unit: Unit) -> list[str]:
     return [f".{key}({value})" for key, value in unit.parameters.items()]
 
+
+# What Verilator says of something that is not there.
+NOT_THERE = re.compile(
+    r"Cannot find|Can't find|not found|[Mm]issing package|Define or directive not defined|unexpected IDENTIFIER.*::"
+)
 
 # ------------------------------------------------------------------------------------------------
 # Elaboration
@@ -141,6 +154,10 @@ def port_names(unit: Unit, work: Path) -> dict[str, str]:
             raise BadInput(f"no module {unit.top} in {unit.folder}; name it with --top")
         if match := re.search(r"Parameters from the command line were not found in the design: (.*)", output):
             raise BadInput(f"{unit.top} has no parameter {match.group(1).strip()}")
+        if NOT_THERE.search(output):
+            missing = Sources(unit.files, unit.include).missing({"SYNTHESIS", "VERILATOR", *unit.defines})
+            if missing:
+                raise BadInput(f"{unit.folder} does not have " + "; ".join(missing))
         raise BadInput(f"Verilator: {first_error(output)}")
     modules = ElementTree.parse(xml).getroot().iter("module")
     top = next((module for module in modules if module.get("topModule") == "1"), None)
@@ -172,7 +189,7 @@ def check_ports(unit: Unit, names: dict[str, str], work: Path) -> Path:
             "-DSYNTHESIS",
             "--reloop-limit",
             "64",
-            *(f"-I{path}" for path in unit.include),
+            *unit.options(),
             "--top-module",
             "evaluated_stepped",
             *unit.files,
@@ -215,19 +232,37 @@ def write_wrapper(unit: Unit, names: dict[str, str], work: Path) -> Path:
 
 
 def elaborate_yosys(unit: Unit, work: Path) -> tuple[int, str]:
+    unit = usable(unit, work)
     chparam = " ".join(f"-chparam {key} {value}" for key, value in unit.parameters.items())
     script = work / "elaborate.ys"
-    includes = " ".join(f"-I{path}" for path in unit.include)
     script.write_text(
-        f"read_verilog -sv {includes} {' '.join(map(str, unit.files))}\n"
+        f"read_verilog -sv {' '.join(unit.options())} {' '.join(map(str, unit.files))}\n"
         f"hierarchy -check -top {unit.top} {chparam}\nproc\ncheck\n",
         encoding="utf-8",
     )
     return run(["yosys", "-q", "-e", "implicitly declared|Resizing cell port", "-s", script])
 
 
+def without_marks(paths: list[Path], folder: Path) -> list[Path]:
+    """The files, those with a byte order mark as copies without it, which Icarus does not know."""
+    result = []
+    for path in paths:
+        data = path.read_bytes()
+        if data.startswith(codecs.BOM_UTF8):
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / path.name
+            path.write_bytes(data.removeprefix(codecs.BOM_UTF8))
+        result.append(path)
+    return result
+
+
 def elaborate_icarus(unit: Unit, work: Path) -> tuple[int, str]:
-    del work
+    folder = work / "icarus"
+    shutil.rmtree(folder, ignore_errors=True)
+    for index, path in enumerate(unit.include):
+        headers = [file for file in sorted(path.iterdir()) if file.suffix in SUFFIXES and file.is_file()]
+        without_marks(headers, folder / f"include{index}")
+    include = [*sorted(folder.glob("include*")), *unit.include]
     return run(
         [
             "iverilog",
@@ -238,10 +273,13 @@ def elaborate_icarus(unit: Unit, work: Path) -> tuple[int, str]:
             unit.top,
             *(f"-P{unit.top}.{key}={value}" for key, value in unit.parameters.items()),
             "-DSYNTHESIS",
-            *(f"-I{path}" for path in unit.include),
-            *unit.files,
+            *replace(unit, include=include).options(),
+            *without_marks(unit.files, folder / "files"),
         ]
     )
+
+
+NOT_INSTALLED = "not installed"
 
 
 def elaborate(unit: Unit, work: Path, names: dict[str, str]) -> tuple[dict[str, str], Path]:
@@ -250,7 +288,7 @@ def elaborate(unit: Unit, work: Path, names: dict[str, str]) -> tuple[dict[str, 
     rows = {"Verilator": ""}
     for name, package, tool in (("Yosys", "yosys", elaborate_yosys), ("Icarus", "iverilog", elaborate_icarus)):
         if not shutil.which(package):
-            rows[name] = f"not installed (Debian's package {package})"
+            rows[name] = f"{NOT_INSTALLED} (Debian's package {package})"
             continue
         status, output = tool(unit, work)
         rows[name] = "" if status == 0 else first_error(output)
@@ -262,6 +300,11 @@ def elaborate(unit: Unit, work: Path, names: dict[str, str]) -> tuple[dict[str, 
 # ------------------------------------------------------------------------------------------------
 
 ENTRY = """// Made by `warpfold evaluate`.
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
 #include "Vevaluated.h"
 #include "model/unit/unit_library.hpp"
 #include "model/unit/verilated_unit.hpp"
@@ -283,7 +326,25 @@ std::unique_ptr<VerilatedContext> context() {{
   return made;
 }}
 
+[[noreturn]] void end(const char* task, const char* file, int line, const char* message) {{
+  const std::string_view path(file != nullptr ? file : "");
+  throw std::runtime_error("the RTL ended the simulation: " + std::string(task) + ", " +
+                           std::string(path.substr(path.rfind('/') + 1)) + ":" + std::to_string(line) +
+                           (*message != 0 ? ": " : "") + message);
+}}
+
 }}  // namespace
+
+// In the place of Verilator's own, which end the process.
+void vl_finish(const char* file, int line, const char*) VL_MT_UNSAFE {{
+  end("$finish", file, line, "");
+}}
+void vl_stop(const char* file, int line, const char*) VL_MT_UNSAFE {{
+  end("$stop, $error or $fatal", file, line, "");
+}}
+void vl_fatal(const char* file, int line, const char*, const char* message) VL_MT_UNSAFE {{
+  end("a fault", file, line, message);
+}}
 
 WARPFOLD_UNIT_LIBRARY(kDeclaration,
                       new warpfold::RtlUnit<Vevaluated>(kDeclaration.ports, context()))
@@ -319,23 +380,29 @@ def headers() -> list[Path]:
     ]
 
 
+COMPILER_OPTIONS = [
+    "-std=c++20",
+    "-O2",
+    "-fPIC",
+    "-w",
+    "-ffp-contract=off",
+    "-fvisibility=hidden",
+    "-fno-finite-loops",  # a loop of the RTL that never ends is none that may be left out
+    "-DVM_COVERAGE=0",
+    "-DVM_SC=0",
+    "-DVM_TRACE=0",
+    # The entry has its own.
+    "-DVL_USER_FINISH",
+    "-DVL_USER_STOP",
+    "-DVL_USER_FATAL",
+    # What the RTL prints is no output of ours.
+    "-DVL_PRINTF(...)=std::fprintf(stderr, __VA_ARGS__)",
+]
+
+
 def compile_all(sources: list[Path], folder: Path, jobs: int) -> list[Path]:
     """Objects of C++ sources."""
-    options = [
-        "-std=c++20",
-        "-O2",
-        "-fPIC",
-        "-w",
-        "-ffp-contract=off",
-        "-fvisibility=hidden",
-        "-DVM_COVERAGE=0",
-        "-DVM_SC=0",
-        "-DVM_TRACE=0",
-        f"-I{SHIPPED}",
-        f"-I{folder}",
-        f"-I{INCLUDE}",
-        f"-I{INCLUDE / 'vltstd'}",
-    ]
+    options = [*COMPILER_OPTIONS, f"-I{SHIPPED}", f"-I{folder}", f"-I{INCLUDE}", f"-I{INCLUDE / 'vltstd'}"]
     if platform.machine() == "x86_64":
         options.append("-march=x86-64-v2")  # the oldest that the simulator is built for
     compiler = [os.environ.get("CXX", "g++")]
@@ -354,8 +421,8 @@ def compile_all(sources: list[Path], folder: Path, jobs: int) -> list[Path]:
 def runtime(cache: Path, jobs: int) -> list[Path]:
     """Objects of Verilator's own sources, which are the same for every unit."""
     sources = [INCLUDE / "verilated.cpp", INCLUDE / "verilated_threads.cpp"]
-    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
-    folder = cache / f"runtime-{digest}"
+    made_of = b"".join(source.read_bytes() for source in sources) + " ".join(COMPILER_OPTIONS).encode()
+    folder = cache / f"runtime-{hashlib.sha256(made_of).hexdigest()[:16]}"
     objects = [folder / f"{source.stem}.o" for source in sources]
     if not all(path.is_file() for path in objects):
         with tempfile.TemporaryDirectory(dir=cache) as temporary:
@@ -368,7 +435,7 @@ def runtime(cache: Path, jobs: int) -> list[Path]:
 
 def shared_object(unit: Unit, wrapper: Path, cache: Path, jobs: int) -> Path:
     """The shared object of a unit, made anew where its sources have changed."""
-    folder = cache / fingerprint(unit, wrapper, *headers())
+    folder = cache / fingerprint(unit, wrapper, INCLUDE / "verilated_config.h", *headers())
     library = folder / "unit.so"
     if library.is_file():
         return library

@@ -3,6 +3,7 @@
 
 import argparse
 import hashlib
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -111,12 +112,20 @@ class Costs:
         return result
 
 
-def divider(unit_costs: dict[str, dict[str, float]], kind_costs: dict[str, dict[str, dict[str, float]]]) -> int | None:
-    """Cycles of the GPU in one of the unit: as many as its path is longer than that of the kind that keeps the clock."""
-    which = "added" if "added" in unit_costs else "whole"
-    reference = kind_costs[CLOCK_KIND][which]
-    path = unit_costs[which].get("fast_path_ns")
-    if path is None or "fast_path_ns" not in reference:
+Rows = dict[str, dict[str, float]]  # figures of a unit, "whole" and perhaps "added"
+
+
+def divider(rows: Rows, which: str, kinds: dict[str, Rows]) -> int | None:
+    """Cycles of the GPU in one of a unit: as many as the worst path of that row is longer than the same of the kind that
+    keeps the clock. None without paths."""
+    reference, path = kinds[CLOCK_KIND][which].get("fast_path_ns"), rows[which].get("fast_path_ns")
+    if path is None or reference is None:
         return None
-    ratio = path / reference["fast_path_ns"]
-    return max(1, -int(-(ratio - 0.10) // 1))  # a tenth is within the luck of the mapping
+    ratio = path / reference - 0.10  # a tenth is within the luck of the mapping
+    return max(1, math.ceil(ratio))
+
+
+def dividers(unit: Rows, kinds: dict[str, Rows]) -> tuple[int | None, dict[str, int | None]]:
+    """Of the unit and of each kind. The paths are those without the coalescer where the unit names its own."""
+    which = "added" if "added" in unit else "whole"
+    return divider(unit, which, kinds), {name: divider(rows, which, kinds) for name, rows in kinds.items()}

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges a unit behind the ports of arc_subcore. `warpfold evaluate` runs it."""
 
-from typing import Any
 import argparse
 import json
 import os
 import shlex
+import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from . import build, costs, gains, netlist_power, proof, report
 from . import unit as units
 from .unit import KEYS, Unit
 
+KIND_NAMES = [unit.name for unit in synth.UNITS]
 STEPS = ("contract", "lockstep", "proof", "costs", "gains", "layout")
 RECORDED = TRACES / "truck-values.wft"
 # Effort of a step: quick, as it is, full.
@@ -83,6 +85,12 @@ def options(parser: Parser) -> None:
     parser.add_argument("--only", nargs="+", choices=STEPS, help="Only these steps after the elaboration")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="Of the random requests")
     parser.add_argument("--replay", metavar="FILE", help="Only do what this file of a broken contract says")
+    parser.add_argument(
+        "--unit-seconds", type=int, default=60, metavar="N", help="Seconds that the unit may take for a cycle; 60"
+    )
+    parser.add_argument(
+        "--unit-memory", type=int, default=4096, metavar="MIB", help="Memory that the simulated unit may take; 4096"
+    )
     parser.add_argument("--json", metavar="FILE", help="Write the result as JSON")
     parser.add_argument("--out", metavar="DIR", help="Waves, replays and logs; else results/evaluate/NAME")
     parser.add_argument("--cache", metavar="DIR", default="results/evaluate/cache", help=argparse.SUPPRESS)
@@ -116,11 +124,14 @@ def load_unit(arguments: argparse.Namespace) -> Unit:
 
 def warpfold(*arguments: str | Path | int) -> tuple[int, str]:
     """(exit status, last line of what it says)."""
-    done = processes.run([simulator(), *arguments])
-    text = (done.stderr if done.returncode else done.stdout).strip().splitlines()
-    line = text[-1].removeprefix("warpfold: ") if text else "no message"
+    done = processes.run_within([simulator(), *arguments])
+    text = done.stdout.strip().splitlines()
+    ours = [line for line in text if line.startswith("warpfold: ")]  # a unit may print, too
+    line = (ours or text or ["no message"])[-1].removeprefix("warpfold: ")
     if done.returncode == 2:
         raise BadInput(line)
+    if done.returncode < 0:  # the unit can do that, too
+        return 1, f"the simulator was ended by signal {-done.returncode}"
     if done.returncode not in (0, 1):
         raise ToolFailed(f"warpfold {arguments[0]}: {line}")
     return done.returncode, line
@@ -139,15 +150,18 @@ def replay_command(arguments: argparse.Namespace, path: Path) -> str:
     return "warpfold evaluate " + shlex.join([*kept, "--replay", str(path)])
 
 
+def limits(arguments: argparse.Namespace) -> list[str]:
+    return [f"--unit-seconds={arguments.unit_seconds}", f"--unit-memory={arguments.unit_memory}"]
+
+
 def contract(arguments: argparse.Namespace, library: Path, effort: dict[str, Any], out: Path) -> dict[str, Any]:
     report, replay, wave = out / "contract.json", out / "failure.replay", out / "failure.fst"
-    for path in (replay, wave):
-        path.unlink(missing_ok=True)
     status, line = warpfold(
         "contract",
         RECORDED,
         "--unit-library",
         library,
+        *limits(arguments),
         "--requests",
         effort["requests"],
         "--recorded",
@@ -161,36 +175,49 @@ def contract(arguments: argparse.Namespace, library: Path, effort: dict[str, Any
         "--wave",
         wave,
     )
-    parts = json.loads(report.read_text(encoding="utf-8"))
+    if not report.is_file():
+        return {"verdict": "broken", "rule": "keeps running", "message": line, "requests": 0, "cycles": 0, "parts": []}
+    parts = read_json(report)
     result = {
-        "verdict": "kept" if status == 0 else "broken",
+        "verdict": "kept" if status == 0 and parts["kept"] else "broken",
         "requests": sum(part["requests"] for part in parts["parts"]),
         "cycles": sum(part["cycles"] for part in parts["parts"]),
         "parts": parts["parts"],
     }
-    if status != 0:
+    if result["verdict"] == "broken":
         result |= {
-            "rule": parts["rule"],
-            "message": parts["message"],
-            "replay": str(replay),
-            "wave": str(wave),
-            "command": replay_command(arguments, replay),
+            "rule": parts.get("rule", "keeps running"),
+            "message": parts.get("message", line).replace(f"{library}: ", ""),
             "line": line,
         }
+        if replay.is_file():
+            result |= {"replay": str(replay), "command": replay_command(arguments, replay)}
+        if wave.is_file():
+            result["wave"] = str(wave)
     return result
 
 
-def lockstep(golden: str, library: Path, effort: dict[str, Any], out: Path) -> dict[str, str]:
-    which = ["--unit-kind", golden] if golden in [kind.name for kind in synth.UNITS] else ["--golden-library", golden]
-    if which[0] == "--golden-library" and not Path(golden).is_file():
-        raise BadInput(f"no golden unit {golden}")
+def lockstep(arguments: argparse.Namespace, library: Path, effort: dict[str, Any], out: Path) -> dict[str, str]:
+    golden = arguments.golden
+    which = ["--unit-kind", golden] if golden in KIND_NAMES else ["--golden-library", golden]
     wave = out / "lockstep.fst"
     status, line = warpfold(
-        "regress", RECORDED, "--unit-library", library, *which, "--wave", wave, "--max-events", effort["recorded"]
+        "regress",
+        RECORDED,
+        "--unit-library",
+        library,
+        *limits(arguments),
+        *which,
+        "--wave",
+        wave,
+        "--max-events",
+        effort["recorded"],
     )
     result = {"verdict": "equal" if status == 0 else "differs", "golden": golden}
     if status != 0:
-        result |= {"message": line, "wave": str(wave)}
+        result["message"] = line.replace(f"{library}: ", "")
+        if wave.is_file():
+            result["wave"] = str(wave)
     return result
 
 
@@ -254,6 +281,50 @@ def wanted(arguments: argparse.Namespace) -> set[str]:
     return steps
 
 
+def check_files(arguments: argparse.Namespace, steps: set[str]) -> None:
+    """BadInput for a file that a later step would not find."""
+    if arguments.golden and arguments.golden not in KIND_NAMES and not Path(arguments.golden).is_file():
+        raise BadInput(f"no golden unit {arguments.golden}")
+    for file in arguments.liberty or []:
+        if not Path(file).is_file():
+            raise BadInput(f"no Liberty file {file}")
+    if "gains" in steps:
+        gains.trace_paths(arguments.traces or [])
+    if arguments.replay and not Path(arguments.replay).is_file():
+        raise BadInput(f"{arguments.replay}: cannot be read")
+    if arguments.json and not Path(arguments.json).resolve().parent.is_dir():
+        raise BadInput(f"cannot write {arguments.json}: no such folder")
+
+
+# What a run leaves in its folder.
+LEFT_BEHIND = (
+    "contract.json",
+    "failure.replay",
+    "failure.fst",
+    "internals.fst",
+    "lockstep.fst",
+    "layout.json",
+    "elaborate.ys",
+    "ports.xml",
+    "proof*",
+    "evaluated_*.sv",
+    "icarus",
+    "layout",
+    "synth",
+)
+
+
+def clear(out: Path, json_file: str | None) -> None:
+    """Results of earlier runs are gone before this one begins."""
+    for path in [path for pattern in LEFT_BEHIND for path in out.glob(pattern)]:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    if json_file and Path(json_file).is_file():
+        Path(json_file).unlink()
+
+
 def transistors_alone(arguments: argparse.Namespace) -> bool:
     """Costs without area, path and power."""
     return bool(arguments.transistors_only or arguments.quick)
@@ -267,9 +338,10 @@ def simulates(arguments: argparse.Namespace, steps: set[str]) -> bool:
 def cost_figures(
     arguments: argparse.Namespace, unit: Unit, names: dict[str, str], result: dict[str, Any], out: Path
 ) -> dict[str, Any]:
-    """Costs of the unit and of the kinds; empty where Yosys cannot read the unit. names: its ports."""
-    if result["elaborates"]["Yosys"]:
-        return {"verdict": "none", "why": "Yosys does not read it"}
+    """Costs of the unit and of the kinds; none where Yosys cannot read the unit. names: its ports."""
+    if why := result["elaborates"]["Yosys"]:
+        missing = why.startswith(build.NOT_INSTALLED)
+        return {"verdict": "missing" if missing else "none", "why": f"Yosys: {why}"}
     transistors_only = transistors_alone(arguments)
     figures = costs.Costs(arguments.liberty, transistors_only, out / "synth", Path(arguments.cache))
     mine, kinds = figures.of_unit(unit), figures.of_kinds([*arguments.beside, costs.CLOCK_KIND])
@@ -287,55 +359,66 @@ def cost_figures(
             }
         }
     library = figures.description["library"] if figures.description else None
-    divider = costs.divider(mine, kinds)
+    divider, kind_dividers = costs.dividers(mine, kinds)
     return {
         "verdict": "done",
         "library": library,
         "unit": mine,
         "kinds": {name: kinds[name] for name in kinds if name in arguments.beside},
         "divider": divider,
+        "kind_dividers": {name: kind_dividers[name] for name in kinds if name in arguments.beside},
+        "paths": "whole" if "added" not in mine else "added",
         **power,
     }
 
 
-def judge(arguments: argparse.Namespace, unit: Unit, out: Path) -> dict[str, Any]:
-    """The result; what cannot be judged after an earlier step is left out."""
+# Verdicts that end the command with 1.
+WRONG = ("broken", "differs", "failed", "unclean", "none")
+
+
+def judge(
+    arguments: argparse.Namespace, unit: Unit, out: Path, told: Callable[[dict[str, Any], str], None]
+) -> dict[str, Any]:
+    """The result; what cannot be judged after an earlier step is left out. told: of each step when it has ended."""
     effort = EFFORT["quick" if arguments.quick else "full" if arguments.full else "usual"]
     steps = wanted(arguments)
     result: dict[str, Any] = {
-        "schema": "warpfold.evaluation/1",
+        "schema": "warpfold.evaluation/2",
         "unit": unit.name,
         "top": unit.top,
         "declared": unit.declared,
     }
-    names_before = build.port_names(unit, out)
-    result["elaborates"], wrapper = build.elaborate(unit, out, names_before)
+
+    def done(step: str, what: dict[str, Any]) -> None:
+        result[step] = what
+        told(result, step)
+
+    names = build.port_names(unit, out)
+    elaborates, wrapper = build.elaborate(unit, out, names)
+    done("elaborates", elaborates)
     library = Path()
     if simulates(arguments, steps):
         library = build.shared_object(unit, wrapper, Path(arguments.cache), os.cpu_count() or 1)
         result["library"] = str(library)
     if "contract" in steps:
-        result["contract"] = contract(arguments, library, effort, out)
+        done("contract", contract(arguments, library, effort, out))
     if "lockstep" in steps:
-        result["lockstep"] = lockstep(arguments.golden, library, effort, out)
+        done("lockstep", lockstep(arguments, library, effort, out))
     right = result.get("contract", {}).get("verdict") != "broken"
     if "proof" in steps and right:
-        result["proof"] = proof.prove(unit, names_before, out, {**effort, "induction": arguments.prove})
+        done("proof", proof.prove(unit, names, out, {**effort, "induction": arguments.prove}))
     if "costs" in steps and right:
-        result["costs"] = cost_figures(arguments, unit, names_before, result, out)
+        done("costs", cost_figures(arguments, unit, names, result, out))
     if "gains" in steps and right:
-        names = arguments.traces or effort["traces"] or gains.every_trace()
-        result["gains"] = gains.gains(
-            gains.trace_paths(names),
-            library,
-            result.get("costs", {}).get("divider"),
-            [name for name in arguments.beside if name != "none"],
+        traces = arguments.traces or effort["traces"] or gains.every_trace()
+        kinds = [name for name in arguments.beside if name != "none"]
+        done(
+            "gains",
+            gains.gains(gains.trace_paths(traces), [library, *limits(arguments)], result.get("costs", {}), kinds),
         )
     if "layout" in steps and right:
-        result["layout"] = layout(unit, out)
-    result["right"] = all(
-        result.get(step, {}).get("verdict") not in ("broken", "differs", "failed", "unclean") for step in STEPS
-    )
+        done("layout", layout(unit, out))
+    result["right"] = all(result.get(step, {}).get("verdict") not in WRONG for step in STEPS)
     return result
 
 
@@ -353,22 +436,44 @@ def run(arguments: argparse.Namespace) -> int:
 
 def evaluated(arguments: argparse.Namespace) -> int:
     unit = load_unit(arguments)
+    check_files(arguments, wanted(arguments))
     name = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in unit.name)
     out = Path(arguments.out or f"results/evaluate/{name}").resolve()
     out.mkdir(parents=True, exist_ok=True)
-    if arguments.json and not Path(arguments.json).resolve().parent.is_dir():
-        raise BadInput(f"cannot write {arguments.json}: no such folder")
     if arguments.replay:
-        names = build.port_names(unit, out)
-        wrapper = build.check_ports(unit, names, out)
-        library = build.shared_object(unit, wrapper, Path(arguments.cache), os.cpu_count() or 1)
-        status, line = warpfold(
-            "contract", "--unit-library", library, "--replay", arguments.replay, "--wave", out / "failure.fst"
-        )
+        return replayed(arguments, unit, out)
+    clear(out, arguments.json)
+    with synth.scratch("warpfold-evaluate-") as links:
+        work = synth.without_blanks(out, links)
+
+        def shown(value: Any) -> Any:
+            """With the names that the caller knows."""
+            if isinstance(value, dict):
+                return {key: shown(part) for key, part in value.items()}
+            return value.replace(str(work), str(out)) if isinstance(value, str) else value
+
+        def told(result: dict[str, Any], step: str) -> None:
+            if step == "elaborates":
+                print(report.head(result))
+            print(report.line(shown(result), step), flush=True)
+
+        result = shown(judge(arguments, unit, work, told))
+    for line in report.rest(result):
         print(line)
-        return status
-    result = judge(arguments, unit, out)
-    print(report.text(result))
     if arguments.json:
         write_json(arguments.json, result)
     return 0 if result["right"] else 1
+
+
+def replayed(arguments: argparse.Namespace, unit: Unit, out: Path) -> int:
+    """Does what a file of a broken contract says."""
+    wave = out / "failure.fst"
+    wave.unlink(missing_ok=True)
+    names = build.port_names(unit, out)
+    wrapper = build.check_ports(unit, names, out)
+    library = build.shared_object(unit, wrapper, Path(arguments.cache), os.cpu_count() or 1)
+    status, line = warpfold(
+        "contract", "--unit-library", library, *limits(arguments), "--replay", arguments.replay, "--wave", wave
+    )
+    print(line.replace(f"{library}: ", ""))
+    return status

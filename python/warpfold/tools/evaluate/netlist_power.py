@@ -38,7 +38,7 @@ def driven_unit(unit: Unit, names: dict[str, str], library: str) -> Driven:
         str(library),
         ports=frozenset(names),
         files=tuple(unit.files),
-        include=tuple(unit.include),
+        options=tuple(unit.options()),
     )
 
 

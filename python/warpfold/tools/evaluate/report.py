@@ -32,21 +32,24 @@ def lockstep_line(step: Step) -> str:
 
 
 def proof_line(step: Step) -> str:
-    if step["verdict"] == "open":
-        return f"open: {step['why']}"
+    if step["verdict"] in ("open", "none"):
+        return ("NONE" if step["verdict"] == "none" else "open") + f": {step['why']}"
     if step["verdict"] == "failed":
         return f"FAILED: {step['claim']} in cycle {step['cycles']}"
-    text = f"holds for {step['cycles']} cycles from reset"
+    text = ("" if step["verdict"] == "proved" else "bounded: ") + f"holds for {step['cycles']} cycles from reset"
     if "limit_s" in step:
         text += f" (as far as {step['limit_s']} s went)"
     if "induction" in step:
         text += f"; for every number of cycles: {step['induction']}"
-    return text + (f" ({step['open']})" if "open" in step else "")
+    text += f" ({step['open']})" if "open" in step else ""
+    if step["idle"]:
+        text += f"; of themselves, as nothing of the kind can happen: {', '.join(step['idle'])}"
+    return text
 
 
 def costs_line(step: Step) -> str:
     if step["verdict"] != "done":
-        return str(step["why"])
+        return ("NONE: " if step["verdict"] == "none" else "") + str(step["why"])
     whole = step["unit"]["whole"]
     text = f"{number(whole['transistors'])} transistors, {number(whole['flops'])} flops"
     if "fast_path_ns" in whole:
@@ -73,10 +76,17 @@ def power_cells(power: Step) -> list[str]:
     return [f"{power['power_mw']['total']:.3g}", f"{power['pj_per_lane_reduced']:.3g}"]
 
 
+def slow(own: Step | None) -> str:
+    """Gain at a unit's own clock, with the cycles of the GPU in one of it."""
+    return f"{own['mean']:.2f} (/{own['divider']})" if own else ""
+
+
 def gains_line(step: Step) -> str:
+    if step["verdict"] == "failed":
+        return f"FAILED: {step['why']}"
     text = f"{step['unit']['mean']:.2f} times plain atomics, mean of {len(step['traces'])} traces"
     if "unit_at_its_clock" in step:
-        text += f"; {step['unit_at_its_clock']['mean']:.2f} at the clock that its path allows"
+        text += f"; {slow(step['unit_at_its_clock'])} at the clock that its path allows"
     return text
 
 
@@ -125,7 +135,8 @@ def beside(result: dict[str, Any]) -> list[str]:
     """The unit and the kinds, a row each."""
     costs = result.get("costs", {})
     costs = costs if costs.get("verdict") == "done" else {}
-    gains = result.get("gains")
+    gains = result.get("gains", {})
+    gains = gains if gains.get("verdict") == "done" else {}
     if not costs and not gains:
         return []
     which = ["whole"] + (["added"] if "added" in costs.get("unit", {}) else [])
@@ -150,7 +161,7 @@ def beside(result: dict[str, Any]) -> list[str]:
         if gains:
             row.append(f"{(gains['unit'] if index == 0 else gains['kinds'][name])['mean']:.2f}")
             if "unit_at_its_clock" in gains:
-                row.append(f"{gains['unit_at_its_clock']['mean']:.2f}" if index == 0 else "")
+                row.append(slow(gains["unit_at_its_clock"] if index == 0 else gains["kinds_at_their_clocks"][name]))
         rows.append(row)
     return ["", *table(rows)]
 
@@ -181,14 +192,24 @@ def beside_layouts(result: dict[str, Any]) -> list[str]:
     return ["", *table(rows)]
 
 
-def text(result: dict[str, Any]) -> str:
-    lines = [f"{result['unit']} (top {result['top']})", ""]
-    lines += [f"{name:<12}{line(result[name])}" for name, line in LINES if name in result]
-    contract = result.get("contract", {})
-    if contract.get("verdict") == "broken":
-        lines += ["", f"waves:  {contract['wave']}", f"replay: {contract['command']}"]
-    if result.get("lockstep", {}).get("verdict") == "differs":
-        lines += ["", f"waves:  {result['lockstep']['wave']}"]
-    if result.get("proof", {}).get("verdict") == "failed":
-        lines += ["", f"waves:  {result['proof']['wave']}"]
-    return "\n".join(lines + beside(result) + beside_layouts(result))
+def head(result: dict[str, Any]) -> str:
+    return f"{result['unit']} (top {result['top']})\n"
+
+
+def line(result: dict[str, Any], step: str) -> str:
+    """Of a step that has ended."""
+    return f"{step:<12}{dict(LINES)[step](result[step])}"
+
+
+def rest(result: dict[str, Any]) -> list[str]:
+    """What comes below the lines of the steps."""
+    lines = []
+    for step in ("contract", "lockstep", "proof"):
+        what = result.get(step, {})
+        below = [
+            (name, what.get(key))
+            for name, key in (("waves:", "wave"), ("inside:", "internals"), ("replay:", "command"))
+        ]
+        found = [f"{name:<8}{value}" for name, value in below if value]
+        lines += ["", *found] if found else []
+    return lines + beside(result) + beside_layouts(result)

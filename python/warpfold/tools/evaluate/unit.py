@@ -4,11 +4,15 @@
 import hashlib
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ..base import file_list
 from ..base.errors import BadInput
+from ..base.file_list import FileList
+from ..synth import synth
+from .sources import Sources
 
 SUMS = ("chain", "any-order", "one-rounding")
 SUFFIXES = (".sv", ".v", ".svh", ".vh")
@@ -46,7 +50,14 @@ class Unit:
     declared: dict[str, Any]
     files: list[Path]
     include: list[Path]
+    defines: dict[str, str] = field(default_factory=dict)  # macros that a list of files sets
     parameters: dict[str, str] = field(default_factory=dict)
+
+    def listed(self) -> FileList:
+        return FileList(self.files, self.include, self.defines)
+
+    def options(self) -> list[str]:
+        return self.listed().options()
 
     def __getattr__(self, key: str) -> Any:
         try:
@@ -57,8 +68,7 @@ class Unit:
 
 def read_toml(path: Path) -> dict[str, Any]:
     try:
-        with open(path, "rb") as file:
-            data = tomllib.load(file)
+        data = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -101,45 +111,23 @@ def check_declared(declared: dict[str, Any], where: Path | str) -> None:
         )
 
 
-def read_file_list(path: Path) -> tuple[list[Path], list[Path]]:
-    """Files and include folders of a list such as arc.f, absolute."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    files, include = [], []
-    for line in (re.sub(r"//.*|#.*", "", line).strip() for line in text.splitlines()):
-        if line.startswith("+incdir+"):
-            include += [path.parent / part for part in line.split("+")[2:] if part]
-        elif line.startswith("-I"):
-            include.append(path.parent / line[2:].strip())
-        elif line.startswith(("+", "-")):
-            raise BadInput(f"{path}: '{line}': a list has files and +incdir+ alone")
-        elif line:
-            files.append(path.parent / line)
-    return files, include
-
-
-def guess_files(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Sources of a folder that has no list: packages first, then by name."""
+def guess_files(folder: Path) -> FileList:
+    """Sources of a folder: those of its one list, or else all, each behind what it needs."""
     lists = sorted(folder.glob("*.f"))
     if len(lists) == 1:
-        return read_file_list(lists[0])
+        return file_list.read(lists[0])
     if lists:
         raise BadInput(f"{folder} has {len(lists)} file lists: name one with --file-list")
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".sv", ".v") and path.is_file())
     if not files:
         raise BadInput(f"{folder} has no .sv and no .v file")
-    package = re.compile(r"^\s*package\s", re.MULTILINE)
-
-    def is_package(path: Path) -> bool:
-        return package.search(path.read_text(encoding="utf-8", errors="replace")) is not None
-
-    return sorted(files, key=is_package, reverse=True), []
+    found = Sources(files, [folder])
+    included = found.included()
+    return FileList(files=[path for path in found.ordered() if path not in included])
 
 
 def load(
-    rtl: str, declaration: str | None = None, file_list: str | None = None, options: dict[str, Any] | None = None
+    rtl: str, declaration: str | None = None, list_file: str | None = None, options: dict[str, Any] | None = None
 ) -> Unit:
     """The unit in folder `rtl`; `options` replace what its unit.toml says."""
     folder = Path(rtl)
@@ -152,25 +140,25 @@ def load(
     declared = {key: given.get(key, default) for key, (_, default, _) in KEYS.items()}
     declared["banks"] = declared["banks"] or declared["read_lanes"]
     check_declared(declared, toml if toml.is_file() else "options")
-    if file_list:
-        files, include = read_file_list(Path(file_list))
+    if list_file:
+        found = file_list.read(Path(list_file))
     elif declared["files"] is not None:
-        files, include = [toml.parent / file for file in declared["files"]], []
+        found = FileList(files=[toml.parent / file for file in declared["files"]])
     else:
-        files, include = guess_files(folder)
-    include = [folder, *include, *(toml.parent / path for path in declared["include"])]
-    for file in files:
-        if not file.is_file():
-            raise BadInput(f"no file {file}")
-    for path in include:
-        if not path.is_dir():
-            raise BadInput(f"no folder {path}")
+        found = guess_files(folder)
+    include = [folder, *found.include, *(toml.parent / path for path in declared["include"])]
+    lost = [f"file {path}" for path in found.files if not path.is_file()]
+    lost += [f"folder {path}" for path in include if not path.is_dir()]
+    if lost:
+        raise BadInput("no " + ", no ".join(lost))
+    include = list(dict.fromkeys(path.resolve() for path in include))
     return Unit(
         folder,
         declared["name"] or declared["top"],
         declared,
-        [file.resolve() for file in files],
-        list(dict.fromkeys(path.resolve() for path in include)),
+        Sources([file.resolve() for file in found.files], include).with_found_modules(),
+        include,
+        found.defines,
         {key: str(int(value) if isinstance(value, bool) else value) for key, value in declared["parameters"].items()},
     )
 
@@ -186,15 +174,25 @@ def fingerprint(unit: Unit, *more: Path) -> str:
     ]
     for path in [*unit.files, *headers]:
         digest.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
+    digest.update(repr(sorted(unit.defines.items())).encode())
     for path in map(Path, more):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     digest.update(repr(sorted(unit.declared.items(), key=lambda item: item[0])).encode())
     return digest.hexdigest()[:16]
 
 
+def usable(unit: Unit, folder: Path) -> Unit:
+    """The same unit by paths that Yosys can take; links are in `folder`."""
+
+    def link(path: Path) -> Path:
+        return synth.without_blanks(path, folder)
+
+    files = [link(link(path.parent) / path.name) for path in unit.files]
+    return replace(unit, files=files, include=[link(path) for path in unit.include])
+
+
 def stage(unit: Unit, folder: Path) -> Path:
     """A folder with the list arc.f that synth.py reads, of the unit's files where they are."""
     folder.mkdir(parents=True, exist_ok=True)
-    lines = [f"+incdir+{path}" for path in unit.include] + [str(file) for file in unit.files]
-    (folder / "arc.f").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    file_list.write(folder / "arc.f", usable(unit, folder).listed())
     return folder

@@ -52,8 +52,8 @@ class Driven:
     recorder: str  # what `warpfold stimulus` has answer: a kind, or a shared object
     scheduler: str = ""
     ports: frozenset[str] = frozenset()  # those of FIELDS that it has; empty: all
-    files: tuple[Path, ...] = ()  # sources, and then folders of `include files; empty: those of arguments.rtl
-    include: tuple[Path, ...] = ()
+    files: tuple[Path, ...] = ()  # sources; empty: those of arguments.rtl
+    options: tuple[str, ...] = ()  # folders of `include files, and macros
 
 
 def driven_unit(unit: Unit, scheduler: str | None = None) -> Driven:
@@ -267,7 +267,8 @@ def simulate(
         raise BadInput(done.stderr.strip().removeprefix("warpfold: ") or "the trace gives no requests")
     (work / "bench.v").write_text(testbench(inputs, outputs, driven, arguments.cycles, scope), encoding="ascii")
     rtl = Path(arguments.rtl).resolve()
-    files, include = (driven.files, driven.include) if driven.files else (synth.rtl_files(rtl), [rtl])
+    found = synth.listed(rtl)
+    files, options = (driven.files, driven.options) if driven.files else (found.files, found.options())
     # Optimising code that runs for a few thousand cycles would take longer than to run it. What Verilator's makefile
     # says of that comes after -CFLAGS.
     logged(
@@ -284,7 +285,7 @@ def simulate(
             "-MAKEFLAGS",
             "OPT_FAST= OPT_GLOBAL=",
             "-DSYNTHESIS",
-            *(f"-I{folder}" for folder in include),
+            *options,
             "--top-module",
             "bench",
             "--Mdir",

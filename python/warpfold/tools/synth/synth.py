@@ -15,8 +15,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..base import units
+from ..base import file_list, units
 from ..base.errors import BadInput, ToolFailed
+from ..base.file_list import FileList
 from ..base.files import Name, check_writable, read_json, write_json
 from ..base.parser import Parser
 from ..base.places import RTL, SYNTH
@@ -131,40 +132,31 @@ def tool_versions(with_timing: bool) -> dict[str, str]:
     return versions
 
 
+def listed(rtl: Path) -> FileList:
+    """What arc.f names, the one file list of an RTL folder, and the folder itself for what the files include."""
+    found = file_list.read(rtl / "arc.f")
+    return FileList(found.files, [rtl, *found.include], found.defines)
+
+
 def rtl_files(rtl: Path) -> list[Path]:
-    """Files of arc.f, the one file list."""
-    try:
-        lines = (rtl / "arc.f").read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise BadInput(f"cannot read {rtl / 'arc.f'}: {error.strerror}") from error
-    lines = [re.sub(r"//.*", "", text).strip() for text in lines]
-    return [rtl / line for line in lines if line and not line.startswith("+")]
+    return listed(rtl).files
 
 
-def include_options(rtl: Path) -> str:
-    """The folder itself, and those that its arc.f names: +incdir+FOLDER."""
-    lines = (rtl / "arc.f").read_text(encoding="utf-8").splitlines()
-    return " ".join(
-        f"-I{folder}"
-        for folder in (rtl, *(line.removeprefix("+incdir+").strip() for line in lines if line.startswith("+incdir+")))
-    )
+def source_options(rtl: Path) -> list[str]:
+    return listed(rtl).options()
 
 
-def rtl_view(rtl: Name, file_list: str | None, folder: Path) -> Path:
+def rtl_view(rtl: Name, other: str | None, folder: Path) -> Path:
     """The RTL as a folder with an arc.f: the folder itself, or one in `folder` for another list of its files."""
     rtl = without_blanks(rtl, folder)
-    if not file_list:
+    if not other:
         return rtl
-    try:
-        lines = Path(file_list).read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise BadInput(f"cannot read {file_list}: {error.strerror}") from error
     view = folder / "rtl"
     view.mkdir()
-    for header in rtl.glob("*.svh"):
-        (view / header.name).symlink_to(header.resolve())
-    names = [name for name in (re.sub(r"//.*", "", line).strip() for line in lines) if name]
-    (view / "arc.f").write_text("".join(f"{rtl / name}\n" for name in names), encoding="utf-8")
+    found = file_list.read(Path(other), rtl)
+    include = [rtl, *(without_blanks(path, folder) for path in found.include)]
+    files = [without_blanks(path.parent, folder) / path.name for path in found.files]
+    file_list.write(view / "arc.f", FileList(files, include, found.defines))
     return view
 
 
@@ -224,7 +216,7 @@ def used_files(module: str, chparam: str, rtl: Path) -> list[Path]:
 
 
 def read_command(files: list[Path], rtl: Path) -> str:
-    return f"read_verilog -sv -defer {include_options(rtl)} {' '.join(map(str, files))}"
+    return f"read_verilog -sv -defer {' '.join(source_options(rtl))} {' '.join(map(str, files))}"
 
 
 def hierarchy_command(module: str, chparam: str) -> str:
