@@ -37,6 +37,9 @@ help_first() {  # tool, or -; arguments of the script
   done
 }
 
+# Before a script has installed what it needs: a fresh machine has no Python.
+need_python() { command -v "$debian_python" >/dev/null || ensure_packages python3; }
+
 # The value of an option into the variable of its name: --value-bytes 5 sets value_bytes.
 set_option() {  # option value [what follows them]
   (($# >= 2)) || die "$1 needs a value"
@@ -46,9 +49,13 @@ set_option() {  # option value [what follows them]
 
 # The family of the unit (rtl/units.json): names on a line; parameters of one, with its own scheduler or another,
 # as Datapath=1 Format=0 MaxWords=1 Scheduler=0.
-unit_kinds() { "${tools[@]}" units names | xargs; }
+unit_kinds() {
+  need_python >&2
+  "${tools[@]}" units names | xargs
+}
 unit_parameters() {  # name [scheduler]
   local parameters
+  need_python >&2
   parameters=$("${tools[@]}" units parameters "$@" 2>&1) || die "${parameters#units: }"
   echo "$parameters"
 }

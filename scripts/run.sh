@@ -73,8 +73,8 @@ for ((i = 0; i < $#; i++)); do
   fi
 done
 need_writable
-unit_parameters "$kind" >/dev/null
 ensure_packages "${packages_run[@]}"
+unit_parameters "$kind" >/dev/null
 cd "$repo"
 
 mkdir -p out
