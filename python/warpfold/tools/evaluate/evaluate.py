@@ -301,7 +301,6 @@ LEFT_BEHIND = (
     "contract.json",
     "failure.replay",
     "failure.fst",
-    "internals.fst",
     "lockstep.fst",
     "layout.json",
     "elaborate.ys",

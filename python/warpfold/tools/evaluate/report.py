@@ -206,10 +206,7 @@ def rest(result: dict[str, Any]) -> list[str]:
     lines = []
     for step in ("contract", "lockstep", "proof"):
         what = result.get(step, {})
-        below = [
-            (name, what.get(key))
-            for name, key in (("waves:", "wave"), ("inside:", "internals"), ("replay:", "command"))
-        ]
+        below = [(name, what.get(key)) for name, key in (("waves:", "wave"), ("replay:", "command"))]
         found = [f"{name:<8}{value}" for name, value in below if value]
         lines += ["", *found] if found else []
     return lines + beside(result) + beside_layouts(result)
