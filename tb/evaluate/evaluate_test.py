@@ -116,6 +116,13 @@ class LosesLane(Case):
         self.assertGreater(result["contract"]["requests"], 50_000)
         self.assertIn("lane 31", result["contract"]["message"])
         self.check_failure(result, "lane once", out)
+        wave = self.folder / "inside.vcd"
+        status, _, out, errors = self.judge("loses_lane", "--replay", result["contract"]["replay"], "--internals", str(wave))
+        self.assertEqual((status, errors), (1, ""), out)
+        text = wave.read_text()
+        self.assertIn(" u_scheduler ", text)
+        self.assertRegex(text, r"\n#2\n")
+        self.assertIn("$timescale 1ns", text.replace("\n", " ").replace("  ", " "))
 
 
 class WrongWord(Case):
@@ -421,6 +428,7 @@ class BadInput(Case):
         self.refuses("sum 'any'", "--rtl", queued, "--sum", "any")
         self.refuses("banks", "--rtl", queued, "--banks", "3")
         self.refuses("no golden unit", "--rtl", queued, "--only", "lockstep", "--golden", "none.so")
+        self.refuses("--internals is a wave of a replay", "--rtl", queued, "--internals", self.folder / "wave.vcd")
         self.refuses("is no replay", "--rtl", queued, "--replay", queued / "unit.toml")
         self.refuses("no trace", "--rtl", queued, "--only", "gains", "--traces", "none")
 

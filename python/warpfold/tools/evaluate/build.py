@@ -18,7 +18,7 @@ from ..base import processes
 from ..base.errors import BadInput, ToolFailed
 from ..base.places import SHIPPED
 from .sources import Sources
-from .unit import SUFFIXES, Unit, fingerprint, usable
+from .unit import KEYS, SUFFIXES, Unit, fingerprint, usable
 
 
 HERE = Path(__file__).resolve().parent
@@ -301,6 +301,8 @@ def elaborate(unit: Unit, work: Path, names: dict[str, str]) -> tuple[dict[str, 
 
 ENTRY = """// Made by `warpfold evaluate`.
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -346,12 +348,52 @@ void vl_fatal(const char* file, int line, const char*, const char* message) VL_M
   end("a fault", file, line, message);
 }}
 
-WARPFOLD_UNIT_LIBRARY(kDeclaration,
-                      new warpfold::RtlUnit<Vevaluated>(kDeclaration.ports, context()))
+{traced}
+WARPFOLD_UNIT_LIBRARY(kDeclaration, new {unit}(kDeclaration.ports, context()))
+"""
+
+# The unit with a wave of all its signals, in the file that WARPFOLD_INTERNALS names. Cycle N begins at N ns.
+TRACED = """
+#include <verilated_vcd_c.h>
+
+namespace {
+
+class Traced final : public warpfold::ArcUnit {
+ public:
+  Traced(const Ports& ports, std::unique_ptr<VerilatedContext> context)
+      : unit_(ports, traced(std::move(context))), model_(unit_.model()) {
+    model_.trace(&wave_, 99);
+    wave_.set_time_unit("1ns");
+    wave_.set_time_resolution("1ns");
+    wave_.open(std::getenv("WARPFOLD_INTERNALS"));
+  }
+  void reset() override { unit_.reset(); }
+  warpfold::UnitOutputs tick(const warpfold::UnitInputs& inputs) override {
+    const warpfold::UnitOutputs out = unit_.tick(inputs);
+    wave_.dump(cycle_++);
+    wave_.flush();
+    return out;
+  }
+  [[nodiscard]] Ports ports() const override { return unit_.ports(); }
+  [[nodiscard]] bool busy() const override { return unit_.busy(); }
+
+ private:
+  static std::unique_ptr<VerilatedContext> traced(std::unique_ptr<VerilatedContext> context) {
+    context->traceEverOn(true);
+    return context;
+  }
+
+  warpfold::RtlUnit<Vevaluated> unit_;
+  Vevaluated& model_;
+  VerilatedVcdC wave_;  // ends first
+  std::uint64_t cycle_ = 0;
+};
+
+}  // namespace
 """
 
 
-def entry_text(unit: Unit) -> str:
+def entry_text(unit: Unit, traced: bool) -> str:
     yes = {True: "true", False: "false"}
     return ENTRY.format(
         name=unit.name.replace("\\", "").replace('"', ""),
@@ -359,7 +401,8 @@ def entry_text(unit: Unit) -> str:
         banks=unit.banks,
         bins=yes[unit.exponent_bins],
         words=unit.words,
-        cycles_to_rest=unit.cycles_to_rest,
+        # A wave has every cycle.
+        cycles_to_rest=KEYS["cycles_to_rest"][1] if traced else unit.cycles_to_rest,
         rest_period=unit.rest_period,
         sum={"chain": "kChain", "any-order": "kAnyOrder", "one-rounding": "kOneRounding"}[unit.sum],
         flush=yes[unit.subnormals == "flush"],
@@ -367,6 +410,8 @@ def entry_text(unit: Unit) -> str:
         read_lanes=unit.read_lanes,
         read_turn=unit.read_turn,
         zero=yes[unit.payload == "zero"],
+        traced=TRACED if traced else "",
+        unit="Traced" if traced else "warpfold::RtlUnit<Vevaluated>",
     )
 
 
@@ -390,7 +435,6 @@ COMPILER_OPTIONS = [
     "-fno-finite-loops",  # a loop of the RTL that never ends is none that may be left out
     "-DVM_COVERAGE=0",
     "-DVM_SC=0",
-    "-DVM_TRACE=0",
     # The entry has its own.
     "-DVL_USER_FINISH",
     "-DVL_USER_STOP",
@@ -400,9 +444,16 @@ COMPILER_OPTIONS = [
 ]
 
 
-def compile_all(sources: list[Path], folder: Path, jobs: int) -> list[Path]:
+def compile_all(sources: list[Path], folder: Path, jobs: int, traced: bool) -> list[Path]:
     """Objects of C++ sources."""
-    options = [*COMPILER_OPTIONS, f"-I{SHIPPED}", f"-I{folder}", f"-I{INCLUDE}", f"-I{INCLUDE / 'vltstd'}"]
+    options = [
+        *COMPILER_OPTIONS,
+        f"-DVM_TRACE={int(traced)}",
+        f"-I{SHIPPED}",
+        f"-I{folder}",
+        f"-I{INCLUDE}",
+        f"-I{INCLUDE / 'vltstd'}",
+    ]
     if platform.machine() == "x86_64":
         options.append("-march=x86-64-v2")  # the oldest that the simulator is built for
     compiler = [os.environ.get("CXX", "g++")]
@@ -418,24 +469,26 @@ def compile_all(sources: list[Path], folder: Path, jobs: int) -> list[Path]:
         return list(pool.map(compile_one, sources))
 
 
-def runtime(cache: Path, jobs: int) -> list[Path]:
+def runtime(cache: Path, jobs: int, traced: bool) -> list[Path]:
     """Objects of Verilator's own sources, which are the same for every unit."""
-    sources = [INCLUDE / "verilated.cpp", INCLUDE / "verilated_threads.cpp"]
-    made_of = b"".join(source.read_bytes() for source in sources) + " ".join(COMPILER_OPTIONS).encode()
+    names = ["verilated", "verilated_threads", *(["verilated_vcd_c"] if traced else [])]
+    sources = [INCLUDE / f"{name}.cpp" for name in names]
+    made_of = b"".join(source.read_bytes() for source in sources) + " ".join([*COMPILER_OPTIONS, str(traced)]).encode()
     folder = cache / f"runtime-{hashlib.sha256(made_of).hexdigest()[:16]}"
     objects = [folder / f"{source.stem}.o" for source in sources]
     if not all(path.is_file() for path in objects):
         with tempfile.TemporaryDirectory(dir=cache) as temporary:
-            made = compile_all(sources, Path(temporary), jobs)
+            made = compile_all(sources, Path(temporary), jobs, traced)
             folder.mkdir(exist_ok=True)
             for path in made:
                 path.replace(folder / path.name)
     return objects
 
 
-def shared_object(unit: Unit, wrapper: Path, cache: Path, jobs: int) -> Path:
-    """The shared object of a unit, made anew where its sources have changed."""
-    folder = cache / fingerprint(unit, wrapper, INCLUDE / "verilated_config.h", *headers())
+def shared_object(unit: Unit, wrapper: Path, cache: Path, jobs: int, traced: bool = False) -> Path:
+    """The shared object of a unit, made anew where its sources have changed. traced: it writes a wave of all signals to
+    the file that WARPFOLD_INTERNALS names."""
+    folder = cache / (fingerprint(unit, wrapper, INCLUDE / "verilated_config.h", *headers()) + "-traced" * traced)
     library = folder / "unit.so"
     if library.is_file():
         return library
@@ -446,6 +499,7 @@ def shared_object(unit: Unit, wrapper: Path, cache: Path, jobs: int) -> Path:
             "--cc",
             *verilator_options(unit),
             "-O3",
+            *(["--trace", "--trace-params"] if traced else []),
             "--x-assign",
             "fast",
             "--x-initial",
@@ -462,11 +516,11 @@ def shared_object(unit: Unit, wrapper: Path, cache: Path, jobs: int) -> Path:
     )
     if status != 0:
         raise BadInput(f"Verilator: {first_error(output)}")
-    (folder / "entry.cpp").write_text(entry_text(unit), encoding="utf-8")
+    (folder / "entry.cpp").write_text(entry_text(unit, traced), encoding="utf-8")
     # As one source: each of them takes seconds to read the same headers, and hardly any for what is its own.
     parts = [*sorted(folder.glob("Vevaluated*.cpp")), folder / "entry.cpp"]
     (folder / "unit.cpp").write_text("".join(f'#include "{part.name}"\n' for part in parts), encoding="utf-8")
-    objects = [*compile_all([folder / "unit.cpp"], folder, jobs), *runtime(cache, jobs)]
+    objects = [*compile_all([folder / "unit.cpp"], folder, jobs, traced), *runtime(cache, jobs, traced)]
     unfinished = folder / "unit.so.part"
     try:
         status, output = run(

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..base import processes
 from ..base.errors import BadInput, ToolFailed
-from ..base.files import read_json, write_json
+from ..base.files import check_writable, read_json, write_json
 from ..base.parser import Parser
 from ..base.places import SHIPPED, TRACES, tool
 from ..base.places import warpfold as simulator
@@ -85,6 +85,9 @@ def options(parser: Parser) -> None:
     parser.add_argument("--only", nargs="+", choices=STEPS, help="Only these steps after the elaboration")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="Of the random requests")
     parser.add_argument("--replay", metavar="FILE", help="Only do what this file of a broken contract says")
+    parser.add_argument(
+        "--internals", metavar="FILE", help="With --replay: write a wave (VCD) of all signals of the unit"
+    )
     parser.add_argument(
         "--unit-seconds", type=int, default=60, metavar="N", help="Seconds that the unit may take for a cycle; 60"
     )
@@ -290,6 +293,10 @@ def check_files(arguments: argparse.Namespace, steps: set[str]) -> None:
             raise BadInput(f"no Liberty file {file}")
     if "gains" in steps:
         gains.trace_paths(arguments.traces or [])
+    if arguments.internals and not arguments.replay:
+        raise BadInput("--internals is a wave of a replay: name one with --replay")
+    if arguments.internals:
+        check_writable(arguments.internals)
     if arguments.replay and not Path(arguments.replay).is_file():
         raise BadInput(f"{arguments.replay}: cannot be read")
     if arguments.json and not Path(arguments.json).resolve().parent.is_dir():
@@ -470,7 +477,10 @@ def replayed(arguments: argparse.Namespace, unit: Unit, out: Path) -> int:
     wave.unlink(missing_ok=True)
     names = build.port_names(unit, out)
     wrapper = build.check_ports(unit, names, out)
-    library = build.shared_object(unit, wrapper, Path(arguments.cache), os.cpu_count() or 1)
+    traced = bool(arguments.internals)
+    library = build.shared_object(unit, wrapper, Path(arguments.cache), os.cpu_count() or 1, traced)
+    if traced:
+        os.environ["WARPFOLD_INTERNALS"] = str(Path(arguments.internals).resolve())
     status, line = warpfold(
         "contract", "--unit-library", library, *limits(arguments), "--replay", arguments.replay, "--wave", wave
     )
