@@ -45,10 +45,11 @@ TEST(Process, SaysWhoItIs) {
   EXPECT_GT(parsed["started"].get<std::uint64_t>(), 0U);
 }
 
-// A cubin of these functions, each some instructions of which bits 0 to 8 are given.
-std::string cubin(
-    std::uint32_t flags,
-    const std::vector<std::pair<std::string, std::vector<std::uint16_t>>>& functions) {
+// A cubin of these functions, each some instructions of which bits 0 to 8 are given, and which of
+// them are kernels.
+using Sections = std::vector<std::pair<std::string, std::vector<std::uint16_t>>>;
+std::string cubin(std::uint32_t flags, const Sections& functions,
+                  const std::vector<std::string>& kernels = {}) {
   std::string file("\177ELF\2\1\1\x33\x08", 9);
   file.resize(64, '\0');
   const auto put = [&](std::size_t at, std::uint64_t value, std::size_t bytes) {
@@ -67,6 +68,10 @@ std::string cubin(
       std::memcpy(instruction.data(), &bits, sizeof bits);
       file += instruction;
     }
+  }
+  for (const std::string& kernel : kernels) {
+    sections.push_back({names.size(), file.size(), 0});
+    names += ".nv.constant0." + kernel + '\0';
   }
   sections.push_back({0, file.size(), names.size()});
   file += names;
@@ -96,6 +101,15 @@ TEST(CodeScan, FindsTheFunctionsThatHaveAtomics) {
   EXPECT_TRUE(scan.has("swaps"));
   EXPECT_FALSE(scan.has("loads"));
   EXPECT_FALSE(CodeScan(cubin(kSm90, {{"loads", {0x981}}})).any());
+}
+
+TEST(CodeScan, FindsKernelsWhoseFunctionsHaveAtomics) {
+  const Sections code{{"calls", {0x7943}}, {"adds", {0x9a6}}, {"loads", {0x981}}};
+  EXPECT_TRUE(CodeScan(cubin(kSm90, code, {"calls", "loads"})).has_elsewhere("calls"));
+  EXPECT_FALSE(CodeScan(cubin(kSm90, code, {"calls", "loads"})).has_elsewhere("loads"));
+  EXPECT_FALSE(CodeScan(cubin(kSm90, code, {"calls", "loads"})).has_elsewhere("adds"));
+  // What adds is another kernel.
+  EXPECT_FALSE(CodeScan(cubin(kSm90, code, {"calls", "adds"})).has_elsewhere("calls"));
 }
 
 TEST(CodeScan, InDoubtAFunctionHas) {

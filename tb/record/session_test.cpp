@@ -308,13 +308,18 @@ const std::string kHeads =
     "Value\"';";
 
 TEST_F(SessionWithNcu, ATraceWhoseCountsDoNotFitKeepsNoOtherFromTheirs) {
-  ncu_writes(kHeads + counted(9, 2, "first") + counted(9, 2, "later"));
+  ncu_writes(kHeads + counted(9, 2, "first") + counted(9, 2, "1,234 (later)"));
   EXPECT_EQ(run("two").traces, 2U);
   EXPECT_EQ(asked(), 1U);
   EXPECT_TRUE(
       said("adds-1.wft: costs stay as the machine code has them, unconfirmed: "
            "kernel-code: the counts do not go together with the ways"));
-  EXPECT_TRUE(said("adds-2.wft: held to ncu's counts"));
+  EXPECT_TRUE(
+      said("adds-2.wft: held to ncu's counts: 52 warp instructions of 1234; the machine "
+           "code alone says 40"))
+      << said_;
+  EXPECT_EQ(trace::Reader(folder_ / "out/adds-2.wft").header().provenance.at("ncu_counted"),
+            "1234");
   const auto source = [&](const char* file) {
     return trace::Reader(folder_ / "out" / file).header().costs_from;
   };

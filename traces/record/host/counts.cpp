@@ -146,6 +146,18 @@ std::string LaunchCounts::csv_of(const CountPlace& place, std::string& why) cons
   return head_ + "\n" + counted.line + "\n";
 }
 
+// "12,086,018 (3; 4; ...)", of all instructions and of each.
+std::uint64_t counted_instructions(const std::string& csv) {
+  std::istringstream lines(csv);
+  std::string heads, launch;
+  std::getline(lines, heads);
+  std::getline(lines, launch);
+  std::string value = fields_of(launch).at(column(fields_of(heads), "Metric Value"));
+  value.resize(std::min(value.find('('), value.size()));
+  std::erase(value, ',');
+  return number_in(value);
+}
+
 LaunchCounts count_launches(const CountRequest& request, const std::vector<std::string>& command,
                             const fs::path& scratch, const std::string& input) {
   const fs::path log = scratch / "ncu.csv";

@@ -47,6 +47,9 @@ class LaunchCounts {
   std::map<std::uint64_t, std::map<std::string, std::vector<Counted>>> processes_;
 };
 
+// All warp instructions of the launch of such lines; 0 where they do not say.
+[[nodiscard]] std::uint64_t counted_instructions(const std::string& csv);
+
 // ncu is missing or may not count.
 class CannotCount : public trace::TraceError {
  public:

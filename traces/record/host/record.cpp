@@ -55,8 +55,9 @@ void hold_all(Recording& recording, const RecordOptions& options, const CodeRead
           throw trace::TraceError(why);
         }
         hold_to(trace, csv, reader, scratch);
-        say(fmt::format("{}: held to ncu's counts: {} warp instructions", trace.path.string(),
-                        trace.warp_instructions()));
+        say(fmt::format(
+            "{}: held to ncu's counts: {} warp instructions of {}; the machine code alone says {}",
+            trace.path.string(), trace.warp_instructions(), trace.ncu_counted, trace.by_code));
       } catch (const trace::TraceError& error) {
         say(fmt::format("{}: {}: {}", trace.path.string(), kUnconfirmed, error.what()));
       }

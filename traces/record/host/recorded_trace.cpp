@@ -12,6 +12,7 @@
 #include "traces/format/reader.hpp"
 #include "traces/format/whole_file.hpp"
 #include "traces/format/writer.hpp"
+#include "traces/record/host/counts.hpp"
 #include "traces/record/host/variant_costs.hpp"
 
 namespace warpfold::record {
@@ -35,7 +36,11 @@ void hold_to(RecordedTrace& trace, const std::string& csv, const CodeReader& rea
              const fs::path& scratch) {
   const fs::path counts = scratch / "counts.csv";
   trace::write_whole(counts, csv);
-  trace.costs = reader.refined(trace.cubin, trace.function, trace.ways, counts, trace.every);
+  nlohmann::json costs =
+      reader.refined(trace.cubin, trace.function, trace.ways, counts, trace.every);
+  trace.by_code = trace.warp_instructions();
+  trace.ncu_counted = counted_instructions(csv) / trace.every;
+  trace.costs = std::move(costs);
   trace.counted = true;
 }
 
@@ -56,6 +61,8 @@ void settle(const RecordedTrace& trace, std::vector<trace::VariantTime> times,
     const std::uint64_t issued = trace.warp_instructions();
     header.costs_from = trace::CostSource::kCounts;
     header.instructions = {.least = issued, .taken = issued, .most = issued};
+    header.provenance["ncu_counted"] = std::to_string(trace.ncu_counted);
+    header.provenance["by_machine_code"] = std::to_string(trace.by_code);
   }
   trace::Writer writer(trace.path, header);
   for (std::size_t i = 0; i < reader.cta_count(); ++i) {

@@ -122,7 +122,9 @@ void Recording::on_message(Peer peer, Message kind, const std::string& bytes) {
     case Message::kNote:
       if (const std::string text = nlohmann::json::parse(bytes).at("text");
           noted_.insert(text).second) {
-        say_(text);
+        // It may begin with the name of a kernel.
+        const std::size_t name = std::min(text.find(": "), text.size());
+        say_(demangled(text.substr(0, name)) + text.substr(name));
       }
       break;
     case Message::kStuck: {

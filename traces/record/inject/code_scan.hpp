@@ -21,6 +21,12 @@ class CodeScan {
   [[nodiscard]] bool has(const std::string& function) const {
     return unknown_ || functions_.contains(function);
   }
+  // Whether a kernel without an atomic calls functions of its module, one of which has some: code
+  // that was compiled with -G, or apart.
+  [[nodiscard]] bool has_elsewhere(const std::string& function) const {
+    return !has(function) && callers_.contains(function) &&
+           !std::includes(kernels_.begin(), kernels_.end(), functions_.begin(), functions_.end());
+  }
 
  private:
   // Bits 0 to 8 of an instruction, of compute capability 7.0 to 12.1.
@@ -29,6 +35,7 @@ class CodeScan {
                                                              0x1a2, 0x1a3, 0x1a8,  // ATOM, ATOMG
                                                              0x1a9,                // ATOMG.CAS
                                                              0x1b6, 0x1bb};  // UTMAREDG, UBLKRED
+  static constexpr std::array<std::uint32_t, 1> kCalls = {0x143};            // CALL.ABS
   static constexpr std::uint32_t kOldest = 70, kNewest = 121;
   static constexpr std::size_t kInstructionBytes = 16;
 
@@ -57,6 +64,7 @@ class CodeScan {
   void scan() {
     constexpr std::string_view kMagic = "\177ELF\2";
     constexpr std::string_view kText = ".text.";
+    constexpr std::string_view kParameters = ".nv.constant0.";  // kernels have them
     if (!cubin_.starts_with(kMagic) || capability() < kOldest || capability() > kNewest) {
       unknown_ = true;
       return;
@@ -66,18 +74,29 @@ class CodeScan {
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t header = headers + size * i;
       const std::string_view name = name_at(names + at(header, 4));
-      if (name.starts_with(kText) && has_atomic(at(header + 24, 8), at(header + 32, 8))) {
-        functions_.emplace(name.substr(kText.size()));
+      const std::uint64_t begin = at(header + 24, 8), bytes = at(header + 32, 8);
+      if (name.starts_with(kParameters)) {
+        kernels_.emplace(name.substr(kParameters.size()));
+      } else if (name.starts_with(kText)) {
+        const std::string function(name.substr(kText.size()));
+        if (has_any(kAtomics, begin, bytes)) {
+          functions_.insert(function);
+        } else if (has_any(kCalls, begin, bytes)) {
+          callers_.insert(function);
+        }
       }
     }
   }
-  [[nodiscard]] bool has_atomic(std::uint64_t begin, std::uint64_t bytes) const {
+  // Of instructions; in doubt it has.
+  template <std::size_t kCount>
+  [[nodiscard]] bool has_any(const std::array<std::uint32_t, kCount>& wanted, std::uint64_t begin,
+                             std::uint64_t bytes) const {
     if (begin > cubin_.size() || bytes > cubin_.size() - begin) {
       return true;
     }
     for (std::uint64_t i = 0; i + kInstructionBytes <= bytes; i += kInstructionBytes) {
       const auto code = static_cast<std::uint32_t>(at(begin + i, 2)) & 0x1ffU;
-      if (std::find(kAtomics.begin(), kAtomics.end(), code) != kAtomics.end()) {
+      if (std::find(wanted.begin(), wanted.end(), code) != wanted.end()) {
         return true;
       }
     }
@@ -86,7 +105,7 @@ class CodeScan {
 
   std::string_view cubin_;
   bool unknown_ = false;
-  std::set<std::string> functions_;
+  std::set<std::string> functions_, callers_, kernels_;
 };
 
 }  // namespace warpfold::record

@@ -428,6 +428,10 @@ void Recorder::on_launch_begin(const Sanitizer_LaunchData& data, bool node) {
       return;
     }
     module = &found->second;
+    if (data.functionName != nullptr && module->scan->has_elsewhere(data.functionName)) {
+      note(std::string(data.functionName) +
+           ": not recorded: its atomics are in functions that it calls, as in code of -G");
+    }
     if (data.functionName != nullptr && module->scan->has(data.functionName)) {
       context = &contexts_[data.context];
       if (context->ready && !context->broken) {
