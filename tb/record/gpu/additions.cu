@@ -101,5 +101,6 @@ int main(int argc, char** argv) {
   save<__nv_bfloat16>(file, brains, 2 * kSize);
   save<double>(file, doubles, kSize);
   save<float>(file, vectors, 4 * kSize);
+  save<float>(file, used + (1U << 20U), kSize);
   return std::fclose(file) == 0 ? 0 : 1;
 }

@@ -2,20 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of public libraries that add by atomics, to be recorded: one run of each operation, whatever it launches.
 
-usage: public_kernels.py [--repeat N] CASE...
+usage: public_kernels.py [--repeat N] [--turns FILE] CASE...
        public_kernels.py --list
 
-CASE is the name of an operation or of a group (torch, compiled, triton, jax, cupy, numba, sparse, graphs). An operation whose
-library is not installed says so and is passed over. With --repeat each is called N times on the same data.
+CASE is the name of an operation or of a group (torch, vision, compiled, triton, jax, cupy, numba, sparse, graphs). An operation
+whose library is not installed says so and is passed over. With --repeat each is called N times on the same data. With --turns
+many of these programs may run at once: one that is only timed has the GPU for itself meanwhile.
 Exit code 0: all ran. 1: one failed. 2: bad usage.
 """
 
 import argparse
+import contextlib
+import fcntl
 import importlib
+import os
 import sys
 import traceback
 
 CASES = {}  # name -> (group, function)
+ONCE = {"torch_two_processes"}  # those that start programs
 EDGES, NODES, WIDTH = 100_000, 8192, 32
 
 
@@ -116,6 +121,22 @@ def scatter_add_2d():
     nodes = t.index(EDGES, NODES)[:, None].expand(-1, WIDTH).contiguous()
     rows, sums = t.values(EDGES, WIDTH), t.zeros(NODES, WIDTH)
     return lambda: sums.scatter_add_(0, nodes, rows)
+
+
+@case("torch")
+def scatter_add_doubles():
+    t = torch_data()
+    double = t.torch.float64
+    where, values, sums = t.index(200_000, NODES), t.values(200_000, dtype=double), t.zeros(NODES, dtype=double)
+    return lambda: sums.scatter_add_(0, where, values)
+
+
+@case("torch")
+def scatter_add_halves():
+    t = torch_data()
+    half = t.torch.float16
+    where, values, sums = t.index(200_000, NODES), t.values(200_000, dtype=half), t.zeros(NODES, dtype=half)
+    return lambda: sums.scatter_add_(0, where, values)
 
 
 @case("torch")
@@ -258,6 +279,36 @@ def graph_attention():
     layer = nn.GATConv(WIDTH, 8, heads=4).cuda()
     edges = t.torch.stack([t.index(20_000, 2048), t.index(20_000, 2048)])
     return t.backward(layer(t.values(2048, WIDTH, grad=True), edges))
+
+
+# Torchvision.
+
+def regions(t):
+    corners = t.torch.rand(64, 2, generator=t.draw) * 60
+    first = t.torch.zeros(64, 1)
+    return t.torch.cat([first, corners, corners + 40], 1).cuda()
+
+
+@case("vision")
+def roi_align_backward():
+    t = torch_data()
+    ops = need("torchvision.ops")
+    return t.backward(ops.roi_align(t.values(1, 32, 100, 100, grad=True), regions(t), (7, 7)))
+
+
+@case("vision")
+def roi_pool_backward():
+    t = torch_data()
+    ops = need("torchvision.ops")
+    return t.backward(ops.roi_pool(t.values(1, 32, 100, 100, grad=True), regions(t), (7, 7)))
+
+
+@case("vision")
+def deformable_backward():
+    t = torch_data()
+    ops = need("torchvision.ops")
+    image, weight = t.values(1, 16, 64, 64, grad=True), t.values(16, 16, 3, 3, grad=True)
+    return t.backward(ops.deform_conv2d(image, t.values(1, 18, 64, 64, grad=True), weight, padding=1))
 
 
 # Sparse matrices.
@@ -411,6 +462,14 @@ def jax_scatter_add():
 
 
 @case("jax")
+def jax_scatter_halves():
+    jax, nodes, rows = jax_data()
+    rows = rows.astype("float16")
+    add = jax.jit(lambda n, r: jax.numpy.zeros((NODES, WIDTH), r.dtype).at[n].add(r))
+    return lambda: add(nodes, rows).block_until_ready()
+
+
+@case("jax")
 def jax_segment_sum():
     jax, nodes, rows = jax_data()
     add = jax.jit(lambda n, r: jax.ops.segment_sum(r[:, 0], n, NODES))
@@ -517,6 +576,18 @@ def cupy_sparse_product():
     return lambda: matrix.T @ vector
 
 
+@case("cupy")
+def cupy_per_thread_stream():
+    cupy, where, values, sums = cupy_data()
+    kernel = cupy.RawKernel(RAW, "raw_bins")
+
+    def run():
+        with cupy.cuda.Stream.ptds:
+            kernel((256,), (256,), (values, where, sums, 500_000))
+        cupy.cuda.Stream.ptds.synchronize()
+    return run
+
+
 # Numba.
 
 @case("numba")
@@ -561,6 +632,16 @@ def torch_cuda_graph():
     return graph.replay
 
 
+@case("graphs")
+def triton_cuda_graph():
+    call, t = triton_add_1d(), torch_data()
+    graph = t.torch.cuda.CUDAGraph()
+    call()  # compiles
+    with t.torch.cuda.graph(graph):
+        call()
+    return graph.replay
+
+
 def add_in_child(rank):
     t = torch_data()
     index_add(t.torch.float32 if rank == 0 else t.torch.float64)()
@@ -580,13 +661,29 @@ def synchronize():
             library.cuda.synchronize() if name == "torch" else library.cuda.Device().synchronize()
 
 
-def run(name, repeat):
+@contextlib.contextmanager
+def turn(path):
+    """The GPU: alone for a program whose launches are timed, with others for one that is recorded or counted."""
+    if path is None:
+        yield
+        return
+    is_timed = "time" in os.path.basename(os.environ.get("CUDA_INJECTION64_PATH", ""))
+    with open(path, "w", encoding="ascii") as gpu, open(path + ".next", "w", encoding="ascii") as following:
+        fcntl.flock(following, fcntl.LOCK_EX)  # who waits to be alone lets nobody else in
+        fcntl.flock(gpu, fcntl.LOCK_EX if is_timed else fcntl.LOCK_SH)
+        fcntl.flock(following, fcntl.LOCK_UN)
+        yield
+
+
+def run(name, repeat, turns):
     """Whether it ran; says what it was."""
     try:
         call = CASES[name][1]()
-        for _ in range(repeat):
-            call()
         synchronize()
+        with turn(turns):
+            for _ in range(1 if name in ONCE else repeat):
+                call()
+            synchronize()
     except Missing as error:
         print(f"{name}: not run: {error} is not installed")
         return True
@@ -601,6 +698,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--list", action="store_true", help="print group and name of each")
     parser.add_argument("--repeat", type=int, default=1, metavar="N")
+    parser.add_argument("--turns", metavar="FILE", help="where programs that run at once keep whose turn it is")
     parser.add_argument("cases", nargs="*", metavar="CASE")
     arguments = parser.parse_args()
     if arguments.list:
@@ -612,7 +710,7 @@ def main():
     if unknown or not arguments.cases:
         parser.error(f"{unknown[0]}: no such case" if unknown else "name a case or a group")
     wanted = [name for name, (group, _) in CASES.items() if name in arguments.cases or group in arguments.cases]
-    return 0 if all([run(name, arguments.repeat) for name in wanted]) else 1
+    return 0 if all([run(name, arguments.repeat, arguments.turns) for name in wanted]) else 1
 
 
 if __name__ == "__main__":

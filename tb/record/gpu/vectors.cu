@@ -130,7 +130,7 @@ __global__ void bins(float* array, std::uint32_t* counts) {
   atomicAdd(seen + at % 64, 1U);
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < 64; i += blockDim.x) {
-    atomicAdd(array + i, sums[i] / (sums[i] == 0 ? 1.0F : sums[i]));
+    atomicAdd(array + i, sums[i] < 0 ? 0.0F : 1.0F);
     atomicAdd(counts + i, seen[i]);
   }
 }
@@ -233,6 +233,7 @@ int main(int argc, char** argv) {
   save<float>(file, rows, kSize);
   save<__nv_bfloat16>(file, brain_rows, kSize);
   save<float>(file, tiled, 64 * 64);
+  save<float>(file, binned, 64);
   save<float>(file, chain, kSize);
   save<float>(file, beside, kSize);
   return std::fclose(file) == 0 ? 0 : 1;

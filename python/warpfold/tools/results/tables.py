@@ -11,7 +11,7 @@ from .. import correlate
 from ..base.errors import BadInput
 from ..base.modules import module
 from ..figures import data
-from . import gpu_kernels, paper_machine, probe, schedulers, store, today
+from . import gpu_kernels, paper_machine, probe, recorded, schedulers, store, today
 from .points import STALLS, Facts
 from .simulated import GPUS, HERE, KINDS, ON_ARC_TRACES, PAPER_GPUS
 from .store import Missing, Unknown
@@ -717,6 +717,10 @@ TABLES: dict[str, Callable[[Numbers], str]] = {
     "merged": lambda n: markdown(*n.merging.merged_rows()),
     "forms": lambda n: markdown(*gpu_kernels.form_rows(n.need(gpu_kernels.FORMS))),
     "training": lambda n: markdown(*gpu_kernels.training_rows(n.need(gpu_kernels.TRAINING))),
+    "recorded": lambda n: markdown(*recorded.kernel_rows(n.need(recorded.NAME)), 4),
+    "recorded-none": lambda n: markdown(*recorded.without_rows(n.need(recorded.NAME)), 3),
+    "recorded-own": lambda n: markdown(*recorded.own_rows(n.need(recorded.NAME))),
+    "recorded-summary": lambda n: markdown(*recorded.summary_rows(n.need(recorded.NAME))),
     "today-h100": lambda n: markdown(*today.kernel_rows(n.today, "h100")),
     "today-rtx4090": lambda n: markdown(*today.kernel_rows(n.today, "rtx4090")),
     "sources": sources,
