@@ -225,11 +225,14 @@ std::vector<std::string> remarks_of(const trace::Header& header, const RunResult
         100.0 * static_cast<double>(run.other_atomics) / static_cast<double>(run.warp_atomics)));
   }
   const trace::InstructionBounds& bounds = header.instructions;
-  if (header.costs_from == trace::CostSource::kCode && bounds.least < bounds.most) {
+  if (header.costs_from == trace::CostSource::kCode) {
     remarks.push_back(
-        fmt::format("the costs are of the machine code alone: {} warp instructions, and they may "
-                    "be {} to {}",
-                    bounds.taken, bounds.least, bounds.most));
+        fmt::format("the costs are of the machine code alone: {} warp instructions{}", bounds.taken,
+                    bounds.least < bounds.most
+                        ? fmt::format(", and they may be {} to {}", bounds.least, bounds.most)
+                        : std::string()));
+  } else if (header.costs_from == trace::CostSource::kCounts) {
+    remarks.emplace_back("the costs are held to ncu's counts");
   }
   return remarks;
 }

@@ -220,6 +220,24 @@ TEST_F(Cli, APolicyWithoutCostsIsLeftOutWhereOthersRun) {
             "t.wft: the trace has no sm_89 code of variant cccl, which cccl needs");
 }
 
+TEST_F(Cli, WhereCostsAreFromIsSaid) {
+  const auto said = [&](const trace::Header& header) {
+    write_trace("t.wft", header);
+    return run({"sim", "t.wft", "--unit", "golden", "--policy", "baseline"}).out;
+  };
+  trace::Header header = small_trace_header();
+  EXPECT_EQ(said(header).find("the costs are"), std::string::npos);
+  header.costs_from = trace::CostSource::kCounts;
+  header.instructions = {.least = 90, .taken = 90, .most = 90};
+  EXPECT_NE(said(header).find("\nthe costs are held to ncu's counts\n"), std::string::npos);
+  header.costs_from = trace::CostSource::kCode;
+  EXPECT_NE(said(header).find("\nthe costs are of the machine code alone: 90 warp instructions\n"),
+            std::string::npos);
+  header.instructions.most = 120;
+  EXPECT_NE(said(header).find("alone: 90 warp instructions, and they may be 90 to 120\n"),
+            std::string::npos);
+}
+
 TEST_F(Cli, TraceGivenTwiceIsRefused) {
   write_trace("t.wft");
   fs::create_symlink("t.wft", folder_ / "link.wft");
