@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # BUILD_SHARED_LIBS: one shared library, libwarpfold, of all static ones. It exports the namespace warpfold; what else is in
-# it, of Verilator or of the FST library, is seen by nobody. Included by install.cmake.
+# it, of Verilator or of the FST library, is seen by nobody. The SystemC library that it needs asks for an sc_main(): it has
+# one, behind that of the program. Included by install.cmake.
 set(symbols ${PROJECT_BINARY_DIR}/warpfold.symbols)
 file(WRITE ${symbols} [[
 {
   global:
+    sc_main;
     extern "C++" {
       warpfold::*;
       typeinfo?for?warpfold::*;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs a build into a folder, moves it, and builds and runs a project outside with what lies there.
 
-usage: install_test.py --cmake CMAKE --build BUILD --compiler CXX [--flags=FLAGS]
+usage: install_test.py --cmake CMAKE --build BUILD --compiler CXX [--flags=FLAGS] [Install.TEST...]
 """
 
 import argparse
@@ -95,6 +95,14 @@ class Install(unittest.TestCase):
                        *filter(None, ARGS.flags.split(";")))
             self.assertEqual(done.returncode, 0, done.stdout[-4000:])
             self.assertTrue(self.output(binary).endswith(wanted), program)
+
+    def test_exports_names_of_its_own(self):
+        library = self.prefix / "lib/libwarpfold.so"
+        if not library.exists():
+            self.skipTest("static libraries")
+        names = run("nm", "-DC", "--defined-only", library).stdout.splitlines()
+        self.assertGreater(len(names), 500)
+        self.assertEqual([name for name in names if "warpfold::" not in name and not name.endswith(" sc_main")], [])
 
     def test_debian_packages(self):
         missing = [tool for tool in ("dpkg-deb", "dpkg-shlibdeps", "file") if not shutil.which(tool)]
@@ -257,5 +265,6 @@ if __name__ == "__main__":
     parser.add_argument("--build", required=True, type=Path)
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--flags", default="")
+    parser.add_argument("tests", nargs="*")
     ARGS = parser.parse_args()
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=[sys.argv[0], *ARGS.tests])
