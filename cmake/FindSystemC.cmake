@@ -12,6 +12,8 @@ if(TARGET SystemC::systemc)
   elseif(NOT SystemC_VERSION)
     get_target_property(SystemC_VERSION SystemC::systemc SystemC_VERSION)
   endif()
+  # As the headers say it, without a date.
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+\\.[0-9]+" SystemC_VERSION "${SystemC_VERSION}")
   return()
 endif()
 

@@ -88,11 +88,8 @@ else()
     include(${CMAKE_CURRENT_LIST_DIR}/own_names.cmake)" COMPONENT development)
 endif()
 install(EXPORT warpfoldTargets NAMESPACE warpfold:: DESTINATION ${package_dir} COMPONENT development)
-# Of the target, since its module ran in another folder.
-get_target_property(SystemC_VERSION SystemC::systemc SystemC_VERSION)
-if(NOT SystemC_VERSION)
-  set(SystemC_VERSION ${SystemCLanguage_VERSION})
-endif()
+# In the scope of this folder, too: Accellera's target is one of the folder that has found it.
+find_package(SystemC REQUIRED)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/warpfoldConfig.cmake.in
   ${PROJECT_BINARY_DIR}/warpfoldConfig.cmake
   INSTALL_DESTINATION ${package_dir} PATH_VARS WARPFOLD_DATA_DIR)
