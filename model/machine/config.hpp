@@ -134,6 +134,9 @@ struct GpuConfig {
     std::uint32_t ways = 0;
     double access_cycles = 0;      // of the load-store pipe, one access of the SRAM by a buffer
     std::uint32_t load_lines = 0;  // lines that one global load of a warp brings in
+    // Sectors of loads that an SM may have on their way. Estimate: what noc.return_cycles brings in
+    // during a trip to the DRAM.
+    std::uint32_t misses = 1024;
   } l1;
   struct Lab {
     std::uint64_t bytes = 0;        // of the L1 SRAM
@@ -152,17 +155,22 @@ struct GpuConfig {
     std::uint32_t latency = 0;          // SM to L2 slice
     std::uint32_t request_bytes = 0;    // header of one packet
     std::uint32_t sector_bytes = 32;    // payload of one packet
+    // Of the way back into an SM, a sector. Public: 64 bytes a cycle from the L2 to an SM (A100).
+    double return_cycles = 0.5;
   } noc;
 
   struct L2 {
     std::uint32_t slices = 0;
-    std::uint32_t slices_per_port = 0;   // slices behind one port of the crossbar
-    std::uint32_t input_sms = 0;         // SMs on one input of a port; the last has what is left
-    double port_cycles = 0;              // of a port, an addition to one word alone
-    double flit_cycles = 0;              // of a port, a flit of any other
-    double rop_cycles = 0;               // in which a slice takes in a turn on a line
-    double line_cycles = 0;              // of its ROP, for each sector of one
-    double sector_cycles = 0;            // from one operation to the next on the same sector
+    std::uint32_t slices_per_port = 0;  // slices behind one port of the crossbar
+    std::uint32_t input_sms = 0;        // SMs on one input of a port; the last has what is left
+    double port_cycles = 0;             // of a port, an addition to one word alone
+    double flit_cycles = 0;             // of a port, a flit of any other
+    double rop_cycles = 0;              // in which a slice takes in a turn on a line
+    double line_cycles = 0;             // of its ROP, for each sector of one
+    double sector_cycles = 0;           // from one operation to the next on the same sector
+    // Of a port, a sector that is read. Public: 64 bytes a cycle of each slice, two at a port
+    // (A100).
+    double read_cycles = 0.25;
     double turn_spread = 0;              // of the time between an SM's turns: deviation over mean
     std::uint32_t ingress_flits = 0;     // buffered in front of one port; lone words take half
     std::uint32_t interleave_bytes = 0;  // consecutive bytes in one group of slices

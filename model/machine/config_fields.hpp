@@ -101,6 +101,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("l1", "ways", gpu.l1.ways, Count{1, 1024});
   visit("l1", "access_cycles", gpu.l1.access_cycles, kCycles);
   visit("l1", "load_lines", gpu.l1.load_lines, Count{0, 32});
+  visit("l1", "misses", gpu.l1.misses, OptionalRange<std::uint32_t>{{.min = 4, .max = 1U << 20U}});
 
   visit("lab", "bytes", gpu.lab.bytes, Bytes{128, std::uint64_t{1} << 24U});
   visit("lab", "entry_bytes", gpu.lab.entry_bytes, Count{32, 128});
@@ -115,6 +116,8 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("noc", "latency", gpu.noc.latency, kLatency);
   visit("noc", "request_bytes", gpu.noc.request_bytes, Count{1, 1024});
   visit("noc", "sector_bytes", gpu.noc.sector_bytes, Count{1, 1024});
+  visit("noc", "return_cycles", gpu.noc.return_cycles,
+        OptionalRange<double>{{.min = 0.01, .max = 10000}});
 
   visit("l2", "slices", gpu.l2.slices, Count{1, 1024});
   visit("l2", "slices_per_port", gpu.l2.slices_per_port, Count{1, 64});
@@ -124,6 +127,8 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("l2", "rop_cycles", gpu.l2.rop_cycles, kCycles);
   visit("l2", "line_cycles", gpu.l2.line_cycles, kCycles);
   visit("l2", "sector_cycles", gpu.l2.sector_cycles, kCycles);
+  visit("l2", "read_cycles", gpu.l2.read_cycles,
+        OptionalRange<double>{{.min = 0.01, .max = 10000}});
   visit("l2", "turn_spread", gpu.l2.turn_spread, Real{.min = 0, .max = 0.5});
   visit("l2", "ingress_flits", gpu.l2.ingress_flits, Count{1, 65536});
   visit("l2", "interleave_bytes", gpu.l2.interleave_bytes, Count{32, 1U << 20U});

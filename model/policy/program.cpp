@@ -98,8 +98,11 @@ bool WarpProgram::expand_record(const Step& run) {
       expand_event(record);
       break;
     case trace::RecordKind::kAccess:
+      items_.push({.kind = ProgramItem::Kind::kAccess});
+      break;
     case trace::RecordKind::kWait:
-      ARC_CHECK(false, "a trace with memory instructions of its own");
+      items_.push({.kind = ProgramItem::Kind::kWait});
+      break;
   }
   ++record_;
   return true;
@@ -167,6 +170,19 @@ bool WarpProgram::take(const ProgramItem& item, Step& step) {
       step.kind = StepKind::kBarrier;
       step.slots = 1;
       return true;
+    case ProgramItem::Kind::kAccess:
+    case ProgramItem::Kind::kWait: {
+      if (has_work(step)) {
+        return true;
+      }
+      const bool access = item.kind == ProgramItem::Kind::kAccess;
+      items_.pop();
+      step = Step{};
+      step.kind = access ? StepKind::kAccess : StepKind::kWait;
+      step.slots = access ? 1 : 0;
+      step.record = record_ - 1;
+      return true;
+    }
   }
   return false;
 }

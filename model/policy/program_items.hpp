@@ -22,6 +22,8 @@ struct ProgramItem {
     kFlush,    // what has been gathered is a step
     kAtomics,  // the same, then additions of all parameters
     kBarrier,  // the same, then a barrier
+    kAccess,   // the same, then a memory instruction
+    kWait,     // the same, then a wait for one
   };
   Kind kind = Kind::kSegment;
   StepKind atomics = StepKind::kAtomic;

@@ -17,6 +17,8 @@ enum class StepKind : std::uint8_t {
   // `mask`, each its own values.
   kAtomic,
   kReduced,  // the same, of sums: the lanes in `mask` were summed in software by primitive
+  kAccess,   // the memory instruction of `record`
+  kWait,     // until what the one of `record` has loaded is there
   kBarrier,
   kEnd,
 };
@@ -26,7 +28,7 @@ struct Step {
   SumOrder order = SumOrder::kSerial;
   std::uint16_t parameter = 0;  // among those of all sites
   LaneMask mask = 0;
-  std::uint32_t record = 0;     // index of the event in its warp
+  std::uint32_t record = 0;     // index of the event, or of what it is of, in its warp
   std::uint32_t primitive = 0;  // of every lane, if uniform
   bool uniform : 1 = false;
   bool passed_on : 1 = false;       // kAtomic: a RED whatever the policy (PolicyTiming::OfSite)

@@ -179,9 +179,13 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
       costs_of(code_of(header, gpu)),
       match_group(gpu.latency.match_group),
       match_group_ticks(to_ticks(gpu.lsu.match_unit)) {
-  if (!header.memory.empty()) {
+  memory = header.memory;
+  if (!memory.empty() &&
+      (which.has_buffer() || which.rule->facts().merge != MergePlace::kNowhere)) {
     throw std::invalid_argument(
-        "the trace has memory instructions with what they touch, which is not simulated");
+        fmt::format("the trace says what loads touch, which policy {} does not simulate beside its "
+                    "buffer",
+                    which.name()));
   }
   const Code code = find_code(header, gpu, which);
   registers = code.own.registers > 0 ? code.own.registers : header.registers_per_thread;

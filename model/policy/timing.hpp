@@ -56,9 +56,10 @@ class PolicyTiming {
   [[nodiscard]] const OfSite& site(std::uint16_t index) const { return sites_[index]; }
 
   Policy policy;
-  std::string costs_of;         // architecture
-  std::uint32_t registers = 0;  // of each thread
-  bool any_waits = false;       // whether warps wait for the results of atomics
+  std::string costs_of;                   // architecture
+  std::uint32_t registers = 0;            // of each thread
+  bool any_waits = false;                 // whether warps wait for the results of atomics
+  std::vector<trace::MemorySite> memory;  // of the trace; empty where that has no accesses
   // What a MATCH takes longer for each value but the first.
   std::uint64_t match_group = 0;
   Ticks match_group_ticks = 0;

@@ -149,6 +149,9 @@ struct Run {
       throw std::runtime_error(fmt::format(
           "policy {} merges in the ports of the L2, which lies outside", options.policy.name()));
     }
+    if (outside.any() && !launch.header.memory.empty()) {
+      throw std::runtime_error("the trace says what loads touch, and they do not leave the GPU");
+    }
     if (outside.any()) {
       check_window(launch.header, of_module.bytes);
     }

@@ -67,6 +67,10 @@ Issued issue(const SmallTrace& trace, const std::string& policy) {
   for (program.next(step); step.kind != StepKind::kEnd; program.next(step)) {
     ++issued.steps;
     switch (step.kind) {
+      case StepKind::kAccess:
+      case StepKind::kWait:
+        issued.slots += step.slots;
+        break;
       case StepKind::kRun:
         issued.slots += step.slots;
         issued.min_cycles += step.min_cycles;

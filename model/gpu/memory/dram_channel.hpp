@@ -14,11 +14,13 @@ class DramChannel final : public MemoryBehind {
   explicit DramChannel(const GpuConfig& config);
   void write_back(Address line, Cycle now) override;
   Cycle read(Address line, Cycle now) override;
+  Cycle read_sectors(Address line, std::uint32_t count, Cycle now) override;
 
  private:
   const Cycle latency_;
-  const Ticks line_ticks_;  // that the transfer of a line takes
-  Ticks free_at_ = 0;       // when all transfers are done
+  const Ticks line_ticks_;    // that the transfer of a line takes
+  const Ticks sector_ticks_;  // of a sector
+  Ticks free_at_ = 0;         // when all transfers are done
 };
 
 }  // namespace warpfold

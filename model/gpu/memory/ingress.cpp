@@ -35,6 +35,14 @@ void SliceIngress::answer(std::uint32_t sm, const Transaction& transaction) {
                   [](Injector& port, std::uint64_t asker) { port.added(asker); });
 }
 
+void SliceIngress::send(std::uint32_t sm, std::uint64_t line, std::uint32_t sectors) {
+  partition_.tell(ports_[sm]->partition(), *ports_[sm], line << kLineSectors | sectors,
+                  [](Injector& port, std::uint64_t what) {
+                    port.sent(what >> kLineSectors,
+                              static_cast<std::uint32_t>(what & ((1U << kLineSectors) - 1)));
+                  });
+}
+
 void SliceIngress::give_back(std::uint32_t room) {
   given_back_ += room;
   request_update();
@@ -62,7 +70,7 @@ void SliceIngress::let_in(std::uint32_t sm) {
   room_ -= heads_[sm].room;
   order_.let_in(sm);
   --waiting_count_;
-  if (!head.load || loads_) {
+  if (!head.load || loads_ || head.access) {
     const Cycle arrival = partition_.now() + latency_;
     Arrival& coming = arrivals_.emplace_back();
     coming.cycle = arrival;

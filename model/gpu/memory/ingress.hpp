@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is in front of a port of the L2: it takes a transaction only when the buffer has room for
 // all flits of it, two lone words in that of one flit, in the order of a rule (service_order.hpp).
-// A load takes its turn with the rest but no room; the L2 answers it after the latency of a hit,
-// and does not see it unless it lies outside.
+// A load takes its turn with the rest but no room. One of which the trace does not say what it
+// touches is answered after the latency of a hit, and the L2 does not see it unless it lies
+// outside.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,9 @@ class SliceIngress : public Channel, public Entrance {
   }
   // The additions of a transaction of that SM are done, for which a warp waits.
   void answer(std::uint32_t sm, const Transaction& transaction);
+  // Sectors of a line that a load of that SM has asked for leave the L2. `line`: address /
+  // kLineBytes.
+  void send(std::uint32_t sm, std::uint64_t line, std::uint32_t sectors);
   // Room of what has been served (Transaction::room).
   void give_back(std::uint32_t room);
   [[nodiscard]] std::uint32_t waiting() const { return waiting_count_; }

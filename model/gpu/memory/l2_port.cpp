@@ -46,6 +46,9 @@ L2Port::L2Port(std::string name, Partition& partition, const L2Context& context)
       adder_(context.additions),
       queues_(order_->queues()),
       rounds_(context.config) {
+  if (context.has_loads) {
+    reads_.emplace(context.config, tags_, behind_);
+  }
   if (context.merge_rows != 0) {
     const RopAdder::Context& additions = context.additions;
     merger_.emplace(context.config,
@@ -59,7 +62,8 @@ L2Port::L2Port(std::string name, Partition& partition, const L2Context& context)
 }
 
 bool L2Port::empty() const {
-  return ingress.empty() && waiting_.empty() && rounds_.empty() && (!merger_ || merger_->empty());
+  return ingress.empty() && waiting_.empty() && rounds_.empty() && (!merger_ || merger_->empty()) &&
+         (!reads_ || reads_->empty());
 }
 
 L2Stats L2Port::stats() const {
@@ -101,6 +105,14 @@ void L2Port::tick() {
   take_arrivals();
   if (const Transaction* coming = ingress.coming(); coming != nullptr) {
     expect(*coming);
+  }
+  if (reads_) [[unlikely]] {
+    reads_->clock(now(), [this](const L2Reads::Load& load) {
+      ingress.send(load.sm, load.line, load.sectors);
+    });
+    if (const Cycle next = reads_->next(); next != kNever) {
+      wake_at(next);
+    }
   }
   serve((now() + 1) << kFineBits);
   if (!rounds_.empty()) {
@@ -154,6 +166,10 @@ void L2Port::take_filled() {
 
 // Looks the line up; a transaction whose line is in goes on to its slice.
 void L2Port::accept(Arrival& arrival) {
+  if (arrival.transaction.access) [[unlikely]] {
+    accept_access(arrival);
+    return;
+  }
   const Address address = arrival.transaction.address;
   const std::uint64_t line = line_bytes_.quotient(address);
   const L2Tags::Access access = tags_.access(address);
@@ -165,12 +181,31 @@ void L2Port::accept(Arrival& arrival) {
     }
     return;
   }
+  if (reads_ && reads_->lacks(address / kLineBytes, arrival.transaction.sectors)) [[unlikely]] {
+    const Cycle ready = fetch(line, access);
+    wait_until(ready, arrival);
+    wake_at(ready);
+    return;
+  }
   ++stats_.hits;
   if (const auto fill = filling_.find(line); fill != filling_.end() && fill->second > now()) {
     wait_until(fill->second, arrival);
     return;
   }
   enqueue(arrival);
+}
+
+void L2Port::accept_access(const Arrival& arrival) {
+  const Transaction& transaction = arrival.transaction;
+  const std::uint64_t line = transaction.address / kLineBytes;
+  if (transaction.load) {
+    const auto fill = filling_.find(line);
+    reads_->load({.sm = arrival.sm, .line = line, .sectors = transaction.sectors},
+                 fill == filling_.end() ? now() : fill->second, now());
+  } else {
+    reads_->store(line, transaction.sectors, now());
+    ingress.give_back(transaction.room());
+  }
 }
 
 void L2Port::wait_until(Cycle cycle, Arrival& arrival) {
@@ -180,7 +215,7 @@ void L2Port::wait_until(Cycle cycle, Arrival& arrival) {
 // Has a line that is missed brought in: the cycle in which it is there.
 Cycle L2Port::fetch(std::uint64_t line, const L2Tags::Access& access) {
   ++stats_.misses;
-  if (access.evicted) {
+  if (access.evicted && !(reads_ && reads_->drops_clean(access.victim / kLineBytes))) {
     ++stats_.evictions;
     behind_.write_back(access.victim, now());
   }

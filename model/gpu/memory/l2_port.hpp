@@ -15,6 +15,7 @@
 #include "model/base/divider.hpp"
 #include "model/base/ticks.hpp"
 #include "model/gpu/memory/ingress.hpp"
+#include "model/gpu/memory/l2_reads.hpp"
 #include "model/gpu/memory/l2_tags.hpp"
 #include "model/gpu/memory/memory_behind.hpp"
 #include "model/gpu/memory/port_merger.hpp"
@@ -36,6 +37,7 @@ struct L2Context {
   MemoryBehind& behind;  // this port alone
   const SliceMap& map;
   std::uint32_t merge_rows;  // of its merge buffer; 0: it has none
+  bool has_loads = false;    // the trace says what loads and stores touch
 };
 
 struct L2Stats {
@@ -67,7 +69,9 @@ class L2Port : public Block {
   // What it has to do, and for what that waits, or nothing.
   [[nodiscard]] std::string waits() const;
   // Whether something that it has will be done at a time that is known.
-  [[nodiscard]] bool waits_for_time() const { return !rounds_.empty() || !waiting_.empty(); }
+  [[nodiscard]] bool waits_for_time() const {
+    return !rounds_.empty() || !waiting_.empty() || (reads_ && !reads_->empty());
+  }
   // No more warps will run.
   void end_kernel();
   // A line for which the memory behind has named no cycle is there in that one, or in the next.
@@ -77,6 +81,8 @@ class L2Port : public Block {
     return merger_ ? &merger_->stats() : nullptr;
   }
   [[nodiscard]] bool empty() const;
+  // Loads and stores; null where the trace has none.
+  [[nodiscard]] const L2Reads* reads() const { return reads_ ? &*reads_ : nullptr; }
   // When each slice has something to add.
   void record(const std::vector<SliceRecorder*>& of_slices);
 
@@ -92,6 +98,7 @@ class L2Port : public Block {
   void take_arrivals();
   void take_filled();
   void accept(Arrival& arrival);
+  void accept_access(const Arrival& arrival);
   [[nodiscard]] Cycle fetch(std::uint64_t line, const L2Tags::Access& access);
   void wait_until(Cycle cycle, Arrival& arrival);
   void enqueue(Arrival& arrival);
@@ -114,6 +121,7 @@ class L2Port : public Block {
   std::map<std::pair<Cycle, std::uint64_t>, Arrival> waiting_;
   std::uint64_t waited_ = 0;
   std::optional<PortMerger> merger_;
+  std::optional<L2Reads> reads_;
   std::vector<Recorded> recorded_;  // by slice, if any
   L2Stats stats_;
 };

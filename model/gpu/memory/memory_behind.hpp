@@ -4,6 +4,8 @@
 // cycles, by its partition.
 #pragma once
 
+#include <cstdint>
+
 #include "model/gpu/memory/outside.hpp"
 #include "model/types.hpp"
 
@@ -22,6 +24,10 @@ class MemoryBehind {
   // The cycle in which the line is there, which is to come; or kNever: the port is told later, by
   // L2Port::filled().
   virtual Cycle read(Address line, Cycle now) = 0;
+  // The same of so many sectors of a line.
+  virtual Cycle read_sectors(Address line, std::uint32_t /*count*/, Cycle now) {
+    return read(line, now);
+  }
   // Whether it holds what lines hold, and so wants to know what is added to them.
   [[nodiscard]] virtual bool has_data() const { return false; }
   virtual void add(const Addition& /*addition*/) {}

@@ -25,6 +25,9 @@ class Injector {
   // What a load of that warp has asked an L2 that lies outside for is there in that cycle, which is
   // to come. A load of the GPU's own L2 takes as long as the machine says, from its grant on.
   virtual void loaded(std::uint64_t /*warp*/, Cycle /*due*/) {}
+  // Sectors of a line have left the L2 in this cycle, in answer to a load of the SM. In the
+  // injector's partition.
+  virtual void sent(std::uint64_t /*line*/, std::uint32_t /*sectors*/) {}
   [[nodiscard]] virtual Partition& partition() const = 0;
 };
 

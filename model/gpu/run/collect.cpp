@@ -21,6 +21,8 @@ void Totals::add(const Subcore& subcore) {
   subcores.shuffles += s.shuffles;
   subcores.shuffles_of_zeros += s.shuffles_of_zeros;
   subcores.events += s.events;
+  subcores.loads += s.loads;
+  subcores.stores += s.stores;
   const ArcPort::Stats& unit = subcore.arc_port().stats();
   units.read_cycles += unit.read_cycles;
   units.blocked_cycles += unit.blocked_cycles;
@@ -46,6 +48,9 @@ void Totals::add(const Sm& sm) {
   if (sm.buffer() != nullptr) {
     add(sm.buffer()->stats());
   }
+  if (sm.lsu().l1() != nullptr) {
+    add(sm.lsu().l1()->stats());
+  }
   const InjectionPort& port = sm.port();
   lsu_blocked += sm.lsu().blocked_cycles();
   lsu_busy += sm.pipe().busy();
@@ -69,6 +74,23 @@ void Totals::add(const L2Stats& port) {
   l2.evictions += port.evictions;
 }
 
+void Totals::add(const L1Cache::Stats& cache) {
+  l1.accesses += cache.accesses;
+  l1.hits += cache.hits;
+  l1.merged += cache.merged;
+  l1.asked += cache.asked;
+  l1.filled += cache.filled;
+  l1.stored += cache.stored;
+}
+
+void Totals::add(const L2Reads::Stats& port) {
+  reads.hits += port.hits;
+  reads.misses += port.misses;
+  reads.stored += port.stored;
+  reads.sent += port.sent;
+  reads.evictions += port.evictions;
+}
+
 namespace {
 
 double share(double part, double whole) {
@@ -76,7 +98,7 @@ double share(double part, double whole) {
 }
 
 Counters activity(const Totals& t) {
-  return {
+  Counters counters = {
       {"instructions", t.subcores.issued},
       {"reds", t.subcores.reds},
       {"atomreds", t.subcores.atomreds},
@@ -104,6 +126,18 @@ Counters activity(const Totals& t) {
       {"l2_misses", t.l2.misses},
       {"l2_evictions", t.l2.evictions},
   };
+  if (t.subcores.loads + t.subcores.stores > 0) {
+    counters.insert(counters.end(), {{"loads", t.subcores.loads},
+                                     {"stores", t.subcores.stores},
+                                     {"load_sectors", t.l1.accesses},
+                                     {"l1_hit_sectors", t.l1.hits},
+                                     {"l1_merged_sectors", t.l1.merged},
+                                     {"l2_load_hit_sectors", t.reads.hits},
+                                     {"l2_load_miss_sectors", t.reads.misses},
+                                     {"store_sectors", t.l1.stored},
+                                     {"l2_load_evictions", t.reads.evictions}});
+  }
+  return counters;
 }
 
 Fractions utilization(const Totals& t, const GpuConfig& config, Cycle end) {
@@ -215,6 +249,19 @@ void check_run(const Totals& totals, const GpuConfig& config, const ReferenceSum
   lanes(t.sums_added + t.sums_buffered == t.unit_reduced + t.software_reduced + t.buffer_reduced,
         "sums added at ROPs differ from sums sent");
   lanes(totals.l2.packets == totals.packets, "packets served differ from packets injected");
+  const auto loads = [&result](bool holds, const char* what) {
+    require(holds, what, "LOADS LOST", result);
+  };
+  loads(totals.subcores.loads + totals.subcores.stores == reference.accesses(),
+        "loads and stores issued differ from those in the trace");
+  loads(totals.l1.hits + totals.l1.merged + totals.l1.asked == totals.l1.accesses,
+        "sectors that hit and that missed differ from those loaded");
+  loads(totals.reads.hits + totals.reads.misses == totals.l1.asked,
+        "sectors looked up in the L2 differ from those that it was asked for");
+  loads(totals.reads.sent == totals.l1.asked && totals.l1.filled == totals.l1.asked,
+        "sectors that the L2 has sent differ from those that it was asked for");
+  loads(totals.reads.stored == totals.l1.stored,
+        "sectors written to the L2 differ from those stored");
   require(totals.subcores.events == reference.events(),
           "events issued differ from events in the trace", "EVENTS LOST", result);
   std::uint64_t accounted = 0;

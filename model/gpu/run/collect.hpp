@@ -24,6 +24,8 @@ struct Totals {
   BufferStats buffers;
   std::uint64_t buffer_count = 0;
   L2Stats l2;
+  L1Cache::Stats l1;     // of loads and stores of which the trace says what they touch
+  L2Reads::Stats reads;  // the same
   Ticks lsu_busy = 0, port_busy = 0;
   std::uint64_t lsu_blocked = 0;
   std::uint64_t packets = 0, flits = 0, lone_words = 0, load_flits = 0;
@@ -37,6 +39,8 @@ struct Totals {
   void add(const Subcore& subcore);
   void add(const BufferStats& buffer);
   void add(const L2Stats& port);
+  void add(const L1Cache::Stats& cache);
+  void add(const L2Reads::Stats& port);
 };
 
 // All that follows from these alone. `end`: the run's cycles.

@@ -90,7 +90,8 @@ void Gpu::build_sms(const SimOptions& options, const Launch& launch,
                             .index = i,
                             .resident_ctas = launch.resident_ctas,
                             .quantum = quantum_,
-                            .way_back = way_back};
+                            .way_back = way_back,
+                            .l1_bytes = launch.l1_bytes};
     sms_.push_back(
         std::make_unique<Sm>(fmt::format("sm{}", i), clock_.partition(place), context, unit));
     residencies.push_back(&sms_.back()->residency());
@@ -133,7 +134,8 @@ void Gpu::build_l2(const Launch& launch, const Outside& outside) {
         .order = order,
         .behind = *behind_.back(),
         .map = *map_,
-        .merge_rows = launch.merge == MergePlace::kL2Port ? launch.merge_rows : 0};
+        .merge_rows = launch.merge == MergePlace::kL2Port ? launch.merge_rows : 0,
+        .has_loads = !launch.timing->memory.empty()};
     l2_.push_back(
         std::make_unique<L2Port>(fmt::format("l2_{}", i), clock_.partition(place), context));
     l2_.back()->ingress.connect(*l2_.back(), injectors);
@@ -261,6 +263,9 @@ RunResult Gpu::collect(const ReferenceSums& reference) {
   }
   for (const auto& port : l2_) {
     totals.add(port->stats());
+    if (port->reads() != nullptr) {
+      totals.add(port->reads()->stats());
+    }
     if (port->buffer_stats() != nullptr) {
       totals.add(*port->buffer_stats());
     }

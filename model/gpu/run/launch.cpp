@@ -105,11 +105,19 @@ Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
     }
   }
 
+  const std::uint64_t shared = std::uint64_t{launch.resident_ctas} * shared_per_cta(launch.header);
+  launch.l1_bytes = options.gpu.l1.bytes - std::min(options.gpu.l1.bytes, shared);
+  if (!launch.timing->memory.empty() &&
+      (options.gpu.l1.line_bytes != kLineBytes || options.gpu.l2.line_bytes != kLineBytes)) {
+    throw SimulationError(fmt::format(
+        "{}: the trace says what loads touch, and {} has lines of {} and {} bytes: only "
+        "{} are simulated",
+        trace.path().string(), options.gpu.name, options.gpu.l1.line_bytes,
+        options.gpu.l2.line_bytes, kLineBytes));
+  }
   if (options.policy.has_buffer()) {
-    launch.buffer = refusing(trace, [&] {
-      return options.policy.rule->buffer(
-          options.gpu, std::uint64_t{launch.resident_ctas} * shared_per_cta(launch.header));
-    });
+    launch.buffer =
+        refusing(trace, [&] { return options.policy.rule->buffer(options.gpu, shared); });
   }
   return launch;
 }

@@ -21,6 +21,7 @@ struct Launch {
   MergePlace merge = MergePlace::kNowhere;
   std::uint32_t merge_rows = 0;     // of a merge buffer, where there is one
   std::uint32_t resident_ctas = 0;  // that fit an SM
+  std::uint64_t l1_bytes = 0;       // that its shared memory leaves of the L1
   bool dense = false;               // most elements of the arrays are added to
 };
 

@@ -29,6 +29,7 @@ ReferenceSums ReferenceSums::compute(const trace::Reader& trace) {
       for (std::uint32_t r = 0; r < warp.records.size(); ++r) {
         const trace::Record& event = warp.records[r];
         if (event.kind != trace::RecordKind::kEvent) {
+          sums.accesses_ += event.kind == trace::RecordKind::kAccess ? 1U : 0U;
           continue;
         }
         const AddressMap::OfSite& site = map.site(event.site);

@@ -37,6 +37,8 @@ class ReferenceSums {
 
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t warp_atomics() const { return warp_atomics_; }
+  // Loads and stores of which the trace says what they touch.
+  [[nodiscard]] std::uint64_t accesses() const { return accesses_; }
   [[nodiscard]] std::uint64_t lane_atomics() const { return lane_atomics_; }
   // Of the warp-atomics, those that add no floats.
   [[nodiscard]] std::uint64_t other_atomics() const { return other_atomics_; }
@@ -69,6 +71,7 @@ class ReferenceSums {
   bool dense_ = false;
   std::uint64_t events_ = 0;
   std::uint64_t warp_atomics_ = 0;
+  std::uint64_t accesses_ = 0;
   std::uint64_t lane_atomics_ = 0;
   std::uint64_t other_atomics_ = 0;
   bool exact_ = false;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "model/gpu/sm/red_wait.hpp"
@@ -21,7 +22,8 @@ InjectionPort::InjectionPort(std::string name, Partition& partition, const GpuCo
       flit_ticks_(to_ticks(config.noc.flit_cycles)),
       outside_(way_back.has_value()),
       load_latency_(config.latency.global_load),
-      answer_cycles_(way_back.value_or(answer_cycles(config))) {}
+      answer_cycles_(way_back.value_or(answer_cycles(config))),
+      return_ticks_(to_ticks(config.noc.return_cycles)) {}
 
 void InjectionPort::connect(const SliceMap& map, std::vector<Entrance*> entrances) {
   map_ = &map;
@@ -47,7 +49,31 @@ void InjectionPort::grant() {
   wake_next();
 }
 
+void InjectionPort::sent(std::uint64_t line, std::uint32_t sectors) {
+  sent_.push_back({.cycle = now(), .line = line, .sectors = sectors});
+  wake_next();
+}
+
+// Lines come in one after the other, those that have left in one cycle in the order of addresses.
+void InjectionPort::take_sent() {
+  std::stable_sort(sent_.begin(), sent_.end(), [](const Sent& a, const Sent& b) {
+    return std::pair(a.cycle, a.line) < std::pair(b.cycle, b.line);
+  });
+  const auto end = std::find_if(sent_.begin(), sent_.end(),
+                                [this](const Sent& one) { return one.cycle >= now(); });
+  std::for_each(sent_.begin(), end, [this](const Sent& one) {
+    const auto count = static_cast<Ticks>(std::popcount(one.sectors));
+    return_free_at_ =
+        std::max(return_free_at_, at_cycle(one.cycle + answer_cycles_)) + count * return_ticks_;
+    owner_.fill(one.line, one.sectors, cycle_after(return_free_at_));
+  });
+  sent_.erase(sent_.begin(), end);
+}
+
 void InjectionPort::tick() {
+  if (!sent_.empty()) [[unlikely]] {
+    take_sent();
+  }
   if (granted_) {
     packets_ += head_->packets;
     flits_ += head_->flits;

@@ -28,6 +28,8 @@ class PortOwner {
   virtual void answer_load(std::uint64_t asker, Cycle due) = 0;
   // The answer to a transaction of a RED, by asker_of(), is there in that cycle, which is to come.
   virtual void answer_red(std::uint64_t /*asker*/, Cycle /*due*/) {}
+  // Sectors of a line are there in that cycle, which is to come.
+  virtual void fill(std::uint64_t /*line*/, std::uint32_t /*sectors*/, Cycle /*due*/) {}
 };
 
 enum class PortWork : std::uint8_t { kSends, kLoad, kWaits };
@@ -45,6 +47,7 @@ class InjectionPort : public Block, public Injector {
 
   void grant() override;
   void added(std::uint64_t warp) override { owner_.answer_red(warp, now() + answer_cycles_); }
+  void sent(std::uint64_t line, std::uint32_t sectors) override;
   void loaded(std::uint64_t warp, Cycle due) override {
     --loads_out_;
     owner_.answer_load(warp, due);
@@ -69,6 +72,7 @@ class InjectionPort : public Block, public Injector {
 
  private:
   void tick() override;
+  void take_sent();
 
   Partition& partition_;
   const std::uint32_t index_;
@@ -78,6 +82,15 @@ class InjectionPort : public Block, public Injector {
   const bool outside_;
   const Cycle load_latency_;
   const Cycle answer_cycles_;
+  const Ticks return_ticks_;  // of a sector on its way back
+  Ticks return_free_at_ = 0;
+  // What has left the L2, in no certain order of the ports of one cycle.
+  struct Sent {
+    Cycle cycle = 0;
+    std::uint64_t line = 0;
+    std::uint32_t sectors = 0;
+  };
+  std::vector<Sent> sent_;
   const SliceMap* map_ = nullptr;
   std::vector<Entrance*> entrances_;
   bool waiting_ = false;         // for the L2 port of the head

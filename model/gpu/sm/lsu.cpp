@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "model/base/bits.hpp"
@@ -21,7 +22,13 @@ Lsu::Lsu(std::string name, Domain& domain, const SmContext& context, SmControl& 
       hand_red_(to_ticks(context.config.lsu.hand_red)),
       reds_answered_(red_wait_rules().find(red_wait_of(context.config)).answered),
       buffer_latency_(context.config.latency.l1_load),
-      splitter_(context) {
+      splitter_(context),
+      l1_(context.timing.memory.empty()
+              ? nullptr
+              : std::make_unique<L1Cache>(context.l1_bytes, context.config.l1.ways,
+                                          context.config.l1.misses)),
+      memory_(context.timing.memory),
+      access_ticks_(to_ticks(context.config.l1.access_cycles)) {
   flushes.bind(*this);
 }
 
@@ -45,16 +52,18 @@ void Lsu::tick() {
     inputs.wanted = true;  // of a sub-core that could hand over at once
     return;
   }
-  if (holding_) {
+  if (accessing_) [[unlikely]] {
+    if (!serve_access()) {
+      return;
+    }
+  } else if (holding_) {
     // Beside the pipe goes only what an atomic buffer takes.
     if (beside_pipe_ && splitter_.at(sent_).passes && !pipe_.free()) {
       wake_at(cycle_of(pipe_.free_at()));
       return;
     }
     if (!can_send()) {
-      if (blocked_since_ == kNever) {
-        blocked_since_ = now();
-      }
+      blocked();
       want_room();
       return;
     }
@@ -70,8 +79,13 @@ void Lsu::tick() {
   }
 }
 
-// The next transaction of the RED in hand leaves.
-void Lsu::send_next() {
+void Lsu::blocked() {
+  if (blocked_since_ == kNever) {
+    blocked_since_ = now();
+  }
+}
+
+void Lsu::unblocked() {
   if (blocked_since_ != kNever) {
     blocked_cycles_ += now() - blocked_since_;
     if (blocked_ != nullptr) [[unlikely]] {
@@ -79,6 +93,97 @@ void Lsu::send_next() {
     }
     blocked_since_ = kNever;
   }
+}
+
+// Its sectors line by line, in the order of the lanes.
+void Lsu::begin_access(MemOp& op, std::uint32_t source) {
+  const trace::Record& record = op.event.event();
+  const trace::WarpTrace& warp = op.event.warp_trace();
+  lines_.clear();
+  for (std::uint32_t i = 0; i < record.count; ++i) {
+    const std::uint64_t sector = warp.sectors[record.values + i];
+    const std::uint64_t line = sector / kLineSectors;
+    auto part = std::find_if(lines_.begin(), lines_.end(),
+                             [line](const LinePart& one) { return one.line == line; });
+    if (part == lines_.end()) {
+      part = lines_.insert(lines_.end(), {.line = line, .sectors = 0});
+    }
+    part->sectors |= 1U << sector % kLineSectors;
+  }
+  line_at_ = 0;
+  access_due_ = 0;
+  access_asker_ = {.source = source, .slot = op.warp_slot, .site = record.site};
+  accessing_ = true;
+  op.event = {};
+}
+
+// Looks the next line up; false where it has to wait.
+bool Lsu::serve_access() {
+  const LinePart part = lines_[line_at_];
+  const trace::MemorySite& site = memory_[access_asker_.site];
+  const bool load = site.kind == trace::AccessKind::kLoad;
+  if (!can_send()) {
+    blocked();
+    want_room();
+    return false;
+  }
+  if (load && !l1_->has_room(part.line, part.sectors, now())) {
+    blocked();
+    if (const Cycle room = l1_->more_room(); room != kNever) {
+      wake_at(std::max(now() + 1, room));
+    }
+    return false;
+  }
+  unblocked();
+  const Ticks until = pipe_.start(access_ticks_);
+  if (slices_ != nullptr) [[unlikely]] {
+    slices_->add(until - access_ticks_, until, static_cast<std::uint32_t>(LsuWork::kLoad));
+  }
+  holding_ = accessing_ = ++line_at_ < lines_.size();
+  if (!load) {
+    l1_->store(part.sectors);
+    send_access(part.line, part.sectors, load);
+    return true;
+  }
+  AccessAnswers& answers = *sources_[access_asker_.source].answers;
+  const L1Cache::Answer answer =
+      l1_->load(part.line, part.sectors, site.cache != trace::CacheUse::kL2, access_asker_, now());
+  access_due_ = std::max({access_due_, answer.due, now() + buffer_latency_});
+  if (answer.waits > 0) {
+    answers.load_parts(access_asker_.slot, access_asker_.site, answer.waits);
+  }
+  if (answer.missing != 0) {
+    send_access(part.line, answer.missing, load);
+  }
+  if (!accessing_) {
+    answers.load_part(access_asker_.slot, access_asker_.site, access_due_);
+  }
+  return true;
+}
+
+// A load asks for all sectors of a line in one flit; a store brings them along.
+void Lsu::send_access(std::uint64_t line, std::uint32_t sectors, bool load) {
+  Transaction transaction;
+  transaction.load = load;
+  transaction.access = true;
+  transaction.sectors = static_cast<std::uint8_t>(sectors);
+  transaction.address = line * kLineBytes;
+  transaction.flits = static_cast<std::uint16_t>(load ? 0 : 1 + std::popcount(sectors));
+  send(std::move(transaction));
+}
+
+void Lsu::fill(std::uint64_t line, std::uint32_t sectors, Cycle due) {
+  l1_->fill(line, sectors, due, [&](const L1Cache::Asker& asker) {
+    sources_[asker.source].answers->load_part(asker.slot, asker.site, due);
+  });
+  if (accessing_) {
+    wake_at(due);
+  }
+}
+
+// The next transaction of the RED in hand leaves.
+void Lsu::send_next() {
+  unblocked();
   const bool buffered = sinks_.buffer != nullptr;
   holding_ = sent_ + 1 < splitter_.count();
   Transaction& sent = splitter_.at(sent_);
@@ -107,6 +212,9 @@ void Lsu::send_next() {
 }
 
 std::string Lsu::waits() const {
+  if (accessing_) {
+    return fmt::format("{} holds {} lines of a load or a store", name(), lines_.size() - line_at_);
+  }
   if (holding_) {
     return fmt::format("{} holds {} transactions for the {}, which has {}", name(),
                        splitter_.count() - sent_,
@@ -183,7 +291,9 @@ void Lsu::take(MemOp& op, std::uint32_t source) {
   sent_ = 0;
   holding_ = true;
   asker_ = nullptr;
-  if (op.kind == MemOpKind::kLoad) {
+  if (op.kind == MemOpKind::kAccess) {
+    begin_access(op, source);
+  } else if (op.kind == MemOpKind::kLoad) {
     cta_ = nullptr;
     splitter_.split_load(op, source);
   } else {

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "model/base/ticks.hpp"
+#include "model/gpu/sm/l1_cache.hpp"
 #include "model/gpu/sm/lsu_pipe.hpp"
 #include "model/gpu/sm/mem_op.hpp"
 #include "model/gpu/sm/outlet.hpp"
@@ -47,7 +49,11 @@ class Lsu : public Block {
     sources_ = std::move(sources);
     handed_.assign(sources_.size(), 0);
   }
-  [[nodiscard]] bool empty() const { return !holding_ && !flush_; }
+  [[nodiscard]] bool empty() const { return !holding_ && !flush_ && (!l1_ || l1_->unknown() == 0); }
+  // Sectors of a line are there in that cycle, which is to come.
+  void fill(std::uint64_t line, std::uint32_t sectors, Cycle due);
+  // As loads with addresses see it; null where the trace has none.
+  [[nodiscard]] const L1Cache* l1() const { return l1_.get(); }
   // What it has to do, and for what that waits, or nothing.
   [[nodiscard]] std::string waits() const;
   // Cycles in which an instruction waited for the injection port or the atomic buffer.
@@ -72,6 +78,11 @@ class Lsu : public Block {
   void expect_answers(const MemOp& op, std::uint32_t source);
   void serve_on_pipe(const MemOp& op, std::uint32_t source);
   [[nodiscard]] bool has_more() const;
+  void begin_access(MemOp& op, std::uint32_t source);
+  bool serve_access();
+  void send_access(std::uint64_t line, std::uint32_t sectors, bool load);
+  void blocked();
+  void unblocked();
 
   SmControl& control_;
   LsuPipe& pipe_;
@@ -95,6 +106,19 @@ class Lsu : public Block {
   std::uint32_t asker_slot_ = 0;
   Cycle blocked_since_ = kNever;
   std::uint64_t blocked_cycles_ = 0;
+  // The load or store in hand, of whose lines some have not been looked up.
+  struct LinePart {
+    std::uint64_t line = 0;  // address / kLineBytes
+    std::uint32_t sectors = 0;
+  };
+  bool accessing_ = false;
+  std::unique_ptr<L1Cache> l1_;
+  const std::vector<trace::MemorySite>& memory_;
+  const Ticks access_ticks_;
+  std::vector<LinePart> lines_;
+  std::size_t line_at_ = 0;
+  L1Cache::Asker access_asker_;
+  Cycle access_due_ = 0;  // when the last of what the L1 has is there
   SliceRecorder* slices_ = nullptr;
   SliceRecorder* blocked_ = nullptr;
 };

@@ -19,6 +19,7 @@ enum class MemOpKind : std::uint8_t {
   kShared,   // the same, accesses of shared memory
   kCached,   // a load that the L1 answers: occupies the pipe for `lsu_ticks`
   kLoad,     // one that goes to the L2, which answers warp `warp_slot`
+  kAccess,   // the memory instruction of `event`, of which the trace says what it touches
 };
 
 // Whether the load-store unit does it with its pipe alone: nothing of it leaves the SM.
@@ -60,6 +61,11 @@ class AccessAnswers {
   // when `due` comes.
   virtual void red_split(std::uint32_t /*slot*/, std::uint32_t /*transactions*/) {}
   virtual void red_answered(std::uint32_t /*slot*/, Cycle /*due*/) {}
+  // What that warp loads by a memory instruction comes in so many parts more; one of them is there
+  // when `due` comes. An issued load is one by itself until the load-store unit is through with it.
+  virtual void load_parts(std::uint32_t /*slot*/, std::uint16_t /*site*/, std::uint32_t /*parts*/) {
+  }
+  virtual void load_part(std::uint32_t /*slot*/, std::uint16_t /*site*/, Cycle /*due*/) {}
 };
 
 }  // namespace warpfold

@@ -18,7 +18,7 @@ Sm::Sm(std::string name, Partition& partition, const SmContext& context, const U
       admission_(admission_rules().find(admission_of(context.config))),
       load_latency_(context.way_back.value_or(context.config.latency.global_load)),
       red_latency_(red_wait_rules().find(red_wait_of(context.config)).answered ||
-                           context.timing.any_waits
+                           context.timing.any_waits || !context.timing.memory.empty()
                        ? context.way_back.value_or(answer_cycles(context.config))
                        : kNever),
       domain_(kAhead, partition.steps()),
@@ -114,6 +114,12 @@ void Sm::answer_load(std::uint64_t asker, Cycle due) {
 void Sm::answer_red(std::uint64_t asker, Cycle due) {
   ARC_CHECK(due > domain_.now(), "an SM has run ahead of the answer to a RED");
   subcores_[subcore_of_asker(asker)]->red_answered(slot_of_asker(asker), due);
+  wake_at(due);
+}
+
+void Sm::fill(std::uint64_t line, std::uint32_t sectors, Cycle due) {
+  ARC_CHECK(due > domain_.now(), "an SM has run ahead of what it loads");
+  lsu_.fill(line, sectors, due);
   wake_at(due);
 }
 

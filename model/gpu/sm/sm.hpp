@@ -56,6 +56,7 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   void red_left(CtaContext& cta) override { residency_.red_left(cta); }
   void answer_load(std::uint64_t asker, Cycle due) override;
   void answer_red(std::uint64_t asker, Cycle due) override;
+  void fill(std::uint64_t line, std::uint32_t sectors, Cycle due) override;
 
   [[nodiscard]] bool empty() const;
   // When the last of its units is done with what it was given.
@@ -111,7 +112,7 @@ class Sm : public Block, public CtaRunner, public PortOwner {
   const SmContext context_;
   const AdmissionRule& admission_;
   const Cycle load_latency_;  // from a load's grant to its answer, at least
-  const Cycle red_latency_;   // of answers to REDs; kNever where there are none
+  const Cycle red_latency_;   // of answers to REDs and accesses; kNever where there are none
   Domain domain_;
   Residency residency_;
   SmControl control_;

@@ -30,6 +30,7 @@ struct SmContext {
   Cycle quantum;                // it does not run ahead beyond the next multiple of these cycles
   // Where the L2 lies outside: cycles from its answers on.
   std::optional<Cycle> way_back = {};
+  std::uint64_t l1_bytes = 0;  // that shared memory leaves of the L1
 
   // Whether REDs go to a buffer, in which they end for their CTA.
   [[nodiscard]] bool sums_in_sm() const { return buffer.present() || merge_rows != 0; }

@@ -12,6 +12,13 @@
 
 namespace warpfold {
 
+namespace {
+
+// In place of a memory instruction.
+constexpr std::uint32_t kAllSites = ~std::uint32_t{0};
+
+}  // namespace
+
 Subcore::Subcore(std::string name, Domain& domain, const SmContext& context, const Shared& shared,
                  std::unique_ptr<QueueAdmission> admission, std::unique_ptr<ArcUnit> unit)
     : Block(std::move(name), domain),
@@ -119,6 +126,7 @@ void Subcore::launch(const WarpLaunch& launch, Cycle cycle) {
   warp.warp = launch.warp;
   warp.loads_sent = 0;
   warp.age = launch.cta->sequence * 64 + launch.warp;
+  warp.loads.clear();
   warp.step = Step{};
   warp.program.start(context_.timing, launch.cta->trace.warps[launch.warp]);
   if (chooses_) {
@@ -167,6 +175,13 @@ void Subcore::begin_due_steps(Cycle cycle) {
       want_access(slot, cycle);
     } else if ((for_reds_ >> slot & 1U) != 0) {
       go_on(slot, cycle);
+    } else if ((for_loads_ >> slot & 1U) != 0) {
+      for_loads_ &= ~(SlotMask{1} << slot);
+      if (warps_[slot].step.kind == StepKind::kEnd) {
+        end_warp(slot);
+      } else {
+        begin_step(slot, cycle);
+      }
     } else {
       begin_step(slot, cycle);
     }
@@ -184,7 +199,9 @@ void Subcore::wait_until(std::uint32_t slot, Cycle cycle) {
 void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
   Warp& warp = warps_[slot];
   const SlotMask bit = SlotMask{1} << slot;
-  warp.program.next(warp.step);
+  do {
+    warp.program.next(warp.step);
+  } while (warp.step.kind == StepKind::kWait && !wait_for_loads(slot, cycle));
   switch (warp.step.kind) {
     case StepKind::kRun:
       begin_run(slot, cycle);
@@ -196,8 +213,15 @@ void Subcore::begin_step(std::uint32_t slot, Cycle cycle) {
     case StepKind::kBarrier:
       want_issue_ |= bit;
       break;
+    case StepKind::kAccess:
+      want_turn(slot, cycle);
+      break;
+    case StepKind::kWait:
+      break;
     case StepKind::kEnd:
-      end_warp(slot);
+      if (warp.loads.empty() || !wait_for_loads(slot, cycle)) {
+        end_warp(slot);
+      }
       break;
   }
 }
@@ -325,6 +349,61 @@ void Subcore::red_answered(std::uint32_t slot, Cycle due) {
     slots_[slot].ready_at = due;
     due_at_ = std::min(due_at_, due);
     wake_at(due);
+  }
+}
+
+// When all is there that the warp has loaded by that memory instruction, or by any; kNever where
+// that is not known yet.
+Cycle Subcore::loads_ready(const Warp& warp, std::uint32_t site) {
+  Cycle ready = 0;
+  for (const Warp::LoadOut& load : warp.loads) {
+    if (site == kAllSites || load.site == site) {
+      ready = std::max(ready, load.parts > 0 ? kNever : load.ready);
+    }
+  }
+  return ready;
+}
+
+// False where the warp need not wait. At its end it waits for all.
+bool Subcore::wait_for_loads(std::uint32_t slot, Cycle cycle) {
+  const Warp& warp = warps_[slot];
+  const Cycle ready =
+      loads_ready(warp, warp.step.kind == StepKind::kWait ? record_of(warp).site : kAllSites);
+  if (ready <= cycle) {
+    return false;
+  }
+  for_loads_ |= SlotMask{1} << slot;
+  wait_until(slot, ready);
+  return true;
+}
+
+void Subcore::load_parts(std::uint32_t slot, std::uint16_t site, std::uint32_t parts) {
+  std::vector<Warp::LoadOut>& loads = warps_[slot].loads;
+  const auto found = std::find_if(loads.begin(), loads.end(),
+                                  [site](const Warp::LoadOut& load) { return load.site == site; });
+  if (found == loads.end()) {
+    loads.push_back({.site = site, .parts = parts});
+  } else {
+    found->parts += parts;
+  }
+}
+
+void Subcore::load_part(std::uint32_t slot, std::uint16_t site, Cycle due) {
+  Warp& warp = warps_[slot];
+  const auto load = std::find_if(warp.loads.begin(), warp.loads.end(),
+                                 [site](const Warp::LoadOut& one) { return one.site == site; });
+  ARC_CHECK(load != warp.loads.end() && load->parts > 0, "an answer to a load that is not out");
+  --load->parts;
+  load->ready = std::max(load->ready, due);
+  if ((for_loads_ >> slot & 1U) == 0 || slots_[slot].ready_at != kNever) {
+    return;  // waits for no load, or for one of which it is known when it comes
+  }
+  const Cycle ready =
+      loads_ready(warp, warp.step.kind == StepKind::kWait ? record_of(warp).site : kAllSites);
+  if (ready != kNever) {
+    slots_[slot].ready_at = ready;
+    due_at_ = std::min(due_at_, ready);
+    wake_at(ready);
   }
 }
 

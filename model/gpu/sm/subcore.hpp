@@ -38,6 +38,8 @@ struct SubcoreStats {
   std::uint64_t shuffles = 0;
   std::uint64_t shuffles_of_zeros = 0;  // of these
   std::uint64_t events = 0;
+  std::uint64_t loads = 0;  // and stores, of which the trace says what they touch
+  std::uint64_t stores = 0;
 };
 
 struct WarpLaunch {
@@ -67,6 +69,8 @@ class Subcore : public Block, public AccessAnswers {
     reds_out_.add(slot, transactions - 1);
   }
   void red_answered(std::uint32_t slot, Cycle due) override;
+  void load_parts(std::uint32_t slot, std::uint16_t site, std::uint32_t parts) override;
+  void load_part(std::uint32_t slot, std::uint16_t site, Cycle due) override;
   // What the warp in that slot has waited for of the L2 is there in that cycle, which is to come.
   void load_answered(std::uint32_t slot, Cycle due);
   // Whether it may have to know in the next cycle how full the way to the L2 is.
@@ -109,6 +113,13 @@ class Subcore : public Block, public AccessAnswers {
     std::uint32_t loads_sent = 0;  // to the L2
     Step step;
     WarpProgram program;
+    // By memory instruction: what of its loads is on its way, and when the rest is there.
+    struct LoadOut {
+      std::uint16_t site = 0;
+      std::uint32_t parts = 0;
+      Cycle ready = 0;
+    };
+    std::vector<LoadOut> loads;
   };
 
   // subcore.cpp: what warps come to.
@@ -120,6 +131,12 @@ class Subcore : public Block, public AccessAnswers {
   void begin_due_steps(Cycle cycle);
   void begin_step(std::uint32_t slot, Cycle cycle);
   void begin_run(std::uint32_t slot, Cycle cycle);
+  [[nodiscard]] const trace::Record& record_of(const Warp& warp) const {
+    return warp.cta->trace.warps[warp.warp].records[warp.step.record];
+  }
+  [[nodiscard]] static Cycle loads_ready(const Warp& warp, std::uint32_t site);
+  [[nodiscard]] bool wait_for_loads(std::uint32_t slot, Cycle cycle);
+  void issue_memory(std::uint32_t slot, Cycle cycle);
   void end_warp(std::uint32_t slot);
   void finish_run(std::uint32_t slot, Cycle last_issue);
   void wait_until(std::uint32_t slot, Cycle cycle);
@@ -168,6 +185,7 @@ class Subcore : public Block, public AccessAnswers {
   std::uint32_t resident_ = 0;
   SlotMask before_access_ = 0;  // of those in run_ and wait_: an access ends the step
   SlotMask for_reds_ = 0;       // of those in wait_: for REDs of their own
+  SlotMask for_loads_ = 0;  // of those in wait_: for loads of which the trace says what they touch
 
   // The batch: from batch_begin_ to batch_end_ the warps in batch_slots_ take turns, batch_first_
   // first. Empty when batch_slots_ is 0.

@@ -193,9 +193,31 @@ void Subcore::issue_now(std::uint32_t slot, Cycle cycle) {
       barrier_ |= SlotMask{1} << slot;
       shared_.control.barrier_arrived(warps_[slot].cta, cycle);
       break;
+    case StepKind::kAccess:
+      issue_memory(slot, cycle);
+      break;
+    case StepKind::kWait:
     case StepKind::kEnd:
       ARC_CHECK(false, "a step that is not issued this way");
   }
+}
+
+// A load or a store of which the trace says what it touches; the warp goes on.
+void Subcore::issue_memory(std::uint32_t slot, Cycle cycle) {
+  const Warp& warp = warps_[slot];
+  const std::uint16_t site = record_of(warp).site;
+  if (context_.timing.memory[site].kind == trace::AccessKind::kLoad) {
+    load_parts(slot, site, 1);
+    ++stats_.loads;
+  } else {
+    ++stats_.stores;
+  }
+  enter_queue(slot, cycle);
+  MemOp& op = memory_queue.push_new();
+  op.kind = MemOpKind::kAccess;
+  op.warp_slot = static_cast<std::uint8_t>(slot);
+  op.event = {.cta = CtaHold::of(*warp.cta), .warp = warp.warp, .record = warp.step.record};
+  wait_until(slot, cycle + 1);
 }
 
 void Subcore::issue_atomic(std::uint32_t slot, Cycle cycle) {

@@ -31,6 +31,8 @@ struct TransactionFields {
   bool flush : 1 = false;   // no addition: the end of the kernel, for an atomic buffer
   bool whole : 1 = false;   // no turn leaves out a word of a sector that it adds to
   bool passes : 1 = false;  // by an atomic or merge buffer
+  // A load or store of the `sectors` of a line, which the L2 looks up.
+  bool access : 1 = false;
   std::uint8_t subcore = 0;
   std::uint8_t answers = kNoAnswer;  // its slot in the sub-core
   std::uint8_t sectors = 0;          // of the line, those that are added to, or read
