@@ -155,7 +155,7 @@ struct GpuConfig {
     std::uint32_t latency = 0;          // SM to L2 slice
     std::uint32_t request_bytes = 0;    // header of one packet
     std::uint32_t sector_bytes = 32;    // payload of one packet
-    // Of the way back into an SM, a sector. Public: 64 bytes a cycle from the L2 to an SM (A100).
+    // Of the way back into an SM, a sector. Estimate: 64 bytes a cycle to an SM, as in an A100.
     double return_cycles = 0.5;
   } noc;
 
@@ -168,8 +168,8 @@ struct GpuConfig {
     double rop_cycles = 0;              // in which a slice takes in a turn on a line
     double line_cycles = 0;             // of its ROP, for each sector of one
     double sector_cycles = 0;           // from one operation to the next on the same sector
-    // Of a port, a sector that is read. Public: 64 bytes a cycle of each slice, two at a port
-    // (A100).
+    // Of a port, a sector that is read. Estimate: 64 bytes a cycle of each slice, two at a port, as
+    // in an A100.
     double read_cycles = 0.25;
     double turn_spread = 0;              // of the time between an SM's turns: deviation over mean
     std::uint32_t ingress_flits = 0;     // buffered in front of one port; lone words take half
