@@ -38,9 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     from . import results  # which wants matplotlib and PyYAML
     from .store import Missing
 
-    arguments.cores = os.cpu_count() if arguments.cores is None else arguments.cores
-    if arguments.cores < 1:
-        raise BadInput(f"--cores must be at least 1, not {arguments.cores}")
+    cores: int = (os.cpu_count() or 1) if arguments.cores is None else arguments.cores
+    if cores < 1:
+        raise BadInput(f"--cores must be at least 1, not {cores}")
     root = arguments.root or sources()
     try:
         if arguments.render:
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.check:
             return results.check(root)
         if arguments.probe:
-            return results.probe(arguments.cores)
+            return results.probe(cores)
         if arguments.keys:
             return results.keys()
         if arguments.seal:
