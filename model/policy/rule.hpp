@@ -25,7 +25,7 @@ enum class AdditionPath : std::uint8_t {
   kNowhere,  // they are left out
 };
 
-// Where sums and REDs to one sector are merged (rtl/arc_merge_buffer.sv), if they are.
+// Where sums and REDs to one sector are merged, if they are.
 enum class MergePlace : std::uint8_t {
   kNowhere,
   kSm,      // on their way out of an SM

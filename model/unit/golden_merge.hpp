@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden model of the merge buffer of an SM (rtl/arc_merge_buffer.sv), its SRAM included: the same
-// in every cycle at every port, as tb/unit/arc_merge_buffer_test.cpp shows. Subnormals flush.
+// Cycle model of the merge buffer of an SM, its SRAM included. It stands for no RTL of this
+// project. Subnormals flush.
 #pragma once
 
 #include <array>

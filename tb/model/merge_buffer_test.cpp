@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merge buffers of SMs and of ports of the L2 in whole runs (policies arc-merge, arc-merge-l2):
 // what meets in one leaves as one, what it cannot sum goes by, and what it cannot be is refused.
-// That its cycles are the RTL's shows tb/unit/arc_merge_buffer_test.cpp.
 #include <gtest/gtest.h>
 
 #include <bit>

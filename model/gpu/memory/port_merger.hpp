@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The merge buffer of a port of the L2, as rtl/arc_merge_buffer.sv has it: between what has arrived
-// and the slices. Owned by its port, which clocks it.
+// The merge buffer of a port of the L2: between what has arrived and the slices. Owned by its port,
+// which clocks it.
 //
 //   arrivals --> a request for each turn on a sector --> golden model --> sums for the slices
 //

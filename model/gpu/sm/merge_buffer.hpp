@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The merge buffer of an SM as rtl/arc_merge_buffer.sv has it: the golden model of that between the
-// load-store unit and the injection port. Owned by its SM.
+// The merge buffer of an SM: model/unit/golden_merge.hpp between the load-store unit and the
+// injection port. Owned by its SM.
 //
 //   input --> a request for each turn on a sector --> golden model --> injection port
 //

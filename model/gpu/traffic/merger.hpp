@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden merge buffer (rtl/arc_merge_buffer.sv), and what of a transaction's additions it has
+// The merge buffer (model/unit/golden_merge.hpp), and what of a transaction's additions it has
 // not taken yet. Owned by a merge buffer of an SM or of a port of the L2, which clocks it.
 //
 //   transaction --> a request for each turn on a sector --> golden model --> sums of a sector
