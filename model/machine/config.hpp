@@ -53,7 +53,7 @@ struct GpuConfig {
     IssueOrder issue_order = IssueOrder::kLooseRoundRobin;
   } sm;
 
-  // Rules that a machine may have otherwise. Each may be left out of a file.
+  // Rules that a machine may choose. Each may be left out of a file.
   struct Rules {
     RuleName admission;  // to a sub-core's memory queue: gpu/sm/queue_admission.hpp
     RuleName scheduler;  // of the ARC unit: unit/arc_scheduler.hpp
