@@ -4,6 +4,7 @@
 # wording. Installs what is missing on Debian 12 and builds the simulator.
 #   scripts/docs.sh [--update] [--nightly] [--gpu] [PAGE...]      all options: scripts/docs.sh --help
 #   scripts/docs.sh --form                                        only links, lengths and wording
+#   scripts/docs.sh --site [--out DIR] [--repository URL]         the pages as a site, in out/site
 # Exit code 0: as the pages say. 1: something differs. 2: bad usage, or a page that cannot be read.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -13,6 +14,10 @@ help_first docs "$@"
 if [[ ${1:-} == --form ]]; then
   (($# == 1)) || die "--form goes alone"
   exec "${tools[@]}" docs-form
+fi
+if [[ ${1:-} == --site ]]; then
+  ensure_packages "${packages_site[@]}"
+  exec "${tools[@]}" docs-site "${@:2}"
 fi
 prepare_simulator python3-matplotlib
 exec "${tools[@]}" docs "$@"

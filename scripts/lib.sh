@@ -72,8 +72,9 @@ packages_run=(
 packages_package=("${packages_run[@]}" dpkg-dev file gzip binutils)
 packages_sweep=(snakemake python3-yaml python3-jsonschema)
 packages_fuzz=(clang libclang-rt-dev llvm)
+packages_site=(python3 git python3-sphinx python3-myst-parser furo)
 packages_test=(
-  "${packages_run[@]}" "${packages_sweep[@]}" python3-matplotlib python3-numpy
+  "${packages_run[@]}" "${packages_sweep[@]}" "${packages_site[@]}" python3-matplotlib python3-numpy
   nextpnr-ice40 fpga-icestorm fpga-icestorm-chipdb
   qflow'?' qflow-tech-osu018'?' graywolf'?' qrouter'?' magic'?' netgen-lvs klayout tcl
   libgtest-dev iverilog opensta make clang-format-14'?' black mypy z3 patch pkgconf zsh

@@ -169,6 +169,17 @@ class Commands(Case):
         self.assert_ends(self.run_page(page.replace("gpus", "gpus --none", 1)), 1, "no option")
         self.assert_ends(self.run_page(page, "--changed", "none"), 2, "no program none")
 
+    def test_parts_of_the_site(self):
+        self.write("docs/more.md", "# More\n")
+        listed = "[[part]]\ntitle = 'Use'\npages = ['docs/manual.md'{}]\n"
+        self.write("docs/manual.md", SOUND)
+        for pages, words in (("", "docs/more.md stands in no part"), (", 'docs/none.md'", "docs/none.md: no such page"),
+                             (", 'docs/more.md', 'docs/more.md'", "docs/more.md: listed twice")):
+            with self.subTest(pages=pages):
+                self.write("docs/site/parts.toml", listed.format(pages))
+                self.assert_ends(self.program("docs-site", "--out", str(self.root / "site")), 2, words)
+        self.assertFalse((self.root / "site").exists())
+
     def test_names_of_commands(self):
         for code, words in (("warpfold simulate x", "no such subcommand"), ("warpfold gpus --jsonl F", "no option"),
                             ("warpfold trace info|fix", "no such subcommand"), ("scripts/none.sh", "there is no"),
