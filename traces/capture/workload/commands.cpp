@@ -254,7 +254,7 @@ void print_summary(const Workload& workload, const LogStats& stats, const Record
                 static_cast<unsigned long long>(stats.one_address_by_lanes[lanes]),
                 static_cast<unsigned long long>(stats.groups_by_lanes[lanes]));
   }
-  // The columns of the table in traces/README.md that come from the recording.
+  // The columns of the tables in docs/numbers/traces.md that come from the recording.
   std::printf("| %s | %s | %llu | %.2f | %.2f |\n", options.label.c_str(), options.scene.c_str(),
               static_cast<unsigned long long>(stats.events), mean,
               percent(stats.one_address_events, stats.events));

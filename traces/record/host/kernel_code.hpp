@@ -52,7 +52,7 @@ struct WayPasses {
   std::vector<std::vector<InstructionNumber>> ways;
   std::vector<std::uint64_t> passes;
   std::uint64_t warps = 0;
-  nlohmann::json launch = nullptr;  // what is known of constant memory (traces/README.md)
+  nlohmann::json launch = nullptr;  // what is known of constant memory (costs/README.md)
 
   // As kernel_code.py takes them: markers by their byte offsets.
   [[nodiscard]] nlohmann::json to_json() const;

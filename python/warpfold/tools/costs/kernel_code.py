@@ -7,7 +7,7 @@
   warpfold kernel-code check    --cubin FILE --function NAME --counts FILE --ncu CSV
 
 In place of --cubin, --text takes a disassembly that was saved: of cuobjdump -sass, or of nvdisasm -c -hex, which also
-names the targets of jump tables. traces/README.md describes what goes in and comes out.
+names the targets of jump tables. README.md beside it describes what goes in and comes out.
 Exit code 0: done. 1: check found too great a difference. 2: bad usage or input. 3: the flow of control of this kernel
 cannot be followed, so its ways have no costs.
 """

@@ -7,7 +7,7 @@ For each architecture, variant and number of parameters: the costs of the varian
 takes beyond the kernel with plain atomics. What a pass of the variant's kernel issues beyond that kernel's, such as the
 ballot and zeros for lanes with nothing to add, is in `check`. There is no address arithmetic and no wait for the values:
 a kernel has its own.
-traces/README.md says how the table is made.
+README.md beside it says how the table is made.
 """
 
 from collections.abc import Sequence

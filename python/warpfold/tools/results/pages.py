@@ -25,7 +25,12 @@ CITED = re.compile(r"<!--cite-->.*?<!--/cite-->", re.S)
 # A figure of results: a decimal point, a thousands separator, a percentage.
 FIGURE = re.compile(r"(?<![\w.,-])(\d{1,3}(?:,\d{3})+(?:\.\d+)?(?:\s?%)?|\d+\.\d+(?:\s?%)?|\d+\s?%)")
 # Pages in which no figure stands that nobody built.
-STRICT = ("README.md", "docs/results.md", "docs/fidelity.md")
+STRICT = (
+    "README.md",
+    "docs/results.md",
+    "docs/fidelity.md",
+    *(f"docs/numbers/{name}.md" for name in ("errors", "parameters", "synthesis", "traces")),
+)
 NOT_OURS = {".git", "build", "results", "out", "node_modules"}
 
 

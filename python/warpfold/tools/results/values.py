@@ -119,6 +119,24 @@ class Numbers(Simulated):
         }
         return texts[name]
 
+    def kernels_of_today_value(self, words: Words) -> str:
+        """Error of the machine h100 on the traces of traces/h100."""
+        document = self.need("h100")
+        points = [
+            (modelled / document["traces"][trace]["ms"][policy] - 1, trace, policy)
+            for trace, policy, modelled in document["points"]
+        ]
+        worst = max(points, key=lambda point: abs(float(point[0])))
+        texts: dict[str, str] = {
+            "traces": str(len(document["traces"])),
+            "points": str(len(points)),
+            "mean": percent(statistics.fmean(abs(error) for error, *_ in points)),
+            "worst": percent(abs(worst[0])),
+            "worst_trace": worst[1],
+            "worst_policy": worst[2],
+        }
+        return texts[words[0]]
+
     def unit_value(self, words: Words) -> str:
         kind, name = words
         if kind not in LANES:
@@ -244,6 +262,7 @@ class Numbers(Simulated):
             "correlation": self.correlation_value,
             "energy": self.energy_value,
             "h100-times": lambda words: str(self.need("h100_times")["summary"][words[0]]),
+            "kernels-of-today": self.kernels_of_today_value,
             "layout": self.layout_value,
             "measured": self.measured_value,
             "microbench": self.microbench_value,
