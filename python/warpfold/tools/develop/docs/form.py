@@ -6,7 +6,8 @@
 - links to files and headings of the repository lead somewhere;
 - each page for users has a picture or an example;
 - no page hedges (a number that needs one is measured again or left out);
-- a command to type stands in a block of the language console, which a test runs."""
+- a command to type stands in a block of the language console, which a test runs;
+- each page stands in a part of the site."""
 
 import argparse
 import re
@@ -16,6 +17,7 @@ from pathlib import Path
 from ...base.errors import BadInput
 from ...base.parser import Parser
 from .page import ROOT, Page, page_paths
+from .site import PARTS, parts
 
 # (line, what is wrong).
 Faults = Iterator[tuple[int, str]]
@@ -98,6 +100,8 @@ def options(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     root = arguments.root.resolve()
     pages = {path.resolve(): Page(path, root) for path in page_paths(root)}
+    if (root / PARTS).exists():
+        parts(root)
     broken = []
     for page in pages.values():
         try:

@@ -25,22 +25,25 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^()\s]+)\)")
 PICTURES = (".svg", ".png")
 FRONT = "README.md"
+PARTS = "docs/site/parts.toml"
 
 
-def parts() -> list[tuple[str, list[str]]]:
+def parts(root: Path = ROOT) -> list[tuple[str, list[str]]]:
     """Title and pages of each part. BadInput: a page that is missing, or that stands in no part."""
     listed = [
         (str(p["title"]), [str(n) for n in p["pages"]])
-        for p in tomllib.loads((SETTINGS / "parts.toml").read_text(encoding="utf-8"))["part"]
+        for p in tomllib.loads((root / PARTS).read_text(encoding="utf-8"))["part"]
     ]
     names = [name for _, pages in listed for name in pages] + [FRONT]
-    present = {n for n in (path.relative_to(ROOT).as_posix() for path in page_paths()) if not n.startswith(".github/")}
+    present = {
+        n for n in (path.relative_to(root).as_posix() for path in page_paths(root)) if not n.startswith(".github/")
+    }
     for name in names:
         if name not in present or names.count(name) > 1:
-            raise BadInput(f"docs/site/parts.toml: {name}: {'listed twice' if name in present else 'no such page'}")
+            raise BadInput(f"{PARTS}: {name}: {'listed twice' if name in present else 'no such page'}")
     missing = sorted(present - set(names))
     if missing:
-        raise BadInput(f"docs/site/parts.toml: {missing[0]} stands in no part")
+        raise BadInput(f"{PARTS}: {missing[0]} stands in no part")
     return listed
 
 
