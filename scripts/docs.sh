@@ -4,7 +4,8 @@
 # wording. Installs what is missing on Debian 12 and builds the simulator.
 #   scripts/docs.sh [--update] [--nightly] [--gpu] [PAGE...]      all options: scripts/docs.sh --help
 #   scripts/docs.sh --form                                        only links, lengths and wording
-#   scripts/docs.sh --site [--out DIR] [--repository URL]         the pages as a site, in out/site
+#   scripts/docs.sh --site [--gallery] [--out DIR] [--repository URL]   the pages as a site, in out/site,
+#                                                                 with the reports of docs/gallery.md
 # Exit code 0: as the pages say. 1: something differs. 2: bad usage, or a page that cannot be read.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -16,8 +17,13 @@ if [[ ${1:-} == --form ]]; then
   exec "${tools[@]}" docs-form
 fi
 if [[ ${1:-} == --site ]]; then
+  shift
+  if [[ ${1:-} == --gallery ]]; then
+    prepare_simulator "${packages_site[@]}"
+    exec "${tools[@]}" docs-site --gallery "${WARPFOLD:-$repo/build/release/model/warpfold}" "${@:2}"
+  fi
   ensure_packages "${packages_site[@]}"
-  exec "${tools[@]}" docs-site "${@:2}"
+  exec "${tools[@]}" docs-site "$@"
 fi
 prepare_simulator python3-matplotlib
 exec "${tools[@]}" docs "$@"

@@ -7,6 +7,7 @@ become plain text without one."""
 import argparse
 import html.parser
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from ...base.errors import BadInput
+from ...base.errors import BadInput, ToolFailed
 from ...base.parser import Parser
 from .page import ROOT, page_paths
 
@@ -25,6 +26,7 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^()\s]+)\)")
 PICTURES = (".svg", ".png")
 FRONT = "README.md"
+GALLERY = "docs/gallery.md"
 PARTS = "docs/site/parts.toml"
 
 
@@ -155,7 +157,48 @@ def broken_links(site: Path) -> list[str]:
     return broken
 
 
-def build(out: Path, repository: str) -> None:
+class Gallery:
+    """The reports of docs/gallery.md, made by the commands that the page shows."""
+
+    def __init__(self, sources: Path, warpfold: Path) -> None:
+        self.page, self.folder, self.warpfold = (
+            sources / GALLERY,
+            sources / GALLERY.removesuffix(".md"),
+            warpfold.resolve(),
+        )
+
+    def write(self) -> None:
+        """Runs the commands and links each report below its own. ToolFailed: a command that fails."""
+        self.folder.mkdir()
+        (self.folder / "traces").symlink_to(ROOT / "traces")
+        text = []
+        for is_prose, part in prose(self.page.read_text(encoding="utf-8")):
+            text.append(part)
+            if not is_prose:
+                text += [f'\n<a href="{self.folder.name}/{name}">The report</a>\n' for name in self.run(part)]
+        self.page.write_text("".join(text), encoding="utf-8")
+        (self.folder / "traces").unlink()
+
+    def run(self, block: str) -> list[str]:
+        """Runs the block's commands; returns the names of the reports that they made."""
+        before = set(self.folder.glob("*.html"))
+        for line in block.splitlines():
+            if line.startswith("$ warpfold "):
+                command = [str(self.warpfold), *shlex.split(line)[2:]]
+                done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+                if done.returncode:
+                    raise ToolFailed(f"{GALLERY}: {line[2:]}: {done.stderr.strip()}")
+        return sorted(path.name for path in set(self.folder.glob("*.html")) - before)
+
+    def copy(self, site: Path) -> None:
+        """Puts the reports beside the page: to Sphinx they are downloads."""
+        folder = site / GALLERY.removesuffix(".md")
+        folder.mkdir()
+        for report in self.folder.glob("*.html"):
+            shutil.copy(report, folder)
+
+
+def build(out: Path, repository: str, warpfold: Path | None) -> None:
     """Makes the site in the folder `out`, which it replaces if it is a site; BadInput with the first fault."""
     parts()
     if shutil.which("sphinx-build") is None:
@@ -166,6 +209,9 @@ def build(out: Path, repository: str) -> None:
         sources, made = Path(folder) / "sources", Path(folder) / "site"
         sources.mkdir()
         Site(sources, repository).write()
+        gallery = Gallery(sources, warpfold) if warpfold else None
+        if gallery:
+            gallery.write()
         command = [
             "sphinx-build",
             "-q",
@@ -182,6 +228,8 @@ def build(out: Path, repository: str) -> None:
         if done.returncode:
             lines = done.stdout.replace(f"{sources}/", "").strip().splitlines()
             raise BadInput(f"Sphinx: {len(lines)} faults, the first {lines[0] if lines else 'without a word'}")
+        if gallery:
+            gallery.copy(made)
         broken = broken_links(made)
         if broken:
             raise BadInput(f"a link of the site leads nowhere: {broken[0]}")
@@ -196,10 +244,13 @@ def options(parser: Parser) -> None:
         "--out", metavar="DIR", type=Path, default=Path("out/site"), help="Folder of the site [out/site]"
     )
     parser.add_argument(
+        "--gallery", metavar="FILE", type=Path, help="Make the reports of docs/gallery.md with this command"
+    )
+    parser.add_argument(
         "--repository", metavar="URL", default="", help="Where files of the repository can be seen, for links to them"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    build(arguments.out, arguments.repository)
+    build(arguments.out, arguments.repository, arguments.gallery)
     return 0
