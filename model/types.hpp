@@ -15,6 +15,9 @@ using LaneMask = std::uint32_t;
 using Address = std::uint64_t;
 // The bits of an IEEE 754 single-precision value. Sums are compared as bits, never as floats.
 using Fp32Bits = std::uint32_t;
+// A sector, as the L2 adds to it in one operation.
+inline constexpr std::uint32_t kSectorBytes = 32;
+inline constexpr std::uint32_t kSectorWords = kSectorBytes / sizeof(Fp32Bits);
 // What the 32 bits of a word that is added are: an FP32, or two binary16 values.
 enum class WordType : std::uint8_t { kFp32, kHalves };
 // SM clock cycles since the launch of the kernel.

@@ -2,6 +2,7 @@
 // Compile order; paths are relative to rtl/.
 arc_pkg.sv
 arc_lane_picker.sv
+arc_group_pays.sv
 arc_addr_match.sv
 arc_scheduler.sv
 arc_congestion.sv

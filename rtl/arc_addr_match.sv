@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coalescer: groups the active lanes of an atomred request by address, one group a cycle, and
-// gathers those that are alone on theirs.
+// gathers those groups that are not worth a sum.
 //
 // Contract: while a request is held, its lowest lane neither sent nor gathered leads, and all such
-// lanes with exactly its address are its group. A group of several lanes, or a lane that is the
-// last one left, is the transaction offered at txn_*. A leader that is alone, with others left, is
-// gathered instead, one a cycle. Once two lanes are lone, the leader counted, left_valid_o offers
-// all lanes not yet sent, whatever their addresses, beside the transaction; in a cycle at most one
-// of the two is taken. Groups therefore leave in the order of their lowest lanes, and each active
+// lanes with exactly its address are its group. A group pays if it has more lanes than its sector has
+// words to which lanes not yet sent add (arc_group_pays), so a lone lane never does. A group that
+// pays, or is all that is left, is the transaction offered at txn_*. One that does not, with others
+// left, is gathered instead, one a cycle. Once two lanes are gathered, the group counted, left_valid_o
+// offers all lanes not yet sent, whatever their addresses, beside the transaction; in a cycle at most
+// one of the two is taken. left_last_o is high while all lanes left are gathered.
+// Groups that pay therefore leave in the order of their lowest lanes, and each active
 // lane leaves once. The request is accepted with its last lanes, or at once when no lane is active;
 // the next one may follow in the next cycle. The requester holds the request unchanged until it is
 // accepted, and the request is not stored here: only which lanes are sent or gathered is. The
@@ -32,6 +34,7 @@ module arc_addr_match (
   output logic                                        left_valid_o,
   input  logic                                        left_ready_i,
   output logic [arc_pkg::Lanes-1:0]                   left_mask_o,
+  output logic                                        left_last_o,  // they are all gathered
   // a lane of the held request has been sent or gathered
   output logic                                        busy_o
 );
@@ -44,7 +47,7 @@ module arc_addr_match (
   // ------------------------------------------------------------------------------------------
 
   logic [Lanes-1:0] done_q, done_d;  // lanes of the held request already sent
-  logic [Lanes-1:0] lone_q, lone_d;  // lanes of it gathered
+  logic [Lanes-1:0] lone_q, lone_d;  // lanes of it gathered, lone ones most of the time
   logic two_lone_q, two_lone_d;      // more than one
   logic [Lanes-1:0] pending, first, at_last, leader;
   logic any_pending, any_lone;
@@ -68,7 +71,12 @@ module arc_addr_match (
   // Group: the leader's address, and the lanes that share it
   // ------------------------------------------------------------------------------------------
 
-  logic [Lanes-1:0] same_addr;
+  localparam int SectorBits = arc_pkg::SectorBits;
+  localparam int WordBits = arc_pkg::WordBits;
+  localparam int IndexWidth = SectorBits - WordBits;
+
+  logic [Lanes-1:0] same_sector, same_addr;
+  logic [Lanes*IndexWidth-1:0] word;  // within the sector
 
   always_comb begin
     txn_addr_o = '0;
@@ -80,7 +88,9 @@ module arc_addr_match (
   for (genvar l = 0; l < Lanes; l++) begin : g_lane
     logic [AddrWidth-1:0] addr;
     assign addr = req_addr_i[AddrWidth*l +: AddrWidth];
-    assign same_addr[l] = addr == txn_addr_o;
+    assign same_sector[l] = (addr >> SectorBits) == (txn_addr_o >> SectorBits);
+    assign same_addr[l] = same_sector[l] && addr[SectorBits-1:0] == txn_addr_o[SectorBits-1:0];
+    assign word[IndexWidth*l +: IndexWidth] = addr[SectorBits-1:WordBits];
     `ARC_ASSUME_NEXT(AddressHeldUntilReady, req_valid_i && !req_ready_o && req_mask_i[l],
                      $stable(addr))
   end
@@ -89,16 +99,28 @@ module arc_addr_match (
   // What may go: the group, all lanes left, or neither yet
   // ------------------------------------------------------------------------------------------
 
-  logic alone, others, gather;  // the leader has its address alone; lanes are left beside its group
+  logic [Lanes-1:0] group;
+  logic pays, others, gather;  // the group is worth a sum; lanes are left beside it
+  logic several;
+
+  assign group = pending & same_addr;
+
+  arc_group_pays u_pays (
+    .group_i(group),
+    .here_i (left_mask_o & same_sector),
+    .word_i (word),
+    .pays_o (pays)
+  );
 
   always_comb begin
-    txn_mask_o = (pending & same_addr) | at_last;
+    txn_mask_o = group | at_last;
     left_mask_o = pending | lone_q;
-    alone = any_pending && (pending & same_addr & ~first) == '0;
+    several = any_lone || (group & ~first) != '0;  // gathered, the group counted
     others = any_pending && ((pending & ~same_addr) != '0 || any_lone);
-    gather = alone && others;
+    gather = !pays && others;
     txn_valid_o = req_valid_i && (any_pending ? !gather : any_lone && !two_lone_q);
-    left_valid_o = req_valid_i && (two_lone_q || (alone && any_lone));
+    left_valid_o = req_valid_i && (two_lone_q || (gather && several));
+    left_last_o = !any_pending;
   end
 
   // ------------------------------------------------------------------------------------------
@@ -120,8 +142,8 @@ module arc_addr_match (
     end else if (txn_valid_o && txn_ready_i) begin
       done_d = done_q | txn_mask_o;
     end else if (req_valid_i && gather) begin
-      lone_d = lone_q | first;
-      two_lone_d = any_lone;
+      lone_d = lone_q | group;
+      two_lone_d = several;
     end
   end
 

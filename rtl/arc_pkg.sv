@@ -27,6 +27,9 @@ package arc_pkg;
   // A memory transaction.
   localparam int AddrWidth = 48;  // byte address
   localparam int TagWidth = 12;   // opaque, returned with everything that stems from a request
+  // A sector is what the L2 adds to in one operation; the bits of an address in it, and in a word.
+  localparam int SectorBits = 5;
+  localparam int WordBits = 2;
 
   // Words of a lane that a request adds, at most: of any unit, and the bits of their numbers.
   localparam int MostWords = 16;

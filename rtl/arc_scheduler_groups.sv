@@ -9,13 +9,12 @@
 // offered to the reduction unit. At most one of the two valids is high. red_valid_o is raised only in
 // a cycle in which the RED is taken.
 //
-// ByRequest 1, for a unit of several words: it is always congested, and lanes left wait until no transaction
-// is there and none is about to be, so that each is alone on its address. So what leaves, and with
-// which sums, does not depend on time.
+// ByRequest 1, for a unit of several words: it is always congested, and lanes left wait until no
+// transaction is there and none is about to be. So what leaves, and with which sums, does not depend
+// on time.
 //
-// From the coalescer (arc_addr_match) comes txn_mask_i, whether txn_valid_i is high or not: lanes of
-// the leader's address, or all that have been gathered when nothing else is left. So several lanes in
-// it without txn_valid_i are what is left, and a single one is about to be gathered.
+// From the coalescer (arc_addr_match) comes left_last_i: all lanes left have been gathered, so none of
+// them is in a group that is still to be offered.
 
 `include "arc_assert.svh"
 
@@ -28,6 +27,7 @@ module arc_scheduler_groups #(
   output logic                      txn_ready_o,
   input  logic [arc_pkg::Lanes-1:0] txn_mask_i,
   input  logic                      left_valid_i,
+  input  logic                      left_last_i,
   output logic                      left_ready_o,
   // state of the LSU path: room in the memory queue, a finished sum that goes first
   input  logic                      lsu_room_i,
@@ -60,7 +60,7 @@ module arc_scheduler_groups #(
   end
 
   assign congested = ByRequest != 0 || congested_i;
-  assign left_goes = ByRequest != 0 ? left_valid_i && !txn_valid_i && several : left_valid_i;
+  assign left_goes = ByRequest != 0 ? left_valid_i && !txn_valid_i && left_last_i : left_valid_i;
   assign red_free = lsu_room_i && !result_valid_i;
   // By the request alone, no lanes left go beside a transaction.
   assign summed = congested ? several && (ByRequest != 0 || !(left_goes && red_free)) : !red_free;

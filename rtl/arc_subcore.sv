@@ -61,6 +61,7 @@ module arc_subcore #(
   logic [Lanes-1:0] txn_mask;
   logic left_valid, left_ready;
   logic [Lanes-1:0] left_mask;
+  logic left_last;
   logic match_busy;
 
   arc_addr_match u_addr_match (
@@ -77,6 +78,7 @@ module arc_subcore #(
     .left_valid_o(left_valid),
     .left_ready_i(left_ready),
     .left_mask_o (left_mask),
+    .left_last_o (left_last),
     .busy_o      (match_busy)
   );
 
@@ -104,6 +106,7 @@ module arc_subcore #(
     .left_valid_i (left_valid),
     .left_ready_o (left_ready),
     .left_mask_i  (left_mask),
+    .left_last_i  (left_last),
     .lsu_valid_o  (lsu_valid_o),
     .lsu_room_i   (lsu_room_i),
     .lsu_addr_o   (lsu_addr_o),

@@ -3,7 +3,7 @@
 // of it, arc_addr_match or that of a GPU, groups the lanes of a request.
 //
 // Contract: the coalescer offers a transaction, lanes of one address (txn_*), and, once it has found
-// two lanes of the request alone on their addresses, all lanes that are left (left_*), the
+// two lanes of the request that are not worth a sum, all lanes that are left (left_*), the
 // transaction's among them. At most one of the two is taken in a cycle. What is taken leaves at the
 // lsu port: in the mask of a plain RED (lsu_reduced_o 0, values and addresses are still in the
 // register file), or within the sum of a reduced transaction (lsu_reduced_o 1, one addition of
@@ -60,6 +60,7 @@ module arc_unit #(
   input  logic                                        left_valid_i,
   output logic                                        left_ready_o,
   input  logic [arc_pkg::Lanes-1:0]                   left_mask_i,
+  input  logic                                        left_last_i,  // no group is to follow
   // transaction to the memory queue
   output logic                                        lsu_valid_o,
   input  logic                                        lsu_room_i,
@@ -123,6 +124,7 @@ module arc_unit #(
       .txn_mask_i    (txn_mask_i),
       .txn_ready_o   (txn_ready_o),
       .left_valid_i  (left_valid_i),
+      .left_last_i   (left_last_i),
       .left_ready_o  (left_ready_o),
       .lsu_room_i    (lsu_room_i),
       .result_valid_i(result_valid),
@@ -132,8 +134,9 @@ module arc_unit #(
       .reduce_ready_i(reduce_ready)
     );
   end else begin : g_greedy
-    logic unused_req_valid;
+    logic unused_req_valid, unused_left_last;
     assign unused_req_valid = req_valid_i;
+    assign unused_left_last = left_last_i;
 
     arc_scheduler u_scheduler (
       .txn_valid_i   (txn_valid_i),

@@ -41,20 +41,25 @@ half_nan_of_fp32      | arc_half_adder     | arc_fp_adder.sv     | s/ExpMax = \{
 half_normalised_short | arc_half_adder     | arc_fp_adder.sv     | s/ShiftBits = \$clog2\(WorkWidth\)/ShiftBits = \$clog2(WorkWidth) - 1/
 wrong_lane            | arc_lane_picker    | arc_lane_picker.sv    | s/mask_i \& ~blocked/mask_i \& ~below/
 picked_lane_kept      | arc_lane_picker    | arc_lane_picker.sv    | s/rest_o = .*;/rest_o = mask_i;/
+tie_pays              | arc_addr_match     | arc_group_pays.sv     | s/lanes > words/lanes >= words/
+others_counted        | arc_addr_match     | arc_group_pays.sv     | s/Words'\(here_i\[l\]\)/Words'(1)/
+half_a_warp_counted   | arc_addr_match     | arc_group_pays.sv     | s/ \+ 6'\(sum\[20:16\]\)//
+sent_lanes_counted    | arc_addr_match     | arc_addr_match.sv     | s/left_mask_o & same_sector/req_mask_i \& same_sector/
+pair_is_one           | arc_addr_match     | arc_addr_match.sv     | s/several = any_lone \|\| .*;/several = any_lone;/
 wrong_leader          | arc_addr_match     | arc_addr_match.sv     | s/\.mask_i   \(pending\)/.mask_i   (req_mask_i)/
 done_not_cleared      | arc_addr_match     | arc_addr_match.sv     | s/done_d = '0;/done_d = done_q;/
 lone_not_cleared      | arc_addr_match     | arc_addr_match.sv     | s/lone_d = '0;/lone_d = lone_q;/
-last_is_gathered      | arc_addr_match     | arc_addr_match.sv     | s/gather = alone && others/gather = alone/
-one_is_two            | arc_addr_match     | arc_addr_match.sv     | s/two_lone_d = any_lone/two_lone_d = 1'b1/
+last_is_gathered      | arc_addr_match     | arc_addr_match.sv     | s/gather = !pays && others/gather = !pays/
+one_is_two            | arc_addr_match     | arc_addr_match.sv     | s/two_lone_d = several/two_lone_d = 1'b1/
 gathered_are_lost     | arc_addr_match     | arc_addr_match.sv     | s/left_mask_o = pending \| lone_q/left_mask_o = pending/
-address_bit_ignored   | arc_addr_match     | arc_addr_match.sv     | s/addr == txn_addr_o/addr[AddrWidth-2:0] == txn_addr_o[AddrWidth-2:0]/
+address_bit_ignored   | arc_addr_match     | arc_addr_match.sv     | s/same_sector\[l\] = .*;/same_sector[l] = (addr >> (SectorBits + 1)) == (txn_addr_o >> (SectorBits + 1));/
 done_without_ready    | arc_addr_match     | arc_addr_match.sv     | s/else if \(txn_valid_o && txn_ready_i\)/else if (txn_valid_o)/
 red_before_result     | arc_scheduler      | arc_scheduler.sv      | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/
 sent_twice            | arc_scheduler      | arc_scheduler.sv      | s/red_free \? !left_valid_i : /red_free || /
 red_before_result_groups | arc_scheduler_groups | arc_scheduler_groups.sv | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/
 group_passed_on       | arc_scheduler_groups | arc_scheduler_groups.sv | s/txn_valid_i && !\(congested && several\)/txn_valid_i/
 lone_lane_reduced     | arc_scheduler_groups | arc_scheduler_groups.sv | s/congested \? several && /congested ? /
-left_before_gathered  | arc_scheduler_groups | arc_scheduler_groups.sv | s/left_valid_i && !txn_valid_i && several/left_valid_i \&\& !txn_valid_i/
+left_before_gathered  | arc_scheduler_groups | arc_scheduler_groups.sv | s/left_valid_i && !txn_valid_i && left_last_i/left_valid_i \&\& !txn_valid_i/
 never_greedy          | arc_scheduler_groups | arc_scheduler_groups.sv | s/ByRequest != 0 \|\| congested_i/1'b1/
 group_with_the_left   | arc_scheduler_groups | arc_scheduler_groups.sv | s/\(ByRequest != 0 \|\| !left_goes\)/1'b1/
 neighbours_not_seen   | arc_scheduler_groups | arc_scheduler_groups.sv | s/distance >= 1;/distance >= 2;/

@@ -43,6 +43,7 @@ word_sequencer     | yes | induct | arc_word_sequencer | arc_word_sequencer     
 reduction_serial   | yes | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -                     | 2 11 9
 halves_serial      | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DHALVES              | 2 11 9
 serial_progress    | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DPROGRESS            | 2 11 12
+group_pays         | yes | comb   | arc_group_pays     | arc_group_pays                          | -                     | 1 1 1
 addr_match         | no  | induct | arc_addr_match     | arc_lane_picker arc_addr_match          | -                     | 2 8 7
 bin_max            | yes | comb   | arc_bin_max        | arc_bin_max                             | -                     | 1 1 1
 fused_control      | no  | induct | arc_reduction_fused | arc_fused_fetch arc_fused_align arc_fused_sum arc_fused_round arc_reduction_fused | - | 2 13 7
@@ -70,7 +71,7 @@ scheduler          | red_before_result   | arc_scheduler      | s/red_free = lsu
 scheduler          | dropped             | arc_scheduler      | s/: reduce_ready_i;/: 1'b1;/
 scheduler          | sent_twice          | arc_scheduler      | s/red_free \? !left_valid_i : /red_free || /
 scheduler_groups   | red_before_result   | arc_scheduler_groups | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/
-scheduler_groups   | group_among_the_left | arc_scheduler_groups | s/left_valid_i && !txn_valid_i && several/left_valid_i \&\& several/
+scheduler_groups   | group_among_the_left | arc_scheduler_groups | s/left_valid_i && !txn_valid_i && left_last_i/left_valid_i \&\& left_last_i/
 scheduler_groups   | group_passes_on     | arc_scheduler_groups | s/txn_valid_i && !\(congested && several\)/txn_valid_i/
 scheduler_groups   | never_greedy        | arc_scheduler_groups | s/ByRequest != 0 \|\| congested_i/1'b1/
 scheduler_groups   | neighbours_not_seen | arc_scheduler_groups | s/distance >= 1;/distance >= 2;/
@@ -99,13 +100,18 @@ halves_serial      | upper_half_alone    | arc_reduction_serial | s/\.a_i  \(acc
 halves_serial      | neutral_of_fp32     | arc_reduction_serial | s/\? arc_pkg::NegativeZeros :/? arc_pkg::NegativeZero :/
 serial_progress    | read_never_asked    | arc_reduction_serial | s/\.mask_i   \(fetch_mask\)/.mask_i   (fetch_mask & {Lanes{!tag_q[0]}})/
 serial_progress    | result_never_due    | arc_reduction_serial | s/add_valid_q && !left_any;/add_valid_q && !left_any && !tag_q[0];/
+group_pays         | tie_pays            | arc_group_pays     | s/lanes > words/lanes >= words/
+group_pays         | others_counted      | arc_group_pays     | s/Words'\(here_i\[l\]\)/Words'(1)/
+group_pays         | half_a_warp_counted | arc_group_pays     | s/ \+ 6'\(sum\[20:16\]\)//
+addr_match         | sent_lanes_counted  | arc_addr_match     | s/left_mask_o & same_sector/req_mask_i \& same_sector/
+addr_match         | pair_is_one         | arc_addr_match     | s/several = any_lone \|\| .*;/several = any_lone;/
 addr_match         | wrong_leader        | arc_addr_match     | s/\.mask_i   \(pending\)/.mask_i   (req_mask_i)/
 addr_match         | done_not_cleared    | arc_addr_match     | s/done_d = '0;/done_d = done_q;/
 addr_match         | lone_not_cleared    | arc_addr_match     | s/lone_d = '0;/lone_d = lone_q;/
-addr_match         | last_is_gathered    | arc_addr_match     | s/gather = alone && others/gather = alone/
-addr_match         | one_is_two          | arc_addr_match     | s/two_lone_d = any_lone/two_lone_d = 1'b1/
+addr_match         | last_is_gathered    | arc_addr_match     | s/gather = !pays && others/gather = !pays/
+addr_match         | one_is_two          | arc_addr_match     | s/two_lone_d = several/two_lone_d = 1'b1/
 addr_match         | gathered_are_lost   | arc_addr_match     | s/left_mask_o = pending \| lone_q/left_mask_o = pending/
-addr_match         | address_bit_ignored | arc_addr_match     | s/addr == txn_addr_o/addr[AddrWidth-2:0] == txn_addr_o[AddrWidth-2:0]/
+addr_match         | address_bit_ignored | arc_addr_match     | s/same_sector\[l\] = .*;/same_sector[l] = (addr >> (SectorBits + 1)) == (txn_addr_o >> (SectorBits + 1));/
 addr_match         | done_without_ready  | arc_addr_match     | s/else if \(txn_valid_o && txn_ready_i\)/else if (txn_valid_o)/
 bin_max            | later_bit_alone     | arc_bin_max        | s/ \|\| \(any_x && !any_1x\)//
 bin_max            | third_bit_ignored   | arc_bin_max        | s/b3 \| \{Lanes\{~max_o\[3\]\}\}/b3 | ~b3/
@@ -210,6 +216,7 @@ build_smt2() {  # RTL folder, top, RTL files, defines, output, further Yosys com
       sources+=("$formal/arc_fast_adder_any.sv")
       purge=-purge ;;
     arc_reduction_*) sources+=("$formal/arc_fp_adder_any.sv") ;;
+    arc_addr_match) sources+=("$formal/arc_group_pays_any.sv") ;;
   esac
   must "$out.log" yosys -q -e 'implicitly declared|Resizing cell port' -p "
     read_verilog -sv -formal $defines -I$folder $folder/arc_pkg.sv ${sources[*]} \
@@ -330,10 +337,10 @@ prove_smt() {  # folder, name, kind, top, files, defines, depths
   fi
 
   # Without the invariants: what is reached and what refutes a bug is said at the ports. Searching
-  # for a trace over 32 wide addresses takes minutes; 5 bits still allow every grouping of 32 lanes.
+  # for a trace over 32 wide addresses takes minutes; 7 bits still allow every grouping of 32 lanes.
   started=$SECONDS
   if [[ $top == arc_addr_match ]]; then
-    perl -pi -e 's/AddrWidth = 48;/AddrWidth = 5;/' "$folder/rtl/arc_pkg.sv"
+    perl -pi -e 's/AddrWidth = 48;/AddrWidth = 7;/' "$folder/rtl/arc_pkg.sv"
   fi
   build_smt2 "$folder/rtl" "$top" "$files" "$defines" "$folder/cover.smt2"
   smtbmc "$folder/cover.log" -c -t "$cover_depth" "$folder/cover.smt2" || { report "$name" FAILED \

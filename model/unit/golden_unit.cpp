@@ -5,6 +5,7 @@
 #include "model/unit/golden_fused.hpp"
 #include "model/unit/golden_paired.hpp"
 #include "model/unit/golden_words.hpp"
+#include "model/unit/group_pays.hpp"
 
 namespace warpfold {
 
@@ -45,8 +46,9 @@ UnitOutputs GoldenUnit<Reduction>::tick(const UnitInputs& inputs) {
   const Address address = inputs.req_addr[leader] & kAddrMask;
   if (group_ == 0) {
     group_ = lanes_at(inputs.req_addr, leads, address);
+    pays_ = group_pays(inputs.req_addr, left, group_);
   }
-  const bool gather = pending != 0 && lane_count(group_) == 1 && group_ != left;
+  const bool gather = pending != 0 && !pays_ && group_ != left;
   const bool scattered = lane_count(lone_ | (gather ? group_ : 0)) > 1;
   const bool offered = !gather && (pending != 0 || !scattered);
   const bool red_free = inputs.lsu_room && !result_valid;

@@ -79,6 +79,7 @@ class GoldenUnit final : public ArcUnit {
   LaneMask done_ = 0;
   LaneMask lone_ = 0;
   LaneMask group_ = 0;  // lanes of the leader's address once they are known, else 0
+  bool pays_ = false;   // summing them does
   Reduction reduction_;
   bool by_request_;
   bool (*passes_on_)(const SchedulerOffer& offer);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "model/unit/fp32.hpp"
+#include "model/unit/group_pays.hpp"
 #include "model/unit/sum_check.hpp"
 #include "model/unit/trace_requests.hpp"
 
@@ -72,15 +73,17 @@ LaneMask lanes_with_address(const AtomredRequest& request, LaneMask among, Addre
   return lanes;
 }
 
-// No two of the lanes have one address.
-bool each_alone(const AtomredRequest& request, LaneMask lanes) {
-  for (LaneMask left = lanes; left != 0; left &= left - 1) {
+// Whether a group of these lanes pays, even if no other lane of the request had left.
+bool any_pays(const AtomredRequest& request, LaneMask lanes) {
+  for (LaneMask left = lanes; left != 0;) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-    if (lane_count(lanes_with_address(request, lanes, request.addresses[lane] & kAddrMask)) != 1) {
-      return false;
+    const LaneMask group = lanes_with_address(request, lanes, request.addresses[lane] & kAddrMask);
+    if (group_pays(request.addresses, request.mask, group)) {
+      return true;
     }
+    left &= ~group;
   }
-  return true;
+  return false;
 }
 
 }  // namespace
@@ -355,7 +358,10 @@ bool Lockstep::check_red(const UnitOutputs& outputs, Slot& slot) {
       slot.request.addresses[static_cast<std::size_t>(std::countr_zero(outputs.lsu_mask))] &
       kAddrMask;
   const bool one = lanes_with_address(slot.request, outputs.lsu_mask, lead) == outputs.lsu_mask;
-  if (outputs.lsu_addr != (one ? lead : 0)) {
+  // What does not pay leaves with all that is left, which may have one address then.
+  const bool all_left = outputs.req_ready && lane_count(outputs.lsu_mask) > 1 &&
+                        !group_pays(slot.request.addresses, slot.request.mask, outputs.lsu_mask);
+  if (outputs.lsu_addr != (one ? lead : 0) && !(all_left && outputs.lsu_addr == 0)) {
     return fail("lsu_addr_o", outputs.lsu_addr, one ? "address of the lanes" : "of several",
                 one ? lead : 0);
   }
@@ -377,8 +383,8 @@ bool Lockstep::check_red(const UnitOutputs& outputs, Slot& slot) {
   if (outputs.lsu_word != 0 || !outputs.lsu_last) {
     return fail("a plain RED that is not of all words");
   }
-  if (kind_.max_words > 1 && !each_alone(slot.request, lanes)) {
-    return fail("a plain RED of lanes that share an address", lanes, "lanes left", may_go);
+  if (kind_.max_words > 1 && any_pays(slot.request, lanes)) {
+    return fail("a plain RED of a group that pays", lanes, "lanes left", may_go);
   }
   ++counts_.plain_transactions;
   counts_.plain_lanes += static_cast<std::uint64_t>(lane_count(lanes)) * slot.request.words();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proof: arc_addr_match cuts every request into the groups of its equal addresses, or into those and
-// all lanes left once two of them are alone on theirs.
+// all lanes left once two of them are in groups that do not pay. What pays is arc_group_pays, which
+// has a proof of its own; here it is seen that it is asked about the leader's group and sector.
 //
 // The requester holds its request and no cycle takes both a transaction and all lanes left (the
 // ARC_ASSUMEs of the module); everything else is free: masks, addresses at full width, both readies,
@@ -23,6 +24,7 @@ module arc_addr_match_proof (
   logic req_ready, txn_valid, left_valid, busy;
   logic [AddrWidth-1:0] txn_addr;
   logic [Lanes-1:0] txn_mask, left_mask;
+  logic left_last;
 
   arc_addr_match u_dut (
     .clk_i       (clk_i),
@@ -38,11 +40,17 @@ module arc_addr_match_proof (
     .left_valid_o(left_valid),
     .left_ready_i(left_ready_i),
     .left_mask_o (left_mask),
+    .left_last_o (left_last),
     .busy_o      (busy)
   );
 
   // Seen by name, for the invariant that ties the record to the module.
   (* hierconn *) logic [Lanes-1:0] \u_dut.done_q , \u_dut.lone_q ;
+  // The question to arc_group_pays, and its answer.
+  localparam int IndexWidth = arc_pkg::SectorBits - arc_pkg::WordBits;
+  (* hierconn *) logic [Lanes-1:0] \u_dut.u_pays.group_i , \u_dut.u_pays.here_i ;
+  (* hierconn *) logic [Lanes*IndexWidth-1:0] \u_dut.u_pays.word_i ;
+  (* hierconn *) logic \u_dut.u_pays.pays_o ;
 
   // ------------------------------------------------------------------------------------------
   // Record, from the ports only
@@ -69,7 +77,7 @@ module arc_addr_match_proof (
       groups_q <= '0;
     end else if (req_valid_i) begin
       sent_q <= sent_q | now;
-      if (gathers) lone_q <= lone_q | lead;
+      if (gathers) lone_q <= lone_q | group;
       groups_q <= groups_q + 6'(txn_valid && txn_ready_i);
     end
   end
@@ -77,7 +85,8 @@ module arc_addr_match_proof (
   // Lowest lane neither sent nor gathered, by search, and the lanes of its address.
   logic [Lanes-1:0] lead, group;
   logic [AddrWidth-1:0] lead_addr;
-  logic gathers;  // the leader is alone, and not the last lane
+  logic [Lanes-1:0] sector;  // lanes not sent of its sector
+  logic gathers;             // its group does not pay, and is not all that is left
 
   always_comb begin
     lead = '0;
@@ -91,10 +100,39 @@ module arc_addr_match_proof (
     end
     for (int l = 0; l < Lanes; l++) begin
       group[l] = left[l] && !lone_q[l] && req_addr_i[AddrWidth*l +: AddrWidth] == lead_addr;
+      sector[l] = left[l] && ((req_addr_i[AddrWidth*l +: AddrWidth] ^ lead_addr) >> arc_pkg::SectorBits) == '0;
     end
   end
 
-  assign gathers = lead != '0 && group == lead && left != lead;
+  logic [Lanes-1:0] gathered;  // the group counted
+  assign gathered = lone_q | (group & {Lanes{gathers}});
+  assign gathers = lead != '0 && !\u_dut.u_pays.pays_o && left != group;
+
+  // An unchanged question has an unchanged answer. The words of other lanes are none of it.
+  logic [Lanes-1:0] asked_group_q, asked_here_q;
+  logic [Lanes*IndexWidth-1:0] asked_words, asked_words_q;
+  logic asked_q = 1'b0, answer_q;
+
+  always_comb begin
+    for (int l = 0; l < Lanes; l++) begin
+      asked_words[IndexWidth*l +: IndexWidth] =
+          \u_dut.u_pays.word_i [IndexWidth*l +: IndexWidth] & {IndexWidth{\u_dut.u_pays.here_i [l]}};
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    asked_q <= 1'b1;
+    asked_group_q <= \u_dut.u_pays.group_i ;
+    asked_here_q <= \u_dut.u_pays.here_i ;
+    asked_words_q <= asked_words;
+    answer_q <= \u_dut.u_pays.pays_o ;
+  end
+  always_comb begin : SameQuestionSameAnswer
+    if (asked_q && asked_group_q == \u_dut.u_pays.group_i && asked_here_q == \u_dut.u_pays.here_i &&
+        asked_words_q == asked_words) begin
+      assume (\u_dut.u_pays.pays_o == answer_q);
+    end
+  end
 
   // ------------------------------------------------------------------------------------------
   // Properties
@@ -111,6 +149,20 @@ module arc_addr_match_proof (
       if (txn_valid) assert (txn_mask == group && txn_addr == lead_addr);
     end
   end
+  always_ff @(posedge clk_i) begin : LeadersGroupAndSectorAreLookedAt
+    if (rst_ni && req_valid_i && lead != '0) begin
+      assert (\u_dut.u_pays.group_i == group && \u_dut.u_pays.here_i == sector);
+    end
+  end
+  for (genvar l = 0; l < Lanes; l++) begin : g_word
+    always_ff @(posedge clk_i) begin : WordIsThatOfTheAddress
+      assert (\u_dut.u_pays.word_i [IndexWidth*l +: IndexWidth] ==
+              req_addr_i[AddrWidth*l + arc_pkg::WordBits +: IndexWidth]);
+    end
+  end
+  always_ff @(posedge clk_i) begin : LastWhenAllAreGathered
+    if (rst_ni && req_valid_i) assert (left_last == ((left & ~lone_q) == '0));
+  end
   always_ff @(posedge clk_i) begin : OneGatheredLaneIsTheLast
     if (rst_ni && lead == '0) begin
       assert (txn_valid == (req_valid_i && $countones(left) == 1));
@@ -124,9 +176,9 @@ module arc_addr_match_proof (
       end
     end
   end
-  always_ff @(posedge clk_i) begin : AllLanesLeftOnceTwoAreLone
+  always_ff @(posedge clk_i) begin : AllLanesLeftOnceTwoAreGathered
     if (rst_ni) begin
-      assert (left_valid == (req_valid_i && $countones(lone_q) + 32'(gathers) > 1));
+      assert (left_valid == (req_valid_i && (gathered & (gathered - 1)) != '0));
     end
   end
   always_ff @(posedge clk_i) begin : LeftIsAllThatIsLeft

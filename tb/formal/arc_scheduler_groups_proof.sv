@@ -8,6 +8,7 @@ module arc_scheduler_groups_proof (
   input logic                      txn_valid_i,
   input logic [arc_pkg::Lanes-1:0] txn_mask_i,
   input logic                      left_valid_i,
+  input logic                      left_last_i,
   input logic                      lsu_room_i,
   input logic                      result_valid_i,
   input logic                      congested_i,
@@ -22,6 +23,7 @@ module arc_scheduler_groups_proof (
     .txn_ready_o   (txn_ready),
     .txn_mask_i    (txn_mask_i),
     .left_valid_i  (left_valid_i),
+    .left_last_i   (left_last_i),
     .left_ready_o  (left_ready),
     .lsu_room_i    (lsu_room_i),
     .result_valid_i(result_valid_i),
@@ -38,6 +40,7 @@ module arc_scheduler_groups_proof (
     .txn_ready_o   (request_txn_ready),
     .txn_mask_i    (txn_mask_i),
     .left_valid_i  (left_valid_i),
+    .left_last_i   (left_last_i),
     .left_ready_o  (request_left_ready),
     .lsu_room_i    (lsu_room_i),
     .result_valid_i(result_valid_i),
@@ -100,13 +103,13 @@ module arc_scheduler_groups_proof (
     end
   end
   always_comb begin : GatheredLanesPassOnOrWait
-    if (!txn_valid_i && left_valid_i && several) begin
+    if (!txn_valid_i && left_valid_i && left_last_i) begin
       assert (!request_reduce_valid && request_red_valid == path_free);
       assert (request_left_ready == path_free);
     end
   end
   always_comb begin : OthersStay
-    if (!txn_valid_i && !(left_valid_i && several)) begin
+    if (!txn_valid_i && !(left_valid_i && left_last_i)) begin
       assert (!request_reduce_valid && !request_red_valid && !request_left_ready);
     end
   end

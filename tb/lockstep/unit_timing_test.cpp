@@ -185,7 +185,7 @@ TEST_P(UnitTiming, OneLaneACycleOverMixedTransactions) {
 TEST_P(UnitTiming, GroupsOfOneRequestAreReadWithoutAGap) {
   offer(0xffffffffU, 9);
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    in.req_addr[lane] = kBase + 8 * (lane / 2);
+    in.req_addr[lane] = kBase + 32 * (lane / 2);
   }
   in.rf_ready = true;
   for (int cycle = 0; cycle <= kLanes; ++cycle) {
@@ -198,7 +198,7 @@ TEST_P(UnitTiming, GroupsOfOneRequestAreReadWithoutAGap) {
     if (out.lsu_valid) {
       const auto pair = static_cast<std::size_t>(cycle / 2 - 1);
       EXPECT_TRUE(out.lsu_reduced);
-      EXPECT_EQ(out.lsu_addr, kBase + 8 * pair);
+      EXPECT_EQ(out.lsu_addr, kBase + 32 * pair);
       EXPECT_EQ(out.lsu_data, sum(9, 3U << 2 * pair));
     }
     if (out.req_ready) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "Varc_addr_match.h"
@@ -41,6 +42,18 @@ std::vector<Group> groups_of(const Request& request) {
     found->mask |= LaneMask{1} << lane;
   }
   return groups;
+}
+
+// Whether a sum of the group saves additions to its sector: more lanes than words of the lanes
+// left.
+bool pays(const Request& request, LaneMask left, const Group& group) {
+  std::set<Address> words;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    if ((left >> lane & 1U) != 0 && request.addr[lane] / 32 == group.addr / 32) {
+      words.insert(request.addr[lane] / 4);
+    }
+  }
+  return static_cast<std::size_t>(std::popcount(group.mask)) > words.size();
 }
 
 class AddrMatch : public testing::Test {
@@ -86,15 +99,18 @@ class AddrMatch : public testing::Test {
       return;
     }
     LaneMask left = request.mask;
-    std::vector<Group> lone;
+    LaneMask lone = 0;
     std::size_t next = 0;
     for (bool accepted = false; !accepted;) {
       const bool pending = next < groups.size();
-      const Group& lead = pending ? groups[next] : lone.front();
+      const Group lead =
+          pending ? groups[next]
+                  : Group{.addr = request.addr[static_cast<std::size_t>(std::countr_zero(lone))],
+                          .mask = lone};
       const bool last = lead.mask == left;
-      const bool gather = pending && std::has_single_bit(lead.mask) && !last;
-      const bool scattered = lone.size() + (gather ? 1 : 0) > 1;
-      const bool offered = !gather && (pending || lone.size() == 1);
+      const bool gather = pending && !last && !pays(request, left, lead);
+      const bool scattered = std::popcount(lone | (gather ? lead.mask : 0)) > 1;
+      const bool offered = !gather && (pending || std::has_single_bit(lone));
       const bool left_taken = scattered && bench::chance(rng, left_percent);
       const bool txn_taken = offered && !left_taken && bench::chance(rng, ready_percent);
       // Where nothing is offered, ready means nothing.
@@ -102,7 +118,7 @@ class AddrMatch : public testing::Test {
       dut_->txn_ready_i = txn_taken || (!offered && bench::chance(rng, 50)) ? 1 : 0;
       accepted = left_taken || (txn_taken && last);
       dut_.settle();
-      ASSERT_EQ(dut_->busy_o, left != request.mask || !lone.empty() ? 1 : 0);
+      ASSERT_EQ(dut_->busy_o, left != request.mask || lone != 0 ? 1 : 0);
       ASSERT_EQ(dut_->txn_valid_o, offered ? 1 : 0);
       if (offered) {
         ASSERT_EQ(dut_->txn_addr_o, lead.addr);
@@ -110,12 +126,13 @@ class AddrMatch : public testing::Test {
       }
       ASSERT_EQ(dut_->left_valid_o, scattered ? 1 : 0);
       ASSERT_EQ(dut_->left_mask_o, left);
+      ASSERT_EQ(dut_->left_last_o, pending ? 0 : 1);
       ASSERT_EQ(dut_->req_ready_o, accepted ? 1 : 0);
       dut_.edge();
       if (txn_taken) {
         left &= ~lead.mask;
       } else if (gather) {
-        lone.push_back(lead);
+        lone |= lead.mask;
       }
       next += pending && (txn_taken || gather) ? 1 : 0;
     }
@@ -147,7 +164,7 @@ TEST_F(AddrMatch, GroupsTakeOneCycleEach) {
   bench::Rng rng(1);
   Request request{.mask = 0xffffffffU, .addr = {}};
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    request.addr[lane] = 4 * (kLanes - lane % 16);
+    request.addr[lane] = 32 * (kLanes - lane % 16);
   }
   send(request, rng, 100);
   EXPECT_EQ(dut_.cycle(), 16U);
@@ -163,6 +180,33 @@ TEST_F(AddrMatch, ScatteredLanesGoTogether) {
   send(request, rng, 0);
   EXPECT_EQ(dut_.cycle(), 2U) << "one lane is gathered, with the second they are several";
   gap();
+}
+
+// Each word of two sectors by two lanes: two operations a sector, where sums would be eight.
+TEST_F(AddrMatch, PairsOfAFullSectorGoTogether) {
+  bench::Rng rng(1);
+  Request request{.mask = 0xffffffffU, .addr = {}};
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    request.addr[lane] = 4 * (lane / 2);
+  }
+  send(request, rng, 100);
+  EXPECT_EQ(dut_.cycle(), 1U);
+  gap();
+}
+
+// Of words in a sector, groups with more lanes than it has words are transactions.
+TEST_F(AddrMatch, GroupPaysByLanesAndWords) {
+  bench::Rng rng(1);
+  for (std::size_t lanes = 1; lanes <= 24; ++lanes) {
+    for (std::size_t words = 1; words <= 8; ++words) {
+      Request request{.mask = static_cast<LaneMask>((1U << (lanes + words - 1)) - 1), .addr = {}};
+      for (std::size_t lane = lanes; lane < lanes + words - 1; ++lane) {
+        request.addr[lane] = 4 * (lane - lanes + 1);
+      }
+      ASSERT_NO_FATAL_FAILURE(send(request, rng, 100, 20));
+      ASSERT_NO_FATAL_FAILURE(send(request, rng, 100, 100));
+    }
+  }
 }
 
 TEST_F(AddrMatch, OneLoneLaneIsTheLastToGo) {
@@ -182,7 +226,8 @@ TEST_F(AddrMatch, AddressesThatDifferInOneBitAreApart) {
     request.addr[4] ^= Address{1} << bit;
     ASSERT_NO_FATAL_FAILURE(send(request, rng, 100));
   }
-  EXPECT_EQ(dut_.cycle(), 2U * kAddrWidth) << "two lanes of one address, then the last one";
+  EXPECT_EQ(dut_.cycle(), 2U * kAddrWidth - 3U)
+      << "two lanes of one address, then the last one, or all at once in one sector";
 }
 
 TEST_F(AddrMatch, EveryLaneComparesAndLeads) {

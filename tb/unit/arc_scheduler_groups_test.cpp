@@ -18,7 +18,7 @@ namespace {
 
 struct Inputs {
   std::uint32_t mask;
-  bool txn_valid, left_valid, lsu_room, result_valid, reduce_ready, congested;
+  bool txn_valid, left_valid, lsu_room, result_valid, reduce_ready, congested, left_last;
 };
 
 struct Outputs {
@@ -27,7 +27,7 @@ struct Outputs {
   friend bool operator==(const Outputs&, const Outputs&) = default;
 };
 
-constexpr unsigned kBits = 6;  // of Inputs beside the mask
+constexpr unsigned kBits = 7;  // of Inputs beside the mask
 
 Inputs inputs(std::uint32_t mask, unsigned bits) {
   return {mask,
@@ -36,7 +36,8 @@ Inputs inputs(std::uint32_t mask, unsigned bits) {
           (bits & 4) != 0,
           (bits & 8) != 0,
           (bits & 16) != 0,
-          (bits & 32) != 0};
+          (bits & 32) != 0,
+          (bits & 64) != 0};
 }
 
 // As rtl/README.md has it, case by case. The readies are only looked at beside their valids.
@@ -73,7 +74,7 @@ Outputs ByRequest::expected(const Inputs& in) {
   if (in.txn_valid) {  // one lane: a RED, or waits for the path
     return {path_free, false, path_free, false};
   }
-  const bool gathered = in.left_valid && group;  // all lanes left are: the same
+  const bool gathered = in.left_valid && in.left_last;  // all lanes left are: the same
   return {gathered && path_free, false, false, gathered && path_free};
 }
 
@@ -91,6 +92,7 @@ class GroupsScheduler : public testing::Test {
     dut_->txn_mask_i = in.mask;
     dut_->txn_valid_i = in.txn_valid;
     dut_->left_valid_i = in.left_valid;
+    dut_->left_last_i = in.left_last;
     dut_->lsu_room_i = in.lsu_room;
     dut_->result_valid_i = in.result_valid;
     dut_->reduce_ready_i = in.reduce_ready;
@@ -102,7 +104,7 @@ class GroupsScheduler : public testing::Test {
     ASSERT_EQ(out, Form::expected(in))
         << "mask " << std::hex << in.mask << " txn " << in.txn_valid << " left " << in.left_valid
         << " room " << in.lsu_room << " result " << in.result_valid << " ready " << in.reduce_ready
-        << " congested " << in.congested;
+        << " congested " << in.congested << " last " << in.left_last;
   }
 
   bench::Dut<typename Form::Module> dut_;

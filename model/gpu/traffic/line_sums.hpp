@@ -13,9 +13,6 @@
 
 namespace warpfold {
 
-inline constexpr std::uint32_t kSectorBytes = 32;
-inline constexpr std::uint32_t kSectorWords = kSectorBytes / sizeof(Fp32Bits);
-
 inline constexpr std::uint32_t kSectorMask = (1U << kSectorWords) - 1;
 // Of the longest line that a machine may have.
 inline constexpr std::uint32_t kLineWords = 32;

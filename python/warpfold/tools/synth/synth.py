@@ -80,6 +80,7 @@ TOPS = [
     Top("arc_fp32_adder", "arc_fp_adder"),
     Top("arc_fp32_adder_gradual", "arc_fp_adder", chparam="FlushSubnormals 0"),
     Top("arc_lane_picker", "arc_lane_picker"),
+    Top("arc_group_pays", "arc_group_pays"),
     Top("arc_addr_match", "arc_addr_match"),
     Top("arc_scheduler", "arc_scheduler"),
     Top("arc_congestion", "arc_congestion"),
