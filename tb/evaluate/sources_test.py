@@ -79,7 +79,9 @@ class Lists(Case):
                     cwd=self.folder, env={**os.environ, "RTL": str(self.folder)}, text=True, capture_output=True, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 read = " ".join(made.read_text() for made in (self.folder / "made").glob("*.d")).split()
-                sources = {Path(word).resolve() for word in read if word.endswith((".sv", ".v"))}
+                # Verilator 5.032 reads a file of its own beside them.
+                sources = {Path(word).resolve() for word in read
+                           if word.endswith((".sv", ".v")) and not word.startswith("/usr/share/verilator/")}
                 self.assertEqual(sources, {self.folder / name for name in names})
 
     def test_folders_and_macros(self):

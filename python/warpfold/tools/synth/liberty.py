@@ -339,13 +339,20 @@ SIMPLE = re.compile(r"([A-Za-z_]\w*)\s*:\s*(.*?)\s*", re.DOTALL)
 WORD = re.compile(r'[\w.+-]+|"[^"]*"')
 
 
+# A flop that stores a pin, written with parentheses.
+STORED_PIN = re.compile(r'next_state\s*:\s*"?[(\s]*(\w+)[)\s]*"?\s*')
+
+
 # Numbers of a table without quotes.
 NUMBERS = re.compile(r"(index_\d|values)\s*\(\s*([^\"()]*?)\s*\)\s*", re.DOTALL)
 
 
 def quoted(attribute: str) -> str:
     """The attribute with an expression in quotes. The Liberty Reference Manual has the quotes, and the parser that comes
-    with it reads expressions without them (attr_val_expr of its grammar); Yosys and ABC do not."""
+    with it reads expressions without them (attr_val_expr of its grammar); Yosys and ABC do not. Yosys 0.52 maps no flop
+    whose next_state has parentheses."""
+    if pin := STORED_PIN.fullmatch(attribute):
+        return f'next_state : "{pin.group(1)}"'
     if numbers := NUMBERS.fullmatch(attribute):
         return f'{numbers.group(1)} ("{" ".join(numbers.group(2).split())}")'
     simple = SIMPLE.fullmatch(attribute)
