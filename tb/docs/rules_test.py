@@ -198,7 +198,7 @@ class Commands(Case):
         for text, words in (("<!-- test: sometimes -->\n```console\n$ true\n```\n", "is no mark"),
                             ("<!-- test: run -->\n\n```console\n$ true\n```\n", "before a fence"),
                             ("```console\ntrue\n```\n", "begins with"), ("```console\n$ true\n", "nothing closes"),
-                            ("<!-- file: ../x -->\n```\n```\n", "outside")):
+                            ("<!-- file: ../x -->\n```\n```\n\n```console\n$ true\n```\n", "outside")):
             with self.subTest(text=text):
                 self.assert_ends(self.run_page(text), 2, words)
 
