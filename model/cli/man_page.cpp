@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
-#include <sstream>
 #include <string_view>
 
 #include "model/cli/pages.hpp"
@@ -43,46 +42,6 @@ std::string roff(std::string_view text) {
 
 std::string in_bold(std::string_view text) {
   return ".B " + roff(text) + "\n";
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    lines.push_back(line);
-  }
-  return lines;
-}
-
-// Paragraphs of a help's end, by the section of a page in which each belongs.
-struct Footer {
-  std::vector<std::vector<std::string>> description;
-  std::vector<std::vector<std::string>> exit_status;
-  std::vector<std::vector<std::string>> examples;
-};
-
-Footer sort_footer(const std::string& text) {
-  Footer footer;
-  std::vector<std::string> paragraph;
-  const auto end_paragraph = [&footer, &paragraph] {
-    if (!paragraph.empty()) {
-      const std::string& first = paragraph.front();
-      auto& section = first.starts_with("Example")      ? footer.examples
-                      : first.starts_with("Exit code:") ? footer.exit_status
-                                                        : footer.description;
-      section.push_back(paragraph);
-    }
-    paragraph.clear();
-  };
-  for (const std::string& line : lines_of(text)) {
-    if (line.empty()) {
-      end_paragraph();
-    } else {
-      paragraph.push_back(line);
-    }
-  }
-  end_paragraph();
-  return footer;
 }
 
 // What a user types is indented in a help, and stays as it is.

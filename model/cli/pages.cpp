@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <system_error>
 
 #include "model/cli/command.hpp"
@@ -31,6 +32,31 @@ std::vector<NamedCommand> listed_commands(const CLI::App& app) {
   return found;
 }
 
+Footer sort_footer(const std::string& text) {
+  Footer footer;
+  std::vector<std::string> paragraph;
+  const auto end_paragraph = [&footer, &paragraph] {
+    if (!paragraph.empty()) {
+      const std::string& first = paragraph.front();
+      auto& section = first.starts_with("Example")      ? footer.examples
+                      : first.starts_with("Exit code:") ? footer.exit_status
+                                                        : footer.description;
+      section.push_back(paragraph);
+    }
+    paragraph.clear();
+  };
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) {
+      end_paragraph();
+    } else {
+      paragraph.push_back(line);
+    }
+  }
+  end_paragraph();
+  return footer;
+}
+
 namespace {
 
 int write_pages(CLI::App& app, const std::filesystem::path& folder) {
@@ -44,6 +70,7 @@ int write_pages(CLI::App& app, const std::filesystem::path& folder) {
   for (const NamedCommand& command : all) {
     OutputFile(folder / (page_name(command) + ".1")).write(man_page(command, all));
   }
+  OutputFile(folder / "commands.md").write(reference_page(all));
   OutputFile(folder / "warpfold.bash").write(bash_completion(all));
   OutputFile(folder / "_warpfold").write(zsh_completion(all));
   return kDone;
@@ -53,8 +80,9 @@ int write_pages(CLI::App& app, const std::filesystem::path& folder) {
 
 void add_pages(CLI::App& app, Command& command) {
   auto folder = std::make_shared<std::string>();
-  CLI::App* pages =
-      app.add_subcommand("pages", "Write man pages and completions to a folder, as the build does");
+  CLI::App* pages = app.add_subcommand(
+      "pages",
+      "Write man pages, the reference page and completions to a folder, as the build does");
   pages->group("");  // not for users
   pages->add_option("DIR", *folder, "Folder")->required();
   pages->callback(

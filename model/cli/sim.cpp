@@ -393,11 +393,12 @@ void add_sim(CLI::App& app, Command& command) {
       ->needs(timeline);
   add_detail_options(*sim, *timeline, *arguments);
   add_wave_options(*sim, *arguments);
-  sim->add_option("--jobs", arguments->jobs, "Simulations at once; the results do not depend on it")
+  sim->add_option("--jobs", arguments->jobs,
+                  "Simulations at once; the results do not depend on it\n"
+                  "[one for each processor]")
       ->type_name("N")
       ->multi_option_policy(kTakeLast)
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 1024));
   sim->add_option("--threads", arguments->threads,
                   "Host threads of each simulation; the results do not depend on it\n"
                   "[--jobs shared out where there are fewer simulations, up to 8]")

@@ -90,7 +90,20 @@ class Pages(Written):
         self.assertGreater(len(self.commands), 15)
         self.assertEqual({path.name for path in self.folder.iterdir()},
                          {"-".join(["warpfold", *words]) + ".1" for words in self.commands}
-                         | {"warpfold.bash", "_warpfold"})
+                         | {"warpfold.bash", "_warpfold", "commands.md"})
+
+    def test_the_reference_has_every_option(self):
+        text = (self.folder / "commands.md").read_text(encoding="utf-8")
+        sections = dict(re.findall(r"^## (.*)\n((?:(?!## ).*\n)*)", text, re.MULTILINE))
+        for words in self.commands:
+            said = help_of(words)
+            if commands_of(said):
+                continue
+            rows = re.findall(r"^\| `([^`]+)`", sections.pop(" ".join(["warpfold", *words])), re.MULTILINE)
+            wanted = [re.split(r"[ =:{]", entry)[0].replace(",", ", ") for title in ("Positionals", "Options")
+                      for entry in listed(said, title) if not entry.startswith("-h,")]
+            self.assertEqual(rows, wanted, words)
+        self.assertEqual(sections, {})
 
     def test_pages_say_what_help_says(self):
         for words in self.commands:

@@ -240,7 +240,7 @@ def correlate(trace: str, has: Measured, args: argparse.Namespace) -> list[Point
 def correlate_all(traces: list[str], args: argparse.Namespace) -> list[Point]:
     """Points of all traces, in their order. Those with most to add begin, so that all jobs end at about the same
     time."""
-    with ThreadPoolExecutor(max(args.jobs, 1)) as pool:
+    with ThreadPoolExecutor(args.jobs or os.cpu_count() or 1) as pool:
         try:
             known = dict(zip(traces, pool.map(lambda trace: measured_times(trace, args), traces)))
             timed = {trace: has for trace, has in known.items() if has.times}
@@ -339,7 +339,7 @@ def options(parser: Parser) -> None:
         "--policy", metavar="LIST", type=lambda text: text.split(","), help="Only these, comma-separated"
     )
     parser.add_argument("--as-shipped", action="store_true", help="Thin no trace")
-    parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count(), help="Simulations at a time")
+    parser.add_argument("--jobs", metavar="N", type=int, help="Simulations at once [one for each processor]")
     parser.add_argument("--out", metavar="DIR", type=Path, help="Folder for correlation.json, .csv and a scatter plot")
     parser.footer(
         f"Samples of more than {THIN_ABOVE:,} additions of lanes are thinned to 1 in {THIN_TO_ONE_IN} of their CTAs.\n\n"

@@ -115,7 +115,7 @@ def options(parser: Parser) -> None:
     parser.add_argument(
         "--trace", action="append", default=[], metavar="FILE", help="Of a scene whose energies were measured"
     )
-    parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count(), help="Simulations at a time")
+    parser.add_argument("--jobs", metavar="N", type=int, help="Simulations at once [one for each processor]")
     parser.add_argument(
         "--build", metavar="DIR", type=Path, default=Path("build/capture"), help="Build folder of the microbenchmarks"
     )
@@ -151,8 +151,9 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"{args.measurements[0]}: missing: {missing}") from missing
     text = machine_text(args.name, measured.gpu, args.base, base, {p: (v.value, v.comment) for p, v in values.items()})
     energies: list[str] = []
+    jobs = args.jobs or os.cpu_count() or 1
     if args.energies:
-        text, energies = energy.fit(text, measured.gpu["name"], args.energies, args.trace, args.jobs)
+        text, energies = energy.fit(text, measured.gpu["name"], args.energies, args.trace, jobs)
     args.out.mkdir(parents=True, exist_ok=True)
     machine = args.out / f"{args.name}.toml"
     results = args.out / f"{args.name}-microbench.json"
@@ -172,7 +173,7 @@ def run(args: argparse.Namespace) -> int:
             machine,
             measured.device("sms"),
             replay_microbench.RATES if args.match is None else args.match,
-            args.jobs,
+            jobs,
         )
         print(replay_microbench.text_of(rows))
     return 0

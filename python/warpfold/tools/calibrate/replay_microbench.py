@@ -132,7 +132,7 @@ def options(parser: Parser) -> None:
     parser.add_argument("--sms", metavar="N", type=int, default=132, help="SMs of that GPU")
     parser.add_argument("--match", default="", metavar="REGEX", help="Only cases whose name it finds")
     parser.add_argument("--limit", metavar="X", type=float, help="Largest error that is no failure, such as 0.05")
-    parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count(), help="Simulations at a time")
+    parser.add_argument("--jobs", metavar="N", type=int, help="Simulations at once [one for each processor]")
     parser.add_argument("--json", metavar="FILE", help="Write the rows as JSON")
     parser.footer(
         "Example: two lanes and more, on all SMs\n"
@@ -142,7 +142,8 @@ def options(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    rows = replay(arguments.results, arguments.gpu, arguments.sms, arguments.match, arguments.jobs)
+    jobs = arguments.jobs or os.cpu_count() or 1
+    rows = replay(arguments.results, arguments.gpu, arguments.sms, arguments.match, jobs)
     print(text_of(rows))
     if arguments.json:
         write_json(arguments.json, rows, indent=1)
