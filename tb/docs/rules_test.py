@@ -68,7 +68,7 @@ class Case(unittest.TestCase):
         self.write("warpfold", SIMULATOR).chmod(0o755)
         self.write("scripts/tool.sh", "#!/bin/sh\n# A tool.\n#   scripts/tool.sh [--fast]\nexit 0\n").chmod(0o755)
         self.write("README.md", "# It\n\nOne line.\n\n```console\n$ warpfold gpus\n...\n```\n")
-        self.write("docs/manual.md", SOUND)
+        self.write("docs/simulate.md", SOUND)
 
     def write(self, name, text):
         path = self.root / name
@@ -87,12 +87,12 @@ class Case(unittest.TestCase):
 
 class Commands(Case):
     def run_page(self, text, *options):
-        page = self.write("docs/manual.md", text)
+        page = self.write("docs/simulate.md", text)
         return self.program("docs", "--warpfold", str(self.simulator), "--build", str(self.root), *options,
                             str(page))
 
     def test_sound_page(self):
-        self.assert_ends(self.run_page(SOUND), 0, "docs/manual.md: ok")
+        self.assert_ends(self.run_page(SOUND), 0, "docs/simulate.md: ok")
         self.assertFalse((self.root / "made.txt").exists(), "outputs stay out of the tree")
         self.assertFalse((self.root / "my.toml").exists())
 
@@ -138,7 +138,7 @@ class Commands(Case):
     def test_update(self):
         text = SOUND.replace("big     64", "big     65").replace("one\n```", "two\n```")
         self.assert_ends(self.run_page(text, "--update"), 0, "3 outputs brought up to date")
-        updated = (self.root / "docs/manual.md").read_text(encoding="utf-8")
+        updated = (self.root / "docs/simulate.md").read_text(encoding="utf-8")
         self.assertEqual(updated, SOUND)
 
     def test_update_keeps_what_is_left_out(self):
@@ -148,7 +148,7 @@ class Commands(Case):
                               ("run of 1 ms\n...\nc  1\n", "run of 23 ms\n...\nend\n")):
             with self.subTest(shown=shown):
                 self.assertEqual(self.run_page(page.format(23, shown), "--update").returncode, 0)
-                self.assertEqual((self.root / "docs/manual.md").read_text(encoding="utf-8"), page.format(23, wanted))
+                self.assertEqual((self.root / "docs/simulate.md").read_text(encoding="utf-8"), page.format(23, wanted))
                 self.assertEqual(self.run_page(page.format(23, wanted)).returncode, 0)
 
     def test_nightly_and_gpu(self):
@@ -171,8 +171,8 @@ class Commands(Case):
 
     def test_parts_of_the_site(self):
         self.write("docs/more.md", "# More\n")
-        listed = "[[part]]\ntitle = 'Use'\npages = ['docs/manual.md'{}]\n"
-        self.write("docs/manual.md", SOUND)
+        listed = "[[part]]\ntitle = 'Use'\npages = ['docs/simulate.md'{}]\n"
+        self.write("docs/simulate.md", SOUND)
         for pages, words in (("", "docs/more.md stands in no part"), (", 'docs/none.md'", "docs/none.md: no such page"),
                              (", 'docs/more.md', 'docs/more.md'", "docs/more.md: listed twice")):
             with self.subTest(pages=pages):
@@ -226,23 +226,23 @@ class Form(Case):
         self.broken("tb/README.md", "- item\n\n" + line * 7, "tb/README.md:3: a paragraph of")
         for no_paragraph in ("- " + "  ".join([line] * 9), "- " + line * 9, "1. " + "   ".join([line] * 9),
                              ("| " + line) * 9, "```\n" + line * 9 + "```\n", ("    " + line) * 9,
-                             "[" + "x" * 9 + "](docs/manual.md)\n<!-- " + line.strip() * 9 + " -->\n"):
+                             "[" + "x" * 9 + "](docs/simulate.md)\n<!-- " + line.strip() * 9 + " -->\n"):
             with self.subTest(text=no_paragraph[:20]):
                 self.write("tb/README.md", "# Tests\n\n" + no_paragraph.replace("(docs/", "(../docs/"))
                 self.assert_ends(self.program("docs-form"), 0, "ok")
 
     def test_links(self):
-        for link in ("[x](none.md)", "![x](none.svg)", '<img src="none.svg">', "[x](manual.md#none)", "[x](#none)",
+        for link in ("[x](none.md)", "![x](none.svg)", '<img src="none.svg">', "[x](simulate.md#none)", "[x](#none)",
                      "[x]: none.md"):
             with self.subTest(link=link):
-                self.broken("docs/more.md", f"# More\n\n![](manual.md)\n{link}\n", "docs/more.md:4: a link leads")
-        self.write("docs/more.md", "# A `more`: 2 x\n\n![](manual.md) [a](#a-more-2-x) [b](manual.md#gpus-and-more)\n"
+                self.broken("docs/more.md", f"# More\n\n![](simulate.md)\n{link}\n", "docs/more.md:4: a link leads")
+        self.write("docs/more.md", "# A `more`: 2 x\n\n![](simulate.md) [a](#a-more-2-x) [b](simulate.md#gpus-and-more)\n"
                                    "[c](https://example.org/none) `[d](none)` [e](../README.md#it)\n")
         self.assert_ends(self.program("docs-form"), 0, "ok")
 
     def test_pages_for_users_have_examples(self):
         self.broken("docs/more.md", "# More\n\nWords.\n", "docs/more.md:1: a page for users without")
-        self.write("docs/more.md", "# More\n\n![words](manual.md)\n")
+        self.write("docs/more.md", "# More\n\n![words](simulate.md)\n")
         self.write("docs/notebook.md", "# Words\n")
         self.write("tb/README.md", "# Words\n")
         self.write("docs/numbers/README.md", "# Words\n")

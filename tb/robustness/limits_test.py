@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of the place in which the command runs: one line each, and the exit code that the manual has."""
+"""Limits of the place in which the command runs: one line each, and the exit code that docs/errors.md has."""
 
 import json
 import os

@@ -26,7 +26,7 @@ class Workflow(unittest.TestCase):
             self.assertRegex(run, r"^(apt-get|git) ")
         self.assertLess(len(self.text.splitlines()), 40)
 
-    def test_releases_are_those_of_the_manual(self):
+    def test_releases_are_those_of_the_platforms(self):
         releases = self.job["strategy"]["matrix"]["debian"]
         self.assertEqual(self.job["container"], "debian:${{ matrix.debian }}")
         said = re.findall(r"^\| Debian (\d+) \|", (ROOT / "docs/platforms.md").read_text(encoding="utf-8"), re.MULTILINE)

@@ -213,6 +213,6 @@ def page_paths(root: Path = ROOT) -> list[Path]:
 
 
 def test_name(path: Path, root: Path = ROOT) -> str:
-    """Name of a page's test: docs.manual of docs/manual.md, docs.traces.README of traces/README.md."""
+    """Name of a page's test: docs.simulate of docs/simulate.md, docs.traces.README of traces/README.md."""
     parts = path.resolve().relative_to(root.resolve()).with_suffix("").parts
     return ".".join(["docs", *(parts[1:] if parts[0] == "docs" else parts)])
