@@ -6,6 +6,7 @@
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <span>
 #include <string>
@@ -34,13 +35,30 @@ bool output_is_whole() {
   return true;
 }
 
+// Defaults as "=X", which is how the tools in Python write them: CLI11 has "=X" or " [X] " by its
+// version.
+class HelpFormat final : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text = CLI::Formatter::make_option_opts(option);
+    const std::string standard = option->get_default_str();
+    const std::string bracketed = fmt::format(" [{}] ", standard);
+    if (const std::size_t at = text.find(bracketed); !standard.empty() && at != std::string::npos) {
+      text.replace(at, bracketed.size(), "=" + standard);
+    }
+    return text;
+  }
+};
+
 int parse_and_run(std::span<AddCommand* const> commands, int argc, char** argv) {
   CLI::App app("Trace-driven cycle simulation of warp-level atomic reduction on GPUs (ARC).",
                "warpfold");
   app.set_version_flag("--version", std::string("warpfold ") + WARPFOLD_VERSION);
   // What else stands there is then reported as unexpected, not as a missing command.
   app.require_subcommand(0, 1);
-  app.get_formatter()->column_width(34);
+  const auto format = std::make_shared<HelpFormat>();
+  format->column_width(34);
+  app.formatter(format);
   app.footer(
       "Example: simulate a trace under every policy on an RTX 4090\n"
       "  warpfold sim truck.wft\n\n"
