@@ -20,6 +20,7 @@ void bench_burst(Harness& harness);          // depth of the queue ahead of a bl
 void bench_latency(Harness& harness);        // RED, atomic, fence, loads
 void bench_ops(Harness& harness);            // latency and rate of each class of instructions
 void bench_memory(Harness& harness);         // shared and global loads
+void bench_loads(Harness& harness);          // loads and stores that miss the L1
 void bench_mixed(Harness& harness);          // which classes share a pipe
 void bench_control(Harness& harness);        // barriers, branches, launches, CTAs
 void bench_energy(Harness& harness);         // joules of each class, by NVML

@@ -66,6 +66,8 @@ const std::vector<Group>& groups() {
        [](Harness& h, const Options&) { bench_ops(h); }},
       {"memory", "shared and global loads, bandwidths",
        [](Harness& h, const Options&) { bench_memory(h); }},
+      {"loads", "loads and stores that miss the L1, by lines and sectors",
+       [](Harness& h, const Options&) { bench_loads(h); }},
       {"mixed", "which classes share a pipe", [](Harness& h, const Options&) { bench_mixed(h); }},
       {"control", "barriers, branches, issue order, CTAs, launches",
        [](Harness& h, const Options&) { bench_control(h); }},

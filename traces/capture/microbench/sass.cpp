@@ -181,6 +181,12 @@ const std::vector<SassExpectation>& sass_expectations() {
         {"mixed<warpfold::microbench::(anonymous namespace)::Mix<16, 0, 16, 0, 0, 0>", "LDS", 16},
         {"mixed<warpfold::microbench::(anonymous namespace)::Mix<16, 0, 0, 16, 0, 0>", "MATCH", 16},
         {"mixed<warpfold::microbench::(anonymous namespace)::Mix<16, 0, 0, 0, 64, 0>", "FFMA", 64},
+        {"load_places<(warpfold::microbench::(anonymous namespace)::Places)0>", "LDG", 8},
+        {"load_places<(warpfold::microbench::(anonymous namespace)::Places)1>", "LDG", 8},
+        {"load_places<(warpfold::microbench::(anonymous namespace)::Places)2>", "LDG", 8},
+        {"store_places<(warpfold::microbench::(anonymous namespace)::Places)0>", "STG", 8},
+        {"store_places<(warpfold::microbench::(anonymous namespace)::Places)1>", "STG", 8},
+        {"store_places<(warpfold::microbench::(anonymous namespace)::Places)2>", "STG", 8},
         {"energy_red", "RED", 9},
         {"energy_shared", "LDS", 64}};
     const std::vector<std::pair<std::string, std::string>> ops = {

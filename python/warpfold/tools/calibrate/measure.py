@@ -12,7 +12,7 @@ from ..base.places import CHECKOUT
 from ..base.processes import Word
 from . import random_scene
 
-GROUPS = "red,vector,bulk,shared_add,slices,share,burst,latency,ops,memory,mixed,control"
+GROUPS = "red,vector,bulk,shared_add,slices,share,burst,latency,ops,memory,loads,mixed,control"
 POLICIES = "none,cccl,sw-b:32,sw-s:0,sw-s:16"
 
 
