@@ -90,6 +90,13 @@ void add_record(CLI::App& app, Command& command) {
       ->type_name("N")
       ->check(CLI::Range(1U, 1U << 20U))
       ->capture_default_str();
+  auto loads = std::make_shared<std::string>("all");
+  record_app
+      ->add_option("--loads", *loads,
+                   "Record what ordinary loads and stores of global memory touch, or leave it out")
+      ->type_name("all|none")
+      ->check(CLI::IsMember({"all", "none"}))
+      ->capture_default_str();
   record_app
       ->add_option("--time-runs", options->time_runs,
                    "Runs ahead that only measure the launches' times")
@@ -127,8 +134,8 @@ void add_record(CLI::App& app, Command& command) {
   auto prepare = std::make_shared<bool>(false);
   CLI::Option* only = record_app->add_flag(
       "--prepare", *prepare, "Only build the recorder, as the first use does, and run no program");
-  for (const char* other : {"--kernel", "--launch", "--every", "--time-runs", "--patience",
-                            "--no-profile", "--keep-code", "program"}) {
+  for (const char* other : {"--kernel", "--launch", "--every", "--loads", "--time-runs",
+                            "--patience", "--no-profile", "--keep-code", "program"}) {
     from->excludes(record_app->get_option(other));
     only->excludes(record_app->get_option(other));
   }
@@ -137,15 +144,16 @@ void add_record(CLI::App& app, Command& command) {
       "Example: the backward kernels of a training step\n"
       "  warpfold record --kernel backward --out traces -- python3 train.py\n"
       "  warpfold sim traces/*.wft --gpu h100");
-  record_app->callback([options, launch, files, prepare, &command] {
+  record_app->callback([options, launch, loads, files, prepare, &command] {
     if (files->empty() && options->command.empty() && !*prepare) {
       throw CLI::ValidationError("record",
                                  "there is neither a program to record, behind --, nor --from");
     }
-    command = [options, launch, files] {
+    command = [options, launch, loads, files] {
       if (!files->empty()) {
         return run_from(*options, *files);
       }
+      options->loads = *loads == "all";
       options->launch = *launch == "all" ? 0 : static_cast<std::uint32_t>(std::stoul(*launch));
       return run_record(*options);
     };

@@ -263,7 +263,8 @@ class Atomics(unittest.TestCase):
         self.assertEqual(one, {
             "offset": 0x160, "text": "@P0 REDG.E.ADD.STRONG.GPU desc[UR4][R8.64], R19", "block": 0, "marker": "global",
             "predicated": True,
-            "atomic": {"kind": "red", "type": "u32", "words": 1, "adds_floats": False, "name": "REDG.E.ADD.STRONG.GPU"}})
+            "atomic": {"kind": "red", "type": "u32", "words": 1, "adds_floats": False, "name": "REDG.E.ADD.STRONG.GPU"},
+            "access": None})
         kinds = {i["offset"]: i["marker"] for i in self.described("parts")["instructions"]}
         self.assertEqual((kinds[0], kinds[0x100], kinds[0x270], kinds[0x290]), (None, "global", "warpsync", "exit"))
         blocks = {i["offset"]: i["block"] for i in self.described("calls")["instructions"]}

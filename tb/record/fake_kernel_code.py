@@ -13,8 +13,9 @@ FIELDS = ("alu", "integer", "sfu", "shared", "shared_wide", "global_load", "shuf
 
 def instruction(number, adds):
     atomic = {"kind": "red", "type": "f32", "words": 1, "adds_floats": True, "name": "REDG.E.ADD.F32"}
+    access = {"kind": "load", "bytes": 4, "cache": "nc", "name": "LDG.E.CONSTANT"}
     return {"offset": 16 * number, "text": "", "block": 0, "marker": None, "predicated": False,
-            "atomic": atomic if adds and number == 5 else None}
+            "atomic": atomic if adds and number == 5 else None, "access": access if adds and number == 4 else None}
 
 
 def main():
@@ -40,7 +41,8 @@ def main():
     more = "--ncu" in sys.argv
     costs = [{**dict.fromkeys(FIELDS, 0), "alu": max((w[-1] - w[0]) // 16, 2) + more, "stall_cycles": 9, "waits": []}
              for w in ways]
-    json.dump({"costs": costs}, sys.stdout)
+    parts = [[{"loads": [], "cost": None}, {"loads": [64], "cost": c}] for c in costs] if data.get("apart") else None
+    json.dump({"costs": costs, "parts": parts}, sys.stdout)
     return 0
 
 

@@ -32,13 +32,19 @@ struct Launch {
   json more = json::object();  // of the launch as it is told
 };
 
-// As the machine code in fake_kernel_code.py: 4 shared, 5 RED, 9 exit.
-std::vector<std::uint32_t> words_of(const Launch& launch) {
+// As the machine code in fake_kernel_code.py: 4 LDG, 5 RED, 9 exit. `lines`: with what the loads
+// touch.
+std::vector<std::uint32_t> words_of(const Launch& launch, bool lines) {
   RingWords words(launch.slot);
   for (std::uint32_t cta = 0; cta < launch.ctas; ++cta) {
     words.enter(kAll, cta);
     for (std::uint64_t pass = 0; pass < 3; ++pass) {
-      words.marker(Marker::kShared, 4, kAll, cta).red(5, 0xffU, {0x10000 + 4 * (pass + cta)}, cta);
+      if (lines) {
+        words.access(4, kAll, {{0x20000 + 128 * pass, 0xfU}}, cta);
+      } else {
+        words.marker(Marker::kGlobal, 4, kAll, cta);
+      }
+      words.red(5, 0xffU, {0x10000 + 4 * (pass + cta)}, cta);
     }
     words.exit(9, kAll, cta);
   }
@@ -86,6 +92,9 @@ class Recorder {
     verdicts_[launch.function] = answer.record;
     std::vector<char> wanted(answer.instructions);
     connection_.receive(wanted.data(), wanted.size());
+    if (wanted.size() > 4) {
+      lines_ = wanted[4] == kLines;
+    }
     if (answer.record != LaunchAnswer::kYes) {
       return false;
     }
@@ -99,22 +108,26 @@ class Recorder {
   void end(const Launch& launch, const std::string& error = "") {
     connection_.send(Message::kLaunchEnd, json{{"slot", launch.slot}, {"error", error}}.dump());
   }
+  [[nodiscard]] std::vector<std::uint32_t> words(const Launch& launch) const {
+    return words_of(launch, lines_);
+  }
   void whole(const Launch& launch, const std::string& error = "") {
     if (begin(launch)) {
-      records(words_of(launch));
+      records(words(launch));
       end(launch, error);
     }
   }
   void half(const Launch& launch) {
     if (begin(launch)) {
-      const std::vector<std::uint32_t> words = words_of(launch);
-      records(std::span(words).first(words.size() / 2 / 4 * 4));
+      const std::vector<std::uint32_t> all = words(launch);
+      records(std::span(all).first(all.size() / 2 / 4 * 4));
     }
   }
 
  private:
   Connection& connection_;
   std::map<std::string, std::uint32_t> verdicts_;
+  bool lines_ = false;  // of loads are wanted
 };
 
 bool is_timed() {
@@ -239,11 +252,11 @@ const std::map<std::string, Case>& cases() {
            const Launch other{.function = "adds_too", .ctas = 3, .slot = 5};
            recorder.begin(kAdds);
            recorder.begin(other);
-           const auto first = words_of(kAdds), second = words_of(other);
+           const auto first = recorder.words(kAdds), second = recorder.words(other);
            std::vector<std::uint32_t> words(first.begin(), first.begin() + 4);
-           words.insert(words.end(), second.begin(), second.begin() + 8);
+           words.insert(words.end(), second.begin(), second.begin() + 12);
            words.insert(words.end(), first.begin() + 4, first.end());
-           words.insert(words.end(), second.begin() + 8, second.end());
+           words.insert(words.end(), second.begin() + 12, second.end());
            recorder.records(words);
            recorder.end(other);
            recorder.end(kAdds);

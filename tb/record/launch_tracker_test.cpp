@@ -111,6 +111,74 @@ TEST(LaunchTracker, AddressesOfARunOfBothKindsAreByLane) {
             (std::vector<std::uint64_t>{0x100, 0x100, 0x100, 0x200, 0x204, 0x208}));
 }
 
+TEST(LaunchTracker, ALoadWithItsLinesEndsTheWay) {
+  KernelCode code = straight_code(20);
+  make_load(code, 4);
+  const LaunchTracker tracker = follow(code, RingWords()
+                                                 .enter()
+                                                 .marker(Marker::kShared, 2, kAll)
+                                                 .access(4, 0xffU, {{0x1080, 0xfU}, {0x1000, 0x1U}})
+                                                 .marker(Marker::kShared, 6, kAll)
+                                                 .exit(9));
+  ASSERT_EQ(tracker.warp(0, 0).size(), 3U);
+  EXPECT_EQ(way(tracker, 0), (Way{kEntry, 2, 4}));
+  const LogRecord& access = tracker.warp(0, 0)[1];
+  EXPECT_EQ(access.kind, Kind::kAccess);
+  EXPECT_EQ(access.index, 4U);
+  EXPECT_EQ(access.count, 0xffU);
+  const auto lines = tracker.lines(access);
+  EXPECT_EQ(std::vector<std::uint64_t>(lines.begin(), lines.end()),
+            (std::vector<std::uint64_t>{0x1080 / 128 << 4U | 0xfU, 0x1000 / 128 << 4U | 0x1U}));
+  EXPECT_EQ(way(tracker, 2), (Way{4, 6, 9}));
+}
+
+// The events are those that there would be without loads.
+TEST(LaunchTracker, ALoadBetweenAdditionsOfARunComesBeforeTheEvent) {
+  KernelCode code = straight_code(20);
+  make_red(code, 4);
+  make_load(code, 6);
+  make_red(code, 8);
+  const LaunchTracker tracker = follow(code, RingWords()
+                                                 .enter()
+                                                 .red(4, kAll, {0x100})
+                                                 .marker(Marker::kShared, 5, kAll)
+                                                 .access(6, kAll, {{0x1000, 1}})
+                                                 .red(8, kAll, {0x104})
+                                                 .exit(12));
+  ASSERT_EQ(tracker.warp(0, 0).size(), 6U);
+  EXPECT_EQ(way(tracker, 0), (Way{kEntry, 4}));
+  EXPECT_EQ(way(tracker, 1), (Way{4, 5, 6}));
+  EXPECT_EQ(tracker.warp(0, 0)[2].kind, Kind::kAccess);
+  EXPECT_EQ(way(tracker, 3), (Way{6, 8}));
+  EXPECT_EQ(tracker.warp(0, 0)[4].kind, Kind::kEvent);
+  EXPECT_EQ(tracker.runs(), (std::vector<InstructionRun>{{.instructions = {4, 8}}}));
+  EXPECT_EQ(way(tracker, 5), (Way{8, 12}));
+}
+
+TEST(LaunchTracker, ALoadBehindARunComesBehindTheEvent) {
+  KernelCode code = straight_code(20);
+  make_red(code, 4);
+  make_load(code, 6);
+  code.instructions[9].block = 1;
+  make_load(code, 9, trace::AccessKind::kStore);
+  const LaunchTracker tracker = follow(code, RingWords()
+                                                 .enter()
+                                                 .red(4, kAll, {0x100})
+                                                 .marker(Marker::kShared, 5, kAll)
+                                                 .access(6, kAll, {{0x1000, 1}})
+                                                 .marker(Marker::kShared, 7, kAll)
+                                                 .access(9, kAll, {{0x2000, 1}})
+                                                 .exit(12));
+  ASSERT_EQ(tracker.warp(0, 0).size(), 7U);
+  EXPECT_EQ(way(tracker, 0), (Way{kEntry, 4}));
+  EXPECT_EQ(tracker.warp(0, 0)[1].kind, Kind::kEvent);
+  EXPECT_EQ(way(tracker, 2), (Way{4, 5, 6}));
+  EXPECT_EQ(tracker.warp(0, 0)[3].index, 6U);
+  EXPECT_EQ(way(tracker, 4), (Way{6, 7, 9}));
+  EXPECT_EQ(tracker.warp(0, 0)[5].index, 9U);
+  EXPECT_EQ(way(tracker, 6), (Way{9, 12}));
+}
+
 TEST(LaunchTracker, LanesThatLeaveAnAdditionOutCostNothingMore) {
   // A predicated RED: some lanes run it, and all go on together.
   KernelCode code = straight_code(20);

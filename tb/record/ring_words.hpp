@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "traces/record/host/kernel_code.hpp"
@@ -40,6 +41,11 @@ inline void make_row(KernelCode& code, std::size_t at,
       .name = "UBLKRED.G.S.ADD", .kind = trace::SiteKind::kBulk, .type = type, .adds_floats = true};
 }
 
+inline void make_load(KernelCode& code, std::size_t at,
+                      trace::AccessKind kind = trace::AccessKind::kLoad) {
+  code.instructions[at].access = trace::MemorySite{.name = "LDG.E", .kind = kind};
+}
+
 class RingWords {
  public:
   // Of the launch in that slot.
@@ -71,6 +77,21 @@ class RingWords {
     }
     words_.resize(begin + record_words(kAddresses | uniform,
                                        static_cast<std::uint32_t>(std::popcount(lanes))));
+    return *this;
+  }
+  // A load or a store: addresses of lines, each with its sectors.
+  RingWords& access(std::uint32_t at, std::uint32_t lanes,
+                    const std::vector<std::pair<std::uint64_t, std::uint32_t>>& lines,
+                    std::uint32_t cta = 0, std::uint32_t warp = 0) {
+    const std::size_t begin = words_.size();
+    const auto count = static_cast<std::uint32_t>(lines.size()) << kLinesShift;
+    marker(Marker::kGlobal, at, lanes, cta, warp, count);
+    for (const auto& [address, sectors] : lines) {
+      const std::uint64_t word = address >> kLineShift << kLineSectors | sectors | kAddressTag;
+      words_.push_back(static_cast<std::uint32_t>(word));
+      words_.push_back(static_cast<std::uint32_t>(word >> 32U));
+    }
+    words_.resize(begin + record_words(count, static_cast<std::uint32_t>(std::popcount(lanes))));
     return *this;
   }
   // A row of so many units of 16 bytes.

@@ -7,6 +7,7 @@
 
 #include "tb/record/ring_words.hpp"
 #include "traces/format/reader.hpp"
+#include "traces/record/host/variant_costs.hpp"
 
 namespace warpfold::record::test {
 namespace {
@@ -38,7 +39,8 @@ class TraceBuilder : public testing::Test {
     LaunchTracker tracker(code_, shape);
     tracker.add(words.words());
     tracker.finish();
-    const nlohmann::json costs = std::vector<nlohmann::json>(tracker.ways_gone().size());
+    const WayCosts costs{.whole = std::vector<nlohmann::json>(tracker.ways_gone().size()),
+                         .parts = nullptr};
     const nlohmann::json reductions = nlohmann::json::object();
     return build_trace({.launch = launch_,
                         .code = code_,
@@ -71,6 +73,77 @@ TEST_F(TraceBuilder, EachCtaIsAskedAboutAndWritten) {
   EXPECT_EQ(trace::Reader(path_).cta_count(), kCtas);
 }
 
+// A way is cut where it waits for a load, and its records have what is issued between.
+TEST_F(TraceBuilder, AWarpWaitsForItsLoadsWithinAWay) {
+  make_load(code_, 3);
+  make_load(code_, 7, trace::AccessKind::kStore);
+  launch_.grid[0] = 1;
+  LaunchTracker tracker(code_, launch_.shape(1));
+  tracker.add(RingWords()
+                  .enter()
+                  .access(3, kAll, {{0x2080, 0x6U}, {0x2000, 0x8U}})
+                  .red(5, 0xffU, {0x1000})
+                  .access(7, 0x3U, {{0x3000, 0x1U}})
+                  .exit(9)
+                  .words());
+  tracker.finish();
+  ASSERT_EQ(tracker.ways_gone().size(), 4U);
+  const auto cost = [](int slots) {
+    nlohmann::json json;
+    for (const char* key : kIssued) {
+      json[key] = 0;
+    }
+    json.update({{"alu", slots},
+                 {"stall_cycles", slots},
+                 {"branches", 0},
+                 {"waits", nlohmann::json::array()}});
+    return json;
+  };
+  const auto part = [](std::vector<int> loads, const nlohmann::json& of) {
+    return nlohmann::json{{"loads", std::move(loads)}, {"cost", of}};
+  };
+  // Up to the load; from it to the RED, with 2 instructions ahead of the wait and 5 behind; to the
+  // store, which waits for one that is not recorded; to the end.
+  const WayCosts costs{.whole = {cost(4), cost(7), cost(1), cost(1)},
+                       .parts = {{part({}, cost(4))},
+                                 {part({}, cost(2)), part({3 * 16}, cost(5))},
+                                 {part({}, nullptr), part({6 * 16}, cost(1))},
+                                 {part({}, cost(1))}}};
+  const nlohmann::json reductions = nlohmann::json::object();
+  const BuiltTrace built = build_trace({.launch = launch_,
+                                        .code = code_,
+                                        .tracker = tracker,
+                                        .way_costs = costs,
+                                        .reductions = reductions,
+                                        .times = {},
+                                        .provenance = {},
+                                        .workload = "a workload",
+                                        .scene = ""},
+                                       launch_.shape(1), path_);
+  EXPECT_EQ(built.accesses, 2U);
+  EXPECT_EQ(built.sectors, 4U);
+  EXPECT_EQ(built.instructions.taken, 13U + 3U);
+  const trace::Reader reader(path_);
+  reader.verify();
+  ASSERT_EQ(reader.header().memory.size(), 2U);
+  EXPECT_EQ(reader.header().memory[0].kind, trace::AccessKind::kLoad);
+  EXPECT_EQ(reader.header().memory[1].kind, trace::AccessKind::kStore);
+  EXPECT_EQ(reader.header().paths.size(), 5U);
+  const trace::WarpTrace warp = reader.read_cta(0).warps.at(0);
+  using Kind = trace::RecordKind;
+  std::vector<Kind> kinds;
+  for (const trace::Record& record : warp.records) {
+    kinds.push_back(record.kind);
+  }
+  EXPECT_EQ(kinds,
+            (std::vector<Kind>{Kind::kWork, Kind::kAccess, Kind::kWork, Kind::kWait, Kind::kWork,
+                               Kind::kEvent, Kind::kWork, Kind::kAccess, Kind::kWork}));
+  EXPECT_EQ(warp.records[3].site, 0U);
+  EXPECT_EQ(reader.header().costs.at("sm_90").at("baseline").paths[2].alu, 5U);
+  EXPECT_EQ(warp.sectors,
+            (std::vector<std::uint64_t>{0x20a0 / 32, 0x20c0 / 32, 0x2060 / 32, 0x3000 / 32}));
+}
+
 // A row of 20 units from the middle of a line on: 64 bytes, a whole line, and 128 of the next.
 TEST_F(TraceBuilder, ARowIsAnEventForEachLine) {
   make_row(code_, 5);
@@ -81,7 +154,8 @@ TEST_F(TraceBuilder, ARowIsAnEventForEachLine) {
                   .exit(9, kAll, kCtas / 2)
                   .words());
   tracker.finish();
-  const nlohmann::json costs = std::vector<nlohmann::json>(tracker.ways_gone().size());
+  const WayCosts costs{.whole = std::vector<nlohmann::json>(tracker.ways_gone().size()),
+                       .parts = nullptr};
   const nlohmann::json reductions = nlohmann::json::object();
   const BuiltTrace built = build_trace({.launch = launch_,
                                         .code = code_,

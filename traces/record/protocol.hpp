@@ -39,6 +39,9 @@ enum class Marker : std::uint32_t {
 // for a program's own kernels sets (header/), the lanes' operands are next: for each word of 32
 // bits 8 bytes, with kAddressTag. A record of kBulk has one address and its length in units of 16
 // bytes, both with kAddressTag.
+// A record of a load or a store goes on with the lines that it touches, in the order of the lanes
+// that come to them first: kAddressTag | line << kLineSectors | a bit for each of its sectors. The
+// first word says how many there are.
 inline constexpr std::uint32_t kMarkerBits = 0xfU;
 inline constexpr std::uint32_t kWarpShift = 4;
 inline constexpr std::uint32_t kWarpBits = 0x1fU;
@@ -49,10 +52,25 @@ inline constexpr std::uint32_t kOperands = 1U << 12U;
 inline constexpr std::uint32_t kTypeShift = 13;  // of a trace::ValueType, in records of the header
 inline constexpr std::uint32_t kTypeBits = 3;
 inline constexpr std::uint32_t kSlotShift = 16;
+inline constexpr std::uint32_t kSlotBits = 0x3fU;
 inline constexpr std::uint32_t kSlots = 64;  // launches that are recorded at a time, of a context
+static_assert(kSlots == kSlotBits + 1);
+inline constexpr std::uint32_t kLinesShift = 22;
+inline constexpr std::uint32_t kLinesBits = 0x3fU;
+inline constexpr std::uint32_t kLineShift = 7;    // of an address
+inline constexpr std::uint32_t kSectorShift = 5;  // the same
+inline constexpr std::uint32_t kLineSectors = 4;
 inline constexpr std::uint64_t kAddressTag = std::uint64_t{1} << 63U;
 inline constexpr std::uint32_t kHeadWords = 4;
 inline constexpr std::uint32_t kInstructionBytes = 16;
+
+// The slot of a record with this first word, and the lines behind it.
+constexpr std::uint32_t slot_of(std::uint32_t first) {
+  return first >> kSlotShift & kSlotBits;
+}
+constexpr std::uint32_t lines_of(std::uint32_t first) {
+  return first >> kLinesShift & kLinesBits;
+}
 
 // Words of 32 bits that a lane's operand has.
 constexpr std::uint32_t operand_words(std::uint32_t first) {
@@ -64,7 +82,7 @@ constexpr std::uint32_t operand_words(std::uint32_t first) {
 // without kOperands.
 constexpr std::uint32_t plain_payload(std::uint32_t first, std::uint32_t lanes) {
   if ((first & kAddresses) == 0) {
-    return 0;
+    return lines_of(first);
   }
   if ((first & kMarkerBits) == static_cast<std::uint32_t>(Marker::kBulk)) {
     return 2;
@@ -92,11 +110,14 @@ struct Ring {
   unsigned long long capacity;              // words, a power of two
 };
 
+// Of an instruction, what is wanted beside the marker: each lane's address, or the lines.
+enum Wanted : std::uint8_t { kNothing = 0, kLaneAddresses = 1, kLines = 2 };
+
 // What one launch's callbacks work on; in device memory.
 struct LaunchControl {
   Ring* ring;
   std::uint64_t pc;            // of the kernel's first instruction
-  const std::uint8_t* wanted;  // for each instruction: whether its addresses are
+  const std::uint8_t* wanted;  // for each instruction what is wanted of it: a Wanted
   // Of a node of a graph: its grid, and who else is recorded of the kernel in that launch of the
   // graph, or null: all nodes of a kernel have the data of the one that was set last. Else 0.
   std::uint64_t grid;

@@ -522,6 +522,31 @@ extern "C" __global__ void raw_forces(const float4* bodies, float4* forces, int 
   float* to = reinterpret_cast<float*>(forces + i);
   atomicAdd(to, x); atomicAdd(to + 1, y); atomicAdd(to + 2, z);
 }
+extern "C" __global__ void raw_neighbours(const float4* atoms, const int* near, float4* forces, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const float4 own = atoms[i];
+  float x = 0, y = 0, z = 0;
+  for (int k = 0; k < 32; ++k) {
+    const int j = near[k * count + i];
+    const float4 other = atoms[j];
+    const float dx = other.x - own.x, dy = other.y - own.y, dz = other.z - own.z;
+    const float r = 1.0f / (dx * dx + dy * dy + dz * dz + 0.01f);
+    const float f = (r * r * r - 0.5f) * r * r * r * r;
+    x += f * dx; y += f * dy; z += f * dz;
+    atomicAdd(&forces[j].x, -f * dx);
+  }
+  atomicAdd(&forces[i].x, x); atomicAdd(&forces[i].y, y); atomicAdd(&forces[i].z, z);
+}
+extern "C" __global__ void raw_gather(const float* table, unsigned mask, float* sums) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  float total = 0;
+  unsigned at = i * 2654435761u;
+  for (int k = 0; k < 16; ++k) {
+    at = (at ^ at >> 15) * 2246822519u + k;
+    total += table[at & mask];
+  }
+  atomicAdd(sums + (i & 8191), total);
+}
 """
 
 
@@ -550,6 +575,37 @@ def cupy_raw_bins():
     cupy, where, values, sums = cupy_data()
     kernel = cupy.RawKernel(RAW, "raw_bins")
     return lambda: kernel((256,), (256,), (values, where, sums, 500_000))
+
+
+@case("cupy")
+def cupy_raw_neighbours():
+    cupy = need("cupy")
+    numpy = need("numpy")
+    draw = numpy.random.default_rng(1)
+    atoms = 1 << 16
+    near = (numpy.arange(atoms)[None, :] + draw.integers(-100, 100, (32, atoms))) % atoms
+    places = cupy.asarray(draw.standard_normal((atoms, 4)).astype("float32"))
+    listed, forces = cupy.asarray(near.astype("int32")), cupy.asarray(numpy.zeros((atoms, 4), "float32"))
+    kernel = cupy.RawKernel(RAW, "raw_neighbours")
+    return lambda: kernel((atoms // 256,), (256,), (places, listed, forces, atoms))
+
+
+def cupy_gather(words):
+    cupy, _, _, sums = cupy_data()
+    numpy = need("numpy")
+    table = cupy.zeros(words, "float32")
+    kernel = cupy.RawKernel(RAW, "raw_gather")
+    return lambda: kernel((512,), (256,), (table, numpy.uint32(words - 1), sums))
+
+
+@case("cupy")
+def cupy_raw_gather_l2():
+    return cupy_gather(1 << 22)
+
+
+@case("cupy")
+def cupy_raw_gather_dram():
+    return cupy_gather(1 << 28)
 
 
 @case("cupy")

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `warpfold record` makes of programs on a GPU, each under a time limit.
 
-usage: record_all.py run FOLDER [--jobs N] [--limit SECONDS] [--only NAME...]
+usage: record_all.py run FOLDER [--jobs N] [--limit SECONDS] [--only NAME...] [--loads all|none] [--time-runs N]
        record_all.py write FOLDER
 
 `run`, on a machine with a GPU, records in FOLDER: every way to launch (launches.cu), vectors, bulk reductions and loops of
-compare-and-swap (vectors.cu), plain additions (additions.cu), kernels whose flow of control is hard to follow (flow.cu), and
-kernels of public libraries (public_kernels.py). It holds what our own programs leave in their arrays against the traces. It
-needs warpfold in PATH, NumPy, a CUDA toolkit and the libraries; programs that lie compiled in FOLDER/programs are taken.
+compare-and-swap (vectors.cu), plain additions (additions.cu), kernels whose flow of control is hard to follow (flow.cu), known
+loads and stores (loads.cu), and kernels of public libraries (public_kernels.py). It holds what our own programs leave in their
+arrays, or know of their loads, against the traces. It needs warpfold in PATH, NumPy, a CUDA toolkit and the libraries; programs that lie compiled in FOLDER/programs are taken.
 `write`, anywhere, simulates the traces of the public kernels and writes docs/numbers/recorded.json.
 Exit code 0: all ended in time, and arrays are as recorded. 1: one did not. 2: bad usage.
 """
@@ -49,8 +49,9 @@ def ended(command, limit, log, **options):
 
 
 class Runs:
-    def __init__(self, folder, limit):
-        self.folder, self.limit = folder.resolve(), limit
+    def __init__(self, arguments):
+        self.folder, self.limit, self.loads = arguments.folder.resolve(), arguments.limit, arguments.loads
+        self.time_runs = str(arguments.time_runs)
         self.programs = self.folder / "programs"
         for name in ("logs", "traces", "programs"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
@@ -74,8 +75,10 @@ class Runs:
     def record(self, group, name, options, program):
         out = self.folder / "traces" / f"{group}.{name}"
         log = self.folder / "logs" / f"{group}.{name}"
-        code, seconds = ended(["warpfold", "record", *options, "--patience", str(self.limit // 2), "--out", out, "--", *program],
-                              self.limit, log)
+        # Else each of several JAX programs at a time takes most of the GPU's memory.
+        code, seconds = ended(["warpfold", "record", *options, "--loads", self.loads, "--patience", str(self.limit // 2),
+                               "--out", out, "--", *program],
+                              self.limit, log, env={**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"})
         outcome = {"group": group, "name": name, "code": code, "seconds": seconds,
                    "said": log.read_text(encoding="utf-8", errors="replace").splitlines()[-SAID:],
                    "traces": sorted(str(path.relative_to(self.folder)) for path in out.glob("*.wft"))}
@@ -84,19 +87,22 @@ class Runs:
     def own(self, group, name, program, extra=()):
         """One of our programs, whose arrays are held against its traces."""
         arrays = self.folder / f"{group}.{name}.arrays"
-        outcome = self.record(group, name, ["--launch", "all", "--time-runs", "0", "--no-profile"],
+        # Of the kernels with known loads one launch each, so that a trace is named after its kernel.
+        launches = "1" if name == "loads" else "all"
+        outcome = self.record(group, name, ["--launch", launches, "--time-runs", "0", "--no-profile"],
                               [self.programs / program, *([name] if program == "launches" else []), arrays, *extra])
         # Each child leaves its arrays and has its traces: by the rank of its creation.
         if name != "children" and outcome["traces"] and arrays.exists():
             log = self.folder / "logs" / f"check.{name}"
             traces = [self.folder / path for path in outcome["traces"]]
-            code, _ = ended([sys.executable, HERE / "check_additions.py", arrays, *traces], self.limit, log)
+            check = "check_loads.py" if name == "loads" else "check_additions.py"
+            code, _ = ended([sys.executable, HERE / check, arrays, *traces], self.limit, log)
             outcome["check"] = code
             outcome["checked"] = log.read_text(encoding="utf-8").splitlines()[-SAID:]
         self.say(outcome)
 
     def public(self, group, name, turns):
-        self.say(self.record(group, name, ["--time-runs", "2", "--workload", group],
+        self.say(self.record(group, name, ["--time-runs", self.time_runs, "--workload", group],
                              [sys.executable, HERE / "public_kernels.py", "--repeat", str(REPEAT), "--turns", turns, name]))
 
     def say(self, outcome):
@@ -108,7 +114,7 @@ class Runs:
 
 
 def run(arguments):
-    runs = Runs(arguments.folder, arguments.limit)
+    runs = Runs(arguments)
     began = time.monotonic()
     code, prepared = ended(["warpfold", "record", "--prepare"], runs.limit, runs.folder / "logs/prepare")
     gpu = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True,
@@ -128,7 +134,7 @@ def run(arguments):
     turns = str(runs.folder / "turns")
     work = [(runs.public, *line.split(), turns) for line in listed.stdout.splitlines()]
     work += [(runs.own, "launches", way, "launches") for way in WAYS]
-    work += [(runs.own, "kernels", name, name) for name in ("vectors", "additions", "flow")]
+    work += [(runs.own, "kernels", name, name) for name in ("vectors", "additions", "flow", *["loads"] * (arguments.loads == "all"))]
     if arguments.only:
         work = [item for item in work if item[2] in arguments.only or item[1] in arguments.only]
     # Those that compile take longest.
@@ -243,6 +249,8 @@ def main():
     recording.add_argument("folder", type=Path)
     recording.add_argument("--jobs", type=int, default=os.cpu_count())
     recording.add_argument("--limit", type=int, default=150, metavar="SECONDS", help="of one command")
+    recording.add_argument("--loads", choices=["all", "none"], default="all", help="as warpfold record has it")
+    recording.add_argument("--time-runs", type=int, default=2, metavar="N", help="as warpfold record has it")
     recording.add_argument("--only", nargs="+", metavar="NAME", help="these cases or groups")
     recording.set_defaults(work=run)
     writing = commands.add_parser("write", help="simulate, and write docs/numbers/recorded.json")

@@ -69,8 +69,34 @@ __device__ unsigned long long reserve(Ring* ring, std::uint32_t words) {
   return at;
 }
 
-// What a record has behind its head.
+// What a record may have behind its head.
 enum class Payload { kNone, kAddress, kRow };
+
+// The lines that the lanes touch: each once, with the sectors of it.
+struct Lines {
+  std::uint32_t leaders;  // lanes that are the first in their lines
+  std::uint32_t sectors;  // of this lane's line
+};
+
+// 1 for what is not 0, without a predicate.
+__device__ __forceinline__ std::uint32_t any(std::uint32_t bits) {
+  std::uint32_t result = 0;
+  asm("min.u32 %0, %1, 1;" : "=r"(result) : "r"(bits));
+  return result;
+}
+
+__device__ __forceinline__ Lines lines_of(std::uint32_t mask, std::uint32_t lane,
+                                          std::uint64_t address) {
+  static_assert(warpfold::record::kLineSectors == 4);
+  const std::uint32_t alike = __match_any_sync(mask, address >> warpfold::record::kLineShift);
+  const auto sector = static_cast<std::uint32_t>(address >> warpfold::record::kSectorShift);
+  const std::uint32_t odd = __ballot_sync(mask, sector & 1U);
+  const std::uint32_t high = __ballot_sync(mask, sector & 2U);
+  const std::uint32_t first = alike & (0U - alike);
+  return {.leaders = __ballot_sync(mask, first >> lane & 1U),
+          .sectors = any(alike & ~odd & ~high) | any(alike & odd & ~high) << 1U |
+                     any(alike & ~odd & high) << 2U | any(alike & odd & high) << 3U};
+}
 
 // plain_record_words(), without a branch or a selection, for predicates are scarce.
 template <Payload kPayload>
@@ -82,11 +108,12 @@ __device__ __forceinline__ std::uint32_t words_of(std::uint32_t first, std::uint
   static_assert(warpfold::record::kAddresses == 1U << 10U &&
                 warpfold::record::kUniform == 1U << 9U);
   const std::uint32_t some = first >> 10U & 1U;
+  const std::uint32_t lines = warpfold::record::lines_of(first);
   const std::uint32_t uniform = first >> 9U & 1U;
   if constexpr (kPayload == Payload::kRow) {
     return kHeadWords + 4 * some;
   }
-  return kHeadWords + (2 * (lanes - uniform * (lanes - 1U)) + 3U) / 4U * 4U * some;
+  return kHeadWords + (2 * ((lanes - uniform * (lanes - 1U)) * some + lines) + 3U) / 4U * 4U;
 }
 
 // With kAddress `address` is each lane's. With kRow it is that of all, and `length` its number of
@@ -125,10 +152,15 @@ __device__ __forceinline__ void emit(void* data, std::uint64_t pc, Marker marker
   std::uint32_t first = static_cast<std::uint32_t>(marker) | flags |
                         launch->slot << warpfold::record::kSlotShift |
                         (thread_index() / 32U) << warpfold::record::kWarpShift;
+  Lines lines{};
   if constexpr (kPayload != Payload::kNone) {
-    if (number < launch->instructions && launch->wanted[number] != 0) {
+    const std::uint32_t wanted = number < launch->instructions ? launch->wanted[number] : 0U;
+    const std::uint64_t leading = __shfl_sync(mask, address, leader);
+    if (kPayload == Payload::kAddress && wanted == warpfold::record::kLines) {
+      lines = lines_of(mask, lane, address);
+      first |= __popc(lines.leaders) << warpfold::record::kLinesShift;
+    } else if (wanted != 0) {
       first |= warpfold::record::kAddresses;
-      const std::uint64_t leading = __shfl_sync(mask, address, leader);
       if (kPayload == Payload::kRow || __all_sync(mask, address == leading) != 0) {
         first |= warpfold::record::kUniform;
       }
@@ -154,6 +186,13 @@ __device__ __forceinline__ void emit(void* data, std::uint64_t pc, Marker marker
       if (!uniform || lane == leader) {
         put(uniform ? 0 : __popc(mask & ((1U << lane) - 1U)), address);
       }
+    }
+  }
+  if constexpr (kPayload == Payload::kAddress) {
+    if ((lines.leaders >> lane & 1U) != 0) {
+      put(__popc(lines.leaders & ((1U << lane) - 1U)),
+          address >> warpfold::record::kLineShift << warpfold::record::kLineSectors |
+              lines.sectors);
     }
   }
   if (lane == leader) {

@@ -259,7 +259,8 @@ void make_trace(LogFile& file, const HeaderLogOptions& options, const nlohmann::
   });
   hand_on();
   tracker.finish();
-  const nlohmann::json unknown = std::vector<nlohmann::json>(tracker.ways_gone().size());
+  const WayCosts unknown{.whole = std::vector<nlohmann::json>(tracker.ways_gone().size()),
+                         .parts = nullptr};
   const BuiltTrace built = build_trace(
       {.launch = launch,
        .code = places.code(),

@@ -41,12 +41,34 @@ Atomic atomic_of(const nlohmann::json& json) {
           .is_reported = kind != "tensor"};
 }
 
+// A load or store, the same.
+trace::MemorySite access_of(const nlohmann::json& json) {
+  static const std::map<std::string, trace::CacheUse> kCaches = {
+      {"ca", trace::CacheUse::kAll},
+      {"nc", trace::CacheUse::kReadOnly},
+      {"ef", trace::CacheUse::kEvictFirst},
+      {"el", trace::CacheUse::kEvictLast},
+      {"cg", trace::CacheUse::kL2}};
+  const std::string kind = json.at("kind");
+  const auto cache = kCaches.find(json.at("cache").get<std::string>());
+  if ((kind != "load" && kind != "store") || cache == kCaches.end()) {
+    throw trace::TraceError("kernel_code.py: an access of no known kind");
+  }
+  return {.name = json.at("name"),
+          .kind = kind == "load" ? trace::AccessKind::kLoad : trace::AccessKind::kStore,
+          .bytes = json.at("bytes"),
+          .cache = cache->second};
+}
+
 Instruction instruction_of(const nlohmann::json& json) {
   Instruction result;
   result.block = json.at("block");
   result.predicated = json.at("predicated");
   if (const nlohmann::json& atomic = json.at("atomic"); !atomic.is_null()) {
     result.atomic = atomic_of(atomic);
+  }
+  if (const nlohmann::json& access = json.at("access"); !access.is_null()) {
+    result.access = access_of(access);
   }
   return result;
 }
@@ -72,6 +94,9 @@ nlohmann::json WayPasses::to_json() const {
   nlohmann::json json = {{"ways", std::move(listed)}, {"passes", passes}, {"warps", warps}};
   if (!launch.is_null()) {
     json["launch"] = launch;
+  }
+  if (apart) {
+    json["apart"] = true;
   }
   return json;
 }
@@ -137,16 +162,22 @@ KernelCode CodeReader::describe(const std::filesystem::path& cubin,
   }
 }
 
-nlohmann::json CodeReader::costs(const std::filesystem::path& cubin, const std::string& function,
-                                 const WayPasses& ways,
-                                 const std::vector<std::string>& more) const {
+WayCosts CodeReader::costs(const std::filesystem::path& cubin, const std::string& function,
+                           const WayPasses& ways, const std::vector<std::string>& more) const {
   std::vector<std::string> words = {"--markers",
                                     std::string(kMarkerKinds) + (sees_rows_ ? ",bulk" : "")};
   words.insert(words.end(), more.begin(), more.end());
   const std::string output = run("ways", cubin, function, ways.to_json().dump(), words);
   try {
-    nlohmann::json costs = nlohmann::json::parse(output).at("costs");
-    if (!costs.is_array() || costs.size() != ways.ways.size()) {
+    nlohmann::json json = nlohmann::json::parse(output);
+    WayCosts costs{.whole = std::move(json.at("costs")), .parts = nullptr};
+    if (ways.apart) {
+      costs.parts = std::move(json.at("parts"));
+    }
+    const auto fits = [&](const nlohmann::json& each) {
+      return each.is_array() && each.size() == ways.ways.size();
+    };
+    if (!fits(costs.whole) || (ways.apart && !fits(costs.parts))) {
       throw trace::TraceError("kernel_code.py gives another number of costs than was asked for");
     }
     return costs;
@@ -155,14 +186,14 @@ nlohmann::json CodeReader::costs(const std::filesystem::path& cubin, const std::
   }
 }
 
-nlohmann::json CodeReader::ways(const std::filesystem::path& cubin, const std::string& function,
-                                const WayPasses& ways) const {
+WayCosts CodeReader::ways(const std::filesystem::path& cubin, const std::string& function,
+                          const WayPasses& ways) const {
   return costs(cubin, function, ways, {});
 }
 
-nlohmann::json CodeReader::refined(const std::filesystem::path& cubin, const std::string& function,
-                                   const WayPasses& ways, const std::filesystem::path& ncu,
-                                   std::uint32_t every) const {
+WayCosts CodeReader::refined(const std::filesystem::path& cubin, const std::string& function,
+                             const WayPasses& ways, const std::filesystem::path& ncu,
+                             std::uint32_t every) const {
   return costs(cubin, function, ways, {"--ncu", ncu.string(), "--every", std::to_string(every)});
 }
 

@@ -31,8 +31,9 @@ struct Atomic {
 struct Instruction {
   std::uint32_t block = 0;  // of the control-flow graph
   std::optional<Atomic> atomic;
-  bool predicated = false;  // lanes at it may leave it out
-  std::string name = {};    // what its user calls it; empty for machine code
+  std::optional<trace::MemorySite> access = {};  // of a load or store of global memory
+  bool predicated = false;                       // lanes at it may leave it out
+  std::string name = {};                         // what its user calls it; empty for machine code
 };
 
 struct KernelCode {
@@ -53,9 +54,18 @@ struct WayPasses {
   std::vector<std::uint64_t> passes;
   std::uint64_t warps = 0;
   nlohmann::json launch = nullptr;  // what is known of constant memory (costs/README.md)
+  bool apart = false;               // loads and stores have records of their own and are in no cost
 
   // As kernel_code.py takes them: markers by their byte offsets.
   [[nodiscard]] nlohmann::json to_json() const;
+};
+
+// What ways cost, in the form of a trace's header; null where no way leads there.
+struct WayCosts {
+  nlohmann::json whole;  // of each way from its first marker to its last
+  // With WayPasses::apart: of each way what it costs between the places where it waits for loads,
+  // as {"loads": [offsets], "cost": cost or null}; null where no way leads there.
+  nlohmann::json parts;
 };
 
 // The flow of control of a kernel cannot be followed, so its ways have no costs.
@@ -80,24 +90,21 @@ class CodeReader {
 
   [[nodiscard]] KernelCode describe(const std::filesystem::path& cubin,
                                     const std::string& function) const;
-  // What each way costs from its first marker to its last, in the form of a trace's header; null
-  // where no way leads there. Throws
-  // UnknownCode where the kernel's flow of control is not understood.
-  [[nodiscard]] nlohmann::json ways(const std::filesystem::path& cubin, const std::string& function,
-                                    const WayPasses& ways) const;
+  // Throws UnknownCode where the kernel's flow of control is not understood.
+  [[nodiscard]] WayCosts ways(const std::filesystem::path& cubin, const std::string& function,
+                              const WayPasses& ways) const;
   // The same, held to how often the GPU issued each instruction of the launch: `ncu`, a CSV of ncu.
   // `every`: the passes are of one CTA in so many.
-  [[nodiscard]] nlohmann::json refined(const std::filesystem::path& cubin,
-                                       const std::string& function, const WayPasses& ways,
-                                       const std::filesystem::path& ncu, std::uint32_t every) const;
+  [[nodiscard]] WayCosts refined(const std::filesystem::path& cubin, const std::string& function,
+                                 const WayPasses& ways, const std::filesystem::path& ncu,
+                                 std::uint32_t every) const;
 
  private:
   [[nodiscard]] std::string run(const std::string& command, const std::filesystem::path& cubin,
                                 const std::string& function, const std::string& input = {},
                                 const std::vector<std::string>& more = {}) const;
-  [[nodiscard]] nlohmann::json costs(const std::filesystem::path& cubin,
-                                     const std::string& function, const WayPasses& ways,
-                                     const std::vector<std::string>& more) const;
+  [[nodiscard]] WayCosts costs(const std::filesystem::path& cubin, const std::string& function,
+                               const WayPasses& ways, const std::vector<std::string>& more) const;
   std::filesystem::path tools_, scratch_, cache_;
   bool sees_rows_;
 };

@@ -144,6 +144,7 @@ void LaunchTracker::step(Warp& warp, Group& group, const Event& event) {
     if (!joins) {
       close_run(warp, group);
     }
+    log_deferred(warp, group);
     group.way = ways_.extend(group.way, event.at);
     group.last = event.at;
     add_to_run(group, event);
@@ -154,6 +155,10 @@ void LaunchTracker::step(Warp& warp, Group& group, const Event& event) {
   }
   group.way = ways_.extend(group.way, event.at);
   group.last = event.at;
+  if (lines_of(event.first) > 0) {
+    access(warp, group, event);
+    return;
+  }
   if (const auto& atomic = code_.instructions[static_cast<std::size_t>(event.at)].atomic; atomic) {
     ++other_atomics_[event.at];
   }
@@ -162,6 +167,56 @@ void LaunchTracker::step(Warp& warp, Group& group, const Event& event) {
   } else if (back || ways_gone_.size() >= kManyWays) {
     end_way(warp, group);
   }
+}
+
+// A load or store that comes with its lines: `way` leads to it.
+void LaunchTracker::access(Warp& warp, Group& group, const Event& event) {
+  const std::uint32_t count = lines_of(event.first);
+  const LogRecord record{.kind = LogRecord::Kind::kAccess,
+                         .lines = static_cast<std::uint8_t>(count),
+                         .index = static_cast<std::uint32_t>(event.at),
+                         .count = event.lanes,
+                         .addresses = lines_.size()};
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t word = event.payload[2 * i] | std::uint64_t{event.payload[2 * i + 1]}
+                                                          << 32U;
+    lines_.push_back(word & ~kAddressTag);
+  }
+  if (group.run.instructions.empty()) {
+    end_way(warp, group);
+    warp.log.push_back(record);
+    return;
+  }
+  if (group.deferred.empty()) {
+    group.way = ways_.start(group.run.instructions.back());
+    for (const InstructionNumber at : group.behind) {
+      group.way = ways_.extend(group.way, at);
+    }
+    group.way = ways_.extend(group.way, event.at);
+  }
+  group.deferred.push_back({.kind = LogRecord::Kind::kWay, .index = group.way, .count = 1});
+  group.deferred.push_back(record);
+  group.behind.clear();
+  group.way = ways_.start(event.at);
+}
+
+// What lies behind the addition at hand, once it is in the log or another joins it.
+void LaunchTracker::log_deferred(Warp& warp, Group& group) {
+  if (group.deferred.empty()) {
+    return;
+  }
+  if (!group.run.instructions.empty()) {
+    log_way(warp, group.run_way, group.parted);
+    group.parted = false;
+  }
+  for (const LogRecord& record : group.deferred) {
+    if (record.kind == LogRecord::Kind::kWay) {
+      log_way(warp, record.index, false);
+    } else {
+      warp.log.push_back(record);
+    }
+  }
+  group.deferred.clear();
 }
 
 void LaunchTracker::add_to_run(Group& group, const Event& event) {
@@ -218,11 +273,14 @@ void LaunchTracker::close_run(Warp& warp, Group& group) {
     }
     next += one ? 1 : lanes;
   }
-  group.way = ways_.start(group.run.instructions.back());
-  for (const InstructionNumber at : group.behind) {
-    group.way = ways_.extend(group.way, at);
+  if (group.deferred.empty()) {
+    group.way = ways_.start(group.run.instructions.back());
+    for (const InstructionNumber at : group.behind) {
+      group.way = ways_.extend(group.way, at);
+    }
   }
   group.run = {};
+  log_deferred(warp, group);
   group.run_addresses.clear();
   group.run_uniform.clear();
   group.run_operands.clear();

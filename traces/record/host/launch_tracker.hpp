@@ -11,6 +11,9 @@
 //
 // REDs of one basic block by the same lanes are one event: a run of one mask, whatever loads stand
 // between them. An atomic whose result is used is an event by itself, as is a reduction of a row.
+//
+// A load or store whose lines are recorded ends the way, too, and has a record of its own. What
+// lies behind a run that is not closed yet waits with it, for further REDs may join.
 #pragma once
 
 #include <compare>
@@ -48,12 +51,14 @@ struct Run {
 };
 
 struct LogRecord {
-  enum class Kind : std::uint8_t { kWay, kBarrier, kEvent };
+  enum class Kind : std::uint8_t { kWay, kBarrier, kEvent, kAccess };
   Kind kind = Kind::kWay;
   bool uniform = false;         // kEvent: each instruction adds to one address
-  std::uint32_t index = 0;      // kWay: the way; kEvent: the run
-  std::uint32_t count = 0;      // kWay: passes; kEvent: active lanes
+  std::uint8_t lines = 0;       // kAccess: how many it touches
+  std::uint32_t index = 0;      // kWay: the way; kEvent: the run; kAccess: the instruction
+  std::uint32_t count = 0;      // kWay: passes; kEvent, kAccess: active lanes
   std::uint64_t addresses = 0;  // kEvent: where its addresses begin, by instruction, then by lane
+                                // kAccess: where its lines begin
 };
 
 class LaunchTracker {
@@ -70,6 +75,10 @@ class LaunchTracker {
     return warps_[place * shape_.warps_per_cta + warp].log;
   }
   [[nodiscard]] std::span<const std::uint64_t> addresses() const { return addresses_; }
+  // Of an access: line << kLineSectors | its sectors.
+  [[nodiscard]] std::span<const std::uint64_t> lines(const LogRecord& access) const {
+    return std::span(lines_).subspan(access.addresses, access.lines);
+  }
   // Whether there are events and all of them came with their operands. Then those of an event, from
   // its first on, by instruction, then by lane.
   [[nodiscard]] bool has_operands() const {
@@ -105,6 +114,8 @@ class LaunchTracker {
     bool lacks_operands = false;  // some addition of the run came without
     WayIndex run_way = 0;
     std::vector<InstructionNumber> behind = {};
+    // Ways and accesses behind the run that is not closed; then `way` begins at the last of them.
+    std::vector<LogRecord> deferred = {};
   };
   struct Warp {
     std::vector<LogRecord> log;
@@ -124,6 +135,8 @@ class LaunchTracker {
   void step(Warp& warp, Group& group, const Event& event);
   void add_to_run(Group& group, const Event& event);
   void close_run(Warp& warp, Group& group);
+  void access(Warp& warp, Group& group, const Event& event);
+  void log_deferred(Warp& warp, Group& group);
   void end_way(Warp& warp, Group& group);
   void log_way(Warp& warp, WayIndex way, bool parted);
   void wait_at_barrier(Warp& warp, const Event& event);
@@ -136,7 +149,7 @@ class LaunchTracker {
   std::vector<Warp> warps_;
   WayTree ways_;
   std::set<WayIndex> ways_gone_, parted_ways_;
-  std::vector<std::uint64_t> addresses_;
+  std::vector<std::uint64_t> addresses_, lines_;
   std::vector<std::uint32_t> operands_;
   // For events with operands: LogRecord::addresses, which increases, and where they begin.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> operand_places_;

@@ -20,6 +20,7 @@ struct RecordOptions {
   std::uint32_t every = 1;      // of each so many CTAs the middle one
   std::uint32_t time_runs = 3;  // runs before that only measure times
   std::uint32_t patience = 300;  // seconds that the recorder waits for something that stands still
+  bool loads = true;             // with what ordinary loads and stores touch
   bool profile = true;           // hold the costs of each trace to the counts of a run under ncu
   bool keep_code = false;        // leave each kernel's machine code and ways beside its trace
   std::filesystem::path out = ".";

@@ -21,14 +21,14 @@ namespace fs = std::filesystem;
 
 std::uint64_t RecordedTrace::warp_instructions() const {
   std::uint64_t total = beside;
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    total += slot_bounds(costs[i]).taken * ways.passes[i];
+  for (std::size_t i = 0; i < costs.whole.size(); ++i) {
+    total += slot_bounds(costs.whole[i]).taken * ways.passes[i];
   }
   return total;
 }
 
 bool RecordedTrace::has_costs() const {
-  return std::any_of(costs.begin(), costs.end(),
+  return std::any_of(costs.whole.begin(), costs.whole.end(),
                      [](const nlohmann::json& cost) { return !cost.is_null(); });
 }
 
@@ -36,8 +36,7 @@ void hold_to(RecordedTrace& trace, const std::string& csv, const CodeReader& rea
              const fs::path& scratch) {
   const fs::path counts = scratch / "counts.csv";
   trace::write_whole(counts, csv);
-  nlohmann::json costs =
-      reader.refined(trace.cubin, trace.function, trace.ways, counts, trace.every);
+  WayCosts costs = reader.refined(trace.cubin, trace.function, trace.ways, counts, trace.every);
   trace.by_code = trace.warp_instructions();
   trace.ncu_counted = counted_instructions(csv) / trace.every;
   trace.costs = std::move(costs);
@@ -74,7 +73,7 @@ void settle(const RecordedTrace& trace, std::vector<trace::VariantTime> times,
 void keep_code(const RecordedTrace& trace) {
   nlohmann::json json = trace.ways.to_json();
   json["function"] = trace.function;
-  json["costs"] = trace.costs;
+  json["costs"] = trace.costs.whole;
   fs::path base = trace.path;
   trace::write_whole(base.replace_extension("ways.json"), json.dump() + "\n");
   std::ifstream cubin(trace.cubin, std::ios::binary);

@@ -24,8 +24,8 @@ struct RecordedTrace {
   std::uint32_t of_name = 1;  // so many of its name in the process, this one among them
   std::uint32_t every = 1;    // one CTA in so many was recorded
   WayPasses ways;
-  nlohmann::json costs;           // of each way
-  std::uint64_t beside = 0;       // warp instructions that are in no cost: atomics and barriers
+  WayCosts costs;
+  std::uint64_t beside = 0;       // warp instructions that are in no cost
   bool counted = false;           // costs are held to counts
   std::uint64_t ncu_counted = 0;  // then: warp instructions that ncu counted in what was recorded
   std::uint64_t by_code = 0;      // and those by the machine code alone

@@ -237,7 +237,9 @@ void Recording::on_launch(Peer peer, const nlohmann::json& json) {
   std::string wanted;
   if (code != nullptr) {
     for (const Instruction& instruction : code->instructions) {
-      wanted.push_back(instruction.atomic ? 1 : 0);
+      wanted.push_back(static_cast<char>(instruction.atomic                     ? kLaneAddresses
+                                         : options_.loads && instruction.access ? kLines
+                                                                                : kNothing));
     }
   }
   const LaunchAnswer message{
@@ -266,9 +268,9 @@ void Recording::on_records(Process& process, const std::string& bytes) {
   std::span<const std::uint32_t> words{reinterpret_cast<const std::uint32_t*>(bytes.data()),
                                        bytes.size() / sizeof(std::uint32_t)};
   while (!words.empty()) {
-    const std::uint32_t slot = words[0] >> kSlotShift;
+    const std::uint32_t slot = slot_of(words[0]);
     std::size_t length = 0;
-    while (length + kHeadWords <= words.size() && words[length] >> kSlotShift == slot) {
+    while (length + kHeadWords <= words.size() && slot_of(words[length]) == slot) {
       length +=
           record_words(words[length], static_cast<std::uint32_t>(std::popcount(words[length + 3])));
     }
@@ -364,20 +366,29 @@ CountPlace Recording::counted_place(const RecordedTrace& trace, const CountReque
 }
 
 // Of ways; nothing for each where the kernel's code is not understood.
-nlohmann::json Recording::costs_of(const ActiveLaunch& launch, const WayPasses& ways) const {
+WayCosts Recording::costs_of(const ActiveLaunch& launch, const WayPasses& ways) const {
   try {
-    nlohmann::json costs = reader_.ways(launch.cubin, launch.info.function, ways);
+    WayCosts costs = reader_.ways(launch.cubin, launch.info.function, ways);
     std::size_t at = 0;
     for (const WayIndex way : launch.tracker->ways_gone()) {
-      if (nlohmann::json& cost = costs[at++]; launch.tracker->parted(way) && !cost.is_null()) {
-        cost["estimated"] = true;
+      const std::size_t number = at++;
+      if (!launch.tracker->parted(way) || costs.whole[number].is_null()) {
+        continue;
+      }
+      costs.whole[number]["estimated"] = true;
+      if (ways.apart) {
+        for (nlohmann::json& part : costs.parts[number]) {
+          if (!part["cost"].is_null()) {
+            part["cost"]["estimated"] = true;
+          }
+        }
       }
     }
     return costs;
   } catch (const UnknownCode& error) {
     say_(fmt::format("{}: recorded without the work between its additions: {}",
                      demangled(launch.info.function), error.what()));
-    return std::vector<nlohmann::json>(ways.ways.size());
+    return {.whole = std::vector<nlohmann::json>(ways.ways.size()), .parts = nullptr};
   }
 }
 
@@ -402,6 +413,7 @@ WayPasses Recording::passes_of(const ActiveLaunch& launch) const {
     result.ways.push_back(tracker.ways().markers(way));
     result.passes.push_back(count);
   }
+  result.apart = options_.loads;
   result.warps = shape.recorded_ctas() * shape.warps_per_cta;
   if (const LaunchInfo& info = launch.info; !info.parameters.empty()) {
     result.launch = {{"block", info.block}, {"grid", info.grid}, {"parameters", info.parameters}};
@@ -413,8 +425,8 @@ void Recording::finish(Process& process, ActiveLaunch& active) {
   const LaunchInfo& launch = active.info;
   active.tracker->finish();
   WayPasses ways = passes_of(active);
-  nlohmann::json costs = costs_of(active, ways);
-  const bool any_cost = std::any_of(costs.begin(), costs.end(),
+  WayCosts costs = costs_of(active, ways);
+  const bool any_cost = std::any_of(costs.whole.begin(), costs.whole.end(),
                                     [](const nlohmann::json& cost) { return !cost.is_null(); });
   const fs::path path = path_of(launch);
   const std::string program = fs::path(options_.command.front()).filename().string();
@@ -439,6 +451,9 @@ void Recording::finish(Process& process, ActiveLaunch& active) {
   say_(fmt::format("{}, launch {}: {} events at {} sites, {} lane additions, {} warp instructions",
                    demangled(launch.function), launch.ordinal, built.events, built.sites,
                    built.lane_additions, built.instructions.taken));
+  if (built.accesses > 0) {
+    say_(fmt::format("  {} loads and stores of {} sectors", built.accesses, built.sectors));
+  }
   if (built.estimated > kLittle) {
     say_(fmt::format("  {:.1f} % of the warp instructions are estimated: {} at least, {} at most",
                      100 * built.estimated, built.instructions.least, built.instructions.most));

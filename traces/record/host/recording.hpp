@@ -82,7 +82,7 @@ class Recording {
   LaunchAnswer::Verdict verdict(Process& process, const nlohmann::json& json, LaunchInfo& launch,
                                 const KernelCode*& code);
   void finish(Process& process, ActiveLaunch& launch);
-  [[nodiscard]] nlohmann::json costs_of(const ActiveLaunch& launch, const WayPasses& ways) const;
+  [[nodiscard]] WayCosts costs_of(const ActiveLaunch& launch, const WayPasses& ways) const;
   [[nodiscard]] WayPasses passes_of(const ActiveLaunch& launch) const;
   void fail(const LaunchInfo& launch, const std::string& why);
   [[nodiscard]] std::filesystem::path path_of(const LaunchInfo& launch);

@@ -70,7 +70,8 @@ void add_software_variants(trace::Header& header, const nlohmann::json& reductio
   }
   for (auto& [arch, variants] : header.costs) {
     nlohmann::json json = nlohmann::json::parse(trace::header_to_json(sites));
-    json["costs"] = {{arch, variant_costs(sites, {nullptr}, nearest(reductions, arch))}};
+    const WayCosts no_work{.whole = nlohmann::json::array({nullptr}), .parts = nullptr};
+    json["costs"] = {{arch, variant_costs(sites, no_work, nearest(reductions, arch))}};
     const trace::Header filled = trace::header_from_json(json.dump());
     for (const auto& [name, cost] : filled.costs.at(arch)) {
       if (!variants.contains(name)) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <set>
 
 #include "traces/format/header.hpp"
 #include "traces/format/writer.hpp"
@@ -50,10 +52,8 @@ std::vector<trace::Array> arrays_of(const LaunchInfo& launch,
 class Builder {
  public:
   Builder(const BuildInputs& inputs, const LaunchShape& shape) : in_(inputs), shape_(shape) {
-    std::uint16_t next = 0;
-    for (const WayIndex way : in_.tracker.ways_gone()) {
-      paths_[way] = next++;
-    }
+    name_memory();
+    lay_paths();
     sites_ = find_sites(in_.code, in_.tracker, all_events());
     count_passes();
     count_instructions();
@@ -78,17 +78,92 @@ class Builder {
   }
 
  private:
-  [[nodiscard]] std::vector<LogRecord> all_events() const {
-    std::vector<LogRecord> events;
+  // Calls visit(record) for all of the log.
+  template <typename Visit>
+  void for_each_record(Visit visit) const {
     for (std::uint64_t place = 0; place < shape_.recorded_ctas(); ++place) {
       for (std::uint32_t warp = 0; warp < shape_.warps_per_cta; ++warp) {
         for (const LogRecord& record : in_.tracker.warp(place, warp)) {
-          if (record.kind == LogRecord::Kind::kEvent) {
-            events.push_back(record);
-          }
+          visit(record);
         }
       }
     }
+  }
+
+  // Loads and stores that have records.
+  void name_memory() {
+    std::set<std::uint32_t> met;
+    for_each_record([&](const LogRecord& record) {
+      if (record.kind == LogRecord::Kind::kAccess) {
+        met.insert(record.index);
+      }
+    });
+    if (met.size() > kMostMemory) {
+      throw trace::TraceError(
+          fmt::format("{} places load or store, and a trace has {} at most: --loads none leaves "
+                      "them out",
+                      met.size(), kMostMemory));
+    }
+    for (const std::uint32_t at : met) {
+      const auto number = static_cast<InstructionNumber>(at);
+      const auto& access = in_.code.instructions[at].access;
+      if (!access) {
+        throw trace::TraceError("a record of the launch makes no sense");
+      }
+      memory_of_[number] = static_cast<std::uint16_t>(memory_.size());
+      memory_.push_back(*access);
+      memory_.back().name =
+          fmt::format("{}: {} {}", memory_.size() - 1, in_.code.place(number), access->name);
+    }
+  }
+
+  // Each way is a path, or several between which it waits.
+  void lay_paths() {
+    std::size_t number = 0;
+    for (const WayIndex way : in_.tracker.ways_gone()) {
+      const auto markers = in_.tracker.ways().markers(way);
+      const std::string name =
+          fmt::format("{} to {}", in_.code.place(markers.front()), in_.code.place(markers.back()));
+      WaySteps& steps = ways_[way];
+      steps.number = number;
+      const nlohmann::json parts =
+          in_.way_costs.parts.is_null() ? nlohmann::json() : in_.way_costs.parts.at(number);
+      ++number;
+      if (parts.is_null()) {
+        steps.steps.push_back({.waits_for = {}, .path = add_path(name)});
+        continue;
+      }
+      for (const nlohmann::json& part : parts) {
+        WayStep& step = steps.steps.emplace_back();
+        for (const nlohmann::json& offset : part.at("loads")) {
+          const auto found =
+              memory_of_.find(offset.get<std::int32_t>() / static_cast<int>(kInstructionBytes));
+          if (found != memory_of_.end()) {
+            step.waits_for.push_back(found->second);
+          }
+        }
+        if (!part.at("cost").is_null()) {
+          step.path = add_path(name);
+        }
+      }
+    }
+  }
+
+  std::uint16_t add_path(const std::string& name) {
+    if (paths_.size() >= kMostPaths) {
+      throw trace::TraceError("there are more ways through the kernel than a trace can name");
+    }
+    paths_.push_back(fmt::format("{}: {}", paths_.size(), name));
+    return static_cast<std::uint16_t>(paths_.size() - 1);
+  }
+
+  [[nodiscard]] std::vector<LogRecord> all_events() const {
+    std::vector<LogRecord> events;
+    for_each_record([&](const LogRecord& record) {
+      if (record.kind == LogRecord::Kind::kEvent) {
+        events.push_back(record);
+      }
+    });
     if (events.empty()) {
       throw trace::TraceError("the launch added nothing");
     }
@@ -151,12 +226,8 @@ class Builder {
     }
     header.omissions = omissions();
     header.remarks = remarks(header);
-    std::uint32_t number = 0;
-    for (const WayIndex way : in_.tracker.ways_gone()) {
-      const auto markers = in_.tracker.ways().markers(way);
-      header.paths.push_back(fmt::format("{}: {} to {}", number++, in_.code.place(markers.front()),
-                                         in_.code.place(markers.back())));
-    }
+    header.memory = memory_;
+    header.paths = paths_;
     header.values =
         in_.tracker.has_operands() ? trace::ValueMode::kOperands : trace::ValueMode::kNone;
     header.total_ctas = shape_.ctas;
@@ -190,12 +261,12 @@ class Builder {
     trace::WarpTrace warp;
     for (const LogRecord& record : log) {
       switch (record.kind) {
-        case LogRecord::Kind::kWay: {
-          const std::uint16_t path = paths_.at(record.index);
-          warp.records.push_back(
-              {.kind = trace::RecordKind::kWork, .path = path, .count = record.count});
+        case LogRecord::Kind::kWay:
+          add_work(record, warp);
           break;
-        }
+        case LogRecord::Kind::kAccess:
+          add_access(record, warp);
+          break;
         case LogRecord::Kind::kBarrier:
           warp.records.push_back({.kind = trace::RecordKind::kBarrier});
           break;
@@ -205,6 +276,41 @@ class Builder {
       }
     }
     return warp;
+  }
+
+  // A way that waits nowhere is one record however often it was gone.
+  void add_work(const LogRecord& record, trace::WarpTrace& warp) const {
+    const std::vector<WayStep>& steps = ways_.at(record.index).steps;
+    const bool waits = steps.size() > 1 || !steps.front().waits_for.empty();
+    for (std::uint32_t pass = 0; pass < (waits ? record.count : 1); ++pass) {
+      for (const WayStep& step : steps) {
+        for (const std::uint16_t site : step.waits_for) {
+          warp.records.push_back({.kind = trace::RecordKind::kWait, .site = site});
+        }
+        if (step.path) {
+          warp.records.push_back({.kind = trace::RecordKind::kWork,
+                                  .path = *step.path,
+                                  .count = waits ? 1 : record.count});
+        }
+      }
+    }
+  }
+
+  void add_access(const LogRecord& record, trace::WarpTrace& warp) {
+    trace::Record access{.kind = trace::RecordKind::kAccess, .mask = record.count};
+    access.site = memory_of_.at(static_cast<InstructionNumber>(record.index));
+    access.values = warp.sectors.size();
+    for (const std::uint64_t entry : in_.tracker.lines(record)) {
+      for (std::uint32_t s = 0; s < kLineSectors; ++s) {
+        if ((entry >> s & 1U) != 0) {
+          warp.sectors.push_back((entry >> kLineSectors) * kLineSectors + s);
+        }
+      }
+    }
+    access.count = static_cast<std::uint32_t>(warp.sectors.size() - access.values);
+    warp.records.push_back(access);
+    ++result_.accesses;
+    result_.sectors += access.count;
   }
 
   // A row of shared memory, line by line: a lane for each element.
@@ -271,25 +377,22 @@ class Builder {
     }
   }
 
-  // How often each path was gone, and what is in no path: atomics and barriers.
+  // How often each way was gone, and what is in none.
   void count_passes() {
-    for (std::uint64_t place = 0; place < shape_.recorded_ctas(); ++place) {
-      for (std::uint32_t warp = 0; warp < shape_.warps_per_cta; ++warp) {
-        for (const LogRecord& record : in_.tracker.warp(place, warp)) {
-          switch (record.kind) {
-            case LogRecord::Kind::kWay:
-              passes_[paths_.at(record.index)] += record.count;
-              break;
-            case LogRecord::Kind::kBarrier:
-              ++result_.instructions_beside;
-              break;
-            case LogRecord::Kind::kEvent:
-              result_.instructions_beside += in_.tracker.runs()[record.index].instructions.size();
-              break;
-          }
-        }
+    for_each_record([&](const LogRecord& record) {
+      switch (record.kind) {
+        case LogRecord::Kind::kWay:
+          passes_[ways_.at(record.index).number] += record.count;
+          break;
+        case LogRecord::Kind::kBarrier:
+        case LogRecord::Kind::kAccess:
+          ++result_.instructions_beside;
+          break;
+        case LogRecord::Kind::kEvent:
+          result_.instructions_beside += in_.tracker.runs()[record.index].instructions.size();
+          break;
       }
-    }
+    });
     for (const auto& [at, count] : in_.tracker.other_atomics()) {
       result_.instructions_beside += count;
     }
@@ -301,8 +404,8 @@ class Builder {
     all = {.least = result_.instructions_beside,
            .taken = result_.instructions_beside,
            .most = result_.instructions_beside};
-    for (const auto& [path, count] : passes_) {
-      const nlohmann::json& cost = in_.way_costs.at(path);
+    for (const auto& [way, count] : passes_) {
+      const nlohmann::json& cost = in_.way_costs.whole.at(way);
       const SlotBounds slots = slot_bounds(cost);
       all.least += slots.least * count;
       all.taken += slots.taken * count;
@@ -318,8 +421,22 @@ class Builder {
   const BuildInputs& in_;
   const LaunchShape shape_;
   Sites sites_;
-  std::map<WayIndex, std::uint16_t> paths_;
-  std::map<std::uint16_t, std::uint64_t> passes_;
+  // What a warp does along a way: it waits for loads, then goes a path, if that takes anything.
+  struct WayStep {
+    std::vector<std::uint16_t> waits_for;
+    std::optional<std::uint16_t> path;
+  };
+  struct WaySteps {
+    std::size_t number = 0;  // among the ways that were gone
+    std::vector<WayStep> steps;
+  };
+  static constexpr std::size_t kMostMemory = 4096;
+  static constexpr std::size_t kMostPaths = 65535;
+  std::map<WayIndex, WaySteps> ways_;
+  std::vector<std::string> paths_;
+  std::map<InstructionNumber, std::uint16_t> memory_of_;
+  std::vector<trace::MemorySite> memory_;
+  std::map<std::size_t, std::uint64_t> passes_;  // by number of the way
   BuiltTrace result_;
 };
 

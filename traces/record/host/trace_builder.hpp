@@ -43,7 +43,7 @@ struct BuildInputs {
   const KernelCode& code;
   const LaunchTracker& tracker;
   // For each of ways_gone(), as CodeReader::ways() gives them.
-  const nlohmann::json& way_costs;
+  const WayCosts& way_costs;
   const nlohmann::json& reductions;  // reduction_costs.json
   std::vector<trace::VariantTime> times;
   trace::CostSource costs_from = trace::CostSource::kUnsaid;
@@ -57,9 +57,12 @@ struct BuiltTrace {
   std::uint64_t lane_additions = 0;
   // Of the recorded CTAs, by the costs in the trace: what ncu counts as smsp__inst_executed.sum.
   trace::InstructionBounds instructions;
-  std::uint64_t instructions_beside = 0;  // of these, atomics and barriers, which are in no cost
-  double estimated = 0;                   // share of them on ways that are estimated
-  std::uint64_t lost_passes = 0;          // passes by ways that the machine code does not have
+  // Of these, atomics, barriers, loads and stores that have records, which are in no cost.
+  std::uint64_t instructions_beside = 0;
+  std::uint64_t accesses = 0;     // loads and stores
+  std::uint64_t sectors = 0;      // that they touch
+  double estimated = 0;           // share of them on ways that are estimated
+  std::uint64_t lost_passes = 0;  // passes by ways that the machine code does not have
   std::size_t sites = 0;
 };
 

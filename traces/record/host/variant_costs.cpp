@@ -55,9 +55,9 @@ SlotBounds slot_bounds(const nlohmann::json& way_cost) {
   return bounds;
 }
 
-nlohmann::json path_costs(const nlohmann::json& way_costs) {
+nlohmann::json path_costs(const WayCosts& way_costs) {
   nlohmann::json paths = nlohmann::json::array();
-  for (const nlohmann::json& cost : way_costs) {
+  const auto add = [&](const nlohmann::json& cost) {
     nlohmann::json entry = cost.is_null() ? no_cost() : cost;
     if (cost.is_null()) {
       entry["estimated"] = true;
@@ -66,11 +66,22 @@ nlohmann::json path_costs(const nlohmann::json& way_costs) {
     }
     entry.erase("bounds");
     paths.push_back(std::move(entry));
+  };
+  for (std::size_t way = 0; way < way_costs.whole.size(); ++way) {
+    if (way_costs.parts.is_null() || way_costs.parts.at(way).is_null()) {
+      add(way_costs.whole.at(way));
+      continue;
+    }
+    for (const nlohmann::json& part : way_costs.parts.at(way)) {
+      if (const nlohmann::json& cost = part.at("cost"); !cost.is_null()) {
+        add(cost);
+      }
+    }
   }
   return paths;
 }
 
-nlohmann::json variant_costs(const trace::Header& header, const nlohmann::json& way_costs,
+nlohmann::json variant_costs(const trace::Header& header, const WayCosts& way_costs,
                              const nlohmann::json& reductions) {
   const nlohmann::json paths = path_costs(way_costs);
   nlohmann::json plain = nlohmann::json::array();

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "traces/format/trace.hpp"
+#include "traces/record/host/kernel_code.hpp"
 
 namespace warpfold::record {
 
@@ -21,14 +22,13 @@ struct SlotBounds {
 [[nodiscard]] SlotBounds slot_bounds(const nlohmann::json& way_cost);
 
 // The costs of ways as a variant's "paths": nothing, as an estimate, for null.
-[[nodiscard]] nlohmann::json path_costs(const nlohmann::json& way_costs);
+[[nodiscard]] nlohmann::json path_costs(const WayCosts& way_costs);
 
 // The variants of one architecture as a trace's header has them. The baseline is the kernel as it
 // is: `way_costs` by path, and nothing between the additions of an event. sw-s, sw-b and skip are
 // the same with the reduction of `reductions` (traces/data/reduction_costs.json) for as many
 // parameters at each site of FP32, all of it marked as estimated.
-[[nodiscard]] nlohmann::json variant_costs(const trace::Header& header,
-                                           const nlohmann::json& way_costs,
+[[nodiscard]] nlohmann::json variant_costs(const trace::Header& header, const WayCosts& way_costs,
                                            const nlohmann::json& reductions);
 
 }  // namespace warpfold::record

@@ -3,7 +3,8 @@
 
 One issue slot for each instruction, also for NOP, BSSY, BSYNC, WARPSYNC and for those whose predicate is false.
 Atomics and BAR have none, since the model issues them, and waits for the results of atomics; an atomic's stall count
-beyond 1 is in. A store to global memory counts as a load that nobody waits for.
+beyond 1 is in. So it is with loads and stores that are recorded apart, one by one; of others a store to global memory
+counts as a load that nobody waits for.
 
 stall_cycles is the sum of the stall counts in the encodings. waits lists the instructions that wait for a
 scoreboard: the class of the result, when it was asked for and when the instruction would issue without waiting,
@@ -31,12 +32,13 @@ def counted(instruction: Instruction) -> bool:
     return (
         instruction.opcode not in ATOMICS
         and instruction.opcode != "BAR"
+        and not instruction.apart
         and ROW_ATOMICS.get(instruction.opcode) != "bulk"
     )
 
 
 def stall_of(instruction: Instruction) -> int:
-    if instruction.opcode in ATOMICS:
+    if instruction.opcode in ATOMICS or instruction.apart:
         return max(instruction.stall - 1, 0)
     return instruction.stall if counted(instruction) else 0
 

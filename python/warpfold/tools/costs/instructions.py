@@ -130,6 +130,7 @@ class Instruction:
             self.result = "shuffle_index"
         elif self.name.startswith(SHARED_CAS):
             self.result = "shared_cas"
+        self.apart = False  # a load or store that is no part of a cost
         self.target = None
         if self.opcode in JUMPS:
             found = re.search(r"0x([0-9a-f]+)\W*$", text)

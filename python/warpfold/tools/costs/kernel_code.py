@@ -28,6 +28,7 @@ from .instructions import INSTRUCTION_BYTES, SassError, UnknownFlow
 from .kernel_flow import KernelFlow, block_numbers
 from .kernel_ways import KernelWays
 from .liveness import Liveness
+from .loads import Parts, access, set_apart
 from .markers import KINDS, always_runs, atomic, marker_of
 from .ncu import read_counts, read_executed, verdict
 from .refine import refined
@@ -65,6 +66,7 @@ def describe(args: argparse.Namespace) -> int:
             "marker": marker_of(i),
             "predicated": not always_runs(i),
             "atomic": atomic(i, partial(live.is_read, n)),
+            "access": access(i),
         }
         for n, (i, block) in enumerate(zip(kernel.instructions, blocks))
     ]
@@ -128,6 +130,8 @@ def launch_memory(arch: str, data: dict[str, Any], what: str) -> dict[int, int]:
 
 def load_ways(args: argparse.Namespace, data: dict[str, Any], what: str) -> tuple[str, KernelWays]:
     kernel = load_kernel(args.cubin, args.function, args.text, args.cache)
+    if data.get("apart") is True:
+        set_apart(kernel.instructions)
     memory = launch_memory(kernel.arch, data, what)
     return kernel.arch, KernelWays(kernel.instructions, kernel.tables, kinds_of(args), memory)
 
@@ -171,7 +175,11 @@ def ways(args: argparse.Namespace) -> int:
         costs = refined(kernel, wanted, passes, executed)
     else:
         costs = costs_by_code(kernel, wanted, data, what)
-    json.dump({"costs": costs}, sys.stdout, separators=(",", ":"))
+    result: dict[str, Any] = {"costs": costs}
+    if data.get("apart") is True:
+        parts = Parts(kernel)
+        result["parts"] = [parts.of(tuple(way), cost) for way, cost in zip(wanted, costs)]
+    json.dump(result, sys.stdout, separators=(",", ":"))
     print()
     return 0
 
