@@ -42,7 +42,7 @@ int run_import(const accelsim::ImportOptions& options) {
 void add_trace_import(CLI::App& trace_app, Command& command) {
   auto options = std::make_shared<accelsim::ImportOptions>();
   auto launch = std::make_shared<std::string>("1");
-  auto loads = std::make_shared<std::string>("none");
+  auto loads = std::make_shared<std::string>("all");
   CLI::App* app = trace_app.add_subcommand(
       "import-accelsim", "Make traces of what Accel-Sim's NVBit tracer wrote, versions 3 to 6");
   app->add_option("KERNELSLIST", options->list,

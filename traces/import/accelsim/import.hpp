@@ -21,7 +21,7 @@ struct ImportOptions {
   std::filesystem::path out = ".";
   std::string workload = "accel-sim";
   std::string scene = {};
-  bool loads = false;  // with memory instructions and what they touch
+  bool loads = true;  // with memory instructions and what they touch
   // Given the header of each trace, which has the costs of the baseline; may add to it.
   std::function<void(trace::Header&)> complete = nullptr;
   // Told what is wrong with a launch that cannot be read, and of what is passed over: one line.
