@@ -59,6 +59,7 @@ struct SimArguments {
   bool reference = false;
   bool bounds = false;
   bool whole_gpu = false;
+  std::string l2 = "measured";
   ApartLimits limits;
 };
 
@@ -186,6 +187,9 @@ SimulationPlan make_plan(const SimArguments& arguments) {
   plan.unit.kind = parse_unit_kind(arguments.unit_kind);
   plan.reference = arguments.reference;
   plan.whole_gpu = arguments.whole_gpu;
+  if (arguments.l2 != "measured") {
+    plan.warm_l2 = arguments.l2 == "warm";
+  }
   plan.jobs = arguments.jobs;
   plan.threads = arguments.threads;
   plan.gpus = load_gpus(arguments);
@@ -407,6 +411,14 @@ void add_sim(CLI::App& app, Command& command) {
       ->check(CLI::Range(1, 1024));
   sim->add_flag("--bounds", arguments->bounds,
                 "Also show how many cycles each kind of unit needs at least");
+  sim->add_option("--l2", arguments->l2,
+                  "What loads find in the L2 when the launch begins, of a trace that says what\n"
+                  "they touch: what a launch like it has left (warm), or but the arrays that are\n"
+                  "added to (cold); measured: warm where the trace has a time of warm launches")
+      ->type_name("warm|cold|measured")
+      ->multi_option_policy(kTakeLast)
+      ->check(CLI::IsMember({"warm", "cold", "measured"}))
+      ->capture_default_str();
   sim->add_flag("--whole-gpu", arguments->whole_gpu,
                 "Simulate all of a GPU for a trace of one CTA in N, too, not an Nth of it");
   sim->add_flag("--reference", arguments->reference,

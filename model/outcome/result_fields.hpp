@@ -46,6 +46,7 @@ void visit_result(Visitor&& visit, Run&& run) {
   visit("wall_seconds", run.wall_seconds);
   visit.derived("measured");
   visit("gpu_part", run.gpu_part);
+  visit.if_any("l2_start", run.l2_start);
   visit.if_any("remarks", run.remarks);
   visit.derived("config");
 }

@@ -111,7 +111,9 @@ struct RunResult {
   double measured_ms = 0;
   std::string measured_gpu;
   double measured_clock_mhz = 0;
-  std::string measured_state;        // "cold", "warm", or nothing is known
+  std::string measured_state;  // "cold", "warm", or nothing is known
+  // How loads found the L2: "cold", "warm"; empty where the trace does not say what they touch.
+  std::string l2_start;
   std::vector<std::string> remarks;  // what the trace lacks, and what is not known of its costs
   GpuConfig config;
 };

@@ -180,13 +180,7 @@ PolicyTiming::PolicyTiming(const trace::Header& header, const GpuConfig& gpu, Po
       match_group(gpu.latency.match_group),
       match_group_ticks(to_ticks(gpu.lsu.match_unit)) {
   memory = header.memory;
-  if (!memory.empty() &&
-      (which.has_buffer() || which.rule->facts().merge != MergePlace::kNowhere)) {
-    throw std::invalid_argument(
-        fmt::format("the trace says what loads touch, which policy {} does not simulate beside its "
-                    "buffer",
-                    which.name()));
-  }
+  loads_pass = !which.has_buffer() && which.rule->facts().merge == MergePlace::kNowhere;
   const Code code = find_code(header, gpu, which);
   registers = code.own.registers > 0 ? code.own.registers : header.registers_per_thread;
   // An atomic buffer holds up no load: they go by where its REDs come from (docs/fidelity.md).

@@ -60,6 +60,8 @@ class PolicyTiming {
   std::uint32_t registers = 0;            // of each thread
   bool any_waits = false;                 // whether warps wait for the results of atomics
   std::vector<trace::MemorySite> memory;  // of the trace; empty where that has no accesses
+  // Loads that miss the L1, and stores, go to the L2. Beside a buffer they take a latency alone.
+  bool loads_pass = true;
   // What a MATCH takes longer for each value but the first.
   std::uint64_t match_group = 0;
   Ticks match_group_ticks = 0;

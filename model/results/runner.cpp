@@ -110,12 +110,20 @@ RunResult simulate_with_wave(SimOptions options, const WavePlan& wave, const tra
   return run;
 }
 
+// Whether loads find the L2 as a launch like this one left it.
+bool starts_warm(const SimulationPlan& plan, const trace::Header& header) {
+  return plan.warm_l2.value_or(std::any_of(
+      header.times.begin(), header.times.end(),
+      [](const trace::VariantTime& time) { return time.state == trace::TimeState::kWarm; }));
+}
+
 PoolTask make_task(const SimulationPlan& plan, const trace::Reader& trace, const GpuConfig& gpu,
                    const Policy& policy, const std::size_t& threads, SharedReference& reference) {
   const SimOptions options{.gpu = gpu,
                            .policy = policy,
                            .unit = plan.unit,
                            .reference = plan.reference,
+                           .warm_l2 = starts_warm(plan, trace.header()),
                            .timeline_interval = plan.timeline_interval,
                            .timeline_detail = plan.timeline_detail,
                            .progress = {}};
@@ -185,14 +193,16 @@ void add_measurement(const trace::Header& header, RunResult& run) {
   if (!header.sampling.empty() && run.gpu_part == 1) {
     return;
   }
-  // The best so far; a warm launch is nearer to one that finds the L2 as the model does.
+  // The best so far; unless its loads find the L2 cold, a warm launch is nearer to the model.
   int best = -1;
   for (const trace::VariantTime& time : header.times) {
     const std::string& gpu = time.gpu.empty() ? header.gpu : time.gpu;
     const bool of_machine = is_measured_gpu(run.gpu, gpu);
-    const int worth = (of_machine ? 4 : 0) + (time.state == trace::TimeState::kWarm   ? 2
-                                              : time.state == trace::TimeState::kCold ? 0
-                                                                                      : 1);
+    const trace::TimeState wanted =
+        run.l2_start == "cold" ? trace::TimeState::kCold : trace::TimeState::kWarm;
+    const int worth = (of_machine ? 4 : 0) + (time.state == wanted                       ? 2
+                                              : time.state == trace::TimeState::kUnknown ? 1
+                                                                                         : 0);
     if (time.policy == run.policy && (of_machine || time.gpu.empty()) && worth > best) {
       best = worth;
       run.measured_ms = time.median_ms;
@@ -330,6 +340,9 @@ SimulationReport run_simulations(const SimulationPlan& plan) {
     run.config = source.gpu;
     run.gpu_part = source.part;
     run.warning = trace::address_warning(source.trace->header());
+    if (!source.trace->header().memory.empty()) {
+      run.l2_start = starts_warm(plan, source.trace->header()) ? "warm" : "cold";
+    }
     add_measurement(source.trace->header(), run);
     run.remarks = remarks_of(source.trace->header(), run);
     if (const std::string failure = failure_of(run); !failure.empty()) {

@@ -36,6 +36,9 @@ struct SimulationPlan {
   std::vector<Policy> policies;
   UnitSource unit;
   bool reference = false;
+  // How loads that say what they touch find the L2; as the measured time did where this is nothing:
+  // warm if the trace has the time of a warm launch.
+  std::optional<bool> warm_l2;
   bool whole_gpu = false;               // for samples too, which else run on their part of it
   std::uint64_t timeline_interval = 0;  // SimOptions::timeline_interval
   TimelineDetail timeline_detail;

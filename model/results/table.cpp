@@ -106,6 +106,11 @@ std::string notes(const std::vector<RunResult>& runs, const std::vector<Speedup>
   } else if (timed != runs.end() && !timed->measured_state.empty()) {
     out += fmt::format("the measured time is that of a {} launch\n", timed->measured_state);
   }
+  if (!first.l2_start.empty()) {
+    out += first.l2_start == "warm"
+               ? "loads find in the L2 what a launch like this one has left there (--l2 warm)\n"
+               : "loads find nothing in the L2 but the arrays that are added to (--l2 cold)\n";
+  }
   for (const std::string& remark : first.remarks) {
     out += remark + "\n";
   }

@@ -61,6 +61,10 @@ class L2Port : public Block {
   SliceIngress ingress;
   // Marks a line as present before the kernel begins: the arrays were just cleared.
   void warm(Address address) { tags_.access(address); }
+  // The same of sectors of a line that a load, or a store, has brought in.
+  void warm(std::uint64_t line, std::uint32_t sectors, bool store) {
+    reads_->warm(line, sectors, store);
+  }
   [[nodiscard]] L2Stats stats() const;
   // rop_busy, and of what is being served what was done before a cycle that has not begun.
   [[nodiscard]] Ticks rop_busy_before(Cycle cycle) const {

@@ -50,6 +50,20 @@ bool L2Reads::drops_clean(std::uint64_t line) {
   return clean;
 }
 
+void L2Reads::warm(std::uint64_t line, std::uint32_t sectors, bool store) {
+  const L2Tags::Access access = tags_.access(line * kLineBytes);
+  if (access.evicted) {
+    parts_.erase(access.victim / kLineBytes);
+  }
+  const auto found = parts_.find(line);
+  if (access.hit && found == parts_.end()) {
+    return;  // of an array, and whole
+  }
+  Part& part = found != parts_.end() ? found->second : parts_[line];
+  part.sectors |= sectors;
+  part.dirty = part.dirty || store;
+}
+
 void L2Reads::load(const Load& load, Cycle from, Cycle now) {
   while (!coming_.empty() && coming_.front().first <= now) {
     fills_.erase(coming_.front().second);

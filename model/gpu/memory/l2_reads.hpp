@@ -38,6 +38,8 @@ class L2Reads {
 
   L2Reads(const GpuConfig& config, L2Tags& tags, MemoryBehind& behind);
 
+  // Before the launch: these are in, and written if a store has brought them in.
+  void warm(std::uint64_t line, std::uint32_t sectors, bool store);
   // `from`: the line is there no sooner, since an addition has had it read.
   void load(const Load& load, Cycle from, Cycle now);
   void store(std::uint64_t line, std::uint32_t sectors, Cycle now);

@@ -53,6 +53,9 @@ Gpu::Gpu(const SimOptions& options, const Launch& launch, const Outside& outside
   build_l2(launch, outside);
   if (outside.l2.empty()) {
     warm_l2(launch.header);
+    if (options.warm_l2) {
+      warm_l2_by_loads();
+    }
   }
   sms_.front()->lose_grants(options.lose_grants);
   for (const auto& sm : sms_) {
@@ -193,6 +196,27 @@ void Gpu::warm_l2(const trace::Header& header) {
     }
     line = first;
     l2_[map_->place(line * bytes).port]->warm(line * bytes);
+  }
+}
+
+// CTAs one behind the other: who came last is in for sure.
+void Gpu::warm_l2_by_loads() {
+  const std::vector<trace::MemorySite>& memory = trace_.header().memory;
+  for (std::size_t i = 0; !memory.empty() && i < trace_.cta_count(); ++i) {
+    const trace::CtaTrace cta = trace_.read_cta(i);
+    for (const trace::WarpTrace& warp : cta.warps) {
+      for (const trace::Record& record : warp.records) {
+        if (record.kind != trace::RecordKind::kAccess) {
+          continue;
+        }
+        const bool store = memory[record.site].kind == trace::AccessKind::kStore;
+        for (std::uint32_t s = 0; s < record.count; ++s) {
+          const std::uint64_t sector = warp.sectors[record.values + s];
+          const std::uint64_t line = sector / kLineSectors;
+          l2_[map_->place(line * kLineBytes).port]->warm(line, 1U << sector % kLineSectors, store);
+        }
+      }
+    }
   }
 }
 

@@ -57,6 +57,7 @@ class Gpu {
   // The arrays were cleared just before the kernel, in address order: as much of them as fits is in
   // the L2, the last lines first.
   void warm_l2(const trace::Header& header);
+  void warm_l2_by_loads();
   [[nodiscard]] bool l2_is_empty() const;
   [[nodiscard]] bool at_rest() const;
   // Why it has not come to rest, or nothing.

@@ -106,7 +106,8 @@ Launch prepare_launch(const SimOptions& options, const trace::Reader& trace,
   }
 
   const std::uint64_t shared = std::uint64_t{launch.resident_ctas} * shared_per_cta(launch.header);
-  launch.l1_bytes = options.gpu.l1.bytes - std::min(options.gpu.l1.bytes, shared);
+  const std::uint64_t taken = shared + options.policy.rule->kept_from_shared(options.gpu);
+  launch.l1_bytes = options.gpu.l1.bytes - std::min(options.gpu.l1.bytes, taken);
   if (!launch.timing->memory.empty() &&
       (options.gpu.l1.line_bytes != kLineBytes || options.gpu.l2.line_bytes != kLineBytes)) {
     throw SimulationError(fmt::format(

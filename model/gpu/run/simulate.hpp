@@ -44,6 +44,9 @@ struct SimOptions {
   std::uint64_t lose_flushed = 0;
   // Another: the first SM is not told so many times that a port of the L2 has let something in.
   std::uint64_t lose_grants = 0;
+  // What the launch's loads and stores touch has been touched before, as by a launch like it; else
+  // the L2 holds of the memory the arrays that are added to alone.
+  bool warm_l2 = false;
   // Record how busy the units were in every so many cycles; 0: do not.
   std::uint64_t timeline_interval = 0;
   TimelineDetail timeline_detail;  // with an interval

@@ -31,11 +31,13 @@ class L1Cache {
     std::uint64_t asked = 0;     // sectors that the L2 was asked for
     std::uint64_t filled = 0;    // that it has sent
     std::uint64_t stored = 0;    // sectors that have been written through
+    bool alone = false;          // the L2 is told of none of these
   };
 
   // `most_misses`: sectors that may be on their way at a time.
-  L1Cache(std::uint64_t bytes, std::uint32_t ways, std::uint32_t most_misses)
-      : tags_(bytes, ways), most_misses_(most_misses) {}
+  // `alone`: whoever has it answers what it misses.
+  L1Cache(std::uint64_t bytes, std::uint32_t ways, std::uint32_t most_misses, bool alone = false)
+      : tags_(bytes, ways), most_misses_(most_misses), stats_{.alone = alone} {}
 
   // Whether a load of these sectors of a line may be looked up in that cycle.
   [[nodiscard]] bool has_room(std::uint64_t line, std::uint32_t sectors, Cycle now);

@@ -26,7 +26,9 @@ Lsu::Lsu(std::string name, Domain& domain, const SmContext& context, SmControl& 
       l1_(context.timing.memory.empty()
               ? nullptr
               : std::make_unique<L1Cache>(context.l1_bytes, context.config.l1.ways,
-                                          context.config.l1.misses)),
+                                          context.config.l1.misses, !context.timing.loads_pass)),
+      loads_pass_(context.timing.loads_pass),
+      l2_latency_(context.config.latency.global_load),
       memory_(context.timing.memory),
       access_ticks_(to_ticks(context.config.l1.access_cycles)) {
   flushes.bind(*this);
@@ -53,6 +55,10 @@ void Lsu::tick() {
     return;
   }
   if (accessing_) [[unlikely]] {
+    if (beside_pipe_ && !pipe_.free()) {
+      wake_at(cycle_of(pipe_.free_at()));
+      return;
+    }
     if (!serve_access()) {
       return;
     }
@@ -122,7 +128,7 @@ bool Lsu::serve_access() {
   const LinePart part = lines_[line_at_];
   const trace::MemorySite& site = memory_[access_asker_.site];
   const bool load = site.kind == trace::AccessKind::kLoad;
-  if (!can_send()) {
+  if (loads_pass_ && !can_send()) {
     blocked();
     want_room();
     return false;
@@ -142,7 +148,9 @@ bool Lsu::serve_access() {
   holding_ = accessing_ = ++line_at_ < lines_.size();
   if (!load) {
     l1_->store(part.sectors);
-    send_access(part.line, part.sectors, load);
+    if (loads_pass_) {
+      send_access(part.line, part.sectors, load);
+    }
     return true;
   }
   AccessAnswers& answers = *sources_[access_asker_.source].answers;
@@ -152,8 +160,10 @@ bool Lsu::serve_access() {
   if (answer.waits > 0) {
     answers.load_parts(access_asker_.slot, access_asker_.site, answer.waits);
   }
-  if (answer.missing != 0) {
+  if (answer.missing != 0 && loads_pass_) {
     send_access(part.line, answer.missing, load);
+  } else if (answer.missing != 0) {
+    fill(part.line, answer.missing, now() + l2_latency_);
   }
   if (!accessing_) {
     answers.load_part(access_asker_.slot, access_asker_.site, access_due_);

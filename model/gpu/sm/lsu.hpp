@@ -113,6 +113,8 @@ class Lsu : public Block {
   };
   bool accessing_ = false;
   std::unique_ptr<L1Cache> l1_;
+  const bool loads_pass_;   // to the L2
+  const Cycle l2_latency_;  // of those that do not
   const std::vector<trace::MemorySite>& memory_;
   const Ticks access_ticks_;
   std::vector<LinePart> lines_;
