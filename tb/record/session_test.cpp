@@ -46,6 +46,12 @@ class Session : public testing::Test {
     said_.clear();
     return record(options_, tools_, [this](const std::string& line) { said_ += line + "\n"; });
   }
+  // That the program finishes, however long the machine takes.
+  void wait_for_a_trace() const {
+    for (int turn = 0; turn < 600 && !fs::exists(folder_ / "out/adds.wft"); ++turn) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
   [[nodiscard]] std::vector<std::string> files() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_ / "out")) {
@@ -249,8 +255,8 @@ TEST_F(Session, OfAProgramThatCrashesWhatIsFinishedIsWhole) {
 }
 
 TEST_F(Session, AnInterruptEndsTheProgramAndKeepsWhatIsFinished) {
-  std::thread later([] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  std::thread later([this] {
+    wait_for_a_trace();
     kill(getpid(), SIGINT);
   });
   const RecordOutcome outcome = run("wait");
@@ -262,8 +268,8 @@ TEST_F(Session, AnInterruptEndsTheProgramAndKeepsWhatIsFinished) {
 }
 
 TEST_F(Session, AProgramThatDoesNotHearIsKilled) {
-  std::thread later([] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  std::thread later([this] {
+    wait_for_a_trace();
     kill(getpid(), SIGTERM);
   });
   const RecordOutcome outcome = run("stubborn");
