@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows that nobody simulated, for tests of what is computed and drawn from them."""
 
-from warpfold.tools.results import points, store
+from warpfold.tools.results import family, points, store
 
 WORKLOADS = {"a-3d": "3D-AA", "b-3d": "3D-BB", "c-nv": "NV-CC", "d-ps": "PS-DD", "e-pr": "PR-EE"}
 GPUS = ("rtx4090", "rtx3060")
@@ -56,6 +56,11 @@ SHIPPED = {"truck": "3D-TK", "kitchen": "3D-KI", "spheres-small": "PS-SS", "bob"
 MEASURED = {"baseline": 1.0, "sw-b:0": 0.7, "sw-b:16": 0.5, "sw-s:0": 0.8, "sw-s:16": 0.6, "skip": 0.55, "cccl": 1.2}
 
 
+# Speedups of units at the ideal clock, and paths of their datapaths in ns: four cycles of an rtx4090, and one.
+UNITS = {"serial": 2, "serial_groups": 2.4, "paired": 3.5, "paired_groups": 4.9, "fused": 4, "fused_groups": 5, "vector": 6}
+PATHS = {"serial": 1.6, "paired": 0.4, "fused": 0.44}
+
+
 def write_numbers(folder):
     """docs/numbers as they might be: five shipped traces under all policies on three machines."""
     source = {"commit": "0", "host": "none", "command": "none", "date": "2000-01-01"}
@@ -63,17 +68,29 @@ def write_numbers(folder):
                      "mean_active_lanes": 9.5, "one_address_share": 0.5, "sample_every": 1, "thin": 0,
                      "active_histogram": [0, *histogram(3)], "ms": MEASURED} for trace, workload in SHIPPED.items()}
     rows, columns = [], points.KEYS + points.COUNTERS
-    gains = {"arc-hw serial": 2, "arc-hw paired": 3.5, "arc-hw fused": 4, "lab serial": 1.6,
-             "lab-ideal serial": 1.8, "phi serial": 1.1}
-    gains.update({f"{policy} serial": 1 / ms for policy, ms in MEASURED.items()})
+    gains = {"lab": 1.6, "lab-ideal": 1.8, "phi": 1.1, "arc-hw": 2, **{policy: 1 / ms for policy, ms in MEASURED.items()}}
+
+    def add(trace, gpu, policy, gain, kind="serial", settings="", divider=1):
+        counters = {"cycles": round(1_980_000 / gain), "sums_match": 1, "conserved": 1}
+        rows.append([trace, gpu, policy, kind, settings, divider, 0, *(counters.get(column, 7) for column in points.COUNTERS)])
+
+    paths = [{"top": f"arc_unit_{one.row}", "path_ns": 9.0, "fast_path_ns": PATHS[one.unit.datapath]} for one in family.MEMBERS]
+    paths.append({"top": "arc_fp32_adder", "path_ns": 9.0, "fast_path_ns": 1.0})
+    clocks = family.Clocks({"rows": paths})
     for trace in SHIPPED:
-        for gpu in ("rtx4090", "rtx3060", "h200"):
-            for name, gain in gains.items():
-                policy, kind = name.split()
-                counters = {"cycles": round(1_980_000 / gain), "sums_match": 1, "conserved": 1}
-                rows.append([trace, gpu, policy, kind, "", 0, *(counters.get(column, 7) for column in points.COUNTERS)])
-    timelines = [{"trace": "truck", "gpu": "rtx4090", "policy": policy, "unit_kind": kind, **timeline()}
-                 for policy, kind in (("baseline", "serial"), ("arc-hw", "serial"), ("arc-hw", "fused"))]
+        for gpu in family.GPUS:
+            for policy, gain in gains.items():
+                if policy != "arc-hw":
+                    add(trace, gpu, policy, gain)
+            for one in family.MEMBERS:
+                settings = " ".join(f"{key}={value}" for key, value in one.settings)
+                for divider in {1, clocks.divider(one, gpu)}:
+                    add(trace, gpu, "arc-hw", UNITS[one.row] / divider ** 0.5, one.unit.name, settings, divider)
+    timelines = [{"trace": "truck", "gpu": "rtx4090", "policy": policy, "unit_kind": kind, "set": settings, "divider": 1, **timeline()}
+                 for policy, kind, settings in (("baseline", "serial", ""), ("arc-hw", "paired", "rules.scheduler=reduce-groups"))]
+    store.write("asap7", source, {"rows": paths}, folder)
+    store.write("synthesis", source, {"rows": [{"top": path["top"], "transistors": 10_000 * number}
+                                               for number, path in enumerate(paths, 1)]}, folder)
     store.write("traces", source, {"traces": facts}, folder)
     store.write("simulations", source, {"behaviour": "0", "traces": {trace: "0" for trace in SHIPPED}, "missing": 0,
-                                        "columns": columns, "rows": rows, "timelines": timelines}, folder)
+                                        "plain": "0", "columns": columns, "rows": rows, "timelines": timelines}, folder)

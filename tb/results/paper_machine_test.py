@@ -23,7 +23,7 @@ class Made:
             for trace, software in paper_machine.TRACES.items():
                 for policy, count in of_policy.items():
                     self.rows.append({"trace": trace, "gpu": gpu, "full_policy": software if policy == "software" else policy,
-                                      "unit_kind": "serial", "set": settings, "thin": 0,
+                                      "unit_kind": "serial", "set": settings, "divider": 1, "thin": 0,
                                       "cycles": count * (10 if trace == "truck" else 1)})
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from unittest import mock
 
 from warpfold.tools.base.places import TRACES
-from warpfold.tools.results import gpu_kernels, pages, pictures, points, probe, store, style, tables, values
+from warpfold.tools.results import family, gpu_kernels, pages, pictures, points, probe, store, style, tables, values, verification
 from warpfold.tools.sweep import plan as planning
 
 from tb.figures import made_up
@@ -31,7 +31,7 @@ PAGE = """# A page
 It takes <!--n:truck.rtx4090.arc-hw.cycles-->?<!--/n--> cycles, <!--n:truck.rtx4090.arc-hw.speedup-->?<!--/n--> times as
 fast. ARC has <!--cite-->2.06<!--/cite-->; `--set l2.rop_cycles=1.5` is code, [1.2](a/b-1.2.md) a link without.
 
-<!--table:kinds-by-trace-->
+<!--table:units-rtx4090-->
 <!--/table-->
 
 ```
@@ -74,8 +74,9 @@ class Pages(Repository):
         text = self.page.read_text(encoding="utf-8")
         self.assertIn("<!--n:truck.rtx4090.arc-hw.cycles-->990,000<!--/n--> cycles", text)
         self.assertIn("<!--n:truck.rtx4090.arc-hw.speedup-->2.00<!--/n-->", text)
-        self.assertIn("| kitchen | 2.00 | 2.00 | 2.00 | 3.50 | 4.00 | 4.00 | 4.00 |", text)
-        self.assertIn("| web-stanford | 2.00 | 2.00 | 2.00 | - | 4.00 | 4.00 | 4.00 |", text)    # not of ARC's
+        self.assertIn("| trace | serial, greedy /4 | serial, groups /4 | paired, greedy | paired, groups |", text)
+        for trace in ("kitchen", "web-stanford"):
+            self.assertIn(f"| {trace} | 1.00 | 1.20 | 3.50 | 4.90 | 4.00 | 5.00 | 6.00 |", text)
         self.assertIn("<!--n:in.code-->1.25<!--/n-->", text)
         self.assertEqual(self.problems(), [])
 
@@ -88,7 +89,7 @@ class Pages(Repository):
 
     def test_a_number_changed_in_a_page_fails(self):
         self.render()
-        for old, new in (("990,000", "990,001"), ("| kitchen | 2.00", "| kitchen | 2.10")):
+        for old, new in (("990,000", "990,001"), ("| kitchen | 1.00", "| kitchen | 1.10")):
             text = self.page.read_text(encoding="utf-8")
             self.page.write_text(text.replace(old, new), encoding="utf-8")
             found = self.problems()
@@ -188,50 +189,145 @@ class Microbenchmarks(Repository):
         self.assertEqual([row[2].strip() == "-" for row in structs], [False, True, False, True, False, True])
 
 
-class Schedulers(Repository):
-    """The serial unit with another scheduler: rows with a parameter, which no other table takes."""
+class Units(Repository):
+    """Units at the clocks that their paths allow, and which of them is recommended."""
 
-    def add(self, traces):
-        """Runs of 300,000 cycles, in which the units read for half of the time."""
+    def numbers_with(self, change):
+        """The made-up ones with rows changed: change(row) gets a dictionary and returns it, or None to leave it out."""
         document = store.read("simulations", self.numbers)
-        run = {"cycles": 300_000, "utilization.arc_unit": 0.5, "bounds.cycles.issue": 60_000, "bounds.cycles.rop": 100_000}
-        for trace in traces:
-            for gpu in values.GPUS:
-                document["rows"].append([trace, gpu, "arc-hw", "serial", "rules.scheduler=reduce-groups", 0,
-                                         *(run.get(column, 7) for column in points.COUNTERS)])
-        rop = document["columns"].index("bounds.cycles.rop")
-        for row in document["rows"]:
-            row[rop] = 1_000_000 if row[2] == "baseline" else row[rop]
+        rows = [change(dict(zip(document["columns"], row))) for row in document["rows"]]
+        document["rows"] = [list(row.values()) for row in rows if row is not None]
         store.write("simulations", {}, {key: value for key, value in document.items() if key not in ("schema", "source", "digest")},
                     self.numbers)
+        return values.Numbers(self.numbers)
+
+    def test_a_path_takes_as_many_cycles_as_it_is_long(self):
+        for path, ghz, cycles in ((0.1, 2.0, 1), (0.5, 2.0, 1), (0.501, 2.0, 2), (1.19, 2.24, 3), (1.19, 1.32, 2)):
+            self.assertEqual(family.divider(path, ghz), cycles, (path, ghz))
+        clocks = values.Numbers(self.numbers).clocks
+        self.assertEqual([clocks.divider(family.PAPERS, gpu) for gpu in family.GPUS], [4, 3, 4])
+
+    def test_a_unit_is_simulated_at_its_clock_and_at_the_ideal_one(self):
+        facts = points.trace_facts(WARPFOLD)
+        found = {points.key_of(point) for point in points.of_members(facts, values.Numbers(self.numbers).clocks)}
+        for trace, serial in (("truck", {1, 4}), ("web-stanford", {4})):
+            for kind, dividers in (("serial", serial), ("paired", {1})):
+                for one in family.MEMBERS:
+                    if one.unit.name == kind:
+                        settings = " ".join(f"{key}={value}" for key, value in one.settings)
+                        self.assertEqual({key.divider for key in found if (key.trace, key.gpu, key.unit_kind, key.set) ==
+                                          (trace, "rtx4090", kind, settings)}, dividers, (trace, one.row))
+
+    def test_keys(self):
         numbers = values.Numbers(self.numbers)
-        numbers.paper_traces = list(traces)
-        return numbers
+        for key, text in (("truck.rtx4090.arc-hw.speedup", "2.00"), ("truck.rtx4090.arc-hw.serial.speedup", "1.00"),
+                          ("truck.rtx4090.arc-ideal.serial.speedup", "2.00"), ("unit.serial.divider.rtx3060", "3"),
+                          ("unit.paired_groups.software.h200", "2.45"), ("unit.paired_groups.transistors", "40,000"),
+                          ("chosen.word.name", "paired, groups"), ("chosen.struct.name", "vector, groups"),
+                          ("chosen.word.least.rtx4090", "4.90"), ("chosen.near", "3 %")):
+            self.assertEqual(numbers.value(key), text, key)
+        for key in ("unit.none.mean", "chosen.all.name", "truck.rtx4090.arc-hw.none.speedup"):
+            with self.assertRaises(values.Unknown, msg=key):
+                numbers.value(key)
 
-    def test_each_trace_beside_greedy_and_software(self):
-        numbers = self.add(made_up.SHIPPED)
-        rows = tables.table("schedulers", numbers).splitlines()
-        self.assertEqual(rows[-2], "| web-stanford |" + " 2.00 | 6.60 | 2.00 |" * 3)
-        self.assertEqual(rows[-1], "| **mean of the 13** |" + " **2.00** | **6.60** | **2.00** |" * 3)
-        self.assertEqual(numbers.value("scheduler.over.reduce-groups.arc-sw.h200"), "3.30")
-        self.assertEqual(numbers.value("scheduler.over.greedy.arc-sw.h200"), "1.00")
-        self.assertEqual(numbers.value("scheduler.trace.truck.rtx3060.greedy"), "3.30")
+    def test_the_recommended_unit_is_near_the_best_on_every_machine(self):
+        def slower(row):
+            other = (row["unit_kind"], row["set"], row["gpu"]) == ("paired", "rules.scheduler=reduce-groups", "h200")
+            return {**row, "cycles": round(row["cycles"] * 1.02)} if other else row
+        self.assertEqual(self.numbers_with(slower).value("chosen.word.name"), "fused, groups")
 
-    def test_no_scheduler_beats_the_best_split(self):
-        numbers = self.add(["truck"])
-        # Units 150,000, ROPs 1,000,000 or 100,000: 20/21 of the groups to the units.
-        self.assertEqual(tables.table("scheduler-bounds", numbers).splitlines()[-1],
-                         "| truck | 150,000 | 1,000,000 | 100,000 | 142,857 | 60,000 | 990,000 | 300,000 | 990,000 "
-                         "| 48 % | 6.93 | 3.30 |")
-        self.assertEqual(numbers.value("scheduler.bound"), "6.93")
+    def test_traces_on_which_another_unit_is_ahead_are_listed(self):
+        def ahead(row):
+            one = (row["trace"], row["gpu"], row["unit_kind"], row["set"]) == ("bob", "rtx3060", "fused", "")
+            return {**row, "cycles": round(1_980_000 / 5.1)} if one else row
+        rows = tables.table("not-best", self.numbers_with(ahead)).splitlines()
+        self.assertEqual(rows[2:], ["| bob | rtx3060 | fused, greedy | 5.10 | 4.90 |"])
 
     def test_what_is_not_simulated_is_missing(self):
+        numbers = self.numbers_with(lambda row: None if (row["trace"], row["divider"]) == ("bob", 4) else row)
         with self.assertRaises(values.Missing):
-            tables.table("schedulers", self.add(["truck"]))
-        with self.assertRaises(values.Missing):
-            values.Numbers(self.numbers).value("scheduler.trace.bob.h200.greedy")
-        with self.assertRaises(values.Unknown):
-            values.Numbers(self.numbers).value("scheduler.nothing")
+            tables.table("units-rtx4090", numbers)
+
+    def test_no_cell_is_empty(self):
+        numbers = values.Numbers(self.numbers)
+        for name in ("headline", "means", "truck", "truck-stalls", "units-h200", "policies-by-trace", "energy-by-trace"):
+            for line in tables.table(name, numbers).splitlines()[2:]:
+                self.assertEqual([cell for cell in line.strip("|").split("|")[1:] if cell.strip() in ("", "-")], [], line)
+
+
+class Verified(unittest.TestCase):
+    """What checks printed, and what counts of it."""
+
+    LOGS = {
+        "proofs": "addr_match              proved    z3, 2-induction, unbounded, 3 s\n"
+                  "addr_match              covered   5 states, 1 s\naddr_match              refuted   a_bug: Claim, 2 s\n"
+                  "group_pays              FAILED    LoneLaneNeverPays\nlane_picker             proved    z3, all inputs, 1 s\n",
+        "bugs": "serial_wrong_lane      killed    Suite.Test\nfused_wrong_bin        SURVIVED  \n2 planted bugs, exit 1\n",
+        "mutants": "kind       mutants killed equivalent survived seconds\nserial         300    290         10        0     600\n",
+        "netlists": "arc_unit_serial                  gates  proved    70 outputs, 125 registers, 9 s\n",
+        "lockstep": "  3/9 Test   #7: lockstep.All/Random.Agrees/none_serial ...   Passed    0.10 sec\n"
+                    "  4/9 Test   #8: lockstep.All/Random.Agrees/none_serial_groups ...***Failed    0.10 sec\n",
+    }
+    LAYOUTS = {"rows": [{"top": "arc_reduction_serial", "transistors": 7, "drc": [], "lvs": []}],
+               "fpga": [{"top": "arc_reduction_serial"}]}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.rtl, self.formal, self.logs = (self.folder / name for name in ("rtl", "formal", "logs"))
+        for path in (self.rtl, self.formal, self.logs):
+            path.mkdir()
+        for name in ("arc_pkg", "arc_addr_match", "arc_lane_picker"):
+            (self.rtl / f"{name}.sv").write_text(name, encoding="utf-8")
+        for name, text in self.LOGS.items():
+            (self.logs / f"{name}.log").write_text(text, encoding="utf-8")
+
+    def sources(self):
+        return verification.Sources(self.rtl, self.formal)
+
+    def rows(self, document, gates=7):
+        found = verification.Verification(document, self.sources(), {"arc_reduction_serial": gates}, self.LAYOUTS)
+        return {row[0]: row[1:] for row in found.rows()[1]}
+
+    def test_a_cell_says_what_ran(self):
+        document = verification.bring_in(self.logs, None, "c0", "2000-01-01", self.sources())
+        rows = self.rows(document)
+        self.assertEqual(rows["serial, greedy"], ["green, 1", "partial, 2 of 5", "open", "green, 1", "green, 1", "green, 1",
+                                                  "green, 1", "green, 1"])
+        self.assertEqual(rows["serial, groups"][:1] + rows["serial, groups"][4:6], ["open", "open", "open"])
+        self.assertEqual(rows["fused, greedy"], ["open", "partial, 2 of 10", *["open"] * 6])
+        self.assertEqual(rows["halves, greedy"][6:], ["open", "open"])
+
+    def test_what_has_changed_since_counts_no_more(self):
+        document = verification.bring_in(self.logs, None, "c0", "2000-01-01", self.sources())
+        (self.rtl / "arc_addr_match.sv").write_text("changed", encoding="utf-8")
+        # The lane picker's proof does not read it.
+        self.assertEqual(self.rows(document)["serial, greedy"], ["open", "partial, 1 of 5", *["open"] * 4, "green, 1", "green, 1"])
+        self.assertEqual(self.rows(document, gates=8)["serial, greedy"][6:], ["partial, earlier gates"] * 2)
+        # Run again it counts, and others stay as they are.
+        again = self.folder / "again"
+        again.mkdir()
+        (again / "proofs.log").write_text(self.LOGS["proofs"].splitlines(True)[0], encoding="utf-8")
+        document = verification.bring_in(again, document, "c1", "2000-01-02", self.sources())
+        self.assertEqual(self.rows(document)["serial, greedy"][:2], ["open", "partial, 2 of 5"])
+
+    def test_every_proof_of_a_cell_is_one_of_the_script(self):
+        known = set(verification.Sources().files)
+        for names in (verification.COALESCER, *verification.SCHEDULER.values(), *verification.SUMS.values(),
+                      *verification.CONTRACT.values()):
+            self.assertLessEqual(set(names), known)
+        for row in verification.ROWS:
+            self.assertIn((row.unit.datapath, row.unit.adds), verification.SUMS)
+
+    def test_logs_that_say_nothing_are_refused(self):
+        for name in self.LOGS:
+            (self.logs / f"{name}.log").write_text("no verdict\n", encoding="utf-8")
+            with self.assertRaises(verification.BadInput):
+                verification.bring_in(self.logs, None, "c0", "2000-01-01", self.sources())
+            (self.logs / f"{name}.log").unlink()
+        with self.assertRaises(verification.BadInput):
+            verification.bring_in(self.logs, None, "c0", "2000-01-01", self.sources())
 
 
 class Pictures(Repository):
@@ -301,9 +397,19 @@ class Probe(unittest.TestCase):
         lines = probe.differences(kept, now)
         self.assertIn("h200 l2.sector_cycles is 9.0", lines[2])
         self.assertTrue(any(re.match(r"web-stanford/12 h200 baseline: [\d,]+ cycles, was", line) for line in lines), lines)
-        self.assertNotEqual(probe.behaviour(kept), probe.behaviour(now))
+        self.assertTrue(all(old != new for old, new in zip(probe.behaviour(kept), probe.behaviour(now))))
         # The runs alone notice it, too.
         self.assertTrue(probe.differences(kept, {**now, "machines": kept["machines"]}))
+
+    def test_what_changes_a_unit_alone_leaves_other_results_fresh(self):
+        kept = self.taken_of("arc-hw serial", 1)
+        now = self.taken_of("arc-hw serial", 2)
+        self.assertNotEqual(probe.behaviour(kept).every, probe.behaviour(now).every)
+        self.assertEqual(probe.behaviour(kept).plain, probe.behaviour(now).plain)
+        self.assertNotEqual(probe.behaviour(self.taken_of("lab", 1)).plain, probe.behaviour(self.taken_of("lab", 2)).plain)
+
+    def taken_of(self, policy, cycles):
+        return {"cycles": {f"truck/16 rtx4090 {policy}": [cycles, 1, 1]}, "machines": {"rtx4090": {"arc.room": cycles}}}
 
     def test_comments_and_order_leave_results_fresh(self):
         self.machines("^# ", "#  another comment: ")
@@ -350,14 +456,14 @@ class Simulations(unittest.TestCase):
                 for policy, timeline in policies}
 
     def update(self, behaviour, *policies, simulate=True):
-        with mock.patch.object(points, "planned", lambda facts, simulator: self.planned(*policies)), \
+        with mock.patch.object(points, "planned", lambda facts, simulator, clocks: self.planned(*policies)), \
                 mock.patch("builtins.print"):
-            failed = points.update(behaviour, WARPFOLD, 2, self.folder / "numbers", simulate)
+            failed = points.update(probe.Behaviour(*behaviour), WARPFOLD, 2, None, self.folder / "numbers", simulate)
         document = store.read("simulations", self.folder / "numbers")
         return failed, {row[2]: dict(zip(document["columns"], row)) for row in document["rows"]}, document
 
     def test_what_is_missing_is_simulated_once(self):
-        failed, rows, document = self.update("1", ("baseline", 0), ("arc-hw", 0), ("baseline", 10_000))
+        failed, rows, document = self.update("1p", ("baseline", 0), ("arc-hw", 0), ("baseline", 10_000))
         self.assertEqual((failed, set(rows)), (0, {"baseline", "arc-hw"}))
         self.assertEqual((rows["baseline"]["sums_match"], rows["baseline"]["conserved"]), (1, 1))
         self.assertGreater(rows["baseline"]["cycles"], 1000)
@@ -365,19 +471,23 @@ class Simulations(unittest.TestCase):
         self.assertEqual(set(busy), set(points.TIMELINE_KINDS))
         self.assertTrue(all(0 <= share <= 100 for shares in busy.values() for share in shares))
         # The same behaviour: what is there stays; the rest is not simulated when nobody asks.
-        failed, rows, _ = self.update("1", ("baseline", 0), ("arc-hw", 0), ("lab", 0), simulate=False)
+        failed, rows, _ = self.update("1p", ("baseline", 0), ("arc-hw", 0), ("lab", 0), simulate=False)
         self.assertEqual((failed, set(rows)), (1, {"baseline", "arc-hw"}))
         self.assertEqual(store.read("simulations", self.folder / "numbers")["missing"], 1)
         # Another: nothing of it holds.
-        failed, rows, _ = self.update("2", ("baseline", 0), simulate=False)
+        failed, rows, _ = self.update("2q", ("baseline", 0), simulate=False)
         self.assertEqual((failed, rows), (1, {}))
+        # One of the units alone: policies without one stay.
+        self.update("1p", ("baseline", 0), ("arc-hw", 0), simulate=False)
+        failed, rows, _ = self.update("3p", ("baseline", 0), ("arc-hw", 0), simulate=False)
+        self.assertEqual((failed, set(rows)), (1, {"baseline"}))
         # And back: finished points are still in the cache.
-        failed, rows, _ = self.update("1", ("baseline", 0), ("arc-hw", 0), simulate=False)
+        failed, rows, _ = self.update("1p", ("baseline", 0), ("arc-hw", 0), simulate=False)
         self.assertEqual((failed, set(rows)), (0, {"baseline", "arc-hw"}))
 
     def test_all_points_are_known(self):
         facts = points.trace_facts(WARPFOLD)
-        wanted = points.planned(facts, WARPFOLD)
+        wanted = points.planned(facts, WARPFOLD, family.Clocks(store.read("asap7")))
         self.assertGreater(len(wanted), 1000)
         self.assertEqual(len({json.dumps(key) for key in wanted}), len(wanted))
 

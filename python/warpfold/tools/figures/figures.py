@@ -13,6 +13,7 @@ from ..base import files
 from ..base.errors import BadInput
 from ..base.modules import module
 from ..results import store, tables
+from ..results.family import of_run
 from ..results.values import Numbers
 from . import data, draw
 from .data import Comparison, Row, Runs
@@ -504,13 +505,16 @@ def page(figures: list[Figure], remarks: dict[str, dict[str, str]], sources: str
 def collect(numbers: Numbers, folder: Path) -> Inputs:
     """Inputs from docs/numbers: the traces of ARC's groups on the paper's machines."""
     rows = [
-        row for row in numbers.rows if row["trace"] in numbers.paper_traces and row["gpu"] in NAMES and not row["thin"]
+        row
+        for row in numbers.rows
+        if row["trace"] in numbers.paper_traces and row["gpu"] in NAMES and not row["thin"] and row["divider"] == 1
     ]
     runs = data.Runs(rows)
     histograms = {runs.label(trace): data.histogram(numbers.traces[trace]) for trace in runs.traces()}
     timelines = []
     for entry in (numbers.sims or {}).get("timelines", []):
-        kind = f" {entry['unit_kind']}" if entry["policy"] == "arc-hw" else ""
+        unit = of_run(entry["unit_kind"], entry["set"])
+        kind = f" ({unit.name})" if entry["policy"] == "arc-hw" and unit else ""
         timelines.append((f"{entry['trace']}, {entry['gpu']}, {entry['policy']}{kind}", entry))
     return Inputs(runs, folder, numbers.paper, histograms, timelines)
 

@@ -17,6 +17,12 @@ def options(parser: Parser) -> None:
     what.add_argument("--check", action="store_true", help="Say what differs; changes nothing")
     what.add_argument("--probe", action="store_true", help="Say whether the numbers are stale; changes nothing")
     what.add_argument("--keys", action="store_true", help="Print the keys that pages use, with their values")
+    what.add_argument(
+        "--verified",
+        metavar="DIR",
+        type=Path,
+        help="Bring in what checks printed, CHECK.log (docs/verification.md), and render",
+    )
     what.add_argument("--seal", metavar="NAME", help="Accept docs/numbers/NAME.json, measured elsewhere, as it stands")
     parser.add_argument("--cores", type=int, metavar="N", help="Simulations at once; else all cores")
     parser.add_argument(
@@ -51,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
             return results.probe(cores)
         if arguments.keys:
             return results.keys()
+        if arguments.verified:
+            return results.verified(arguments.verified)
         if arguments.seal:
             return results.seal(arguments.seal)
         return results.make_all(arguments)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from . import points
 from .store import Document
 from .text import Table
-from .today import MACHINES, Today
+from .family import clock_ghz
+from .today import Today
 
 NAME = "merging"
 GPU = "h100"
@@ -40,7 +41,7 @@ def in_sms() -> list[tuple[str, str, int]]:
 
 def milliseconds(cycles: int) -> float:
     """Of a launch, with what it takes to be launched."""
-    return cycles / (MACHINES[GPU] * 1e6) + points.LAUNCH_US / 1e3
+    return cycles / (clock_ghz(GPU) * 1e6) + points.LAUNCH_US / 1e3
 
 
 class Merging:

@@ -71,7 +71,7 @@ class PaperMachine:
         self.cycles: dict[tuple[str, str, str, str], int] = {
             (row["trace"], row["gpu"], row["full_policy"], row["set"]): row["cycles"]
             for row in n.rows
-            if row["unit_kind"] == "serial" and not row["thin"]
+            if row["unit_kind"] == "serial" and row["divider"] == 1 and not row["thin"]
         }
 
     def cycles_of(self, trace: str, gpu: str, reading: str, policy: str) -> int:

@@ -11,8 +11,8 @@ from typing import Any
 from .. import correlate
 from ..base import files
 from ..base.modules import module
-from . import diagrams, schedulers, tables
-from .simulated import KINDS
+from . import diagrams, tables
+from .family import MEMBERS, PAPERS
 from .store import Missing
 from .style import VERSION, color, plt, to_text
 from .values import Numbers
@@ -22,44 +22,31 @@ Drawn = tuple[Any, str]
 
 ticker = module("matplotlib.ticker")
 BUDGET = 300 * 1024
-# The policies of pictures: name, policy, kind, colour, marker.
-HARDWARE = [
-    ("ARC-HW, fused unit", "arc-hw", "fused", "blue", "D"),
-    ("ARC-HW, paired unit", "arc-hw", "paired", "text", "h"),
-    ("ARC-HW, serial unit", "arc-hw", "serial", "sky", "o"),
-    ("ARC-SW, best threshold", "arc-sw", "serial", "red", "s"),
-    ("LAB-ideal", "lab-ideal", "serial", "orange", "^"),
-    ("LAB", "lab-best", "serial", "yellow", "<"),
-    ("PHI", "phi", "serial", "pink", "X"),
-    ("CCCL in every pass", "cccl", "serial", "grey", "P"),
+# The policies of pictures that are no units: name, policy, colour, marker.
+OTHERS = [
+    ("ARC-SW, best threshold", "arc-sw", "red", "s"),
+    ("LAB-ideal", "lab-ideal", "orange", "^"),
+    ("LAB", "lab-best", "yellow", "<"),
+    ("PHI", "phi", "pink", "X"),
+    ("CCCL in every pass", "cccl", "grey", "P"),
 ]
-# Groups of the first picture: title, colour, rows of name, policy, kind, and what it costs.
+# Of the first picture: title, colour, rows of name, policy, and what it costs.
 WAYS = [
-    (
-        "Reduction unit in every sub-core (ARC-HW)",
-        "blue",
-        [
-            ("fused", "arc-hw", "fused", "{fused} transistors"),
-            ("paired", "arc-hw", "paired", "{paired} transistors"),
-            ("serial, not greedy*", schedulers.GROUPS, "serial", "{groups} transistors"),
-            ("serial", "arc-hw", "serial", "{serial} transistors"),
-        ],
-    ),
     (
         "Buffers beside the L1",
         "orange",
         [
-            ("LAB-ideal", "lab-ideal", "serial", "an SRAM per SM"),
-            ("LAB", "lab-best", "serial", "part of the L1"),
-            ("PHI", "phi", "serial", "lines of the L1"),
+            ("LAB-ideal", "lab-ideal", "an SRAM per SM"),
+            ("LAB", "lab-best", "part of the L1"),
+            ("PHI", "phi", "lines of the L1"),
         ],
     ),
     (
         "Software, by shuffles",
         "red",
-        [("ARC-SW", "arc-sw", "serial", "instructions"), ("CCCL**", "cccl", "serial", "instructions")],
+        [("ARC-SW", "arc-sw", "instructions"), ("CCCL*", "cccl", "instructions")],
     ),
-    ("Plain atomics", "grey", [("baseline", "baseline", "serial", "")]),
+    ("Plain atomics", "grey", [("baseline", "baseline", "")]),
 ]
 STALL_COLORS = {
     "issued": "blue",
@@ -94,39 +81,47 @@ def log_axis(axis: Any, ticks: Sequence[float]) -> None:
 
 def overview(n: Numbers) -> Drawn:
     """What a newcomer sees first: what each way gains, and what it costs."""
-    transistors = {kind: n.value(f"unit.{kind}.transistors") for kind in KINDS}
-    transistors["groups"] = n.value("synth.arc_unit_serial_groups.transistors")
-    figure, axis = plt.subplots(figsize=(8.2, 5.2))
+
+    def clock(divider: int) -> str:
+        return "" if divider == 1 else f", a step in {divider} cycles"
+
+    units = [
+        (
+            one.name + (" (ARC's)" if one == PAPERS else ""),
+            n.mean_gain("arc-hw", one.row),
+            f"{n.transistors(one):,} transistors{clock(n.clocks.divider(one, 'rtx4090'))}",
+            "blue" if one in n.chosen else "sky",
+        )
+        for one in sorted(MEMBERS, key=n.transistors, reverse=True)
+    ]
+    groups = [("Reduction unit in every sub-core (ARC-HW)", units)]
+    groups += [
+        (title, [(name, n.mean_gain(policy), cost, shade) for name, policy, cost in rows])
+        for title, shade, rows in WAYS
+    ]
+    figure, axis = plt.subplots(figsize=(8.2, 6.0))
     place, most = 0.0, 0.0
     ticks: list[tuple[float, str]] = []
-    for title, shade, rows in WAYS:
+    for title, rows in groups:
         axis.text(0, place, title, weight="bold", va="center", fontsize=10.5)
         place += 1
-        for name, policy, kind, cost in rows:
-            gain = n.scheduled.mean("rtx4090", policy) if policy == schedulers.GROUPS else n.mean_gain(policy, kind)
+        for name, gain, cost, shade in rows:
             most = max(most, gain)
             axis.barh(place, gain, 0.72, color=color(shade))
             axis.annotate(f"{gain:.1f}x", (gain, place), (6, 0), textcoords="offset points", va="center", weight="bold")
-            axis.annotate(
-                cost.format(**transistors),
-                (gain, place),
-                (42, 0),
-                textcoords="offset points",
-                va="center",
-                color=color("muted"),
-            )
+            axis.annotate(cost, (gain, place), (42, 0), textcoords="offset points", va="center", color=color("muted"))
             ticks.append((place, name))
             place += 1
         place += 0.35
     axis.set_yticks([at for at, _ in ticks], [name for _, name in ticks])
     axis.set_ylim(place - 0.4, -0.7)
-    axis.set_xlim(0, most * 1.42)
+    axis.set_xlim(0, most * 1.52)
     axis.tick_params(axis="y", length=0)
     axis.grid(False)
     axis.spines["left"].set_visible(False)
     axis.set_xlabel(
-        "speedup over plain atomics, mean of 13 traces of gradient kernels, RTX 4090\n"
-        "(* reduces groups of lanes while the memory path is congested; ** of 8 traces)"
+        "speedup over plain atomics, mean of 13 traces of gradient kernels, RTX 4090; * of 8 traces\n"
+        "units at the clocks that their paths allow; dark: recommended"
     )
     return figure, "Mean speedup of each way to reduce atomics on a simulated RTX 4090, and what each costs"
 
@@ -134,10 +129,13 @@ def overview(n: Numbers) -> Drawn:
 def policies_by_trace(n: Numbers) -> Drawn:
     figure, axis = plt.subplots(figsize=(8.2, 5.4))
     traces = n.paper_traces
-    best = {trace: n.metric(trace, "rtx4090", "arc-hw", "fused", "speedup") for trace in traces}
+    units = zip(tables.featured(n), (("text", "h"), ("blue", "D"), ("sky", "o")))
+    ways = [(f"{one.name} unit", "arc-hw", one.row, shade, marker) for one, (shade, marker) in units]
+    ways += [(name, policy, "", shade, marker) for name, policy, shade, marker in OTHERS]
+    best = {trace: n.metric(trace, "rtx4090", "arc-hw", n.chosen[0].row, "speedup") for trace in traces}
     order = sorted(traces, key=lambda trace: best[trace])
-    for name, policy, kind, shade, marker in HARDWARE:
-        gains = n.over(order, "rtx4090", policy, kind)
+    for name, policy, unit, shade, marker in ways:
+        gains = n.over(order, "rtx4090", policy, unit)
         axis.scatter(
             list(gains.values()),
             [order.index(trace) for trace in gains],
@@ -154,7 +152,7 @@ def policies_by_trace(n: Numbers) -> Drawn:
     axis.axvline(1, color=color("muted"), linewidth=1)
     axis.set_yticks(range(len(order)), order)
     axis.set_ylim(-0.6, len(order) - 0.4)
-    axis.set_xlabel("speedup over plain atomics, RTX 4090 (logarithmic)")
+    axis.set_xlabel("speedup over plain atomics, RTX 4090 (logarithmic); units at the clock that their path allows")
     figure.legend(*axis.get_legend_handles_labels(), loc="upper center", ncol=4, columnspacing=1.2, handletextpad=0.3)
     figure.get_layout_engine().set(rect=(0, 0, 1, 0.87))
     return figure, "Speedup of every policy for each of the 13 traces of ARC's groups on a simulated RTX 4090"
@@ -299,12 +297,9 @@ def pareto(n: Numbers) -> Drawn:
     """Cost against speed: of the gates, and of the GPU."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 4.6), width_ratios=(1.75, 1))
     ours = [
-        (
-            f"{kind} unit",
-            n.added(kind),
-            float(n.value(f"unit.{kind}.path_ns")),
-        )
-        for kind in KINDS
+        (f"{one.unit.name} unit", n.transistors(one), n.clocks.path_ns(one))
+        for one in MEMBERS
+        if one.scheduler == one.unit.schedulers[0]
     ]
     adder = "arc_fp32_adder"
     ours.append(("our adder", n.synthesis[adder]["transistors"], n.path_ns(adder)))
@@ -337,48 +332,36 @@ def pareto(n: Numbers) -> Drawn:
         title="Units and FP32 adders",
     )
     left.set_xticks([0, 10, 20, 30, 40])
-    for kind in KINDS:
-        gain, count = n.mean_gain("arc-hw", kind), n.added(kind)
-        right.plot(count / 1e3, gain, "D", color=color("blue"), markersize=7, zorder=4)
+    gains = [n.mean_gain("arc-hw", one.row) for one in MEMBERS]
+    for one, gain, height in zip(MEMBERS, gains, spread(gains, max(gains) / 20)):
+        count = n.transistors(one) / 1e3
+        right.plot(count, gain, "D", color=color("blue"), markersize=7, zorder=4)
         right.annotate(
-            f"{kind}, {gain:.1f}x",
-            (count / 1e3, gain),
-            (0, 9),
-            textcoords="offset points",
-            ha="center",
+            f"{one.name}, {gain:.1f}x",
+            (count, gain),
+            (count + 3, height),
+            va="center",
             color=color("blue"),
-            weight="bold",
+            weight="bold" if one in n.chosen else "normal",
             fontsize=9,
         )
-    gain, count = n.scheduled.mean("rtx4090", schedulers.GROUPS), n.added("serial_groups")
-    right.plot(count / 1e3, gain, "D", color=color("blue"), markersize=7, zorder=4)
-    right.annotate(
-        f"serial, not\ngreedy, {gain:.1f}x",
-        (count / 1e3, gain),
-        (0, 9),
-        textcoords="offset points",
-        ha="center",
-        color=color("blue"),
-        weight="bold",
-        fontsize=9,
-    )
     right.axvline(70, color=color("muted"), linewidth=1, linestyle="--")
     right.text(68.5, 0.25, "ARC: under 70", rotation=90, ha="right", color=color("muted"), fontsize=9)
     right.set(
-        xlim=(0, 76),
+        xlim=(0, 96),
         ylim=(0, right.get_ylim()[1] * 1.15),
         xlabel="thousand transistors a sub-core",
         ylabel="mean speedup, RTX 4090",
-        title="What they buy",
+        title="What they buy at their clocks",
     )
     return figure, "Transistors against worst path for our units and the adders of others, and against speedup"
 
 
 def stalls(n: Numbers) -> Drawn:
     """Where the sub-core cycles go."""
-    rows = [(policy, policy, "serial") for policy in tables.POLICIES]
-    at = [index for index, row in enumerate(rows) if row[1] == "arc-hw"][0]
-    rows[at : at + 1] = [(f"arc-hw {kind}", "arc-hw", kind) for kind in KINDS]
+    rows = [(policy, policy, "") for policy in tables.POLICIES]
+    at = tables.POLICIES.index("arc-hw")
+    rows[at : at + 1] = [(one.name, "arc-hw", one.row) for one in tables.featured(n)]
     figure, axis = plt.subplots(figsize=(8.2, 4.6))
     for place, (_, policy, kind) in enumerate(rows):
         left = 0.0
@@ -411,13 +394,21 @@ TIMELINE_KINDS = {
 
 def sm_timeline(n: Numbers) -> Drawn:
     """Busy units over time: plain atomics, then the unit."""
-    wanted = [("plain atomics", "baseline", "serial"), ("ARC-HW, fused unit", "arc-hw", "fused")]
-    found = {(entry["policy"], entry["unit_kind"]): entry for entry in (n.sims or {}).get("timelines", [])}
-    if any((policy, kind) not in found for _, policy, kind in wanted):
+    unit = n.chosen[0]
+    settings = " ".join(f"{key}={value}" for key, value in unit.settings)
+    wanted = [
+        ("plain atomics", "baseline", "serial", "", 1),
+        (f"ARC-HW, {unit.name}", "arc-hw", unit.unit.name, settings, n.clocks.divider(unit, "rtx4090")),
+    ]
+    found = {
+        tuple(entry[key] for key in ("policy", "unit_kind", "set", "divider")): entry
+        for entry in (n.sims or {}).get("timelines", [])
+    }
+    if any(tuple(key) not in found for _, *key in wanted):
         raise Missing("timelines of truck")
     figure, panels = plt.subplots(2, 1, figsize=(8.2, 4.8), sharex=True, sharey=True)
-    for panel, (title, policy, kind) in zip(panels, wanted):
-        entry = found[policy, kind]
+    for panel, (title, policy, *key) in zip(panels, wanted):
+        entry = found[policy, *key]
         for name, (_, shade) in TIMELINE_KINDS.items():
             busy = entry["busy"].get(name)
             if busy and any(busy):
@@ -442,7 +433,10 @@ def sm_timeline(n: Numbers) -> Drawn:
         handles.update(zip(*reversed(panel.get_legend_handles_labels())))
     figure.legend(handles.values(), handles.keys(), loc="upper center", ncol=4)
     figure.get_layout_engine().set(rect=(0, 0, 1, 0.93))
-    return figure, "Busy units over time for the truck frame on a simulated RTX 4090, plain atomics and the fused unit"
+    return (
+        figure,
+        "Busy units over time for the truck frame on a simulated RTX 4090, plain atomics and the recommended unit",
+    )
 
 
 def mark_timeline(panel: Any, entry: dict[str, Any], policy: str) -> None:

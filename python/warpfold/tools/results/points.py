@@ -6,9 +6,10 @@ Simulations run as points of a sweep (sweep), several at once, and go on where t
 """
 
 import argparse
+import itertools
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
@@ -19,6 +20,8 @@ from ..base.errors import BadInput
 from ..base.places import TRACES as DATA
 from ..sweep import plan as planning, sweep as sweeping, table
 from . import store
+from .family import ARC_TRACES, GPUS, LEFT_OUT, MEMBERS, Clocks
+from .probe import Behaviour
 
 HERE = Path(__file__).resolve().parent
 
@@ -35,6 +38,7 @@ class Key(NamedTuple):
     policy: str
     unit_kind: str
     set: str  # parameters, KEY=VALUE
+    divider: int  # cycles of the SM in one of the unit
     thin: int  # of one in so many CTAs of the trace; 0: of all
 
 
@@ -68,6 +72,8 @@ COUNTERS += [
 COUNTERS += [f"utilization.{part}" for part in ("arc_unit", "lsu", "buffer", "noc", "rop")]
 COUNTERS += [f"bounds.cycles.{part}" for part in ("issue", "arc_unit", "lsu", "buffer", "noc", "rop")]
 COUNTERS += ["sums_match", "conserved"]
+# Utilization over time.
+TIMELINE_TRACE, TIMELINE_ON, TIMELINE_CYCLES = "truck", "rtx4090", 10_000
 TIMELINE_KINDS = ["issue", "arc_unit", "lsu", "noc", "rop"]
 
 # A simulation by its key and the interval of its timeline, 0 where it has none.
@@ -100,17 +106,59 @@ def trace_facts(simulator: str) -> dict[str, Facts]:
     return facts
 
 
-def row_key(trace: str, gpu: str, policy: str, kind: str = "serial", settings: str = "", thin: int = 0) -> Key:
-    return Key(trace, gpu, policy, kind if policy == "arc-hw" else "serial", settings, thin)
+def row_key(
+    trace: str, gpu: str, policy: str, kind: str = "serial", settings: str = "", divider: int = 1, thin: int = 0
+) -> Key:
+    return Key(trace, gpu, policy, kind if policy == "arc-hw" else "serial", settings, divider, thin)
 
 
-def planned(facts: Mapping[str, Facts], simulator: str) -> Plan:
+def key_of(point: planning.Point) -> Key:
+    return row_key(
+        Path(point.trace).stem, point.machine, point.policy, point.unit_kind, table.settings(point), point.divider
+    )
+
+
+def of_members(facts: Mapping[str, Facts], clocks: Clocks) -> Iterator[planning.Point]:
+    """Every unit at its clock, on the traces and machines of tables; on the traces of ARC's groups at the machine's clock, too. Units
+    over time."""
+    ideal = {Path(path).stem for path, _ in planning.select_traces(ARC_TRACES, HERE)}
+    for (trace, fact), gpu, one in itertools.product(facts.items(), GPUS, MEMBERS):
+        if trace in LEFT_OUT:
+            continue
+        dividers = {clocks.divider(one, gpu), *((1,) if trace in ideal else ())}
+        for divider in sorted(dividers):
+            yield planning.Point(
+                str(DATA / f"{trace}.wft"),
+                fact["workload"],
+                gpu,
+                "arc-hw",
+                unit_kind=one.unit.name,
+                set=one.settings,
+                divider=divider,
+                timeline=0,
+            )
+    for one in MEMBERS:
+        yield planning.Point(
+            str(DATA / f"{TIMELINE_TRACE}.wft"),
+            facts[TIMELINE_TRACE]["workload"],
+            TIMELINE_ON,
+            "arc-hw",
+            unit_kind=one.unit.name,
+            set=one.settings,
+            divider=clocks.divider(one, TIMELINE_ON),
+            timeline=TIMELINE_CYCLES,
+        )
+
+
+def planned(facts: Mapping[str, Facts], simulator: str, clocks: Clocks) -> Plan:
     """Everything that the documents need. Thinned traces are not there yet."""
     document = planning.load(SWEEP)
     out: dict[Wanted, planning.Point] = {}
-    for point in planning.expand(document, HERE, planning.Simulator(simulator)):
-        key = row_key(Path(point.trace).stem, point.machine, point.policy, point.unit_kind, table.settings(point))
-        out[(key, point.timeline)] = point
+    for point in (
+        *planning.expand(document, HERE, planning.Simulator(simulator)),
+        *of_members(facts, clocks),
+    ):
+        out[(key_of(point), point.timeline)] = point
     for trace, fact in facts.items():
         for policy in fact["ms"]:
             key = row_key(trace, MEASURED_ON, policy, thin=fact["thin"])
@@ -129,38 +177,60 @@ def thinned(trace: str, every: int, simulator: str, folder: Path) -> str:
     return str(target)
 
 
+def cache() -> Path:
+    """The folder of finished points."""
+    return Path(os.environ.get("WARPFOLD_POINTS") or store.ROOT / "results/points").resolve()
+
+
+def with_thinned(wanted: Plan, simulator: str) -> Plan:
+    """The same with traces thinned where their keys say so."""
+    folder = cache().parent / "documents/thinned"
+    return {
+        (key, timeline): (
+            replace(point, trace=thinned(point.trace, key.thin, simulator, folder)) if key.thin else point
+        )
+        for (key, timeline), point in wanted.items()
+    }
+
+
 class Study(sweeping.Sweep):
     """A sweep whose points are given, and named by how the simulator behaves instead of by its bytes."""
 
     def __init__(  # pylint: disable=super-init-not-called
-        self, wanted: Plan, behaviour: str, facts: Mapping[str, Facts], simulator: str
+        self, wanted: Mapping[Any, planning.Point], behaviour: Behaviour, simulator: str
     ) -> None:
         self.simulator = str(Path(simulator).resolve())
-        self.cache = Path(os.environ.get("WARPFOLD_POINTS") or store.ROOT / "results/points").resolve()
+        self.cache = cache()
         self.folder = self.cache.parent / "documents"
         self.errors, self.plan = self.folder / "errors", self.folder / "plan.json"
         self.log, self.memory_mb = self.folder / "snakemake.log", 2000
         digests = planning.Digests()
-        digests.known[self.simulator] = behaviour
-        self.of_key: dict[Wanted, planning.Point] = {}
-        self.points = []
-        for (key, timeline), point in wanted.items():
-            if key.thin:
-                point = replace(point, trace=thinned(point.trace, key.thin, self.simulator, self.folder / "thinned"))
-            point = replace(point, id=planning.point_id(point, self.simulator, digests))
-            self.of_key[(key, timeline)] = point
-            self.points.append(point)
-        # Longest first, so that all cores end at about the same time.
-        self.points.sort(key=lambda point: -facts[Path(point.trace).stem]["lane_atomics"])
+        self.of_key: dict[Any, planning.Point] = {}
+        for key, point in wanted.items():
+            digests.known[self.simulator] = behaviour.of(point.policy)
+            self.of_key[key] = replace(point, id=planning.point_id(point, self.simulator, digests))
+        # Each once. Longest first, so that all cores end at about the same time.
+        each = {point.id: point for point in self.of_key.values()}
+        self.points = sorted(each.values(), key=lambda point: -Path(point.trace).stat().st_size)
 
-    def finished(self) -> Results:
+    def finished(self) -> dict[Any, dict[str, Any]]:
         """Also of policies that a trace has no code for."""
-        out: Results = {}
+        out = {}
         for key, point in self.of_key.items():
             file = self.result_file(point)
             if file.exists():
                 out[key] = json.loads(file.read_text(encoding="utf-8"))
         return out
+
+
+def simulate(wanted: Mapping[Any, planning.Point], behaviour: Behaviour, simulator: str, cores: int) -> dict[Any, Any]:
+    """Results by the keys of the points, of those that have one; what is in the cache is not simulated again."""
+    study = Study(wanted, behaviour, simulator)
+    if study.missing():
+        code = sweeping.simulate(study, argparse.Namespace(cores=cores, slurm=False, jobs=cores))
+        if code > 2:
+            raise KeyboardInterrupt
+    return study.finished()
 
 
 def short(value: float | bool | None) -> float | None:
@@ -188,6 +258,8 @@ def to_timeline(key: Key, timeline: dict[str, Any]) -> dict[str, Any]:
         "gpu": key.gpu,
         "policy": key.policy,
         "unit_kind": key.unit_kind,
+        "set": key.set,
+        "divider": key.divider,
         "cycles": cycles,
         "interval": interval,
         "busy": {},
@@ -207,23 +279,27 @@ class Rows:
 
     def __init__(self, document: store.Document | None) -> None:
         found = document or {"behaviour": None, "rows": [], "timelines": [], "traces": {}}
-        self.behaviour: str | None = found["behaviour"]
+        self.behaviour, self.plain = found["behaviour"], found.get("plain")
         self.by_key: dict[Key, list[Any]] = {Key(*row[: len(KEYS)]): row for row in found["rows"]}
         self.timelines: dict[Key, dict[str, Any]] = {
-            row_key(entry["trace"], entry["gpu"], entry["policy"], entry["unit_kind"]): entry
-            for entry in found["timelines"]
+            row_key(*(entry[name] for name in KEYS[:-1])): entry for entry in found["timelines"]
         }
         self.traces: dict[str, str] = found["traces"]  # XXH64 by name
         self.without_result = 0
 
-    def keep(self, behaviour: str, facts: Mapping[str, Facts]) -> None:
-        """Drops what no longer holds: all rows with another behaviour, those of traces that have changed."""
-        if behaviour != self.behaviour:
-            self.by_key, self.timelines = {}, {}
+    def keep(self, behaviour: Behaviour, facts: Mapping[str, Facts]) -> None:
+        """Drops what no longer holds: rows with another behaviour, those of traces that have changed."""
+        before = Behaviour(self.behaviour or "", self.plain or "")
+        self.by_key = {
+            key: row for key, row in self.by_key.items() if behaviour.of(key.policy) == before.of(key.policy)
+        }
+        self.timelines = {
+            key: entry for key, entry in self.timelines.items() if behaviour.of(key.policy) == before.of(key.policy)
+        }
         same = {name for name, xxh64 in self.traces.items() if name in facts and facts[name]["xxh64"] == xxh64}
         self.by_key = {key: row for key, row in self.by_key.items() if key.trace in same}
         self.timelines = {key: entry for key, entry in self.timelines.items() if key.trace in same}
-        self.behaviour = behaviour
+        self.behaviour, self.plain = behaviour
         self.traces = {trace: fact["xxh64"] for trace, fact in facts.items()}
 
     def missing(self, wanted: Plan) -> Plan:
@@ -247,6 +323,7 @@ class Rows:
     def data(self) -> store.Document:
         return {
             "behaviour": self.behaviour,
+            "plain": self.plain,
             "traces": self.traces,
             "missing": self.without_result,
             "columns": KEYS + COUNTERS,
@@ -255,10 +332,13 @@ class Rows:
         }
 
 
-def update(behaviour: str, simulator: str, cores: int, folder: Path = store.FOLDER, simulate: bool = True) -> int:
-    """Simulates what is missing and writes traces.json and simulations.json. Number of points without a result."""
+def update(
+    behaviour: Behaviour, simulator: str, cores: int, clocks: Clocks, folder: Path = store.FOLDER, anew: bool = True
+) -> int:
+    """Simulates what is missing, unless not `anew`, and writes traces.json and simulations.json. Number of points without
+    a result."""
     facts = trace_facts(simulator)
-    wanted = planned(facts, simulator)
+    wanted = planned(facts, simulator, clocks)
     try:
         old = store.read("simulations", folder)
     except BadInput:  # changed by hand: all anew, what is in the cache excepted
@@ -266,17 +346,13 @@ def update(behaviour: str, simulator: str, cores: int, folder: Path = store.FOLD
     rows = Rows(old)
     rows.keep(behaviour, facts)
     rows.restrict(wanted)
-    missing = rows.missing(wanted)
-    failed = 0
-    if missing:
-        study = Study(missing, behaviour, facts, simulator)
-        if simulate and study.missing():
-            code = sweeping.simulate(study, argparse.Namespace(cores=cores, slurm=False, jobs=cores))
-            if code > 2:
-                raise KeyboardInterrupt
-        finished = study.finished()
-        rows.add(finished)
-        failed = len(missing) - len(finished)
+    missing = with_thinned(rows.missing(wanted), simulator)
+    if anew:
+        finished = simulate(missing, behaviour, simulator, cores)
+    else:
+        finished = Study(missing, behaviour, simulator).finished()
+    rows.add(finished)
+    failed = len(missing) - len(finished)
     rows.without_result = failed
     write_if_new("simulations", "warpfold results", rows.data(), folder)
     write_if_new("traces", "warpfold trace info --json traces/data/*.wft", {"traces": facts}, folder)

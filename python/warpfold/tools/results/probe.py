@@ -13,12 +13,12 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from ..base import processes
 from ..base.errors import BadInput
 from ..base.places import tool, warpfold
-from .simulated import GPUS as MACHINES, KINDS
+from .family import GPUS as MACHINES, MEMBERS, PAPERS, Member
 from .store import ROOT
 
 DATA = ROOT / "traces/data"
@@ -36,8 +36,8 @@ POINTS: list[Job] = [
     ("truck-values", 0, "rtx3060", "baseline,sw-s:16,skip,arc-hw"),
     ("hexplane-sorted", 16, "rtx4090", "baseline,arc-hw"),
 ]
-# arc-hw of these runs with every kind of unit.
-KINDS_ON = {
+# arc-hw of these runs with every unit and scheduler.
+MEMBERS_ON = {
     ("truck", "rtx4090"),
     ("spheres-small", "rtx3060"),
     ("web-stanford", "h200"),
@@ -58,21 +58,25 @@ class Probe(TypedDict):
     transistors: Gates | None
 
 
-def simulate(simulator: str, trace: Path, machine: str, policies: str, kind: str, folder: Path) -> list[dict[str, Any]]:
-    out = folder / f"{trace.stem}-{Path(machine).stem}-{kind}-{len(policies)}.json"
-    where = ["--gpu", machine, "--policy", policies, "--unit", "golden", "--unit-kind", kind]
+def simulate(
+    simulator: str, trace: Path, machine: str, policies: str, member: Member, folder: Path
+) -> list[dict[str, Any]]:
+    out = folder / f"{trace.stem}-{Path(machine).stem}-{member.row}-{len(policies)}.json"
+    where = ["--gpu", machine, "--policy", policies, "--unit", "golden", "--unit-kind", member.unit.name]
+    for key, value in member.settings:
+        where += ["--set", f"{key}={value}"]
     processes.output([simulator, "sim", trace, *where, "--jobs", 1, "--threads", 1, "--json", out])
     runs: list[dict[str, Any]] = json.loads(out.read_text(encoding="utf-8"))["runs"]
     return runs
 
 
-def jobs(points: Sequence[Job]) -> Iterator[tuple[str, int, str, str, str]]:
-    """(trace, every, machine, policies, kind)."""
+def jobs(points: Sequence[Job]) -> Iterator[tuple[str, int, str, str, Member]]:
+    """(trace, every, machine, policies, unit)."""
     for trace, every, machine, policies in points:
-        yield trace, every, machine, policies, "serial"
-        if (trace, machine) in KINDS_ON:
-            for kind in KINDS[1:]:
-                yield trace, every, machine, "arc-hw", kind
+        yield trace, every, machine, policies, PAPERS
+        if (trace, machine) in MEMBERS_ON:
+            for member in MEMBERS[1:]:
+                yield trace, every, machine, "arc-hw", member
 
 
 def cycles(
@@ -92,13 +96,13 @@ def cycles(
                 sample = ("trace", "sample", DATA / f"{trace}.wft", traces[trace, every], "--every", every)
                 processes.output([simulator, *sample])
 
-        def one(job: tuple[str, int, str, str, str]) -> list[tuple[str, list[int]]]:
-            trace, every, machine, policies, kind = job
-            runs = simulate(simulator, traces[trace, every], machine_file(machine), policies, kind, folder)
+        def one(job: tuple[str, int, str, str, Member]) -> list[tuple[str, list[int]]]:
+            trace, every, machine, policies, member = job
+            runs = simulate(simulator, traces[trace, every], machine_file(machine), policies, member, folder)
             return [
                 (
                     f"{trace}{f'/{every}' if every else ''} {machine} {entry['policy']}"
-                    + (f" {kind}" if entry["policy"] == "arc-hw" else ""),
+                    + (f" {member.row}" if entry["policy"] == "arc-hw" else ""),
                     [entry["cycles"], entry["rop_ops"], round(entry["energy_nj"]["total"] / 1000)],
                 )
                 for entry in runs
@@ -149,10 +153,31 @@ def take(simulator: str, cores: int = 1) -> Probe:
     return {"cycles": cycles(simulator, cores), "machines": machine_values(), "transistors": transistors()}
 
 
-def behaviour(probe: Mapping[str, Any]) -> str:
-    """What names the results of simulations: a digest of how the simulator and its machines behave."""
-    what = {"cycles": probe["cycles"], "machines": probe["machines"]}
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+class Behaviour(NamedTuple):
+    """What names the results of simulations: digests of how the simulator and its machines behave."""
+
+    every: str
+    plain: str  # without units: policies that have none stay as they are when a unit changes
+
+    def of(self, policy: str) -> str:
+        return self.every if with_unit(policy) else self.plain
+
+
+def with_unit(policy: str) -> bool:
+    return policy.startswith("arc-")
+
+
+def behaviour(probe: Mapping[str, Any]) -> Behaviour:
+    def digest(cycles: Mapping[str, Any], machines: Mapping[str, Any]) -> str:
+        what = {"cycles": cycles, "machines": machines}
+        return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+
+    plain = {point: counts for point, counts in probe["cycles"].items() if not with_unit(point.split()[2])}
+    machines = {
+        name: {key: value for key, value in values.items() if key != "rules.scheduler" and not key.startswith("arc.")}
+        for name, values in probe["machines"].items()
+    }
+    return Behaviour(digest(probe["cycles"], probe["machines"]), digest(plain, machines))
 
 
 def differences(kept: Mapping[str, Any], now: Probe) -> list[str]:

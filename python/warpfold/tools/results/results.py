@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import BadInput
-from . import merging, pages, pictures, points, probe as probing, sources, store, today, values
+from . import family, merging, pages, pictures, points, probe as probing, sources, store, today, values, verification
 
 DONE, DIFFERS = 0, 1
 COMMAND = "warpfold results"
@@ -126,7 +126,7 @@ def layouts_outdated() -> bool:
         return {row["top"]: row["transistors"] for row in document["rows"]} if document else {}
 
     gates, laid_out = transistors("synthesis"), transistors("layout")
-    tops = [f"arc_reduction_{kind}" for kind in values.LAID_OUT]
+    tops = [f"arc_reduction_{kind}" for kind in family.DATAPATHS]
     return any(top not in laid_out or laid_out[top] != gates[top] for top in tops)
 
 
@@ -148,18 +148,22 @@ def make_all(options: argparse.Namespace) -> int:
         make("synthesis", "synthesis", sources.synthesis)
     if options.layout or layouts_outdated():
         make("layout", "layouts", sources.layouts)
-    modelled: tuple[tuple[str, str, sources.Source], ...] = (
-        ("replay", "microbenchmarks", lambda: sources.replay(simulator)),
-        ("vector_replay", "microbenchmarks of vector REDs", lambda: sources.vector_replay(simulator)),
-        ("slots", "slots of shared memory", lambda: sources.slots(simulator)),
-        (today.NAME, "kernels of today", lambda: sources.today(simulator, cores)),
-        (merging.NAME, "merging", lambda: sources.merged(simulator, cores)),
-        ("h100", "traces of an H100", lambda: sources.on_h100(simulator)),
+    paths = store.read("asap7")
+    if paths is None:
+        raise store.Missing("docs/numbers/asap7.json")
+    clocks = family.Clocks(paths)
+    modelled: tuple[tuple[str, str, str, sources.Source], ...] = (
+        ("replay", "microbenchmarks", behaviour.plain, lambda: sources.replay(simulator)),
+        ("vector_replay", "microbenchmarks of vector REDs", behaviour.plain, lambda: sources.vector_replay(simulator)),
+        ("slots", "slots of shared memory", behaviour.plain, lambda: sources.slots(simulator)),
+        ("h100", "traces of an H100", behaviour.plain, lambda: sources.on_h100(simulator)),
+        (today.NAME, "kernels of today", behaviour.every, lambda: sources.today(simulator, cores)),
+        (merging.NAME, "merging", behaviour.every, lambda: sources.merged(simulator, cores)),
     )
-    for name, what, source in modelled:
-        if outdated(name, behaviour):
-            make(name, what, source, behaviour)
-    failed = points.update(behaviour, simulator, cores)
+    for name, what, of, source in modelled:
+        if outdated(name, of):
+            make(name, what, source, of)
+    failed = points.update(behaviour, simulator, cores, clocks)
     if options.speed or outdated("speed"):  # last, when nothing else is at work
         make("speed", "speed", lambda: sources.speed(simulator))
     return max(render(store.ROOT), DIFFERS if failed else DONE)
@@ -181,6 +185,16 @@ def keys() -> int:
         except store.Unknown:
             print(key, "is no key")
     return DONE
+
+
+def verified(folder: Path) -> int:
+    """Brings in what checks printed, and renders."""
+    where = store.source(f"{COMMAND} --verified DIR")
+    found = verification.bring_in(
+        folder, store.ours(verification.NAME), where["commit"], where["date"], verification.Sources()
+    )
+    store.write(verification.NAME, where, found)
+    return render(store.ROOT)
 
 
 def seal(name: str) -> int:

@@ -12,21 +12,13 @@ from ..base.modules import module
 from ..figures import data
 from ..figures.data import Row
 from ..sweep import plan as planning
-from . import points, store
+from . import family, points, store
+from .family import ARC_TRACES, MEMBERS, PAPER_GPUS, Clocks, Member, clock_ghz, of_run
 from .store import Document, Missing, Unknown
 from .text import percent, two
 
 HERE = Path(__file__).resolve().parent
-
-GPUS = ("rtx4090", "rtx3060", "h200")
-PAPER_GPUS = ("rtx4090", "rtx3060")
-# Units that tables of simulations have.
-KINDS = ("serial", "paired", "fused")
-# Those that were simulated with ARC's traces alone, and on these machines (points.yaml).
-ON_ARC_TRACES = {"paired": ("rtx4090",)}
-# One trace of each workload of ARC's groups; of a scene in training that of 7,000 iterations.
-ARC_TRACES = ["workload:3D-??", "workload:NV-??", "workload:PS-??", "!*-1K", "!*-values"]
-H200_GHZ = 1.98
+NEAR = 0.03
 
 
 class Simulated:
@@ -48,12 +40,20 @@ class Simulated:
                 threshold=int(threshold) if threshold else "",
                 workload=self.traces[row["trace"]]["workload"],
             )
-        self.runs = data.Runs([row for row in self.rows if not row["thin"]])
-        self.paper_traces = [Path(path).stem for path, _ in planning.select_traces(ARC_TRACES, HERE)]
+        self.runs = data.Runs([row for row in self.rows if not row["thin"] and row["divider"] == 1])
+        of_paper = [Path(path).stem for path, _ in planning.select_traces(ARC_TRACES, HERE)]
+        self.paper_traces = [trace for trace in of_paper if trace in self.traces]
+        self.unit_traces = [trace for trace in sorted(self.traces) if trace not in family.LEFT_OUT]
         self.by_key: dict[tuple[str, str, str, str, int], Row] = {
             (row["trace"], row["gpu"], row["full_policy"], row["unit_kind"], row["thin"]): row
             for row in self.rows
-            if not row["set"]
+            if not row["set"] and row["divider"] == 1
+        }
+        # Of units: by trace, machine, member's row and divider.
+        self.of_members: dict[tuple[str, str, str, int], Row] = {
+            (row["trace"], row["gpu"], one.row, row["divider"]): row
+            for row in self.rows
+            if row["policy"] == "arc-hw" and not row["thin"] and (one := of_run(row["unit_kind"], row["set"]))
         }
 
     def need(self, name: str) -> Document:
@@ -64,19 +64,30 @@ class Simulated:
 
     # ---- simulations --------------------------------------------------------------------------------
 
-    def run(self, trace: str, gpu: str, policy: str, kind: str = "serial") -> Row:
-        """A row; `arc-sw`, `sw-b` and `sw-s` are those of the best threshold, `lab` of the best partition is `lab-best`."""
-        if policy in ("arc-sw", "sw-b", "sw-s"):
+    @cached_property
+    def clocks(self) -> Clocks:
+        return Clocks(self.need("asap7"))
+
+    def run(self, trace: str, gpu: str, policy: str, kind: str = "") -> Row:
+        """A row. `kind` is the row of a unit: under `arc-hw` at the clock that its path allows, under `arc-ideal` at that of
+        the machine; without it `arc-hw` is what the command simulates by default. `arc-sw`, `sw-b` and `sw-s` are those of
+        the best threshold, `lab` of the best partition is `lab-best`."""
+        row: Row | None
+        if kind:
+            one = family.member(kind)
+            divider = 1 if policy == "arc-ideal" else self.clocks.divider(one, gpu)
+            row = self.of_members.get((trace, gpu, kind, divider))
+        elif policy in ("arc-sw", "sw-b", "sw-s"):
             row = self.runs.get(trace, gpu, policy)
         elif policy == "lab-best":
             row = self.runs.get(trace, gpu, "lab")
         else:
-            row = self.by_key.get((trace, gpu, policy, kind, 0))
+            row = self.by_key.get((trace, gpu, policy, "serial", 0))
         if row is None:
-            raise Missing(f"{trace} {gpu} {policy} {kind}")
+            raise Missing(f"{trace} {gpu} {policy} {kind}".rstrip())
         return row
 
-    def cycles(self, trace: str, gpu: str, policy: str, kind: str = "serial") -> int:
+    def cycles(self, trace: str, gpu: str, policy: str, kind: str = "") -> int:
         cycles: int = self.run(trace, gpu, policy, kind)["cycles"]
         return cycles
 
@@ -111,16 +122,44 @@ class Simulated:
         return two(value) if head in ("speedup", "energy_gain") else f"{value:,.0f}"
 
     def over(
-        self, traces: Iterable[str], gpu: str, policy: str, kind: str = "serial", name: str = "speedup"
+        self, traces: Iterable[str], gpu: str, policy: str, kind: str = "", name: str = "speedup"
     ) -> dict[str, float]:
         """{trace: number}; all of them have to be there, but those whose trace has no code."""
         return {
             trace: self.metric(trace, gpu, policy, kind, name) for trace in traces if self.has_code(trace, gpu, policy)
         }
 
-    def mean_gain(self, policy: str, kind: str) -> float:
-        """The mean speedup over the traces of ARC's groups, on the rtx4090."""
-        return statistics.fmean(self.over(self.paper_traces, "rtx4090", policy, kind).values())
+    def mean_gain(self, policy: str, kind: str = "", gpu: str = "rtx4090") -> float:
+        """The mean speedup over the traces of ARC's groups."""
+        return statistics.fmean(self.over(self.paper_traces, gpu, policy, kind).values())
+
+    @cached_property
+    def chosen(self) -> list[Member]:
+        """The recommended units: of those with an instruction for one word, and of those for a struct, the smallest whose
+        geometric mean over all their traces is within a small share of the best one's, on every machine."""
+        found = []
+        for wide in (False, True):
+            among = [one for one in MEMBERS if (one.unit.words > 1) == wide]
+            gains = {(one, gpu): self.geomean(gpu, "arc-hw", one.row) for one in among for gpu in family.GPUS}
+            best = {gpu: max(gains[one, gpu] for one in among) for gpu in family.GPUS}
+            near = [one for one in among if all(gains[one, gpu] >= (1 - NEAR) * best[gpu] for gpu in family.GPUS)]
+            # None may be near on every machine: then the best of the first.
+            near = near or [max(among, key=lambda one: gains[one, family.GPUS[0]])]
+            found.append(min(near, key=self.transistors))
+        return found
+
+    def geomean(self, gpu: str, policy: str, kind: str = "", name: str = "speedup") -> float:
+        """Over all traces that tables of units have."""
+        return statistics.geometric_mean(self.over(self.unit_traces, gpu, policy, kind, name).values())
+
+    @cached_property
+    def synthesis(self) -> dict[str, dict[str, Any]]:
+        return {row["top"]: row for row in self.need("synthesis")["rows"]}
+
+    def transistors(self, one: Member) -> int:
+        """That it adds to a sub-core."""
+        count: int = self.synthesis[f"arc_unit_{one.row}"]["transistors"]
+        return count
 
     def measured(self, trace: str, policy: str) -> float:
         """Milliseconds on the H200."""
@@ -150,7 +189,7 @@ class Simulated:
                         "workload": facts["workload"],
                         "policy": policy,
                         "cycles": row["cycles"],
-                        "modelled_ms": row["cycles"] / (H200_GHZ * 1e6) + points.LAUNCH_US / 1e3,
+                        "modelled_ms": row["cycles"] / (clock_ghz(points.MEASURED_ON) * 1e6) + points.LAUNCH_US / 1e3,
                         "measured_ms": ms,
                     }
                 )
@@ -170,15 +209,19 @@ class Simulated:
         for gpu in PAPER_GPUS:
             for trace in self.paper_traces:
                 for policy, kind in (
-                    ("baseline", "serial"),
-                    ("arc-hw", "serial"),
-                    ("arc-hw", "fused"),
-                    ("lab-best", "serial"),
-                    ("lab-ideal", "serial"),
-                    ("phi", "serial"),
-                    ("arc-sw", "serial"),
+                    ("baseline", ""),
+                    ("arc-ideal", "serial"),
+                    ("arc-ideal", "fused"),
+                    ("lab-best", ""),
+                    ("lab-ideal", ""),
+                    ("phi", ""),
+                    ("arc-sw", ""),
                 ):
                     self.run(trace, gpu, policy, kind)
         wanted = set(self.paper_traces)
-        rows = [row for row in self.rows if row["trace"] in wanted and row["gpu"] in PAPER_GPUS and not row["thin"]]
+        rows = [
+            row
+            for row in self.rows
+            if row["trace"] in wanted and row["gpu"] in PAPER_GPUS and not row["thin"] and row["divider"] == 1
+        ]
         return data.paper_numbers(data.Runs(rows), PAPER_GPUS)

@@ -20,7 +20,7 @@ from ..base.processes import Word
 from ..calibrate import replay_microbench
 from . import merging, store, today as kernels
 from .store import ROOT, Document
-from .values import LAID_OUT
+from .family import DATAPATHS
 
 # The command that gives a file, and what the file has.
 Made = tuple[str, Document]
@@ -64,7 +64,7 @@ def synthesis() -> Made:
 def layouts() -> Made:
     """Routed layout, its picture, and FPGA figures of reduction units."""
     chip, device = [], []
-    for kind in LAID_OUT:
+    for kind in DATAPATHS:
         top = f"arc_reduction_{kind}"
         with tempfile.TemporaryDirectory() as folder:
             chip.append(json_of([*tool("layout"), "--top", top, "--out", folder]))

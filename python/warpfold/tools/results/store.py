@@ -107,6 +107,14 @@ def read(name: str, folder: Path = FOLDER) -> Document | None:
     return document
 
 
+def ours(name: str, folder: Path = FOLDER) -> Document | None:
+    """The document, or None where there is none that a command wrote."""
+    try:
+        return read(name, folder)
+    except BadInput:
+        return None
+
+
 def source_lines(folder: Path) -> list[tuple[str, Source]]:
     """(file, source) of all files."""
     return [

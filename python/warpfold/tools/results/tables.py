@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of pages, as Markdown."""
 
-import math
 import re
 import statistics
 from collections.abc import Callable, Sequence
@@ -11,54 +10,63 @@ from .. import correlate
 from ..base.errors import BadInput
 from ..base.modules import module
 from ..figures import data
-from . import gpu_kernels, paper_machine, probe, recorded, schedulers, store, today
+from . import gpu_kernels, paper_machine, probe, recorded, store, today
+from .family import DATAPATHS, GPUS, MEMBERS, PAPER_GPUS, PAPERS, Member
 from .points import STALLS, Facts
-from .simulated import GPUS, HERE, KINDS, ON_ARC_TRACES, PAPER_GPUS
+from .simulated import HERE, NEAR
 from .store import Missing, Unknown
 from .text import Table, error, markdown, percent, two, whole
 from .values import LANES, Numbers
 
 POLICIES = ["baseline", "sw-s:16", "sw-b:16", "skip", "cccl", "arc-hw", "lab", "lab-ideal", "phi"]
 UNITS = ["arc_unit", "lsu", "buffer", "noc", "rop"]
-MEANS = [
-    ("ARC-HW, serial unit", "arc-hw", "serial"),
-    ("ARC-HW, paired unit", "arc-hw", "paired"),
-    ("ARC-HW, fused unit", "arc-hw", "fused"),
-    ("ARC-SW, best threshold", "arc-sw", "serial"),
-    ("LAB-ideal", "lab-ideal", "serial"),
-    ("LAB, best partition of the L1", "lab-best", "serial"),
-    ("PHI", "phi", "serial"),
+OTHERS = [
+    ("ARC-SW, best threshold", "arc-sw", ""),
+    ("LAB-ideal", "lab-ideal", ""),
+    ("LAB, best partition of the L1", "lab-best", ""),
+    ("PHI", "phi", ""),
 ]
-Columns = dict[str, tuple[str, str]]  # policy and kind of unit by name
-SPEED_COLUMNS: Columns = {
-    "ARC-SW": ("arc-sw", "serial"),
-    "ARC-HW serial": ("arc-hw", "serial"),
-    "ARC-HW fused": ("arc-hw", "fused"),
-    "LAB": ("lab-best", "serial"),
-    "LAB-ideal": ("lab-ideal", "serial"),
-    "PHI": ("phi", "serial"),
-}
-ENERGY_COLUMNS = {name: column for name, column in SPEED_COLUMNS.items() if name.startswith("ARC")}
+Columns = dict[str, tuple[str, str]]  # policy and unit by name
 PLACEHOLDER = re.compile(r"\{([^{}\s]+)\}")
 
 
+def featured(n: Numbers) -> list[Member]:
+    """The recommended units, and the one that the paper has."""
+    return [*n.chosen, *([PAPERS] if PAPERS not in n.chosen else [])]
+
+
+def truck_rows(n: Numbers) -> list[tuple[str, str, str]]:
+    """Name, policy and unit: of arc-hw what the command simulates by default, and the featured units at their clocks."""
+    rows = [
+        (f"`{policy}`" + (f" ({PAPERS.name}, ideal clock)" if policy == "arc-hw" else ""), policy, "")
+        for policy in POLICIES
+    ]
+    at = POLICIES.index("arc-hw") + 1
+    rows[at:at] = [(f"`arc-hw` ({one.name})", "arc-hw", one.row) for one in featured(n)]
+    return rows
+
+
 def truck(n: Numbers) -> str:
-    rows = []
-    for policy in POLICIES:
-        row = [f"`{policy}`"]
-        for gpu in GPUS:
-            row += [n.value(f"truck.{gpu}.{policy}.cycles"), n.value(f"truck.{gpu}.{policy}.speedup")]
-        rows.append(row + [n.value(f"truck.rtx4090.{policy}.rop_ops")])
+    def cell(gpu: str, policy: str, unit: str, name: str) -> str:
+        return n.shown(name, n.metric("truck", gpu, policy, unit, name))
+
+    rows = [
+        [
+            name,
+            *(cell(gpu, policy, unit, what) for gpu in GPUS for what in ("cycles", "speedup")),
+            cell("rtx4090", policy, unit, "rop_ops"),
+        ]
+        for name, policy, unit in truck_rows(n)
+    ]
     head = ["policy"] + [word for gpu in GPUS for word in (f"{gpu} cycles", "speedup")] + ["ROP operations (rtx4090)"]
     return markdown(head, rows)
 
 
 def truck_stalls(n: Numbers) -> str:
+    columns = [*(f"stall.{part}" for part in STALLS), *(f"busy.{unit}" for unit in UNITS)]
     rows = [
-        [f"`{policy}`"]
-        + [n.value(f"truck.rtx4090.{policy}.stall.{part}") for part in STALLS]
-        + [n.value(f"truck.rtx4090.{policy}.busy.{unit}") for unit in UNITS]
-        for policy in POLICIES
+        [name, *(n.shown(column, n.metric("truck", "rtx4090", policy, unit, column)) for column in columns)]
+        for name, policy, unit in truck_rows(n)
     ]
     return markdown(
         ["policy", *(part.replace("_", " ") for part in STALLS), *(f"{unit.replace('_', ' ')} busy" for unit in UNITS)],
@@ -66,101 +74,107 @@ def truck_stalls(n: Numbers) -> str:
     )
 
 
-def kinds(n: Numbers) -> str:
-    def row(name: str, *keys: str) -> list[str]:
-        return [name] + [n.value(key) for key in keys]
+SUMS = {
+    "serial": "chain of adds in lane order",
+    "paired": "one rounding, in lane order",
+    "fused": "one rounding, any lane order",
+}
 
-    def each(name: str, pattern: str) -> list[str]:
-        return row(name, *(pattern.format(kind) for kind in KINDS))
+
+def kinds(n: Numbers) -> str:
+    """The family: what each unit is, costs and gains at the clock that its path allows."""
+
+    def each(name: str, key: str) -> list[str]:
+        return [name] + [n.unit_value([one.row, *key.split(".")]) for one in MEMBERS]
 
     rows = [
-        each("lanes a cycle", "unit.{}.lanes"),
-        each("transistors that ARC adds to a sub-core", "unit.{}.transistors"),
-        each("128 x 4 units, of an RTX 4090's transistors", "unit.{}.share"),
-        each("the same with the coalescer", "unit.{}.share_with_coalescer"),
-        each("worst path, ns, ASAP7 RVT TT", "unit.{}.path_ns"),
-        [
-            "sum",
-            "chain of adds in lane order",
-            "one rounding, in lane order",
-            "one rounding, any lane order",
-        ],
-        row(
-            "largest error on recorded values, ulp",
-            "accuracy.serial.max_ulp",
-            "accuracy.paired.max_ulp",
-            "accuracy.fused.max_ulp",
-        ),
+        each("lanes a cycle", "lanes"),
+        ["words of a request", *(str(one.unit.words) for one in MEMBERS)],
+        ["sum", *(SUMS[one.unit.datapath] for one in MEMBERS)],
+        each("largest error on recorded values, ulp", "max_ulp"),
+        each("transistors that it adds to a sub-core", "transistors"),
+        each("128 x 4 units, of an RTX 4090's transistors", "share"),
+        each("layout of its datapath, mm2, 180 nm", "die"),
+        each("energy of its datapath, pJ a lane, 180 nm", "pj"),
+        each("worst path, ns, ASAP7 RVT TT", "path_ns"),
     ]
     for gpu in GPUS:
-        rows.append(
-            [f"speedup, truck, {gpu}"]
-            + [
-                n.value(f"truck.{gpu}.arc-hw.{kind}.speedup") if gpu in ON_ARC_TRACES.get(kind, GPUS) else "-"
-                for kind in KINDS
-            ]
-        )
-    rows.append(each("speedup, mean of ARC's 13 traces, rtx4090", "mean13.rtx4090.arc-hw.{}.speedup"))
-    for gpu in GPUS:
-        rows.append(
-            [f"speedup, geometric mean of {len(n.traces)} traces, {gpu}"]
-            + ["-" if kind in ON_ARC_TRACES else n.value(f"geomean.{gpu}.arc-hw.{kind}.speedup") for kind in KINDS]
-        )
-    return markdown(["", *KINDS], rows)
-
-
-def kinds_by_trace(n: Numbers) -> str:
-    columns = [(kind, gpu) for kind in KINDS for gpu in ON_ARC_TRACES.get(kind, GPUS)]
-    cells = {
-        trace: [
-            (
-                n.metric(trace, gpu, "arc-hw", kind, "speedup")
-                if kind not in ON_ARC_TRACES or trace in n.paper_traces
-                else None
-            )
-            for kind, gpu in columns
+        rows += [
+            each(f"{gpu}: cycles of the GPU in one of the unit", f"divider.{gpu}"),
+            each(f"{gpu}: speedup, mean of the 13 traces", f"mean.{gpu}"),
+            each(f"{gpu}: the same at the ideal clock", f"ideal.{gpu}"),
+            each(f"{gpu}: speedup, geometric mean of {len(n.unit_traces)} traces", f"geomean.{gpu}"),
+            each(f"{gpu}: least speedup of them", f"least.{gpu}"),
+            each(f"{gpu}: over ARC-SW's best threshold, geometric mean of the 13", f"software.{gpu}"),
+            each(f"{gpu}: energy gain, geometric mean of the {len(n.unit_traces)}", f"energy.{gpu}"),
         ]
-        for trace in sorted(n.traces)
-    }
-    rows = [[trace] + ["-" if cell is None else two(cell) for cell in row] for trace, row in cells.items()]
-    means = [
-        "-" if None in column else two(math.exp(statistics.fmean(map(math.log, column))))
-        for column in zip(*cells.values())
-    ]
-    return markdown(
-        ["trace"] + [f"{kind} {gpu}" for kind, gpu in columns],
-        rows + [["**geometric mean**"] + [f"**{mean}**" for mean in means]],
-    )
+    return markdown(["", *(one.name for one in MEMBERS)], rows)
+
+
+def units_by_trace(n: Numbers, gpu: str) -> str:
+    """Every trace with every unit at its clock on a machine."""
+    cells = {trace: [n.metric(trace, gpu, "arc-hw", one.row, "speedup") for one in MEMBERS] for trace in n.unit_traces}
+    rows = [[trace, *map(two, row)] for trace, row in cells.items()]
+
+    def summary(name: str, mean: Callable[[Sequence[float]], float], traces: Sequence[str]) -> list[str]:
+        columns = zip(*(cells[trace] for trace in traces))
+        return [f"**{name}**", *(f"**{two(mean(column))}**" for column in columns)]
+
+    rows.append(summary("mean of the 13", statistics.fmean, n.paper_traces))
+    rows.append(summary("geometric mean of all", statistics.geometric_mean, list(cells)))
+    dividers = [n.clocks.divider(one, gpu) for one in MEMBERS]
+    names = [one.name + (f" /{count}" if count > 1 else "") for one, count in zip(MEMBERS, dividers)]
+    return markdown(["trace", *names], rows)
+
+
+def not_best(n: Numbers) -> str:
+    """Where the unit recommended for one word is farther from the best of its kind than what the choice allows."""
+    mine = n.chosen[0]
+    rows = []
+    for trace in n.unit_traces:
+        for gpu in GPUS:
+            gains = {one: n.metric(trace, gpu, "arc-hw", one.row, "speedup") for one in MEMBERS if one.unit.words == 1}
+            best = max(gains, key=lambda one, of=gains: of[one])  # type: ignore[misc]
+            if gains[mine] < (1 - NEAR) * gains[best]:
+                rows.append([trace, gpu, best.name, two(gains[best]), two(gains[mine])])
+    return markdown(["trace", "machine", "best", "its speedup", mine.name], rows, 3)
 
 
 # Where the paper states a mean over its workloads: figures of its rtx4090 and its rtx3060.
 ARC_MEANS = {
-    ("arc-hw", "serial"): ("fig19.arc-hw", "fig18.arc-hw"),
-    ("lab-ideal", "serial"): ("fig19.lab-ideal", "fig18.lab-ideal"),
-    ("phi", "serial"): ("fig19.phi", "fig18.phi"),
-    ("arc-sw", "serial"): ("fig22.rtx4090", "fig22.rtx3060"),
+    ("arc-hw", PAPERS.row): ("fig19.arc-hw", "fig18.arc-hw"),
+    ("lab-ideal", ""): ("fig19.lab-ideal", "fig18.lab-ideal"),
+    ("phi", ""): ("fig19.phi", "fig18.phi"),
+    ("arc-sw", ""): ("fig22.rtx4090", "fig22.rtx3060"),
 }
 
 
-def mean_and_most(n: Numbers, policy: str, kind: str) -> list[str]:
-    """Four cells: ours and the paper's mean (most) on either of its GPUs."""
-    cells = []
-    for index, gpu in enumerate(PAPER_GPUS):
-        if gpu in ON_ARC_TRACES.get(kind, PAPER_GPUS):
-            found = list(n.over(n.paper_traces, gpu, policy, kind).values())
-            cells.append(f"{statistics.fmean(found):.2f} ({max(found):.2f})")
-        else:
-            cells.append("-")
-        figure, _, key = ARC_MEANS[policy, kind][index].partition(".") if (policy, kind) in ARC_MEANS else ("", "", "")
-        stated = n.paper[figure]["numbers"] if figure else {}
-        mean, most = stated.get(f"{key}.mean"), stated.get(f"{key}.max")
-        cells.append("" if mean is None else f"{mean['value']:.2f}" + (f" ({most['value']:.2f})" if most else ""))
-    return cells
+def stated_mean(n: Numbers, policy: str, unit: str, gpu: str) -> str:
+    """The paper's mean (largest), where it states one."""
+    if (policy, unit) not in ARC_MEANS:
+        return "not stated"
+    figure, _, key = ARC_MEANS[policy, unit][PAPER_GPUS.index(gpu)].partition(".")
+    stated = n.paper[figure]["numbers"]
+    mean, most = stated[f"{key}.mean"], stated.get(f"{key}.max")
+    return f"{mean['value']:.2f}" + (f" ({most['value']:.2f})" if most else "")
 
 
 def means(n: Numbers) -> str:
-    rows = [[name, *mean_and_most(n, policy, kind)] for name, policy, kind in MEANS]
-    return markdown(["speedup over baseline, mean (most)", "rtx4090", "ARC", "rtx3060", "ARC"], rows)
+    """Units at the clocks that they keep, and what is no unit, on the paper's machines."""
+    rows = []
+    for name, policy, unit in [*((f"ARC-HW: {one.name}", "arc-hw", one.row) for one in MEMBERS), *OTHERS]:
+        row = [name]
+        for gpu in PAPER_GPUS:
+            found = list(n.over(n.paper_traces, gpu, policy, unit).values())
+            ideal = two(n.mean_gain("arc-ideal", unit, gpu)) if unit else two(statistics.fmean(found))
+            row += [
+                f"{statistics.fmean(found):.2f} ({max(found):.2f})",
+                ideal,
+                stated_mean(n, policy, unit, gpu),
+            ]
+        rows.append(row)
+    head = ["speedup over plain atomics, mean (largest)"]
+    return markdown(head + [word for gpu in PAPER_GPUS for word in (gpu, "at the ideal clock", "ARC")], rows)
 
 
 # What a sub-core gets; for the buffers and for software the paper and we state no transistors.
@@ -168,35 +182,40 @@ ADDED = {"arc-sw": "none", "lab-ideal": "an SRAM in each SM", "lab-best": "a par
 
 
 def headline(n: Numbers) -> str:
-    """The RTX 4090 alone: ours, and what the paper states."""
+    """The RTX 4090 alone: the recommended units, the paper's, and what is no unit."""
+
+    def row(name: str, added: str, clock: str, policy: str, unit: str) -> list[str]:
+        gains = list(n.over(n.paper_traces, "rtx4090", policy, unit).values())
+        of_paper = stated_mean(n, policy, unit, "rtx4090") + (", on a real GPU" if policy == "arc-sw" else "")
+        found = [two(statistics.fmean(gains)), two(statistics.geometric_mean(gains)), two(max(gains))]
+        return [name, added, clock, *found, of_paper]
+
     rows = []
-
-    def add(name: str, added: str, gains: list[float], stated: str) -> None:
+    for one in featured(n):
+        name = f"ARC-HW: {one.name}" + (", ARC's as it can be built" if one == PAPERS else "")
+        path, divider = (n.unit_value([one.row, key]) for key in ("path_ns", "divider"))
         rows.append(
-            [
-                name,
-                added,
-                two(statistics.fmean(gains)),
-                two(statistics.geometric_mean(gains)),
-                two(max(gains)),
-                stated,
-            ]
-        )
-
-    for name, policy, kind in MEANS:
-        found = list(n.over(n.paper_traces, "rtx4090", policy, kind).values())
-        added = ADDED.get(policy) or f"{n.value(f'unit.{kind}.transistors')} transistors"
-        stated = mean_and_most(n, policy, kind)[1]
-        add(name, added, found, stated + (", on a real GPU" if stated and policy == "arc-sw" else ""))
-        if (policy, kind) == ("arc-hw", "serial"):
-            add(
-                f"{name}, groups reduced when congested",
-                f"{n.value('synth.arc_unit_serial_groups.transistors')} transistors",
-                [n.scheduled.over(trace, "rtx4090", schedulers.GROUPS) for trace in n.paper_traces],
-                "",
+            row(
+                name if one == PAPERS else f"**{name}**",
+                f"{whole(n.transistors(one))} transistors",
+                f"{path} ns, {divider}",
+                "arc-hw",
+                one.row,
             )
+        )
+    rows += [row(name, ADDED[policy], "none", policy, unit) for name, policy, unit in OTHERS]
     return markdown(
-        ["", "added to a sub-core", "mean", "geometric mean", "largest", "the paper: mean (largest)"], rows, 2
+        [
+            "",
+            "added to a sub-core",
+            "path, cycles",
+            "mean",
+            "geometric mean",
+            "largest",
+            "the paper: mean (largest)",
+        ],
+        rows,
+        3,
     )
 
 
@@ -233,15 +252,12 @@ def lab_partition(n: Numbers) -> str:
     rows = []
     for trace in n.paper_traces:
         row = [trace]
-        for gpu in GPUS:
-            if gpu not in PAPER_GPUS and trace != "truck":
-                row += ["", ""]
-                continue
+        for gpu in PAPER_GPUS:
             best = n.run(trace, gpu, "lab-best")
             size = int(best["set"].partition("=")[2]) if best["set"] else own[gpu]
             row += [f"{size // 1024} KiB", two(n.run(trace, gpu, "baseline")["cycles"] / best["cycles"])]
         rows.append(row)
-    return markdown(["trace"] + [word for gpu in GPUS for word in (f"{gpu}: best", "speedup")], rows)
+    return markdown(["trace"] + [word for gpu in PAPER_GPUS for word in (f"{gpu}: best", "speedup")], rows)
 
 
 def even_l2(n: Numbers) -> str:
@@ -260,12 +276,26 @@ def even_l2(n: Numbers) -> str:
     return markdown(["truck on the rtx4090, speedup", "with its L2", "with one operation a cycle and slice"], rows)
 
 
+def speed_columns(n: Numbers) -> Columns:
+    return {
+        "ARC-SW": ("arc-sw", ""),
+        **{one.name: ("arc-hw", one.row) for one in featured(n)},
+        "LAB": ("lab-best", ""),
+        "LAB-ideal": ("lab-ideal", ""),
+        "PHI": ("phi", ""),
+    }
+
+
+def energy_columns(n: Numbers) -> Columns:
+    return {name: column for name, column in speed_columns(n).items() if column[0].startswith("arc-")}
+
+
 def by_trace(n: Numbers, columns: Columns, name: str) -> str:
     """A metric of each trace of ARC's groups on the paper's machines."""
     head = ["trace"] + [f"{column} {gpu[3:]}" for gpu in PAPER_GPUS for column in columns]
     rows = [
         [trace]
-        + [two(n.metric(trace, gpu, policy, kind, name)) for gpu in PAPER_GPUS for policy, kind in columns.values()]
+        + [two(n.metric(trace, gpu, policy, unit, name)) for gpu in PAPER_GPUS for policy, unit in columns.values()]
         for trace in n.paper_traces
     ]
     return markdown(head, rows)
@@ -458,25 +488,11 @@ def accuracy(n: Numbers) -> str:
         [
             trace,
             whole(entry["transactions"]),
-            whole(entry["nearer"]),
-            whole(entry["as_near"]),
-            whole(entry["farther"]),
-            *(f"{entry[kind]['mean_ulp']:.2f}, {entry[kind]['max_ulp']:,.1f}" for kind in ("serial", "fused")),
+            *(f"{entry[kind]['mean_ulp']:.2f}, {entry[kind]['max_ulp']:,.1f}" for kind in DATAPATHS),
         ]
         for trace, entry in n.need("accuracy")["traces"].items()
     ]
-    return markdown(
-        [
-            "trace",
-            "transactions",
-            "fused is nearer",
-            "as near",
-            "farther",
-            "serial, ulp: mean, largest",
-            "fused, ulp: mean, largest",
-        ],
-        rows,
-    )
+    return markdown(["trace", "transactions", *(f"{kind}, ulp: mean, largest" for kind in DATAPATHS)], rows)
 
 
 # Of the cases of all 32 lanes; the whole GPU.
@@ -678,15 +694,16 @@ TABLES: dict[str, Callable[[Numbers], str]] = {
     "truck": truck,
     "truck-stalls": truck_stalls,
     "kinds": kinds,
-    "kinds-by-trace": kinds_by_trace,
+    **{f"units-{gpu}": lambda n, gpu=gpu: units_by_trace(n, gpu) for gpu in GPUS},  # type: ignore[misc]
+    "not-best": not_best,
     "means": means,
     "paper-machine": lambda n: markdown(*paper_machine.rows_of(paper_machine.PaperMachine(n))),
     "headline": headline,
     "paper": paper,
     "even-l2": even_l2,
     "lab-partition": lab_partition,
-    "policies-by-trace": lambda n: by_trace(n, SPEED_COLUMNS, "speedup"),
-    "energy-by-trace": lambda n: by_trace(n, ENERGY_COLUMNS, "energy_gain"),
+    "policies-by-trace": lambda n: by_trace(n, speed_columns(n), "speedup"),
+    "energy-by-trace": lambda n: by_trace(n, energy_columns(n), "energy_gain"),
     "speed": speed,
     "correlation-by-trace": correlation_by_trace,
     "synthesis": synthesis,
@@ -708,8 +725,6 @@ TABLES: dict[str, Callable[[Numbers], str]] = {
     "times-h100": lambda n: as_it_is(n, "h100_times"),
     "energy-fit": lambda n: as_it_is(n, "energy_fit"),
     "power": lambda n: as_it_is(n, "power"),
-    "schedulers": lambda n: markdown(*schedulers.by_trace(n.scheduled)),
-    "scheduler-bounds": lambda n: markdown(*schedulers.bound_rows(n.scheduled)),
     "floor": lambda n: markdown(*today.floor_rows(n.today)),
     "gains-3d": lambda n: markdown(*today.gain_rows(n.today)),
     "merging": lambda n: markdown(*n.merging.rows()),
@@ -723,6 +738,8 @@ TABLES: dict[str, Callable[[Numbers], str]] = {
     "recorded-summary": lambda n: markdown(*recorded.summary_rows(n.need(recorded.NAME))),
     "today-h100": lambda n: markdown(*today.kernel_rows(n.today, "h100")),
     "today-rtx4090": lambda n: markdown(*today.kernel_rows(n.today, "rtx4090")),
+    "verification": lambda n: markdown(*n.verification.rows(), 9),
+    "verification-runs": lambda n: markdown(*n.verification.runs(), 3),
     "sources": sources,
 }
 

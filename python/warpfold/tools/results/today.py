@@ -9,6 +9,8 @@ from pathlib import Path
 
 from ..base.errors import BadInput
 from . import points
+from .family import MEMBERS, Member, clock_ghz
+from .simulated import Simulated
 from .store import ROOT, Document
 from .text import Table
 
@@ -17,7 +19,7 @@ NAME = "today"
 Run = tuple[str, str, str, str]
 KINDS = ("serial", "paired", "fused", "vector")
 # One RED a thread, measured on an H200 with and without its atomics.
-FLOOR_ON, FLOOR_GHZ = "h200", 1.98
+FLOOR_ON = "h200"
 FLOOR_TRACES = (
     "truck",
     "kitchen",
@@ -31,7 +33,7 @@ FLOOR_TRACES = (
     "3D-SH-7K",
 )
 # Measured on an H100. truck itself is on the list of tiles that the published rasterizer makes.
-MACHINES = {"h100": 1.98, "rtx4090": 2.24}
+MACHINES = ("h100", "rtx4090")
 KERNELS = {
     "truck": "one RED a thread, the published list of tiles",
     "truck-tight": "the same, tight list",
@@ -62,7 +64,9 @@ def path_of(trace: str) -> Path:
 
 
 def plan() -> list[Run]:
-    floor = [(trace, FLOOR_ON, *policy) for trace in FLOOR_TRACES for policy in POLICIES]
+    # Units on these traces are among the simulations of all units (points.py).
+    others = [policy for policy in POLICIES if not policy[0].startswith("arc-")]
+    floor = [(trace, FLOOR_ON, *policy) for trace in FLOOR_TRACES for policy in others]
     return floor + [
         (trace, gpu, *policy)
         for trace, gpu, policy in itertools.product(KERNELS, MACHINES, POLICIES)
@@ -70,10 +74,16 @@ def plan() -> list[Run]:
     ]
 
 
+def milliseconds(cycles: int, gpu: str) -> float:
+    """Of a launch, with what it takes to be launched."""
+    return cycles / (clock_ghz(gpu) * 1e6) + points.LAUNCH_US / 1e3
+
+
 class Today:
     """docs/numbers/today.json."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, simulated: Simulated) -> None:
+        self.simulated = simulated
         self.measured = document["measured"]  # {trace: {"gpu": name, "ms": {policy: ms}}}
         self.cycles: dict[Run, int] = {
             (trace, gpu, policy, kind): cycles for trace, gpu, policy, kind, cycles in document["rows"]
@@ -81,8 +91,15 @@ class Today:
 
     def ms(self, trace: str, gpu: str, policy: str, kind: str = "serial") -> float:
         """Of a launch, with what it takes to be launched."""
-        ghz = MACHINES.get(gpu, FLOOR_GHZ)
-        return self.cycles[trace, gpu, policy, kind] / (ghz * 1e6) + points.LAUNCH_US / 1e3
+        return milliseconds(self.cycles[trace, gpu, policy, kind], gpu)
+
+    def unit_ms(self, trace: str, one: Member) -> float:
+        """Of a unit at its clock, on the machine of the floor."""
+        return milliseconds(self.simulated.cycles(trace, FLOOR_ON, "arc-hw", one.row), FLOOR_ON)
+
+    def software_ms(self, trace: str) -> float:
+        """Of ARC-SW's best threshold, on the machine of the floor."""
+        return milliseconds(self.simulated.cycles(trace, FLOOR_ON, "arc-sw"), FLOOR_ON)
 
     def measured_ms(self, trace: str, policy: str) -> float:
         ms: float = self.measured[trace]["ms"][policy]
@@ -107,13 +124,9 @@ class Today:
         raise KeyError(words[0])
 
     def shares(self, trace: str) -> dict[tuple[str, str], float]:
-        """Speed of arc-hw by (kind, floor): modelled over the measured or the modelled floor."""
+        """Speed of arc-hw by (unit, floor): modelled over the measured or the modelled floor."""
         floors = {"measured": self.measured_ms(trace, "none"), "modelled": self.ms(trace, FLOOR_ON, "none")}
-        return {
-            (kind, name): floor / self.ms(trace, FLOOR_ON, "arc-hw", kind)
-            for kind in ("fused", "vector")
-            for name, floor in floors.items()
-        }
+        return {(one.row, name): floor / self.unit_ms(trace, one) for one in MEMBERS for name, floor in floors.items()}
 
 
 def geometric_mean(found: Iterable[float]) -> float:
@@ -121,40 +134,22 @@ def geometric_mean(found: Iterable[float]) -> float:
 
 
 def floor_rows(today: Today) -> Table:
-    """The table `floor`."""
-    rows, all_shares = [], []
-    for trace in FLOOR_TRACES:
-        shares = today.shares(trace)
-        all_shares.append(shares)
-        rows.append(
-            [
-                trace,
-                f"{today.measured_ms(trace, 'none'):.3f}",
-                f"{today.ms(trace, FLOOR_ON, 'none'):.3f}",
-                *(f"{shares[kind, name]:.2f}" for name in ("measured", "modelled") for kind in ("fused", "vector")),
-            ]
-        )
+    """The table `floor`: milliseconds, and the speed of each unit over the modelled floor."""
+    units = [one.row for one in MEMBERS]
+    shares = {trace: today.shares(trace) for trace in FLOOR_TRACES}
+    floors = {trace: (today.measured_ms(trace, "none"), today.ms(trace, FLOOR_ON, "none")) for trace in FLOOR_TRACES}
+    rows = [
+        [trace, *(f"{ms:.3f}" for ms in floors[trace]), *(f"{shares[trace][unit, 'modelled']:.2f}" for unit in units)]
+        for trace in FLOOR_TRACES
+    ]
     rows.append(
         [
-            "geometric mean",
-            "",
-            "",
-            *(
-                f"{geometric_mean(shares[kind, name] for shares in all_shares):.2f}"
-                for name in ("measured", "modelled")
-                for kind in ("fused", "vector")
-            ),
+            "**geometric mean**",
+            *(f"**{geometric_mean(floors[trace][which] for trace in FLOOR_TRACES):.3f}**" for which in (0, 1)),
+            *(f"**{geometric_mean(shares[trace][unit, 'modelled'] for trace in FLOOR_TRACES):.2f}**" for unit in units),
         ]
     )
-    return [
-        "trace",
-        "measured floor, ms",
-        "modelled floor, ms",
-        "fused / measured floor",
-        "vector / measured floor",
-        "fused / modelled floor",
-        "vector / modelled floor",
-    ], rows
+    return ["trace", "measured floor, ms", "modelled floor, ms", *(one.name for one in MEMBERS)], rows
 
 
 def gain_rows(today: Today) -> Table:
@@ -166,20 +161,25 @@ def gain_rows(today: Today) -> Table:
     def measured(ms: Callable[[str], float]) -> str:
         return gain(lambda trace: today.measured_ms(trace, "baseline"), ms)
 
-    def modelled(policy: str, kind: str) -> str:
-        return gain(
-            lambda trace: today.ms(trace, FLOOR_ON, "baseline"), lambda trace: today.ms(trace, FLOOR_ON, policy, kind)
-        )
+    def modelled(ms: Callable[[str], float]) -> str:
+        return gain(lambda trace: today.ms(trace, FLOOR_ON, "baseline"), ms)
 
-    software = measured(lambda trace: today.best_software(trace)[0])
-    floor = measured(lambda trace: today.measured_ms(trace, "none"))
-    return (
-        ["", "best software", *HARDWARE_NAMES, "no atomics"],
-        [
-            ["measured", software, *["-"] * len(HARDWARE), floor],
-            ["modelled", "-", *(modelled(*policy) for policy in POLICIES[1:])],
-        ],
-    )
+    def of_policy(policy: str, kind: str) -> str:
+        return modelled(lambda trace: today.ms(trace, FLOOR_ON, policy, kind))
+
+    def of_unit(one: Member) -> str:
+        return modelled(lambda trace: today.unit_ms(trace, one))
+
+    rows = [
+        ["best software, measured", measured(lambda trace: today.best_software(trace)[0])],
+        ["ARC-SW, best threshold", modelled(today.software_ms)],
+        *([f"`arc-hw`, {one.name}", of_unit(one)] for one in MEMBERS),
+        ["LAB", of_policy("lab", "serial")],
+        ["LAB-ideal", of_policy("lab-ideal", "serial")],
+        ["no atomics", of_policy("none", "serial")],
+        ["no atomics, measured", measured(lambda trace: today.measured_ms(trace, "none"))],
+    ]
+    return ["", "speed over plain REDs"], rows
 
 
 def kernel_rows(today: Today, gpu: str) -> Table:
@@ -197,11 +197,12 @@ def kernel_rows(today: Today, gpu: str) -> Table:
         if gpu == "h100":
             ours = today.measured[trace]["gpu"].startswith("NVIDIA H100")
             ms, policy = today.best_software(trace)
-            row += [f"{today.measured_ms(trace, 'baseline'):.3f}", f"{ms:.3f} `{policy}`"] if ours else ["-", "-"]
+            where = "" if ours else " (H200)"
+            row += [f"{today.measured_ms(trace, 'baseline'):.3f}{where}", f"{ms:.3f} `{policy}`{where}"]
         rows.append(
             row
             + [
-                "-" if (trace, gpu, policy[0]) in NO_ROOM else f"{today.ms(trace, gpu, *policy):.3f}"
+                "no room" if (trace, gpu, policy[0]) in NO_ROOM else f"{today.ms(trace, gpu, *policy):.3f}"
                 for policy in POLICIES
             ]
         )

@@ -10,20 +10,18 @@ from typing import Any
 
 from .. import correlate
 from ..base import units
-from . import gpu_kernels, merging, today
+from . import gpu_kernels, merging, today, verification
 from .paper_machine import PaperMachine
-from .schedulers import Schedulers
-from .simulated import GPUS, KINDS, Simulated
+from .family import GPUS, MEMBERS, Member, member, path_ns
+from .simulated import NEAR, Simulated
 from .store import ROOT, Document, Missing, Unknown
 from .text import percent, two, whole
 
-__all__ = ["GPUS", "KINDS", "LAID_OUT", "LANES", "Missing", "Numbers", "Unknown"]
+__all__ = ["GPUS", "LANES", "Missing", "Numbers", "Unknown"]
 
 VECTORS_ON = "h100"
 # All units that are synthesized.
 LANES = {unit.name: unit.lanes_per_cycle for unit in units.named()}
-# Those whose layouts the documents have.
-LAID_OUT = ("serial", "paired", "fused")
 # What an RTX 4090 has (ARC, 5.4), and its units.
 GPU_TRANSISTORS, GPU_UNITS = 76e9, 128 * 4
 # Scenes whose launches set the energies; a third was held out.
@@ -42,10 +40,6 @@ class Numbers(Simulated):
     """All results, and the text of each key."""
 
     # ---- what is no simulation of a trace -----------------------------------------------------------
-
-    @cached_property
-    def synthesis(self) -> dict[str, dict[str, Any]]:
-        return {row["top"]: row for row in self.need("synthesis")["rows"]}
 
     @cached_property
     def asap7(self) -> dict[str, dict[str, Any]]:
@@ -68,16 +62,18 @@ class Numbers(Simulated):
         return {case["name"]: case["extra"]["drained"] for case in document["results"] if "drained" in case["extra"]}
 
     @cached_property
-    def scheduled(self) -> Schedulers:
-        return Schedulers(self)
-
-    @cached_property
     def today(self) -> today.Today:
-        return today.Today(self.need(today.NAME))
+        return today.Today(self.need(today.NAME), self)
 
     @cached_property
     def merging(self) -> merging.Merging:
         return merging.Merging(self.need(merging.NAME), self.today)
+
+    @cached_property
+    def verification(self) -> verification.Verification:
+        gates = {row["top"]: row["transistors"] for row in self.need("synthesis")["rows"]}
+        document, layouts = self.need(verification.NAME), self.need("layout")
+        return verification.Verification(document, verification.Sources(), gates, layouts)
 
     def correlated(self, group: str) -> list[correlate.Point]:
         """The points of a group: 3d, other, all."""
@@ -87,20 +83,15 @@ class Numbers(Simulated):
 
     def path_ns(self, top: str) -> float:
         """The worst path in ASAP7, synthesized for area or for speed."""
-        return min(float(self.asap7[top]["path_ns"]), float(self.asap7[top]["fast_path_ns"]))
-
-    def added(self, kind: str) -> int:
-        """Transistors that a unit adds to a sub-core."""
-        transistors: int = self.synthesis[f"arc_unit_{kind}"]["transistors"]
-        return transistors
+        return path_ns(self.asap7[top])
 
     # ---- keys ---------------------------------------------------------------------------------------
 
     def summary_value(self, words: Words) -> str:
         """mean13.rtx4090.arc-hw.fused.speedup, geomean.rtx4090.arc-hw.speedup"""
         how, gpu, policy, name = *words[:3], words[-1]
-        kind = words[3] if len(words) > 4 else "serial"
-        traces = sorted(self.traces) if how == "geomean" else self.paper_traces
+        kind = words[3] if len(words) > 4 else ""
+        traces = self.unit_traces if how == "geomean" else self.paper_traces
         return self.shown(name, OVER_TRACES[how](list(self.over(traces, gpu, policy, kind, name).values())))
 
     def correlation_value(self, words: Words) -> str:
@@ -138,20 +129,53 @@ class Numbers(Simulated):
         return texts[words[0]]
 
     def unit_value(self, words: Words) -> str:
-        kind, name = words
-        if kind not in LANES:
-            raise Unknown(kind)
+        """ROW.NAME, ROW.NAME.GPU: of a unit with a scheduler."""
+        row, name, *where = words
         if name == "lanes":
-            return str(LANES[kind])
+            return str(LANES[row] if row in LANES else member(row).unit.lanes_per_cycle)
         if name == "path_ns":
-            return two(self.path_ns(f"arc_unit_{kind}"))
-        added, whole_unit = self.added(kind), self.synthesis[f"arc_subcore_{kind}"]["transistors"]
-        return {
-            "transistors": whole(added),
-            "with_coalescer": whole(whole_unit),
-            "share": percent(added * GPU_UNITS / GPU_TRANSISTORS, 4),
-            "share_with_coalescer": percent(whole_unit * GPU_UNITS / GPU_TRANSISTORS, 4),
-        }[name]
+            return two(self.path_ns(f"arc_unit_{row}"))
+        if name in ("transistors", "with_coalescer", "share", "share_with_coalescer"):
+            top = "arc_subcore" if name.endswith("coalescer") else "arc_unit"
+            count = self.synthesis[f"{top}_{row}"]["transistors"]
+            return percent(count * GPU_UNITS / GPU_TRANSISTORS, 4) if name.startswith("share") else whole(count)
+        return self.member_value(member(row), name, *where)
+
+    def member_value(self, one: Member, name: str, gpu: str = "rtx4090") -> str:
+        """What it is, and what it gains at the clock that it keeps on a machine."""
+
+        def layout() -> dict[str, Any]:
+            return self.layouts[one.unit.datapath]
+
+        texts: dict[str, Callable[[], str]] = {
+            "name": lambda: one.name,
+            "divider": lambda: str(self.clocks.divider(one, gpu)),
+            "die": lambda: f"{layout()['die_um2'] / 1e6:.3f}",
+            "pj": lambda: f"{layout()['power']['pj_per_lane_reduced']:.0f}",
+            "max_ulp": lambda: self.accuracy_value([one.unit.datapath, "max_ulp"]),
+            "mean": lambda: two(self.mean_gain("arc-hw", one.row, gpu)),
+            "ideal": lambda: two(self.mean_gain("arc-ideal", one.row, gpu)),
+            "geomean": lambda: two(self.geomean(gpu, "arc-hw", one.row)),
+            "energy": lambda: two(self.geomean(gpu, "arc-hw", one.row, "energy_gain")),
+            "energy_share": lambda: percent(1 / self.geomean(gpu, "arc-hw", one.row, "energy_gain"), 0),
+            "software": lambda: two(self.over_software(one, gpu)),
+            "least": lambda: two(min(self.over(self.unit_traces, gpu, "arc-hw", one.row).values())),
+        }
+        return texts[name]()
+
+    def over_software(self, one: Member, gpu: str) -> float:
+        """How often as fast as ARC-SW's best threshold: geometric mean over the traces of ARC's groups."""
+        ours, software = (
+            self.over(self.paper_traces, gpu, *policy) for policy in (("arc-hw", one.row), ("arc-sw", ""))
+        )
+        return statistics.geometric_mean(ours[trace] / software[trace] for trace in ours)
+
+    def chosen_value(self, words: Words) -> str:
+        """near: the share that it may be behind. word.NAME, struct.NAME: of the recommended unit of one word, or of a struct; as of any unit."""
+        if words[0] == "near":
+            return percent(NEAR, 0)
+        one = self.chosen[("word", "struct").index(words[0])]
+        return self.unit_value([one.row, *words[1:]])
 
     def layout_value(self, words: Words) -> str:
         """What wires, and wires and the clock tree, add to the path between registers: the span over the kinds."""
@@ -240,11 +264,11 @@ class Numbers(Simulated):
         return f"{ours:.{1 if abs(ours) >= 20 else 2}f}"
 
     def run_value(self, words: Words) -> str:
-        """TRACE.GPU.POLICY[.KIND].METRIC"""
+        """TRACE.GPU.POLICY[.UNIT].METRIC"""
         trace, gpu, policy, *rest = words
         if gpu not in GPUS:
             raise Unknown(gpu)
-        kind = rest.pop(0) if rest[0] in KINDS else "serial"
+        kind = rest.pop(0) if rest[0] in [one.row for one in MEMBERS] else ""
         name = ".".join(rest)
         return self.shown(name, self.metric(trace, gpu, policy, kind, name))
 
@@ -258,6 +282,7 @@ class Numbers(Simulated):
             return lambda words: self.figure_value(name, words)
         families: dict[str, Callable[[Words], str]] = {
             "accuracy": self.accuracy_value,
+            "chosen": self.chosen_value,
             "asap7": lambda words: two(self.asap7[words[0]][words[1]]),
             "correlation": self.correlation_value,
             "energy": self.energy_value,
@@ -270,7 +295,6 @@ class Numbers(Simulated):
             "paper": self.paper_value,
             "papersim": lambda words: PaperMachine(self).value(words),
             "replay": lambda words: self.replay_value("replay", words),
-            "scheduler": lambda words: self.scheduled.value(words),
             "slots": lambda words: self.replay_value("slots", words),
             "synth": self.synthesis_value,
             "traces": self.trace_value,

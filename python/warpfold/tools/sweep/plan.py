@@ -39,6 +39,7 @@ class Point:
     unit_kind: str = "serial"
     set: tuple[tuple[str, Any], ...] = ()
     timeline: int = 0
+    divider: int = 1  # cycles of the SM in one of the unit
     id: str = ""
 
     def arguments(self) -> list[str]:
@@ -46,6 +47,8 @@ class Point:
         out = ["--gpu", self.machine, "--policy", self.policy, "--unit", self.unit, "--unit-kind", self.unit_kind]
         for key, value in self.set:
             out += ["--set", f"{key}={value}"]
+        if self.divider != 1:
+            out += ["--unit-divider", str(self.divider)]
         return [*out, self.trace]
 
 
@@ -239,6 +242,7 @@ def point_id(point: Point, simulator: Name, digests: Digests) -> str:
         point.unit_kind,
         point.set,
         point.timeline,
+        point.divider,
     ]
     tail = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
     words = [Path(point.trace).stem, Path(point.machine).stem, point.policy]
