@@ -488,6 +488,7 @@ GpuConfig part_of_gpu(const GpuConfig& gpu, std::uint32_t n) {
   part.sm.count /= n;
   part.l2.input_sms = (part.l2.input_sms + n - 1) / n;
   part.l2.port_cycles *= n;
+  part.l2.load_cycles *= n;
   part.l2.read_cycles *= n;
   part.l2.flit_cycles *= n;
   part.l2.rop_cycles *= n;

@@ -134,9 +134,8 @@ struct GpuConfig {
     std::uint32_t ways = 0;
     double access_cycles = 0;      // of the load-store pipe, one access of the SRAM by a buffer
     std::uint32_t load_lines = 0;  // lines that one global load of a warp brings in
-    // Sectors of loads that an SM may have on their way. Estimate: what noc.return_cycles brings in
-    // during a trip to the DRAM.
-    std::uint32_t misses = 1024;
+    // Lines, whole or in part, that an SM may wait for at a time. Measured on an H200.
+    std::uint32_t misses = 512;
   } l1;
   struct Lab {
     std::uint64_t bytes = 0;        // of the L1 SRAM
@@ -155,8 +154,8 @@ struct GpuConfig {
     std::uint32_t latency = 0;          // SM to L2 slice
     std::uint32_t request_bytes = 0;    // header of one packet
     std::uint32_t sector_bytes = 32;    // payload of one packet
-    // Of the way back into an SM, a sector. Estimate: 64 bytes a cycle to an SM, as in an A100.
-    double return_cycles = 0.5;
+    // Of the way back into an SM, a sector. Measured on an H200.
+    double return_cycles = 0.26;
   } noc;
 
   struct L2 {
@@ -168,9 +167,9 @@ struct GpuConfig {
     double rop_cycles = 0;              // in which a slice takes in a turn on a line
     double line_cycles = 0;             // of its ROP, for each sector of one
     double sector_cycles = 0;           // from one operation to the next on the same sector
-    // Of a port, a sector that is read. Estimate: 64 bytes a cycle of each slice, two at a port, as
-    // in an A100.
-    double read_cycles = 0.25;
+    // Of a port, a line of which sectors are read, and each of these. Measured on an H200.
+    double load_cycles = 0.36;
+    double read_cycles = 0.23;
     double turn_spread = 0;              // of the time between an SM's turns: deviation over mean
     std::uint32_t ingress_flits = 0;     // buffered in front of one port; lone words take half
     std::uint32_t interleave_bytes = 0;  // consecutive bytes in one group of slices
@@ -181,6 +180,10 @@ struct GpuConfig {
     std::uint32_t line_bytes = 0;
     std::uint32_t dram_latency = 0;
     double dram_bytes_per_cycle = 0;  // whole GPU
+    // Of that, what a stream of reads gets, and the bytes that the DRAM would read in the time of a
+    // lone sector. Measured on an H200.
+    double dram_share = 0.92;
+    double dram_burst = 114;
   } l2;
 
   // What events and time cost (model/results/energy.hpp). No effect on timing.

@@ -127,6 +127,7 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("l2", "rop_cycles", gpu.l2.rop_cycles, kCycles);
   visit("l2", "line_cycles", gpu.l2.line_cycles, kCycles);
   visit("l2", "sector_cycles", gpu.l2.sector_cycles, kCycles);
+  visit("l2", "load_cycles", gpu.l2.load_cycles, OptionalRange<double>{{.min = 0, .max = 10000}});
   visit("l2", "read_cycles", gpu.l2.read_cycles,
         OptionalRange<double>{{.min = 0.01, .max = 10000}});
   visit("l2", "turn_spread", gpu.l2.turn_spread, Real{.min = 0, .max = 0.5});
@@ -138,6 +139,8 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("l2", "line_bytes", gpu.l2.line_bytes, Count{32, 4096});
   visit("l2", "dram_latency", gpu.l2.dram_latency, kLatency);
   visit("l2", "dram_bytes_per_cycle", gpu.l2.dram_bytes_per_cycle, Real{0.01, 1e6});
+  visit("l2", "dram_share", gpu.l2.dram_share, OptionalRange<double>{{.min = 0.01, .max = 1}});
+  visit("l2", "dram_burst", gpu.l2.dram_burst, OptionalRange<double>{{.min = 0, .max = 4096}});
 
   constexpr Real kPicojoules{.min = 0, .max = 1e6};
   constexpr Real kWatts{.min = 0, .max = 10000};

@@ -111,6 +111,7 @@ TEST(PartOfGpu, HasFewerSmsAndASlowerL2) {
   EXPECT_EQ(part.sms_each, 4U);
   EXPECT_EQ(part.l2.slices, gpu.l2.slices);
   EXPECT_EQ(part.l2.port_cycles, 4 * gpu.l2.port_cycles);
+  EXPECT_EQ(part.l2.load_cycles, 4 * gpu.l2.load_cycles);
   EXPECT_EQ(part.l2.read_cycles, 4 * gpu.l2.read_cycles);
   EXPECT_EQ(part.l2.flit_cycles, 4 * gpu.l2.flit_cycles);
   EXPECT_EQ(part.l2.rop_cycles, 4 * gpu.l2.rop_cycles);
@@ -286,8 +287,8 @@ TEST(ConfigToJson, HoldsEveryParameterOfTheFile) {
     expected_order += key + " ";
   }
   EXPECT_EQ(expected_order, "name sass_arch sm pipe latency lsu arc l1 lab buffer noc l2 energy ");
-  // As many as lines of the file that set one, and seven that it leaves out: lsu.red_word, what
-  // compare-and-swaps take, arc.merge_rows, and three of loads with addresses.
+  // As many as lines of the file that set one, and ten that it leaves out: lsu.red_word, what
+  // compare-and-swaps take, arc.merge_rows, and six of loads with addresses.
   std::size_t in_file = 0;
   std::istringstream lines{std::string(builtin_gpus().front().toml)};
   for (std::string line; std::getline(lines, line);) {
@@ -297,7 +298,7 @@ TEST(ConfigToJson, HoldsEveryParameterOfTheFile) {
   for (const auto& [key, value] : json.items()) {
     in_json += value.is_object() ? value.size() : 1;
   }
-  EXPECT_EQ(in_json, in_file + 7);
+  EXPECT_EQ(in_json, in_file + 10);
   EXPECT_EQ(json["sm"]["issue_order"], "lrr");
   EXPECT_EQ(json["l2"]["sector_cycles"], 3.49);
   EXPECT_EQ(json["l2"]["bytes"], 75497472);

@@ -62,18 +62,20 @@ TEST(L1Cache, AsksForASectorOnceAndTellsAllWhoWait) {
   EXPECT_EQ(cache.load(7, 0b0001, false, first, 400).missing, 0b0001U);
 }
 
-TEST(L1Cache, HasRoomForSoManySectorsOnTheirWay) {
-  L1Cache cache(0, 4, 5);
+TEST(L1Cache, HasRoomForSoManyLinesOnTheirWay) {
+  L1Cache cache(0, 4, 2);
   const L1Cache::Asker asker;
-  static_cast<void>(cache.load(1, 0b1111, true, asker, 0));
-  EXPECT_TRUE(cache.has_room(2, 0b0001, 0));
-  EXPECT_FALSE(cache.has_room(2, 0b0011, 0));
-  EXPECT_TRUE(cache.has_room(1, 0b1111, 0));  // on their way already
+  static_cast<void>(cache.load(1, 0b0111, true, asker, 0));
+  EXPECT_TRUE(cache.has_room(2, 0b1111, 0));
+  static_cast<void>(cache.load(2, 0b1111, true, asker, 0));
+  EXPECT_FALSE(cache.has_room(3, 0b0001, 0));
+  EXPECT_FALSE(cache.has_room(1, 0b1000, 0));  // its others are on their way, and it is not
+  EXPECT_TRUE(cache.has_room(1, 0b0011, 0));
   EXPECT_EQ(cache.more_room(), kNever);
-  cache.fill(1, 0b0001, 20, [](const L1Cache::Asker&) {});
+  cache.fill(1, 0b0111, 20, [](const L1Cache::Asker&) {});
   EXPECT_EQ(cache.more_room(), 20U);
-  EXPECT_FALSE(cache.has_room(2, 0b0011, 19));
-  EXPECT_TRUE(cache.has_room(2, 0b0011, 20));
+  EXPECT_FALSE(cache.has_room(3, 0b0011, 19));
+  EXPECT_TRUE(cache.has_room(3, 0b0011, 20));
 }
 
 // Memory that takes 100 cycles and notes down what is asked of it.
@@ -95,6 +97,7 @@ struct Reads {
         tags(2 * kLineBytes, 2, kLineBytes),
         reads(make(), tags, memory) {}
   const GpuConfig& make() {
+    config.l2.load_cycles = 0;
     config.l2.read_cycles = 0.5;
     return config;
   }
@@ -134,7 +137,11 @@ TEST(L2Reads, OnlySectorsThatAreMissedAreRead) {
   l2.reads.store(5, 0b0010, 0);
   l2.reads.load({.sm = 0, .line = 5, .sectors = 0b0110}, 0, 1);
   using Asked = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
-  EXPECT_EQ(l2.memory.reads, (Asked{{5, 1}}));
+  EXPECT_EQ(l2.memory.reads, (Asked{{5, 2}}));  // and the other of its 64 bytes
+  EXPECT_EQ(l2.reads.stats().misses, 1U);
+  EXPECT_EQ(l2.reads.stats().read, 2U);
+  l2.reads.load({.sm = 0, .line = 5, .sectors = 0b1000}, 0, 1);
+  EXPECT_EQ(l2.memory.reads.size(), 1U);
   // A line that additions have brought in is whole.
   static_cast<void>(l2.tags.access(9 * kLineBytes));
   l2.reads.load({.sm = 0, .line = 9, .sectors = 0b1111}, 0, 2);
@@ -277,11 +284,16 @@ TEST(Loads, AreHeldUpByTheNarrowestPlace) {
   GpuConfig narrow = gpu;
   narrow.noc.return_cycles = 2;
   between(cycles_of(made(1, kRows), narrow), 2 * kSectors, 2.2 * kSectors + 3000);
+  // Of a line in four, one sector: the DRAM takes as long as for a burst.
   narrow = gpu;
-  narrow.l2.dram_bytes_per_cycle = 16;
+  narrow.l2.dram_bytes_per_cycle = 64 / narrow.l2.dram_share;
+  narrow.l2.dram_burst = 128;
+  between(cycles_of(made(16, kRows), narrow), 2 * kSectors * 0.9, 2.6 * kSectors + 4000);
+  narrow = gpu;
+  narrow.l2.dram_bytes_per_cycle = 16 / narrow.l2.dram_share;
   between(cycles_of(made(1, kRows), narrow), 2 * kSectors * 0.9, 2.6 * kSectors + 4000);
   narrow = gpu;
-  narrow.l1.misses = 32;  // a trip for each 32 sectors
+  narrow.l1.misses = 8;  // a trip for each 8 lines
   const double trip = gpu.latency.global_load + gpu.l2.dram_latency;
   between(cycles_of(made(1, kRows), narrow), kSectors / 32.0 * trip,
           kSectors / 32.0 * (trip + 60) + 3000);
@@ -295,7 +307,8 @@ TEST(Loads, HitLessWhereSharedMemoryTakesTheL1) {
       access(made.warp(0, 0), 0, kData + 4 * i, 4);
     }
   }
-  const GpuConfig gpu = small_h200(1);
+  GpuConfig gpu = small_h200(1);
+  gpu.l1.misses = 16;  // so that the second round does not meet the first on its way
   const auto hits = [&] {
     const RunResult result = run_all(made, {options_of(gpu)})[0];
     return counter(result.activity, "l1_hit_sectors") +
@@ -410,7 +423,7 @@ TEST(Loads, FindInAWarmL2WhatALaunchLikeThisHasLeft) {
   Reads warm;
   warm.reads.warm(1, 0b0011, true);
   warm.reads.load({.sm = 0, .line = 1, .sectors = 0b0111}, 0, 10);
-  EXPECT_EQ(warm.memory.reads, (std::vector<std::pair<std::uint64_t, std::uint32_t>>{{1, 1}}));
+  EXPECT_EQ(warm.memory.reads, (std::vector<std::pair<std::uint64_t, std::uint32_t>>{{1, 2}}));
   warm.reads.warm(2, 1, false);
   warm.reads.load({.sm = 0, .line = 3, .sectors = 1}, 0, 11);
   EXPECT_EQ(warm.memory.written, (std::vector<std::uint64_t>{1}));

@@ -12,14 +12,16 @@ DramChannel::DramChannel(const GpuConfig& config)
       line_ticks_(to_ticks(config.l2.line_bytes * static_cast<double>(config.l2.ports()) /
                            config.l2.dram_bytes_per_cycle)),
       sector_ticks_(to_ticks(kSectorBytes * static_cast<double>(config.l2.ports()) /
-                             config.l2.dram_bytes_per_cycle)) {}
+                             (config.l2.dram_bytes_per_cycle * config.l2.dram_share))),
+      least_ticks_(to_ticks(config.l2.dram_burst * static_cast<double>(config.l2.ports()) /
+                            (config.l2.dram_bytes_per_cycle * config.l2.dram_share))) {}
 
 void DramChannel::write_back(Address /*line*/, Cycle now) {
   free_at_ = std::max(free_at_, at_cycle(now)) + line_ticks_;
 }
 
 Cycle DramChannel::read_sectors(Address /*line*/, std::uint32_t count, Cycle now) {
-  free_at_ = std::max(free_at_, at_cycle(now)) + count * sector_ticks_;
+  free_at_ = std::max(free_at_, at_cycle(now)) + std::max(least_ticks_, count * sector_ticks_);
   return cycle_after(free_at_) + latency_;
 }
 

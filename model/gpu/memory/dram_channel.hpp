@@ -19,7 +19,8 @@ class DramChannel final : public MemoryBehind {
  private:
   const Cycle latency_;
   const Ticks line_ticks_;    // that the transfer of a line takes
-  const Ticks sector_ticks_;  // of a sector
+  const Ticks sector_ticks_;  // of a sector that a load reads
+  const Ticks least_ticks_;   // of the sectors of a line, however few
   Ticks free_at_ = 0;         // when all transfers are done
 };
 

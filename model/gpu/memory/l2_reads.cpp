@@ -10,10 +10,18 @@ namespace {
 
 constexpr std::uint32_t kAllSectors = (1U << kLineSectors) - 1;
 
+// The DRAM is read 64 bytes at a time: both sectors of each pair of which one is missing.
+constexpr std::uint32_t with_partners(std::uint32_t sectors) {
+  return sectors | (sectors & 0b0101U) << 1U | (sectors & 0b1010U) >> 1U;
+}
+
 }  // namespace
 
 L2Reads::L2Reads(const GpuConfig& config, L2Tags& tags, MemoryBehind& behind)
-    : tags_(tags), behind_(behind), sector_ticks_(to_ticks(config.l2.read_cycles)) {}
+    : tags_(tags),
+      behind_(behind),
+      line_ticks_(to_ticks(config.l2.load_cycles)),
+      sector_ticks_(to_ticks(config.l2.read_cycles)) {}
 
 // What is there of the line, which is brought in, in place of another.
 L2Reads::Part& L2Reads::part_of(std::uint64_t line, Cycle now) {
@@ -86,10 +94,12 @@ void L2Reads::load(const Load& load, Cycle from, Cycle now) {
       missing |= 1U << s;
     }
   }
-  part.sectors |= load.sectors;
   if (missing != 0) {
+    stats_.misses += static_cast<std::uint64_t>(std::popcount(missing));
+    missing |= with_partners(missing) & ~(part.sectors | load.sectors);
     const auto count = static_cast<std::uint32_t>(std::popcount(missing));
-    stats_.misses += count;
+    stats_.read += count;
+    part.sectors |= missing;
     const Cycle filled = behind_.read_sectors(load.line * kLineBytes, count, now);
     ready = std::max(ready, filled);
     for (std::uint32_t s = 0; s < kLineSectors; ++s) {
@@ -99,6 +109,7 @@ void L2Reads::load(const Load& load, Cycle from, Cycle now) {
       }
     }
   }
+  part.sectors |= load.sectors;
   ready_.emplace(ready, load);
 }
 
@@ -113,7 +124,7 @@ void L2Reads::give_out(Cycle now) {
   while (!ready_.empty() && ready_.begin()->first <= now) {
     const Load& load = ready_.begin()->second;
     const auto count = static_cast<Ticks>(std::popcount(load.sectors));
-    free_at_ = std::max(free_at_, at_cycle(now)) + count * sector_ticks_;
+    free_at_ = std::max(free_at_, at_cycle(now)) + line_ticks_ + count * sector_ticks_;
     done_.emplace_back(cycle_after(free_at_), load);
     ready_.erase(ready_.begin());
   }

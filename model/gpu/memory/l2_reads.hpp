@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads and stores at a port of the L2: sectors that are missed are read from the memory behind,
-// each once however many ask for it; then the port gives out one sector after the other. Owned by
-// the port.
+// each once however many ask for it, and with the other sector of its 64 bytes; then the port gives
+// out one line's sectors after the other's. Owned by the port.
 #pragma once
 
 #include <bit>
@@ -30,7 +30,8 @@ class L2Reads {
   };
   struct Stats {
     std::uint64_t hits = 0;    // sectors that loads found, or that were on their way
-    std::uint64_t misses = 0;  // that were read from the memory behind
+    std::uint64_t misses = 0;  // that they did not
+    std::uint64_t read = 0;    // that were read from the memory behind
     std::uint64_t stored = 0;
     std::uint64_t sent = 0;       // sectors, in answer to loads
     std::uint64_t evictions = 0;  // lines that were written back
@@ -75,6 +76,7 @@ class L2Reads {
 
   L2Tags& tags_;
   MemoryBehind& behind_;
+  const Ticks line_ticks_;
   const Ticks sector_ticks_;
   std::unordered_map<std::uint64_t, Part> parts_;       // by line
   std::unordered_map<std::uint64_t, Cycle> fills_;      // sectors on their way

@@ -87,6 +87,7 @@ void Totals::add(const L1Cache::Stats& cache) {
 void Totals::add(const L2Reads::Stats& port) {
   reads.hits += port.hits;
   reads.misses += port.misses;
+  reads.read += port.read;
   reads.stored += port.stored;
   reads.sent += port.sent;
   reads.evictions += port.evictions;
@@ -135,6 +136,7 @@ Counters activity(const Totals& t) {
                                      {"l1_merged_sectors", t.l1.merged},
                                      {"l2_load_hit_sectors", t.reads.hits},
                                      {"l2_load_miss_sectors", t.reads.misses},
+                                     {"dram_read_sectors", t.reads.read},
                                      {"store_sectors", t.l1.stored},
                                      {"l2_load_evictions", t.reads.evictions}});
   }

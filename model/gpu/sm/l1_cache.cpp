@@ -14,16 +14,23 @@ void L1Cache::settle(Cycle now) {
     pending_.erase(coming_.front().sector);
     coming_.pop_front();
   }
+  while (!answered_.empty() && answered_.front() <= now) {
+    answered_.pop_front();
+    --requests_;
+  }
 }
 
 bool L1Cache::has_room(std::uint64_t line, std::uint32_t sectors, Cycle now) {
   settle(now);
-  std::size_t more = 0;
-  for (std::uint32_t s = 0; s < kLineSectors; ++s) {
-    more += (sectors >> s & 1U) != 0 && !pending_.contains(line * kLineSectors + s) ? 1U : 0U;
+  if (requests_ < most_misses_) {
+    return true;
   }
-  // One load of a line always finds room in the end.
-  return pending_.empty() || pending_.size() + more <= most_misses_;
+  for (std::uint32_t s = 0; s < kLineSectors; ++s) {
+    if ((sectors >> s & 1U) != 0 && !pending_.contains(line * kLineSectors + s)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 L1Cache::Answer L1Cache::load(std::uint64_t line, std::uint32_t sectors, bool keeps,
@@ -55,6 +62,7 @@ L1Cache::Answer L1Cache::load(std::uint64_t line, std::uint32_t sectors, bool ke
       }
     }
   }
+  requests_ += answer.missing != 0 ? 1U : 0U;
   return answer;
 }
 

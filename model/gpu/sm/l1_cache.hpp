@@ -34,7 +34,7 @@ class L1Cache {
     bool alone = false;          // the L2 is told of none of these
   };
 
-  // `most_misses`: sectors that may be on their way at a time.
+  // `most_misses`: lines, whole or in part, that may be on their way at a time.
   // `alone`: whoever has it answers what it misses.
   L1Cache(std::uint64_t bytes, std::uint32_t ways, std::uint32_t most_misses, bool alone = false)
       : tags_(bytes, ways), most_misses_(most_misses), stats_{.alone = alone} {}
@@ -42,7 +42,7 @@ class L1Cache {
   // Whether a load of these sectors of a line may be looked up in that cycle.
   [[nodiscard]] bool has_room(std::uint64_t line, std::uint32_t sectors, Cycle now);
   // The first cycle in which there may be more room; kNever where that is not known yet.
-  [[nodiscard]] Cycle more_room() const { return coming_.empty() ? kNever : coming_.front().due; }
+  [[nodiscard]] Cycle more_room() const { return answered_.empty() ? kNever : answered_.front(); }
 
   struct Answer {
     std::uint32_t missing = 0;  // sectors that the L2 is to be asked for
@@ -54,10 +54,11 @@ class L1Cache {
   // Sectors that are written go through; what is in stays, with what has been written.
   void store(std::uint32_t sectors);
 
-  // The L2 has sent these; they are there in that cycle, no sooner than those before. Calls
-  // tell(asker) for each that waits.
+  // The L2 has sent these, which it was asked for at once; they are there in that cycle, no sooner
+  // than those before. Calls tell(asker) for each that waits.
   template <typename Tell>
   void fill(std::uint64_t line, std::uint32_t sectors, Cycle due, Tell tell) {
+    answered_.push_back(due);
     for (std::uint32_t s = 0; s < kLineSectors; ++s) {
       if ((sectors >> s & 1U) != 0) {
         Pending& pending = arrive(line * kLineSectors + s, due);
@@ -89,6 +90,8 @@ class L1Cache {
   const std::size_t most_misses_;
   std::unordered_map<std::uint64_t, Pending> pending_;  // by sector
   std::deque<Coming> coming_;                           // of those, with a known time
+  std::size_t requests_ = 0;    // lines that the L2 was asked for, and that are not there
+  std::deque<Cycle> answered_;  // of those, with a known time
   std::size_t unknown_ = 0;
   Stats stats_;
 };

@@ -259,6 +259,48 @@ def dram_bytes(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     return {"memory clock and bus": bytes_per_second / (1e9 * so_far["sm.clock_ghz"])}
 
 
+def of_loads(read: Reader) -> Reader:
+    """The same, where the misses of the L1 were measured."""
+
+    def guarded(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
+        if any(not m.has(name) for name in cases):
+            raise Undecided("loads that miss the L1 were not measured")
+        return read(m, so_far, cases)
+
+    return guarded
+
+
+def misses(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
+    """Lines of the DRAM that an SM alone gets in the time that one takes."""
+    trip = so_far["latency.global_load"] + so_far["l2.dram_latency"]
+    return {name: lines / m.median(name) * trip for name, lines in zip(cases, (32, 8), strict=True)}
+
+
+def port_of_loads(m: Measurement, so_far: SoFar, cases: Cases) -> tuple[float, float]:
+    """What a port takes for a line that is asked for, and for each of its sectors: lines of one sector and of four."""
+    ports = so_far["l2.slices"] / so_far["l2.slices_per_port"] / m.device("sms")
+    one, four = (ports * m.median(name) / lines for name, lines in zip(cases, (32, 8), strict=True))
+    return one - (four - one) / 3, (four - one) / 3
+
+
+def load_cycles(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
+    return {f"{cases[0]}, less its sector": port_of_loads(m, so_far, cases)[0]}
+
+
+def read_cycles(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
+    return {f"{cases[1]} less {cases[0]}, by three sectors": port_of_loads(m, so_far, cases)[1]}
+
+
+def dram_share(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
+    return {cases[0]: 1024 / m.median(cases[0]) / so_far["l2.dram_bytes_per_cycle"]}
+
+
+def dram_burst(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
+    """What the DRAM would read in the time of a lone sector."""
+    lines = 32 * m.device("sms") / m.median(cases[0])
+    return {cases[0]: so_far["l2.dram_bytes_per_cycle"] * so_far["l2.dram_share"] / lines}
+
+
 RUN_TIME = "as the CUDA run time reports it"
 BY_CODE = "by compute capability"
 
@@ -278,6 +320,7 @@ FOUR_CHAINS = "chains=4/subcores=1/warps_each=8"
 BUSY = "chains=4/subcores=4/warps_each=8"
 LONE_SM = "warps=32/sm"
 ALL = "warps=32/gpu"
+ALL_LOADS = tuple(f"loads/load/{places}/l2/warps=64/gpu" for places in ("lines", "sectors"))
 PAIRS = tuple(f"slices/pair/offset={offset}" for offset in range(32, 2049, 32))
 
 RULES = (
@@ -510,6 +553,43 @@ RULES = (
         "less a load of the L2",
         ("latency/load_dram_chain/stride=1024", "latency/load_l2_chain/stride=4096"),
         difference,
+    ),
+    # Loads that say what they touch.
+    Rule(
+        "l1.access_cycles",
+        "over its lines",
+        tuple(f"memory/l1/lane_bytes={n}/{LONE_SM}" for n in (32, 128)),
+        of_loads(median_over(8, 32)),
+        digits(1),
+    ),
+    Rule(
+        "l1.misses",
+        "lines of the DRAM in the time that one takes; a power of two",
+        tuple(f"loads/load/{places}/dram/warps=64/sm" for places in ("lines", "sectors")),
+        of_loads(misses),
+        power_of_two,
+    ),
+    Rule(
+        "noc.return_cycles",
+        "whole lines of the L2 into one SM, over their sectors",
+        ("loads/load/sectors/l2/warps=64/sm",),
+        of_loads(median_over(32)),
+        digits(2),
+    ),
+    Rule("l2.load_cycles", "lines of one sector and of four", ALL_LOADS, of_loads(load_cycles), digits(2)),
+    Rule("l2.read_cycles", "lines of one sector and of four", ALL_LOADS, of_loads(read_cycles), digits(2)),
+    Rule(
+        "l2.dram_share",
+        "a stream of reads, over the bandwidth",
+        ("memory/stream/dram/gpu",),
+        of_loads(dram_share),
+        digits(2),
+    ),
+    Rule(
+        "l2.dram_burst",
+        "lone sectors of the DRAM",
+        ("loads/load/lines/dram/warps=64/gpu",),
+        of_loads(dram_burst),
     ),
 )
 
