@@ -4,16 +4,20 @@
 
 usage: record_all.py run FOLDER [--jobs N] [--limit SECONDS] [--only NAME...] [--loads all|none] [--time-runs N]
        record_all.py write FOLDER
+       record_all.py loads FOLDER BEFORE [--jobs N]
 
 `run`, on a machine with a GPU, records in FOLDER: every way to launch (launches.cu), vectors, bulk reductions and loops of
 compare-and-swap (vectors.cu), plain additions (additions.cu), kernels whose flow of control is hard to follow (flow.cu), known
 loads and stores (loads.cu), and kernels of public libraries (public_kernels.py). It holds what our own programs leave in their
 arrays, or know of their loads, against the traces. It needs warpfold in PATH, NumPy, a CUDA toolkit and the libraries; programs that lie compiled in FOLDER/programs are taken.
-`write`, anywhere, simulates the traces of the public kernels and writes docs/numbers/recorded.json.
+`write`, anywhere, simulates the traces of the public kernels and writes docs/numbers/recorded.json. `loads` compares those of a
+folder recorded with loads with those of one recorded with `--loads none`, and with what ncu counted (FOLDER/ncu/CASE.csv), and
+writes docs/numbers/recorded_loads.json.
 Exit code 0: all ended in time, and arrays are as recorded. 1: one did not. 2: bad usage.
 """
 
 import argparse
+import csv
 import json
 import os
 import re
@@ -242,6 +246,71 @@ def write(arguments):
     return 0
 
 
+# --- Loads ---------------------------------------------------------------------------------------
+
+NCU = {"sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1_hits": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
+       "l2_reads": "lts__t_sectors_srcunit_tex_op_read.sum", "l2_hits": "lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum",
+       "dram_read": "dram__bytes_read.sum"}
+
+
+def cycles_of(path, machine, *options):
+    """The baseline's run."""
+    done = subprocess.run(["warpfold", "sim", path, "--gpu", machine, "--policy", "baseline", "--unit", "golden", "--threads", "1",
+                           *options, "--json", "-"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["runs"][0]
+
+
+def caches_of(run_of_model):
+    """As ncu counts them: sectors that loads ask for, those that the L1 has or has asked for, and so on."""
+    counts = run_of_model["activity"]
+    hits, missed = counts["l2_load_hit_sectors"], counts["l2_load_miss_sectors"]
+    return {"sectors": counts["load_sectors"], "l1_hits": counts["l1_hit_sectors"] + counts["l1_merged_sectors"],
+            "l2_reads": hits + missed, "l2_hits": hits, "dram_read": 32 * counts["dram_read_sectors"]}
+
+
+def counted_by_ncu(path):
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith('"')]
+    values = {row["Metric Name"]: float(row["Metric Value"].replace(",", "")) for row in csv.DictReader(lines)}
+    return {name: round(values[metric]) for name, metric in NCU.items()}
+
+
+def loads_row(folder, before, path, machine):
+    import warpfold  # pylint: disable=import-outside-toplevel
+    header = warpfold.Trace(path).header
+    group, case = path.parent.name.split(".", maxsplit=1)
+    row = {"library": "Triton" if case.startswith("triton") else LIBRARIES[group], "case": case, "kernel": path.stem}
+    times = {taken["state"]: taken["median_ms"] * taken["sm_clock_mhz"] * 1e3 for taken in header.get("times", [])}
+    # The folder with constants was recorded without times.
+    constant = before / path.relative_to(folder)
+    constant = cycles_of(constant, machine)["cycles"] if constant.exists() and times else None
+    for state in times:
+        run_of_model = cycles_of(path, machine, "--l2", state)
+        row[f"{state}_us"] = round(times[state] / header["times"][0]["sm_clock_mhz"], 2)
+        row[state] = round(run_of_model["cycles"] / times[state], 3)
+        if constant:
+            row[f"{state}_before"] = round(constant / times[state], 3)
+        if state == "cold" and (folder.parent / "ncu" / f"{case}.csv").exists():
+            row["model"] = caches_of(run_of_model)
+            row["ncu"] = counted_by_ncu(folder.parent / "ncu" / f"{case}.csv")
+    print(json.dumps(row), flush=True)
+    return row
+
+
+def loads(arguments):
+    sys.path.insert(0, str(HERE.parents[2] / "build/release/lib/warpfold/python"))
+    from warpfold.tools.results import store  # pylint: disable=import-outside-toplevel
+    folder, before = arguments.folder / "traces", arguments.before / "traces"
+    told = json.loads((arguments.folder / "outcomes.json").read_text(encoding="utf-8"))
+    machine = "h200" if "H200" in told["gpu"] else "h100"
+    paths = sorted(folder.glob("*/*.wft"))
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        rows = list(pool.map(lambda path: loads_row(folder, before, path, machine), paths))
+    store.write("recorded_loads", store.source("tb/record/gpu/record_all.py"),
+                {"gpu": told["gpu"], "driver": told["driver"], "machine": machine,
+                 "kernels": [row for row in rows if "warm" in row or "cold" in row]})
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     commands = parser.add_subparsers(dest="command", required=True)
@@ -256,6 +325,11 @@ def main():
     writing = commands.add_parser("write", help="simulate, and write docs/numbers/recorded.json")
     writing.add_argument("folder", type=Path)
     writing.set_defaults(work=write)
+    comparing = commands.add_parser("loads", help="simulate, and write docs/numbers/recorded_loads.json")
+    comparing.add_argument("folder", type=Path)
+    comparing.add_argument("before", type=Path)
+    comparing.add_argument("--jobs", type=int, default=os.cpu_count())
+    comparing.set_defaults(work=loads)
     arguments = parser.parse_args()
     return arguments.work(arguments)
 

@@ -9,6 +9,7 @@ from .text import Table
 Row = dict[str, Any]  # of recorded.json
 
 NAME = "recorded"
+LOADS = "recorded_loads"
 OFF = 0.15  # beyond it `warpfold sim` marks speedups
 
 
@@ -99,3 +100,57 @@ def own_rows(document: Document) -> Table:
             ]
         )
     return ["program", "traces", "additions recorded, and left in arrays", "command, s", "what it says"], rows
+
+
+# Kernels whose loads say what they touch (recorded_loads.json): beside those whose loads cost constants, and ncu.
+
+
+def loads_rows(document: Document) -> Table:
+    """Of the table `recorded-loads`."""
+    head = ["library", "operation", "kernel", "warm, us", "constants / warm", "loads / warm", "cold, us"]
+    head += ["constants / cold", "loads / cold"]
+    rows = []
+    for row in document["kernels"]:
+        cells = [row["library"], f"`{row['case']}`", f"`{row['kernel'][:40]}`"]
+        for state in ("warm", "cold"):
+            cells += [number(row, f"{state}_us", 1), number(row, f"{state}_before"), number(row, state)]
+        rows.append(cells)
+    return head, rows
+
+
+def loads_summary_rows(document: Document) -> Table:
+    """Of the table `recorded-loads-summary`."""
+    rows = []
+    for state in ("warm", "cold"):
+        for key, what in ((f"{state}_before", "constants"), (state, "what they touch")):
+            # The same kernels for both.
+            ratios = [row[key] for row in document["kernels"] if state in row and f"{state}_before" in row]
+            off = [abs(ratio - 1) for ratio in ratios]
+            rows.append(
+                [
+                    f"{state}, loads cost {what}",
+                    f"{len(off)}",
+                    f"{sum(off) / len(off):.1%}",
+                    f"{sorted(ratios)[len(ratios) // 2]:.2f}",
+                    f"{sum(o <= 0.10 for o in off)}",
+                    f"{sum(o <= OFF for o in off)}",
+                ]
+            )
+    return ["launches", "kernels", "mean error", "median ratio", "within 10 %", "within 15 %"], rows
+
+
+def cache_rows(document: Document) -> Table:
+    """Of the table `recorded-caches`: cold launches."""
+    head = ["operation", "sectors loaded", "ncu", "L1 hits", "ncu", "L2 hits", "ncu", "MB read from DRAM", "ncu"]
+    rows = []
+    for row in document["kernels"]:
+        if "ncu" not in row:
+            continue
+        cells = [f"`{row['case']}`"]
+        both = (row["model"], row["ncu"])
+        cells += [f"{one['sectors']:,}" for one in both]
+        cells += [f"{one['l1_hits'] / one['sectors']:.1%}" for one in both]
+        cells += [f"{one['l2_hits'] / one['l2_reads']:.1%}" for one in both]
+        cells += [f"{one['dram_read'] / 1e6:.1f}" for one in both]
+        rows.append(cells)
+    return head, rows
