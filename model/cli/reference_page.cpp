@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <regex>
 #include <string_view>
 #include <utility>
@@ -40,7 +41,7 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"warpfold fpga", "layout.md"},
     {"warpfold prove-netlist", "../synth/README.md"},
     {"warpfold calibrate", "calibrate.md"},
-    {"warpfold fit-energy", "results-file.md#energy"},
+    {"warpfold fit-energy", "fidelity.md#energy"},
     {"warpfold replay", "calibrate.md"},
     {"warpfold correlate", "fidelity.md"},
     {"warpfold sweep", "sweep.md"},
@@ -56,8 +57,10 @@ std::string link_to_example(std::string_view words) {
   if (found == std::end(kExamples)) {
     return "";
   }
-  const std::string_view file = found->second.substr(0, found->second.find('#'));
-  return fmt::format("[{}]({})", file.substr(file.starts_with("../") ? 3 : 0), found->second);
+  // "../synth/README.md#power" is called synth, "simulate.md#make-a-report" simulate.
+  std::filesystem::path page = found->second.substr(0, found->second.find('#'));
+  page = page.stem() == "README" ? page.parent_path() : page.stem();
+  return fmt::format("[{}]({})", page.filename().string(), found->second);
 }
 
 std::string replaced(const std::string& text, const char* expression, const char* by) {
