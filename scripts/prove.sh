@@ -34,6 +34,7 @@ die() {
 #   open:  ABC, <top>_dut against <top>_exact, the flops between made wires
 #   comb:  one step of free inputs is everything
 #   induct: k-induction, base case from reset one step deeper
+#   abc: the same by ABC, where z3 does not finish
 proofs=$(cat <<'PROOFS'
 lane_picker        | yes | comb   | arc_lane_picker    | arc_lane_picker                         | -                     | 1 1 1
 scheduler          | yes | comb   | arc_scheduler      | arc_scheduler                           | -                     | 1 1 1
@@ -44,7 +45,8 @@ reduction_serial   | yes | induct | arc_reduction_serial | arc_lane_picker arc_r
 halves_serial      | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DHALVES              | 2 11 9
 serial_progress    | no  | induct | arc_reduction_serial | arc_lane_picker arc_reduction_serial    | -DPROGRESS            | 2 11 12
 group_pays         | yes | comb   | arc_group_pays     | arc_group_pays                          | -                     | 1 1 1
-addr_match         | no  | induct | arc_addr_match     | arc_lane_picker arc_addr_match          | -                     | 2 8 7
+addr_match         | no  | abc    | arc_addr_match     | arc_lane_picker arc_addr_match          | -                     | 2 8 7
+addr_compare       | no  | abc    | arc_addr_match     | arc_lane_picker arc_addr_match          | -DCOMPARE             | 0 1 1
 bin_max            | yes | comb   | arc_bin_max        | arc_bin_max                             | -                     | 1 1 1
 fused_control      | no  | induct | arc_reduction_fused | arc_fused_fetch arc_fused_align arc_fused_sum arc_fused_round arc_reduction_fused | - | 2 13 7
 paired_control     | no  | induct | arc_reduction_paired | arc_paired_fetch arc_paired_align arc_paired_sum arc_paired_round arc_reduction_paired | - | 2 13 7
@@ -111,8 +113,10 @@ addr_match         | lone_not_cleared    | arc_addr_match     | s/lone_d = '0;/l
 addr_match         | last_is_gathered    | arc_addr_match     | s/gather = !pays && others/gather = !pays/
 addr_match         | one_is_two          | arc_addr_match     | s/two_lone_d = several/two_lone_d = 1'b1/
 addr_match         | gathered_are_lost   | arc_addr_match     | s/left_mask_o = pending \| lone_q/left_mask_o = pending/
-addr_match         | address_bit_ignored | arc_addr_match     | s/same_sector\[l\] = .*;/same_sector[l] = (addr >> (SectorBits + 1)) == (txn_addr_o >> (SectorBits + 1));/
 addr_match         | done_without_ready  | arc_addr_match     | s/else if \(txn_valid_o && txn_ready_i\)/else if (txn_valid_o)/
+addr_compare       | address_bit_ignored | arc_addr_match     | s/same_sector\[l\] = .*;/same_sector[l] = (addr >> (SectorBits + 1)) == (txn_addr_o >> (SectorBits + 1));/
+addr_compare       | addresses_mixed     | arc_addr_match     | s/\{AddrWidth\{leader\[l\]\}\}/{AddrWidth{pending[l]}}/
+addr_compare       | word_ignored        | arc_addr_match     | s/ && addr\[SectorBits-1:0\] == txn_addr_o\[SectorBits-1:0\]//
 bin_max            | later_bit_alone     | arc_bin_max        | s/ \|\| \(any_x && !any_1x\)//
 bin_max            | third_bit_ignored   | arc_bin_max        | s/b3 \| \{Lanes\{~max_o\[3\]\}\}/b3 | ~b3/
 fused_control      | load_too_early      | arc_reduction_fused | s/\(grant && fetch_last\)/grant/
@@ -205,8 +209,8 @@ copy_rtl() {  # folder
   done
 }
 
-build_smt2() {  # RTL folder, top, RTL files, defines, output, further Yosys commands
-  local folder=$1 top=$2 defines=$4 out=$5 sources=() file purge=
+build_smt2() {  # RTL folder, top, RTL files, defines, output, further Yosys commands, AIGER output
+  local folder=$1 top=$2 defines=$4 out=$5 sources=() file purge='' cut='' aiger=''
   for file in $3; do sources+=("$folder/$file.sv"); done
   case $top in
     arc_reduction_fused)  # what only leads to stand-ins goes: the proof is about control
@@ -216,15 +220,38 @@ build_smt2() {  # RTL folder, top, RTL files, defines, output, further Yosys com
       sources+=("$formal/arc_fast_adder_any.sv")
       purge=-purge ;;
     arc_reduction_*) sources+=("$formal/arc_fp_adder_any.sv") ;;
-    arc_addr_match) sources+=("$formal/arc_group_pays_any.sv") ;;
+    arc_addr_match)  # its comparisons alone, or what it does with their results
+      sources+=("$formal/arc_group_pays_any.sv")
+      if [[ $defines == *COMPARE* ]]; then
+        cut="chformal -remove a:src=*$folder/*"
+      else
+        cut="cutpoint w:u_dut.same_addr w:u_dut.same_sector w:txn_addr"
+      fi ;;
   esac
+  if [[ -n ${7:-} ]]; then
+    aiger="chformal -cover -remove; opt_clean; setundef -undriven -anyseq
+      opt -nosdff -nodffe; techmap; opt -fast -nosdff -nodffe; abc -g AND -fast; opt_clean
+      write_aiger -zinit $7"
+  fi
   must "$out.log" yosys -q -e 'implicitly declared|Resizing cell port' -p "
     read_verilog -sv -formal $defines -I$folder $folder/arc_pkg.sv ${sources[*]} \
       $formal/${top}_proof.sv
     prep -nordff -flatten -top ${top}_proof
+    $cut
     async2sync; dffunmap; opt_clean $purge; check -assert
     ${6:-}
-    write_smt2 -wires $out"
+    write_smt2 -wires $out
+    $aiger"
+}
+
+# From reset and by induction; at depth 0 in one step from any state.
+abc_induct() {  # log, AIGER file, depth: 0 proved, 1 not
+  if (($3 > 0)); then
+    "$abc" -c "read_aiger $2; fold; strash; orpos; bmc3 -F $(($3 + 2))" >"$1" 2>&1 || true
+    grep -q 'No output asserted' "$1" || return 1
+  fi
+  "$abc" -c "read_aiger $2; fold; strash; orpos; ind -F $(($3 + 1))" >>"$1" 2>&1 || true
+  grep -q 'Networks are equivalent' "$1"
 }
 
 smtbmc() {  # log, options...: 0 passed, 1 failed, 2 neither
@@ -322,12 +349,18 @@ prove_smt() {  # folder, name, kind, top, files, defines, depths
   local started=$SECONDS model=$1/proof.smt2
   read -r depth cover_depth bug_depth <<<"$7"
   copy_rtl "$folder/rtl"
-  build_smt2 "$folder/rtl" "$top" "$files" "$defines -DINVARIANTS" "$model"
+  build_smt2 "$folder/rtl" "$top" "$files" "$defines -DINVARIANTS" "$model" "" \
+    "$([[ $kind != abc ]] || echo "${model%.smt2}.aig")"
   if [[ $top == arc_reduction_serial ]]; then check_registers "$top"; fi
   if [[ $kind == comb ]]; then
     smtbmc "$folder/base.log" -t 1 "$model" || { report "$name" FAILED \
       "$(failed_claim "$folder/base.log")"; return 1; }
     report "$name" proved "z3, all inputs, combinational, $((SECONDS - started)) s"
+  elif [[ $kind == abc ]]; then
+    abc_induct "$folder/ind.log" "${model%.smt2}.aig" "$depth" || { report "$name" FAILED \
+      "ABC: $(tail -1 "$folder/ind.log")"; return 1; }
+    report "$name" proved "abc, $( ((depth)) && echo "$depth-induction, unbounded" ||
+      echo "all inputs and states"), $((SECONDS - started)) s"
   else
     smtbmc "$folder/base.log" -t "$((depth + 1))" "$model" || { report "$name" FAILED \
       "from reset: $(failed_claim "$folder/base.log")"; return 1; }

@@ -3,6 +3,11 @@
 // all lanes left once two of them are in groups that do not pay. What pays is arc_group_pays, which
 // has a proof of its own; here it is seen that it is asked about the leader's group and sector.
 //
+// Two proofs, between which the results of the comparisons are cut (`prove.sh`). With COMPARE: the address
+// is the leader's, and each lane is compared with it, for all addresses and in any state. Without: what
+// leaves when, for any results of comparisons, of which is assumed what the first proof gives: the leader
+// has its own address, an address is in its own sector, and a request that waits compares as before.
+//
 // The requester holds its request and no cycle takes both a transaction and all lanes left (the
 // ARC_ASSUMEs of the module); everything else is free: masks, addresses at full width, both readies,
 // and reset at any time after the first cycle. The wrapper keeps its own record of the lanes sent,
@@ -44,13 +49,43 @@ module arc_addr_match_proof (
     .busy_o      (busy)
   );
 
-  // Seen by name, for the invariant that ties the record to the module.
+  // Seen by name: the registers, for the invariant that ties the record to the module, the leader, and
+  // the results of the comparisons.
   (* hierconn *) logic [Lanes-1:0] \u_dut.done_q , \u_dut.lone_q ;
+  (* hierconn *) logic [Lanes-1:0] \u_dut.leader , \u_dut.same_addr , \u_dut.same_sector ;
   // The question to arc_group_pays, and its answer.
   localparam int IndexWidth = arc_pkg::SectorBits - arc_pkg::WordBits;
   (* hierconn *) logic [Lanes-1:0] \u_dut.u_pays.group_i , \u_dut.u_pays.here_i ;
   (* hierconn *) logic [Lanes*IndexWidth-1:0] \u_dut.u_pays.word_i ;
   (* hierconn *) logic \u_dut.u_pays.pays_o ;
+
+`ifdef COMPARE
+
+  // ------------------------------------------------------------------------------------------
+  // Comparisons
+  // ------------------------------------------------------------------------------------------
+
+  for (genvar l = 0; l < Lanes; l++) begin : g_compare
+    logic [AddrWidth-1:0] addr;
+    assign addr = req_addr_i[AddrWidth*l +: AddrWidth];
+    always_comb begin : AddressIsTheLeaders
+      if (\u_dut.leader == Lanes'(1) << l) assert (txn_addr == addr);
+    end
+    always_comb begin : EachBitOfTheAddressCounts
+      assert (\u_dut.same_addr [l] == (addr == txn_addr));
+    end
+    always_comb begin : EachBitOfTheSectorCounts
+      assert (\u_dut.same_sector [l] == (((addr ^ txn_addr) >> arc_pkg::SectorBits) == '0));
+    end
+    always_comb begin : WordIsThatOfTheAddress
+      assert (\u_dut.u_pays.word_i [IndexWidth*l +: IndexWidth] == addr[arc_pkg::WordBits +: IndexWidth]);
+    end
+  end
+  always_comb begin : CoverTwoOfASector
+    cover ($countones(\u_dut.leader ) == 1 && $countones(\u_dut.same_sector ) == 2 && $countones(\u_dut.same_addr ) == 1);
+  end
+
+`else
 
   // ------------------------------------------------------------------------------------------
   // Record, from the ports only
@@ -84,34 +119,38 @@ module arc_addr_match_proof (
 
   // Lowest lane neither sent nor gathered, by search, and the lanes of its address.
   logic [Lanes-1:0] lead, group;
-  logic [AddrWidth-1:0] lead_addr;
   logic [Lanes-1:0] sector;  // lanes not sent of its sector
   logic gathers;             // its group does not pay, and is not all that is left
 
   always_comb begin
     lead = '0;
-    lead_addr = '0;
     for (int l = Lanes - 1; l >= 0; l--) begin
       if (left[l] && !lone_q[l]) begin
         lead = '0;
         lead[l] = 1'b1;
-        lead_addr = req_addr_i[AddrWidth*l +: AddrWidth];
       end
     end
-    for (int l = 0; l < Lanes; l++) begin
-      group[l] = left[l] && !lone_q[l] && req_addr_i[AddrWidth*l +: AddrWidth] == lead_addr;
-      sector[l] = left[l] && ((req_addr_i[AddrWidth*l +: AddrWidth] ^ lead_addr) >> arc_pkg::SectorBits) == '0;
-    end
   end
+
+  assign group = left & ~lone_q & \u_dut.same_addr ;
+  assign sector = left & \u_dut.same_sector ;
 
   logic [Lanes-1:0] gathered;  // the group counted
   assign gathered = lone_q | (group & {Lanes{gathers}});
   assign gathers = lead != '0 && !\u_dut.u_pays.pays_o && left != group;
 
-  // An unchanged question has an unchanged answer. The words of other lanes are none of it.
+  // ------------------------------------------------------------------------------------------
+  // Comparisons and the answer, cut
+  // ------------------------------------------------------------------------------------------
+
+  // While a request waits, the leader and its active lanes compare as before, as the leader and their
+  // addresses do not change. So arc_group_pays is asked the same, which is asserted below, and its answer is
+  // the same.
+  logic waits_q = 1'b0, same_request, answer_q;
+  logic [Lanes-1:0] done_before_q, lone_before_q, same_addr_q, same_sector_q;
+  logic [AddrWidth-1:0] txn_addr_q;
   logic [Lanes-1:0] asked_group_q, asked_here_q;
-  logic [Lanes*IndexWidth-1:0] asked_words, asked_words_q;
-  logic asked_q = 1'b0, answer_q;
+  logic [Lanes*IndexWidth-1:0] asked_words, asked_words_q;  // those of other lanes are none of it
 
   always_comb begin
     for (int l = 0; l < Lanes; l++) begin
@@ -121,17 +160,33 @@ module arc_addr_match_proof (
   end
 
   always_ff @(posedge clk_i) begin
-    asked_q <= 1'b1;
+    waits_q <= rst_ni && req_valid_i && !req_ready;
+    done_before_q <= \u_dut.done_q ;
+    lone_before_q <= \u_dut.lone_q ;
+    same_addr_q <= \u_dut.same_addr ;
+    same_sector_q <= \u_dut.same_sector ;
+    txn_addr_q <= txn_addr;
     asked_group_q <= \u_dut.u_pays.group_i ;
     asked_here_q <= \u_dut.u_pays.here_i ;
     asked_words_q <= asked_words;
     answer_q <= \u_dut.u_pays.pays_o ;
   end
-  always_comb begin : SameQuestionSameAnswer
-    if (asked_q && asked_group_q == \u_dut.u_pays.group_i && asked_here_q == \u_dut.u_pays.here_i &&
-        asked_words_q == asked_words) begin
-      assume (\u_dut.u_pays.pays_o == answer_q);
+
+  assign same_request = rst_ni && waits_q && \u_dut.done_q == done_before_q && \u_dut.lone_q == lone_before_q;
+
+  always_comb begin : SameRequestComparesTheSame
+    if (same_request) begin
+      assume (((\u_dut.same_addr ^ same_addr_q) & req_mask_i) == '0);
+      assume (((\u_dut.same_sector ^ same_sector_q) & req_mask_i) == '0);
+      assume (txn_addr == txn_addr_q);
     end
+  end
+  always_comb begin : LeaderHasItsAddressAndSector
+    assume ((\u_dut.same_addr & ~\u_dut.same_sector ) == '0);
+    assume ($countones(\u_dut.leader ) != 1 || (\u_dut.leader & ~\u_dut.same_addr ) == '0);
+  end
+  always_comb begin : SameQuestionSameAnswer
+    if (same_request) assume (\u_dut.u_pays.pays_o == answer_q);
   end
 
   // ------------------------------------------------------------------------------------------
@@ -143,21 +198,24 @@ module arc_addr_match_proof (
     if (rst_ni) assert (\u_dut.done_q == sent_q && \u_dut.lone_q == lone_q && (lone_q & ~left) == '0);
   end
 `endif
+  always_ff @(posedge clk_i) begin : LowestLaneLeads
+    if (rst_ni && req_valid_i && lead != '0) assert (\u_dut.leader == lead);
+  end
+  always_ff @(posedge clk_i) begin : QuestionStaysWhileNothingGoes
+    if (same_request) begin
+      assert (asked_group_q == \u_dut.u_pays.group_i && asked_here_q == \u_dut.u_pays.here_i &&
+              asked_words_q == asked_words);
+    end
+  end
   always_ff @(posedge clk_i) begin : GroupIsOfferedUnlessItIsGathered
     if (rst_ni && lead != '0) begin
       assert (txn_valid == (req_valid_i && !gathers));
-      if (txn_valid) assert (txn_mask == group && txn_addr == lead_addr);
+      if (txn_valid) assert (txn_mask == group);
     end
   end
   always_ff @(posedge clk_i) begin : LeadersGroupAndSectorAreLookedAt
     if (rst_ni && req_valid_i && lead != '0) begin
       assert (\u_dut.u_pays.group_i == group && \u_dut.u_pays.here_i == sector);
-    end
-  end
-  for (genvar l = 0; l < Lanes; l++) begin : g_word
-    always_ff @(posedge clk_i) begin : WordIsThatOfTheAddress
-      assert (\u_dut.u_pays.word_i [IndexWidth*l +: IndexWidth] ==
-              req_addr_i[AddrWidth*l + arc_pkg::WordBits +: IndexWidth]);
     end
   end
   always_ff @(posedge clk_i) begin : LastWhenAllAreGathered
@@ -167,13 +225,6 @@ module arc_addr_match_proof (
     if (rst_ni && lead == '0) begin
       assert (txn_valid == (req_valid_i && $countones(left) == 1));
       if (txn_valid) assert (txn_mask == left);
-    end
-  end
-  for (genvar l = 0; l < Lanes; l++) begin : g_lane
-    always_ff @(posedge clk_i) begin : TransactionHasOneAddress
-      if (rst_ni && txn_valid && txn_mask[l]) begin
-        assert (req_addr_i[AddrWidth*l +: AddrWidth] == txn_addr);
-      end
     end
   end
   always_ff @(posedge clk_i) begin : AllLanesLeftOnceTwoAreGathered
@@ -233,5 +284,7 @@ module arc_addr_match_proof (
   always_ff @(posedge clk_i) begin : CoverWholeWarp
     if (rst_ni) cover (req_valid_i && req_ready && txn_mask == '1);
   end
+
+`endif
 
 endmodule
