@@ -55,7 +55,7 @@ ROWS = [Unit(unit, scheduler) for unit in units.named() for scheduler in unit.sc
 
 # Proofs that a unit rests on: of the coalescer, of its scheduler, datapath, numbers and words. Then those by induction of what
 # its ports promise.
-COALESCER = ("lane_picker", "addr_match", "group_pays")
+COALESCER = ("lane_picker", "addr_compare", "addr_match", "group_pays")
 SCHEDULER = {"greedy": ("scheduler",), "reduce-groups": ("scheduler_groups", "congestion")}
 SUMS = {
     ("serial", "f32"): ("adder_flush",),
@@ -100,7 +100,7 @@ class Sources:
         self.files: dict[str, list[str]] = {}
         for line in script.read_text(encoding="utf-8").splitlines():
             cells = [cell.strip() for cell in line.split("|")]
-            if len(cells) == 7 and cells[2] in ("comb", "induct", "cec", "open"):
+            if len(cells) == 7 and cells[2] in ("abc", "comb", "induct", "cec", "open"):
                 self.files[cells[0]] = [cells[3], *cells[4].split()]
 
     def digest(self, check: str, name: str) -> str:
