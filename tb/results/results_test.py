@@ -293,24 +293,24 @@ class Verified(unittest.TestCase):
     def test_a_cell_says_what_ran(self):
         document = verification.bring_in(self.logs, None, "c0", "2000-01-01", self.sources())
         rows = self.rows(document)
-        self.assertEqual(rows["serial, greedy"], ["green, 1", "partial, 2 of 5", "open", "green, 1", "green, 1", "green, 1",
+        self.assertEqual(rows["serial, greedy"], ["green, 1", "partial, 2 of 6", "open", "green, 1", "green, 1", "green, 1",
                                                   "green, 1", "green, 1"])
         self.assertEqual(rows["serial, groups"][:1] + rows["serial, groups"][4:6], ["open", "open", "open"])
-        self.assertEqual(rows["fused, greedy"], ["open", "partial, 2 of 10", *["open"] * 6])
+        self.assertEqual(rows["fused, greedy"], ["open", "partial, 2 of 11", *["open"] * 6])
         self.assertEqual(rows["halves, greedy"][6:], ["open", "open"])
 
     def test_what_has_changed_since_counts_no_more(self):
         document = verification.bring_in(self.logs, None, "c0", "2000-01-01", self.sources())
         (self.rtl / "arc_addr_match.sv").write_text("changed", encoding="utf-8")
         # The lane picker's proof does not read it.
-        self.assertEqual(self.rows(document)["serial, greedy"], ["open", "partial, 1 of 5", *["open"] * 4, "green, 1", "green, 1"])
+        self.assertEqual(self.rows(document)["serial, greedy"], ["open", "partial, 1 of 6", *["open"] * 4, "green, 1", "green, 1"])
         self.assertEqual(self.rows(document, gates=8)["serial, greedy"][6:], ["partial, earlier gates"] * 2)
         # Run again it counts, and others stay as they are.
         again = self.folder / "again"
         again.mkdir()
         (again / "proofs.log").write_text(self.LOGS["proofs"].splitlines(True)[0], encoding="utf-8")
         document = verification.bring_in(again, document, "c1", "2000-01-02", self.sources())
-        self.assertEqual(self.rows(document)["serial, greedy"][:2], ["open", "partial, 2 of 5"])
+        self.assertEqual(self.rows(document)["serial, greedy"][:2], ["open", "partial, 2 of 6"])
 
     def test_every_proof_of_a_cell_is_one_of_the_script(self):
         known = set(verification.Sources().files)
