@@ -406,7 +406,7 @@ refute_smt() {  # RTL folder, top, files, defines, depth
 
 prove_cec() {  # folder, name, parameters
   local folder=$1 name=$2 parameters=$3 started=$SECONDS width=32 frac minus_three sum
-  frac=$(cut -d, -f3 <<<"$parameters")
+  frac=$(cut -s -d, -f3 <<<"$parameters")
   [[ -z $frac ]] || width=16
   copy_rtl "$folder/rtl"
   build_aig "$folder/rtl" "$parameters" "$folder"
