@@ -15,11 +15,12 @@ from walker import walk
 from warpfold.tools.costs import kernel_code
 from warpfold.tools.costs.cost import FIELDS, slots
 from warpfold.tools.costs.disassembly import kernel_from_text
-from warpfold.tools.costs.instructions import Instruction, SassError, UnknownFlow
+from warpfold.tools.costs.instructions import SassError, UnknownFlow
 from warpfold.tools.costs.kernel_flow import KernelFlow
 from warpfold.tools.costs.kernel_ways import KernelWays
 from warpfold.tools.costs.liveness import Liveness
 from warpfold.tools.costs.markers import atomic
+from tb.kernel_code.made_code import code_of
 from tb.tools import run_tool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -37,17 +38,6 @@ def load(name, file=None):
 def ways_of(name, file=None):
     kernel = load(name, file)
     return KernelWays(kernel.instructions, kernel.tables)
-
-
-def code_of(*lines):
-    """Instructions of one line each; "LDG R1, [R2] @0" sets scoreboard 0, "FADD R1, R1, R1 ?0" waits for it."""
-    code = []
-    for number, line in enumerate(lines):
-        text, _, scoreboard = line.partition(" #")
-        text, _, wait = text.partition(" ?")
-        high = 2 << 41 | (int(scoreboard) if scoreboard else 7) << 46 | 7 << 49 | (1 << int(wait) if wait else 0) << 52
-        code.append(Instruction(16 * number, text, 0, high))
-    return code
 
 
 class Costs(unittest.TestCase):

@@ -5,23 +5,13 @@ import json
 import os
 import unittest
 
+from tb.kernel_code.made_code import code_of
 from tb.tools import run_tool
 from warpfold.tools.costs.instructions import Instruction
 from warpfold.tools.costs.kernel_ways import KernelWays
 from warpfold.tools.costs.loads import Parts, access, set_apart
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def code_of(*lines):
-    """Instructions of one line each, of stall count 2; behind # the scoreboard that one sets, behind ? that it waits for."""
-    code = []
-    for number, line in enumerate(lines):
-        text, _, scoreboard = line.partition(" #")
-        text, _, wait = text.partition(" ?")
-        high = 2 << 41 | (int(scoreboard) if scoreboard else 7) << 46 | 7 << 49 | (1 << int(wait) if wait else 0) << 52
-        code.append(Instruction(16 * number, text, 0, high))
-    return code
 
 
 def parts_of(code, *way):

@@ -41,6 +41,11 @@ class TraceBuilder : public testing::Test {
     tracker.finish();
     const WayCosts costs{.whole = std::vector<nlohmann::json>(tracker.ways_gone().size()),
                          .parts = nullptr};
+    return build(tracker, costs, shape, stop);
+  }
+
+  BuiltTrace build(const LaunchTracker& tracker, const WayCosts& costs, const LaunchShape& shape,
+                   const std::function<bool()>& stop = {}) {
     const nlohmann::json reductions = nlohmann::json::object();
     return build_trace({.launch = launch_,
                         .code = code_,
@@ -109,17 +114,7 @@ TEST_F(TraceBuilder, AWarpWaitsForItsLoadsWithinAWay) {
                                  {part({}, cost(2)), part({3 * 16}, cost(5))},
                                  {part({}, nullptr), part({6 * 16}, cost(1))},
                                  {part({}, cost(1))}}};
-  const nlohmann::json reductions = nlohmann::json::object();
-  const BuiltTrace built = build_trace({.launch = launch_,
-                                        .code = code_,
-                                        .tracker = tracker,
-                                        .way_costs = costs,
-                                        .reductions = reductions,
-                                        .times = {},
-                                        .provenance = {},
-                                        .workload = "a workload",
-                                        .scene = ""},
-                                       launch_.shape(1), path_);
+  const BuiltTrace built = build(tracker, costs, launch_.shape(1));
   EXPECT_EQ(built.accesses, 2U);
   EXPECT_EQ(built.sectors, 4U);
   EXPECT_EQ(built.instructions.taken, 13U + 3U);
@@ -156,17 +151,7 @@ TEST_F(TraceBuilder, ARowIsAnEventForEachLine) {
   tracker.finish();
   const WayCosts costs{.whole = std::vector<nlohmann::json>(tracker.ways_gone().size()),
                        .parts = nullptr};
-  const nlohmann::json reductions = nlohmann::json::object();
-  const BuiltTrace built = build_trace({.launch = launch_,
-                                        .code = code_,
-                                        .tracker = tracker,
-                                        .way_costs = costs,
-                                        .reductions = reductions,
-                                        .times = {},
-                                        .provenance = {},
-                                        .workload = "a workload",
-                                        .scene = ""},
-                                       launch_.shape(kCtas), path_);
+  const BuiltTrace built = build(tracker, costs, launch_.shape(kCtas));
   EXPECT_EQ(built.events, 3U);
   EXPECT_EQ(built.lane_additions, 80U);
   const trace::Reader reader(path_);

@@ -44,12 +44,9 @@ class Member(NamedTuple):
         return () if self.scheduler == self.unit.schedulers[0] else (("rules.scheduler", self.scheduler),)
 
 
-MEMBERS = [
-    Member(unit, scheduler)
-    for unit in units.named()
-    if unit.adds == units.family()["formats"][0]
-    for scheduler in unit.schedulers
-]
+ALL = [Member(unit, scheduler) for unit in units.named() for scheduler in unit.schedulers]
+# Those that add what the traces of the means add.
+MEMBERS = [one for one in ALL if one.unit.adds == units.family()["formats"][0]]
 DATAPATHS = tuple(dict.fromkeys(member.unit.datapath for member in MEMBERS))
 PAPERS = MEMBERS[0]  # our reading of ARC's: one lane a cycle, greedy
 

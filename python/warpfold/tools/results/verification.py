@@ -10,12 +10,12 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..base import units
 from ..base.errors import BadInput
 from ..base.places import RTL
 from . import store
+from .family import ALL, Member
 from .store import ROOT, Document
 from .text import Table
 
@@ -38,20 +38,6 @@ LINES = {
 
 
 HOLDS = ("proved", "killed", "Passed")
-
-
-class Unit(NamedTuple):
-    """A row: a combination with one of its schedulers."""
-
-    unit: units.Unit
-    scheduler: str
-
-    @property
-    def row(self) -> str:
-        return self.unit.row(self.scheduler)
-
-
-ROWS = [Unit(unit, scheduler) for unit in units.named() for scheduler in unit.schedulers]
 
 # Proofs that a unit rests on: of the coalescer, of its scheduler, datapath, numbers and words. Then those by induction of what
 # its ports promise.
@@ -161,23 +147,23 @@ class Verification:
         entries = self.entries[check]
         return state(sum(bool(entries[name][0]) for name in names if name in entries), len(names))
 
-    def lockstep(self, row: Unit) -> str:
+    def lockstep(self, row: Member) -> str:
         """Tests whose name ends with that of the unit."""
         mine = [name for name in self.entries["lockstep"] if re.search(rf"[/_]{row.row}$", name)]
         return self.of("lockstep", mine)
 
-    def bugs(self, row: Unit) -> str:
+    def bugs(self, row: Member) -> str:
         """All of the units' modules; those of other datapaths apart."""
         others = [name for name in BUG_FILES if name != row.unit.datapath]
         known = self.document["checks"]["bugs"]
         return self.of("bugs", [name for name, entry in known.items() if not any(other in name for other in others)])
 
-    def netlists(self, row: Unit) -> str:
+    def netlists(self, row: Member) -> str:
         """Those that were proved, with the coalescer or without it."""
         tops = (f"arc_unit_{row.row}", f"arc_subcore_{row.row}")
         return self.of("netlists", [name for name in self.entries["netlists"] if name.split()[0] in tops])
 
-    def layout(self, row: Unit) -> tuple[str, str]:
+    def layout(self, row: Member) -> tuple[str, str]:
         """Of the datapath: laid out without violations, and mapped to an FPGA; with the gates that it has now, or earlier ones."""
         top = f"arc_reduction_{row.unit.datapath}"
         if row.unit.adds != "f32":  # the halves have not been laid out
@@ -190,13 +176,13 @@ class Verification:
 
     def rows(self) -> Table:
         found = []
-        for row in ROWS:
+        for row in ALL:
             which = (row.unit.datapath, row.unit.adds)
             modules = [*COALESCER, *SCHEDULER[row.scheduler], *SUMS[which]]
             modules += ["word_sequencer"] if row.unit.words > 1 else []
             found.append(
                 [
-                    f"{row.unit.name}, {row.scheduler.removeprefix('reduce-')}",
+                    row.name,
                     self.lockstep(row),
                     self.of("proofs", modules),
                     self.of("proofs", CONTRACT[which]),
