@@ -4,6 +4,7 @@ arc_pkg.sv
 arc_lane_picker.sv
 arc_group_pays.sv
 arc_addr_match.sv
+arc_addr_match_staged.sv
 arc_scheduler.sv
 arc_congestion.sv
 arc_scheduler_groups.sv

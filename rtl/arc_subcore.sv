@@ -3,8 +3,8 @@
 //
 // Contract: every active lane of every accepted request leaves exactly once at the lsu port, either
 // in the mask of a plain RED or within the sum of a reduced transaction; see arc_unit, which says what
-// leaves how, and arc_addr_match, which cuts requests into transactions by address, in the order of
-// their lowest lanes. A request is held by the requester until it is accepted.
+// leaves how, and the coalescer, which cuts requests into transactions by address: arc_addr_match at
+// once, arc_addr_match_staged in stages. A request is held by the requester until it is accepted.
 
 `include "arc_assert.svh"
 
@@ -14,6 +14,8 @@ module arc_subcore #(
   parameter int Format = arc_pkg::FormatF32,
   parameter int MaxWords = 1,
   parameter int Scheduler = MaxWords > 1 ? arc_pkg::SchedulerGroups : arc_pkg::SchedulerGreedy,
+  // arc_pkg::CoalescerDirect, CoalescerStaged
+  parameter int Coalescer = arc_pkg::CoalescerDirect,
   // lanes that a register-file read delivers
   localparam int ReadLanes = 1 << Datapath
 ) (
@@ -64,23 +66,43 @@ module arc_subcore #(
   logic left_last;
   logic match_busy;
 
-  arc_addr_match u_addr_match (
-    .clk_i       (clk_i),
-    .rst_ni      (rst_ni),
-    .req_valid_i (req_valid_i),
-    .req_ready_o (req_ready_o),
-    .req_mask_i  (req_mask_i),
-    .req_addr_i  (req_addr_i),
-    .txn_valid_o (txn_valid),
-    .txn_ready_i (txn_ready),
-    .txn_addr_o  (txn_addr),
-    .txn_mask_o  (txn_mask),
-    .left_valid_o(left_valid),
-    .left_ready_i(left_ready),
-    .left_mask_o (left_mask),
-    .left_last_o (left_last),
-    .busy_o      (match_busy)
-  );
+  if (Coalescer == arc_pkg::CoalescerStaged) begin : g_staged
+    arc_addr_match_staged u_addr_match (
+      .clk_i       (clk_i),
+      .rst_ni      (rst_ni),
+      .req_valid_i (req_valid_i),
+      .req_ready_o (req_ready_o),
+      .req_mask_i  (req_mask_i),
+      .req_addr_i  (req_addr_i),
+      .txn_valid_o (txn_valid),
+      .txn_ready_i (txn_ready),
+      .txn_addr_o  (txn_addr),
+      .txn_mask_o  (txn_mask),
+      .left_valid_o(left_valid),
+      .left_ready_i(left_ready),
+      .left_mask_o (left_mask),
+      .left_last_o (left_last),
+      .busy_o      (match_busy)
+    );
+  end else begin : g_direct
+    arc_addr_match u_addr_match (
+      .clk_i       (clk_i),
+      .rst_ni      (rst_ni),
+      .req_valid_i (req_valid_i),
+      .req_ready_o (req_ready_o),
+      .req_mask_i  (req_mask_i),
+      .req_addr_i  (req_addr_i),
+      .txn_valid_o (txn_valid),
+      .txn_ready_i (txn_ready),
+      .txn_addr_o  (txn_addr),
+      .txn_mask_o  (txn_mask),
+      .left_valid_o(left_valid),
+      .left_ready_i(left_ready),
+      .left_mask_o (left_mask),
+      .left_last_o (left_last),
+      .busy_o      (match_busy)
+    );
+  end
 
   // ------------------------------------------------------------------------------------------
   // Scheduler, reduction unit, output select
@@ -156,5 +178,8 @@ module arc_subcore #(
   // Mask and addresses are watched where they are used, in the coalescer.
   `ARC_ASSUME_NEXT(TagHeldUntilReady, req_valid_i && !req_ready_o,
                    $stable(req_tag_i) && (MaxWords == 1 || $stable(req_words_i)))
+
+  `ARC_REFUSE(Coalescer_is_0_direct_or_1_staged,
+              Coalescer < arc_pkg::CoalescerDirect || Coalescer > arc_pkg::CoalescerStaged)
 
 endmodule

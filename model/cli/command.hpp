@@ -63,7 +63,7 @@ constexpr const char* kUnitKindHelp =
     "Kind of the reduction unit: one, two or four lanes a cycle;\n"
     "vector: fused, of structs of up to 16 words; halves: serial, of\n"
     "two binary16 values a word. Another one is\n"
-    "DATAPATH[-FORMAT][-WORDS], as paired-4 (rtl/README.md)";
+    "DATAPATH[-FORMAT][-WORDS][-staged], as paired-4 (rtl/README.md)";
 
 constexpr const char* kUnitLibraryHelp =
     "A unit of somebody else, as a shared object\n(docs/evaluate.md)";

@@ -8,6 +8,7 @@ module arc_subcore_widest #(
   parameter int Format = arc_pkg::FormatF32,
   parameter int MaxWords = 1,
   parameter int Scheduler = arc_pkg::SchedulerGreedy,
+  parameter int Coalescer = arc_pkg::CoalescerDirect,
   localparam int ReadLanes = 1 << Datapath
 ) (
   input  logic                                         clk_i,
@@ -45,7 +46,8 @@ module arc_subcore_widest #(
     .Datapath (Datapath),
     .Format   (Format),
     .MaxWords (MaxWords),
-    .Scheduler(Scheduler)
+    .Scheduler(Scheduler),
+    .Coalescer(Coalescer)
   ) u_subcore (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),

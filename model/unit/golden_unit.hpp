@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The golden unit: what arc_subcore does, cycle by cycle, in plain C++ with the same state
-// registers: coalescer, scheduler and output select here, the reduction unit as a template
-// argument. Owned by one SM sub-core through ArcUnit; tick() is one clock cycle, called while the
+// registers: scheduler and output select here, the coalescer in golden_coalescer.hpp, the reduction
+// unit as a template argument. Owned by one SM sub-core through ArcUnit; tick() is one clock cycle, called while the
 // unit is busy or a request is valid.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/congestion.hpp"
 #include "model/unit/fp32.hpp"
+#include "model/unit/golden_coalescer.hpp"
 #include "model/unit/unit_declaration.hpp"
 
 namespace warpfold {
@@ -19,6 +20,7 @@ namespace warpfold {
 constexpr ArcUnit::Ports ports_with(const UnitKind& kind, bool watches_path) {
   ArcUnit::Ports ports = unit_ports(kind);
   ports.cycles_to_rest += watches_path ? Congestion::kStall : 0;
+  ports.cycles_to_rest += kind.coalescer == Coalescer::kStaged ? StagedCoalescer::kLongest : 0;
   return ports;
 }
 
@@ -49,11 +51,11 @@ class GoldenUnit final : public ArcUnit {
         passes_on_(scheduler.passes_on),
         reduces_(scheduler.reduces),
         watches_path_(scheduler.watches_path && !by_request_),
+        is_staged_(kind.coalescer == Coalescer::kStaged),
         ports_(ports_with(kind, watches_path_)) {}
   void reset() override {
-    done_ = 0;
-    lone_ = 0;
-    group_ = 0;
+    direct_ = {};
+    staged_ = {};
     congestion_ = {};
     reduction_.reset();
   }
@@ -64,7 +66,9 @@ class GoldenUnit final : public ArcUnit {
     return GoldenUnit(*this).tick(inputs);
   }
   [[nodiscard]] Ports ports() const override { return ports_; }
-  [[nodiscard]] bool busy() const override { return done_ != 0 || lone_ != 0 || reduction_.busy(); }
+  [[nodiscard]] bool busy() const override {
+    return direct_.busy() || staged_.busy() || reduction_.busy();
+  }
 
  private:
   // The edge of a cycle with a request, of which a transaction was reduced or not.
@@ -74,17 +78,20 @@ class GoldenUnit final : public ArcUnit {
     }
   }
 
-  // Coalescer: lanes of the held request that have been sent, and those gathered because they are
-  // alone on their addresses.
-  LaneMask done_ = 0;
-  LaneMask lone_ = 0;
-  LaneMask group_ = 0;  // lanes of the leader's address once they are known, else 0
-  bool pays_ = false;   // summing them does
+  // A cycle with a request, behind the reduction unit's part of it.
+  template <class Coalescer>
+  void pass_on(Coalescer& coalescer, const UnitInputs& inputs, bool reduce_ready,
+               UnitOutputs& outputs);
+
+  // One of the two is in use.
+  DirectCoalescer direct_;
+  StagedCoalescer staged_;
   Reduction reduction_;
   bool by_request_;
   bool (*passes_on_)(const SchedulerOffer& offer);
   bool (*reduces_)(const SchedulerOffer& offer);
   bool watches_path_;
+  bool is_staged_;
   Congestion congestion_;
   Ports ports_;
 };

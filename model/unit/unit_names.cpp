@@ -16,8 +16,9 @@ namespace warpfold {
 namespace {
 
 static_assert(unit_list::kMostWords == kMaxWords);
-static_assert(unit_list::kDatapaths.size() == 3 && unit_list::kFormats.size() == 2,
-              "rtl/units.json has another datapath or format than the golden units");
+static_assert(unit_list::kDatapaths.size() == 3 && unit_list::kFormats.size() == 2 &&
+                  unit_list::kCoalescers.size() == 2,
+              "rtl/units.json has another datapath, format or coalescer than the golden units");
 
 struct Named {
   UnitKind kind;
@@ -36,9 +37,22 @@ std::vector<UnitKind> named_kinds() {
   for (const unit_list::UnitRow& row : unit_list::kUnits) {
     kinds.push_back({.datapath = static_cast<Datapath>(row.datapath),
                      .adds = static_cast<WordType>(row.format),
-                     .max_words = row.words});
+                     .max_words = row.words,
+                     .coalescer = static_cast<Coalescer>(row.coalescer)});
   }
   return kinds;
+}
+
+std::string parts_name(const UnitKind& kind) {
+  const auto part = [](std::string_view name, bool first) {
+    return first ? std::string() : "-" + std::string(name);
+  };
+  const auto format = static_cast<std::size_t>(kind.adds);
+  const auto coalescer = static_cast<std::size_t>(kind.coalescer);
+  return std::string(unit_list::kDatapaths[static_cast<std::size_t>(kind.datapath)].name) +
+         part(unit_list::kFormats[format], format == 0) +
+         part(std::to_string(kind.max_words), kind.max_words == 1) +
+         part(unit_list::kCoalescers[coalescer], coalescer == 0);
 }
 
 // Every combination: those that have a name, then the others, each under its parts.
@@ -51,14 +65,14 @@ std::deque<Named> all_kinds() {
   for (std::size_t datapath = 0; datapath < unit_list::kDatapaths.size(); ++datapath) {
     for (std::size_t format = 0; format < unit_list::kFormats.size(); ++format) {
       for (std::uint32_t words = 1; words <= kMaxWords; ++words) {
-        const UnitKind kind{.datapath = static_cast<Datapath>(datapath),
-                            .adds = static_cast<WordType>(format),
-                            .max_words = words};
-        if (is_legal(kind)) {
-          all.push_back(
-              {kind, std::string(unit_list::kDatapaths[datapath].name) +
-                         (format == 0 ? "" : "-" + std::string(unit_list::kFormats[format])) +
-                         (words == 1 ? "" : "-" + std::to_string(words))});
+        for (std::size_t coalescer = 0; coalescer < unit_list::kCoalescers.size(); ++coalescer) {
+          const UnitKind kind{.datapath = static_cast<Datapath>(datapath),
+                              .adds = static_cast<WordType>(format),
+                              .max_words = words,
+                              .coalescer = static_cast<Coalescer>(coalescer)};
+          if (is_legal(kind)) {
+            all.push_back({kind, parts_name(kind)});
+          }
         }
       }
     }
@@ -106,7 +120,7 @@ UnitKind parse_unit_kind(std::string_view name) {
   if (found == kinds().end()) {
     throw std::invalid_argument("unknown unit kind '" + std::string(name) +
                                 "': " + unit_kind_list() +
-                                ", or DATAPATH[-FORMAT][-WORDS] (rtl/README.md)");
+                                ", or DATAPATH[-FORMAT][-WORDS][-staged] (rtl/README.md)");
   }
   return found->kind;
 }

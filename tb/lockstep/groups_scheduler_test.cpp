@@ -15,6 +15,7 @@
 #include "model/unit/lockstep.hpp"
 #include "model/unit/request_shapes.hpp"
 #include "tb/lockstep/test_seed.hpp"
+#include "tb/lockstep/units_of_rtl.hpp"
 
 namespace warpfold {
 namespace {
@@ -69,7 +70,7 @@ TEST_P(GroupsLockstep, GoldenUnitAndRtlAgree) {
 INSTANTIATE_TEST_SUITE_P(All, GroupsLockstep,
                          testing::Combine(testing::ValuesIn(kKinds), testing::ValuesIn(kPressures)),
                          [](const testing::TestParamInfo<GroupsLockstep::ParamType>& parameter) {
-                           return std::string(unit_kind_name(std::get<0>(parameter.param))) + "_" +
+                           return kind_test_name(std::get<0>(parameter.param)) + "_" +
                                   std::get<1>(parameter.param).name;
                          });
 
@@ -130,7 +131,7 @@ TEST_P(BesideGreedy, ItIsGreedyUntilThePathHasBeenFullForSoLong) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BesideGreedy, testing::ValuesIn(kKinds),
                          [](const testing::TestParamInfo<UnitKind>& parameter) {
-                           return std::string(unit_kind_name(parameter.param));
+                           return kind_test_name(parameter.param);
                          });
 
 // The serial unit with its register file; `in` is what the test drives in the next cycle.

@@ -7,6 +7,7 @@
 
 #include "model/unit/request_shapes.hpp"
 #include "tb/lockstep/test_seed.hpp"
+#include "tb/lockstep/units_of_rtl.hpp"
 
 namespace warpfold {
 namespace {
@@ -58,7 +59,7 @@ TEST_P(LockstepRandom, RtlEqualsGolden) {
                        .gap_probability = pressure.gap});
     SplitMix64 random(seed * 0x100 + static_cast<std::uint64_t>(shape.first));
     std::uint64_t lanes = 0;
-    const int requests = kind == UnitKind::kVector ? 60 : 300;
+    const int requests = kind.max_words > 1 ? 60 : 300;
     for (int i = 0; i < requests; ++i) {
       const AtomredRequest request = with_words(random_request(random, shape.first), kind, random);
       lanes += static_cast<std::uint64_t>(lane_count(request.mask)) * request.words();
@@ -73,7 +74,7 @@ TEST_P(LockstepRandom, RtlEqualsGolden) {
     total.cycles += counts.cycles;
   }
   RecordProperty("cycles", std::to_string(total.cycles));
-  if (kind == UnitKind::kVector) {
+  if (kind.max_words > 1) {
     // What goes which way does not depend on the pressure.
     const bool no_groups = shape.first == Shape::kAllDifferent || shape.first == Shape::kFewLanes ||
                            shape.first == Shape::kSingleLane;
@@ -99,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(All, LockstepRandom,
                          [](const testing::TestParamInfo<LockstepRandom::ParamType>& parameter) {
                            return std::string(std::get<0>(parameter.param).second) + "_" +
                                   std::get<1>(parameter.param).name + "_" +
-                                  std::string(unit_kind_name(std::get<2>(parameter.param)));
+                                  kind_test_name(std::get<2>(parameter.param));
                          });
 
 TEST(Lockstep, SameSeedGivesTheSameRun) {

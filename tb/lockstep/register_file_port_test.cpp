@@ -16,6 +16,7 @@
 #include "model/unit/lockstep.hpp"
 #include "model/unit/request_shapes.hpp"
 #include "tb/lockstep/test_seed.hpp"
+#include "tb/lockstep/units_of_rtl.hpp"
 
 namespace warpfold {
 namespace {
@@ -108,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, RegisterFilePort,
                          testing::Combine(testing::ValuesIn(unit_kinds()),
                                           testing::Values(UnitModel::kGolden, UnitModel::kRtl)),
                          [](const testing::TestParamInfo<RegisterFilePort::ParamType>& parameter) {
-                           return std::string(unit_kind_name(std::get<0>(parameter.param))) + "_" +
+                           return kind_test_name(std::get<0>(parameter.param)) + "_" +
                                   std::string(unit_model_name(std::get<1>(parameter.param)));
                          });
 

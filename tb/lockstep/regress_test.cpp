@@ -9,6 +9,7 @@
 #include "tb/lockstep/test_seed.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/writer.hpp"
+#include "tb/lockstep/units_of_rtl.hpp"
 
 namespace warpfold {
 namespace {
@@ -28,7 +29,7 @@ class RegressTrace : public testing::TestWithParam<std::tuple<trace::ValueMode, 
   static trace::ValueMode values() { return std::get<0>(GetParam()); }
   static UnitKind kind() { return std::get<1>(GetParam()); }
   static std::uint64_t requests_per_event() {
-    return kind() == UnitKind::kVector ? (kParameters + kMaxWords - 1) / kMaxWords : kParameters;
+    return kind().max_words > 1 ? (kParameters + kMaxWords - 1) / kMaxWords : kParameters;
   }
 
   RegressTrace() {
@@ -143,7 +144,7 @@ TEST_P(RegressTrace, WithoutStallsAllIsPlain) {
   const RegressResult result =
       regress_trace(trace::Reader(path_), {.kind = kind(), .stall_probability = 0});
   EXPECT_TRUE(result.passed) << result.message;
-  if (kind() == UnitKind::kVector) {  // reduces groups whatever the memory queue does
+  if (kind().max_words > 1) {  // reduces groups whatever the memory queue does
     EXPECT_GT(result.counts.reduced_transactions, 0U);
     EXPECT_EQ(result.counts.plain_lanes + result.counts.reduced_lanes, written.lanes);
     return;
@@ -160,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(Values, RegressTrace,
                            const bool none =
                                std::get<0>(parameter.param) == trace::ValueMode::kNone;
                            return (none ? "none_" : "operands_") +
-                                  std::string(unit_kind_name(std::get<1>(parameter.param)));
+                                  kind_test_name(std::get<1>(parameter.param));
                          });
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "model/unit/arc_unit.hpp"
 #include "model/unit/fp32.hpp"
 #include "model/unit/lockstep.hpp"
+#include "tb/lockstep/units_of_rtl.hpp"
 
 namespace warpfold {
 namespace {
@@ -106,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, SustainedRate,
                                           testing::Values(UnitModel::kGolden, UnitModel::kRtl)),
                          [](const testing::TestParamInfo<SustainedRate::ParamType>& parameter) {
                            const Rate& rate = std::get<0>(parameter.param);
-                           return std::string(unit_kind_name(rate.kind)) + "_" +
+                           return kind_test_name(rate.kind) + "_" +
                                   std::to_string(rate.lanes_a_cycle) + "_" +
                                   std::string(unit_model_name(std::get<1>(parameter.param)));
                          });

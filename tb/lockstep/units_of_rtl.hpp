@@ -33,11 +33,15 @@ inline std::vector<UnitOfRtl> units_of_rtl() {
   return units;
 }
 
-inline std::string unit_test_name(const testing::TestParamInfo<UnitOfRtl>& parameter) {
-  std::string name(unit_kind_name(parameter.param.kind));
-  name += parameter.param.scheduler == "greedy" ? "" : "_groups";
+// A kind, and a kind with its scheduler, in the name of a test.
+inline std::string kind_test_name(const UnitKind& kind) {
+  std::string name(unit_kind_name(kind));
   std::ranges::replace(name, '-', '_');
   return name;
+}
+inline std::string unit_test_name(const testing::TestParamInfo<UnitOfRtl>& parameter) {
+  return kind_test_name(parameter.param.kind) +
+         (parameter.param.scheduler == "greedy" ? "" : "_groups");
 }
 
 }  // namespace warpfold

@@ -11,6 +11,7 @@
 #include "model/results/json.hpp"
 #include "model/results/process_pool.hpp"
 #include "tb/model/gpu_run.hpp"
+#include "tb/lockstep/units_of_rtl.hpp"
 
 namespace warpfold::test {
 namespace {
@@ -123,7 +124,7 @@ using Case = Policies::ParamType;
 
 std::string policies_test_name(const testing::TestParamInfo<Policies::ParamType>& parameter) {
   std::string name = std::get<0>(parameter.param) + "_" + std::get<1>(parameter.param).name + "_" +
-                     std::string(unit_kind_name(std::get<2>(parameter.param)));
+                     kind_test_name(std::get<2>(parameter.param));
   for (char& c : name) {
     c = c == ':' || c == '-' ? '_' : c;
   }

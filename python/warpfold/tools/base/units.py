@@ -30,6 +30,7 @@ class Unit:
     datapath: str
     adds: str = "f32"
     words: int = 1
+    coalescer: str = "direct"  # in front of it, in arc_subcore
 
     @property
     def lanes_per_cycle(self) -> int:
@@ -40,14 +41,16 @@ class Unit:
         """Those that it may have; the first is its own."""
         return [one["name"] for one in family()["schedulers"] if one["most_words"] >= self.words]
 
-    def parameters(self, scheduler: str | None = None) -> dict[str, int]:
-        """Parameters of arc_unit and arc_subcore."""
-        return {
+    def parameters(self, scheduler: str | None = None, module: str = "arc_subcore") -> dict[str, int]:
+        """Parameters of arc_subcore, or of arc_unit, which has no coalescer."""
+        of_unit = {
             "Datapath": _names("datapaths").index(self.datapath),
             "Format": family()["formats"].index(self.adds),
             "MaxWords": self.words,
             "Scheduler": _names("schedulers").index(scheduler or self.schedulers[0]),
         }
+        coalescer = {"Coalescer": family()["coalescers"].index(self.coalescer)}
+        return of_unit if module == "arc_unit" else {**of_unit, **coalescer}
 
     def row(self, scheduler: str | None = None) -> str:
         """What rows and files of it are called: the name, and another scheduler than its own."""
@@ -58,25 +61,33 @@ class Unit:
 def named() -> list[Unit]:
     """All units that have a name."""
     return [
-        Unit(one["name"], one["datapath"], one.get("format", family()["formats"][0]), one.get("words", 1))
+        Unit(
+            one["name"],
+            one["datapath"],
+            one.get("format", family()["formats"][0]),
+            one.get("words", 1),
+            one.get("coalescer", family()["coalescers"][0]),
+        )
         for one in family()["units"]
     ]
 
 
 def find(name: str) -> Unit:
-    """A unit by its name, or DATAPATH[-FORMAT][-WORDS]; BadInput where there is none."""
+    """A unit by its name, or DATAPATH[-FORMAT][-WORDS][-COALESCER]; BadInput where there is none."""
     for unit in named():
         if unit.name == name:
             return unit
     datapath, *rest = name.split("-")
+    coalescer = rest.pop() if rest and rest[-1] in family()["coalescers"][1:] else family()["coalescers"][0]
     words = int(rest.pop()) if rest and rest[-1].isdecimal() else 1
     adds = rest.pop() if rest else family()["formats"][0]
     formats = next((one["formats"] for one in family()["datapaths"] if one["name"] == datapath), ())
     if rest or adds not in formats or not 1 <= words <= family()["most_words"]:
         raise BadInput(
-            f"no kind of unit '{name}'; there are: {' '.join(_names('units'))}, or DATAPATH[-FORMAT][-WORDS]"
+            f"no kind of unit '{name}'; there are: {' '.join(_names('units'))}, "
+            "or DATAPATH[-FORMAT][-WORDS][-staged]"
         )
-    return Unit(name, datapath, adds, words)
+    return Unit(name, datapath, adds, words, coalescer)
 
 
 def with_scheduler(name: str) -> tuple[Unit, str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The units that tables have: every named one that adds floats, with every scheduler that it may have; and the clock that
+"""The units that tables have: every named one that adds floats behind the first coalescer, with every scheduler; and the clock that
 each keeps on a machine."""
 
 import math
@@ -44,7 +44,12 @@ class Member(NamedTuple):
         return () if self.scheduler == self.unit.schedulers[0] else (("rules.scheduler", self.scheduler),)
 
 
-ALL = [Member(unit, scheduler) for unit in units.named() for scheduler in unit.schedulers]
+ALL = [
+    Member(unit, scheduler)
+    for unit in units.named()
+    if unit.coalescer == units.family()["coalescers"][0]
+    for scheduler in unit.schedulers
+]
 # Those that add what the traces of the means add.
 MEMBERS = [one for one in ALL if one.unit.adds == units.family()["formats"][0]]
 DATAPATHS = tuple(dict.fromkeys(member.unit.datapath for member in MEMBERS))

@@ -68,9 +68,14 @@ class Top:
 # coalescer that every GPU has.
 def unit_rows(unit: Unit, scheduler: str | None = None) -> list[Top]:
     scheduler = scheduler or unit.schedulers[0]
-    chparam = " -chparam ".join(f"{name} {value}" for name, value in unit.parameters(scheduler).items())
     return [
-        Top(f"{module}_{unit.row(scheduler)}", module, chparam, unit=unit, scheduler=scheduler)
+        Top(
+            f"{module}_{unit.row(scheduler)}",
+            module,
+            " -chparam ".join(f"{name} {value}" for name, value in unit.parameters(scheduler, module).items()),
+            unit=unit,
+            scheduler=scheduler,
+        )
         for module in ("arc_unit", "arc_subcore")
     ]
 
@@ -82,13 +87,21 @@ TOPS = [
     Top("arc_lane_picker", "arc_lane_picker"),
     Top("arc_group_pays", "arc_group_pays"),
     Top("arc_addr_match", "arc_addr_match"),
+    Top("arc_addr_match_staged", "arc_addr_match_staged"),
     Top("arc_scheduler", "arc_scheduler"),
     Top("arc_congestion", "arc_congestion"),
     Top("arc_scheduler_groups", "arc_scheduler_groups"),
     Top("arc_word_sequencer", "arc_word_sequencer"),
     Top("arc_bin_max", "arc_bin_max"),
     *(Top(f"arc_reduction_{name}", f"arc_reduction_{name}") for name in dict.fromkeys(one.datapath for one in UNITS)),
-    *(row for unit in UNITS for scheduler in unit.schedulers for row in unit_rows(unit, scheduler)),
+    # Another coalescer is of no arc_unit.
+    *(
+        row
+        for unit in UNITS
+        for scheduler in unit.schedulers
+        for row in unit_rows(unit, scheduler)
+        if row.module == "arc_subcore" or unit.coalescer == UNITS[0].coalescer
+    ),
 ]
 # What the paper's figure covers: everything that ARC adds, and the same with the coalescer.
 COMPARED = tuple(top.name for top in TOPS if top.unit)
