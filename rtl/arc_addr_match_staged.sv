@@ -14,7 +14,7 @@
 //   count  whether they pay: they are offered or gathered
 //
 // A group is offered five cycles after its request at the earliest. Groups of a sector follow in every
-// other cycle, sectors of one group in every third. A request without active lanes is accepted at once.
+// other cycle, sectors of one group in every fourth. A request without active lanes is accepted at once.
 
 `include "arc_assert.svh"
 
@@ -102,10 +102,8 @@ module arc_addr_match_staged (
   // Match: the lanes of the sector
   // ------------------------------------------------------------------------------------------
 
-  // here_d, above
-
   logic match;         // this stage is done with its sector
-  logic here_valid_q;  // the lanes are there, their words are not
+  logic here_valid_q;  // the lanes are there, until their last word is split
   logic [Lanes-1:0] here_q;
 
   // ------------------------------------------------------------------------------------------
@@ -114,6 +112,7 @@ module arc_addr_match_staged (
 
   logic list;                       // this stage is done with its sector
   logic [PlaceWidth-1:0] place_q;
+  logic listed_q;                   // words are to be split
   logic last_q;                     // no sector is to follow
   logic [Words-1:0] rest_q;         // words that are to be split
   logic [Words-1:0] used_q, used_d; // words of lanes that are not in a group that pays
@@ -134,9 +133,13 @@ module arc_addr_match_staged (
   logic split;
   logic group_valid_q;  // they are there, and not counted
   logic [Words-1:0] word, word_q;
+  logic last_word;
   logic [Lanes-1:0] group_q, group_d;
+  logic [Lanes-1:0] fours_q, fours_d;
+  logic several_q, several_d;  // they are more than one
 
   assign word = rest_q & (~rest_q + 1'b1);
+  assign last_word = (rest_q & (rest_q - 1'b1)) == '0;
 
   always_comb begin
     for (int l = 0; l < Lanes; l++) begin
@@ -144,38 +147,39 @@ module arc_addr_match_staged (
     end
   end
 
-  // ------------------------------------------------------------------------------------------
-  // Count: whether they pay
-  // ------------------------------------------------------------------------------------------
-
-  logic several, pays, gather;
-
-  // The words are given as lanes: lane w of the first ones adds to word w, if one does.
-  logic [Lanes*IndexWidth-1:0] each_word;
-
-  always_comb begin
-    for (int l = 0; l < Lanes; l++) begin
-      each_word[IndexWidth*l +: IndexWidth] = IndexWidth'(l);
-    end
-  end
-
-  arc_group_pays u_pays (
-    .group_i(group_q),
-    .here_i (Lanes'(used_q)),
-    .word_i (each_word),
-    .pays_o (pays)
-  );
-
-  // More than one lane, by halves.
-  always_comb begin : count_to_two
+  // Lanes of each four, in fields of four bits; whether there are several, by halves.
+  always_comb begin : count_fours
     logic [Lanes-1:0] any, more;
-    any = group_q;
+    fours_d = (group_d & 32'h5555_5555) + ((group_d >> 1) & 32'h5555_5555);
+    fours_d = (fours_d & 32'h3333_3333) + ((fours_d >> 2) & 32'h3333_3333);
+    any = group_d;
     more = '0;
     for (int step = 1; step < Lanes; step = 2*step) begin
       more = more | (more >> step) | (any & (any >> step));
       any = any | (any >> step);
     end
-    several = more[0];
+    several_d = more[0];
+  end
+
+  // ------------------------------------------------------------------------------------------
+  // Count: whether they pay
+  // ------------------------------------------------------------------------------------------
+
+  logic gather;
+  logic [5:0] lanes, words;
+
+  always_comb begin : count_lanes
+    logic [Lanes-1:0] sum;  // fields of 8, 16 bits
+    sum = (fours_q & 32'h0707_0707) + ((fours_q >> 4) & 32'h0707_0707);
+    sum = (sum & 32'h000f_000f) + ((sum >> 8) & 32'h000f_000f);
+    lanes = 6'(sum[4:0]) + 6'(sum[20:16]);
+  end
+
+  always_comb begin : count_words
+    logic [Words-1:0] sum;
+    sum = (used_q & 8'h55) + ((used_q >> 1) & 8'h55);
+    sum = (sum & 8'h33) + ((sum >> 2) & 8'h33);
+    words = 6'(sum[2:0]) + 6'(sum[6:4]);
   end
 
   // ------------------------------------------------------------------------------------------
@@ -189,11 +193,12 @@ module arc_addr_match_staged (
   logic [IndexWidth-1:0] word_index;
   logic free;                // no transaction is kept waiting
 
-  assign gather = !pays && !(ended_q && !lone_q);  // else it is all that is left
+  // It pays if it has more lanes than its sector has words (arc_group_pays).
+  assign gather = lanes <= words && !(ended_q && !lone_q);  // else it is all that is left
   assign free = !txn_valid_q || txn_ready_i;
-  assign match = lead_valid_q && !here_valid_q && rest_q == '0;
-  assign list = here_valid_q && !group_valid_q && free;
-  assign split = rest_q != '0 && !group_valid_q && free;
+  assign match = lead_valid_q && !here_valid_q;
+  assign list = here_valid_q && !listed_q && !group_valid_q && !txn_valid_q;
+  assign split = listed_q && !group_valid_q && free;
 
   always_comb begin
     word_index = '0;
@@ -221,7 +226,7 @@ module arc_addr_match_staged (
       found_q <= '0;
       lead_valid_q <= 1'b0;
       here_valid_q <= 1'b0;
-      rest_q <= '0;
+      listed_q <= 1'b0;
       group_valid_q <= 1'b0;
       txn_valid_q <= 1'b0;
       lone_q <= 1'b0;
@@ -232,7 +237,7 @@ module arc_addr_match_staged (
       found_q <= '0;
       lead_valid_q <= 1'b0;
       here_valid_q <= 1'b0;
-      rest_q <= '0;
+      listed_q <= 1'b0;
       group_valid_q <= 1'b0;
       txn_valid_q <= 1'b0;
       lone_q <= 1'b0;
@@ -240,24 +245,23 @@ module arc_addr_match_staged (
       ended_q <= 1'b0;
       sent_q <= '0;
     end else begin
-      lead_valid_q <= lead_valid_q ? !match : req_valid_i && part_any != '0 && !here_valid_q;
+      lead_valid_q <= lead_valid_q ? !match : req_valid_i && part_any != '0 && (!here_valid_q || listed_q);
       if (match) found_q <= found_q | here_d;
-      here_valid_q <= here_valid_q ? !list : match;
-      if (list) rest_q <= used_d;
-      else if (split) rest_q <= rest_q & (rest_q - 1'b1);
+      here_valid_q <= here_valid_q ? !(split && last_word) : match;
+      listed_q <= listed_q ? !(split && last_word) : list;
       group_valid_q <= split;
       txn_valid_q <= group_valid_q ? !gather : txn_valid_q && !txn_ready_i;
       if (group_valid_q && gather) begin
         lone_q <= 1'b1;
-        two_lone_q <= two_lone_q || lone_q || several;
+        two_lone_q <= two_lone_q || lone_q || several_q;
       end
       if (txn_valid_q && txn_ready_i) sent_q <= sent_q | group_q;
-      if (split) ended_q <= last_q && (rest_q & (rest_q - 1'b1)) == '0;
+      if (split) ended_q <= last_q && last_word;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (!lead_valid_q && !here_valid_q) lead_q <= lead_d;
+    if (!lead_valid_q && (!here_valid_q || listed_q)) lead_q <= lead_d;
     if (match) here_q <= here_d;
     if (list) begin
       place_q <= lead_q;
@@ -265,8 +269,12 @@ module arc_addr_match_staged (
     end
     if (list) used_q <= used_d;
     else if (txn_valid_q) used_q <= used_q & ~word_q;  // the next group is counted later
+    if (list) rest_q <= used_d;
+    else if (split) rest_q <= rest_q & (rest_q - 1'b1);
     if (split) begin
       group_q <= group_d;
+      fours_q <= fours_d;
+      several_q <= several_d;
       word_q <= word;
     end
   end
@@ -292,7 +300,7 @@ module arc_addr_match_staged (
   `ARC_ASSERT(AcceptedMeansAllSent,
               !(req_valid_i && req_ready_o) || left_mask_o == '0 || (left_valid_o && left_ready_i) ||
               (sent_q | txn_mask_o) == req_mask_i)
-  `ARC_ASSERT(EndedMeansAllWereFound, !ended_q || (found_q == req_mask_i && rest_q == '0))
+  `ARC_ASSERT(EndedMeansAllWereFound, !ended_q || (found_q == req_mask_i && !listed_q))
   `ARC_ASSERT_NEXT(NothingRemainsOfAnAcceptedRequest, req_valid_i && req_ready_o, !busy_o)
 
 endmodule

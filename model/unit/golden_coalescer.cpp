@@ -89,9 +89,10 @@ CoalescerOffer StagedCoalescer::offer(const UnitInputs& inputs) const {
 void StagedCoalescer::step(const UnitInputs& inputs, LaneMask sent) {
   const LaneMask unfound = inputs.req_mask & ~found_;
   const bool free = !txn_valid_ || sent != 0;
-  const bool match = lead_valid_ && !here_valid_ && rest_ == 0;
-  const bool list = here_valid_ && !group_valid_ && free;
-  const bool split = rest_ != 0 && !group_valid_ && free;
+  const bool match = lead_valid_ && !here_valid_;
+  const bool listed = here_valid_ && rest_ != 0;
+  const bool list = here_valid_ && rest_ == 0 && !group_valid_ && !txn_valid_;
+  const bool split = listed && !group_valid_ && free;
 
   // Count, and what was offered.
   const bool gather =
@@ -129,8 +130,8 @@ void StagedCoalescer::step(const UnitInputs& inputs, LaneMask sent) {
   }
 
   // Find, which waits for the stage of words, and match.
-  const bool find = !lead_valid_ && !here_valid_;
-  here_valid_ = here_valid_ ? !list : match;
+  const bool find = !lead_valid_ && (!here_valid_ || listed);
+  here_valid_ = here_valid_ ? !(split && rest_ == 0) : match;
   if (match) {
     here_ = 0;
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
