@@ -24,10 +24,6 @@ package arc_pkg;
   localparam int StallBits = 6;
   localparam int CongestionBits = 13;
 
-  // Coalescers in front of the unit, values of the parameter Coalescer.
-  localparam int CoalescerDirect = 0;
-  localparam int CoalescerStaged = 1;
-
   // A memory transaction.
   localparam int AddrWidth = 48;  // byte address
   localparam int TagWidth = 12;   // opaque, returned with everything that stems from a request

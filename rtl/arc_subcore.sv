@@ -14,8 +14,8 @@ module arc_subcore #(
   parameter int Format = arc_pkg::FormatF32,
   parameter int MaxWords = 1,
   parameter int Scheduler = MaxWords > 1 ? arc_pkg::SchedulerGroups : arc_pkg::SchedulerGreedy,
-  // arc_pkg::CoalescerDirect, CoalescerStaged
-  parameter int Coalescer = arc_pkg::CoalescerDirect,
+  // 0 arc_addr_match, 1 arc_addr_match_staged
+  parameter int Coalescer = 0,
   // lanes that a register-file read delivers
   localparam int ReadLanes = 1 << Datapath
 ) (
@@ -66,7 +66,7 @@ module arc_subcore #(
   logic left_last;
   logic match_busy;
 
-  if (Coalescer == arc_pkg::CoalescerStaged) begin : g_staged
+  if (Coalescer == 1) begin : g_staged
     arc_addr_match_staged u_addr_match (
       .clk_i       (clk_i),
       .rst_ni      (rst_ni),
@@ -180,6 +180,6 @@ module arc_subcore #(
                    $stable(req_tag_i) && (MaxWords == 1 || $stable(req_words_i)))
 
   `ARC_REFUSE(Coalescer_is_0_direct_or_1_staged,
-              Coalescer < arc_pkg::CoalescerDirect || Coalescer > arc_pkg::CoalescerStaged)
+              Coalescer < 0 || Coalescer > 1)
 
 endmodule

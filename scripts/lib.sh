@@ -48,7 +48,7 @@ set_option() {  # option value [what follows them]
 }
 
 # The family of the unit (rtl/units.json): names on a line; parameters of one, with its own scheduler or another,
-# as Datapath=1 Format=0 MaxWords=1 Scheduler=0.
+# as Datapath=1 Format=0 MaxWords=1 Scheduler=0 Coalescer=0.
 unit_kinds() {
   need_python >&2
   "${tools[@]}" units names | xargs

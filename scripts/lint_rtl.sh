@@ -87,6 +87,7 @@ for file in "${files[@]}"; do
     arc_reduction_fused | arc_reduction_paired) lint "$module"; lint "$module" Width=17 ;;
     arc_unit | arc_subcore)
       for unit in "${units[@]}" 'Datapath=1 Format=0 MaxWords=5 Scheduler=1'; do
+        [[ $module == arc_subcore ]] || unit=${unit/ Coalescer=?/}  # which arc_unit does not have
         read -ra parameters <<<"$unit"
         lint "$module" "${parameters[@]}"
       done ;;
@@ -148,5 +149,6 @@ for module in arc_unit arc_subcore; do
   refuses Scheduler_is_0_greedy_or_1_groups "$module" Scheduler=2
   refuses Scheduler_greedy_takes_one_word "$module" MaxWords=4 Scheduler=0
 done
+refuses Coalescer_is_0_direct_or_1_staged arc_subcore Coalescer=2
 
 exit "$status"

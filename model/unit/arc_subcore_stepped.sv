@@ -14,7 +14,7 @@ module arc_subcore_stepped #(
   parameter int Format = arc_pkg::FormatF32,
   parameter int MaxWords = 1,
   parameter int Scheduler = arc_pkg::SchedulerGreedy,
-  parameter int Coalescer = arc_pkg::CoalescerDirect,
+  parameter int Coalescer = 0,
   localparam int ReadLanes = 1 << Datapath
 ) (
   input  logic                                         clk_i,

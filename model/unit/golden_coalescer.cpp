@@ -22,7 +22,9 @@ LaneMask lanes_at(const std::array<Address, kLanes>& addresses, LaneMask pending
 // Bits of an address that say which word of its sector it is of.
 constexpr Address kWordMask = kSectorBytes - sizeof(Fp32Bits);
 
-Address place_of(Address address) { return address & kAddrMask & ~kWordMask; }
+Address place_of(Address address) {
+  return address & kAddrMask & ~kWordMask;
+}
 
 std::uint32_t word_of(Address address) {
   return 1U << (address & kWordMask) / sizeof(Fp32Bits);

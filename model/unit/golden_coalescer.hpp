@@ -30,7 +30,8 @@ class DirectCoalescer {
   void step(const UnitInputs& inputs, LaneMask sent);
 
  private:
-  // Lanes of the held request that have been sent, and those gathered because their sums do not pay.
+  // Lanes of the held request that have been sent, and those gathered because their sums do not
+  // pay.
   LaneMask done_ = 0;
   LaneMask lone_ = 0;
   LaneMask group_ = 0;   // lanes of the leader's address once they are known, else 0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The golden unit: what arc_subcore does, cycle by cycle, in plain C++ with the same state
 // registers: scheduler and output select here, the coalescer in golden_coalescer.hpp, the reduction
-// unit as a template argument. Owned by one SM sub-core through ArcUnit; tick() is one clock cycle, called while the
-// unit is busy or a request is valid.
+// unit as a template argument. Owned by one SM sub-core through ArcUnit; tick() is one clock cycle,
+// called while the unit is busy or a request is valid.
 #pragma once
 
 #include "model/types.hpp"

@@ -359,8 +359,8 @@ bool Lockstep::check_red(const UnitOutputs& outputs, Slot& slot) {
       kAddrMask;
   const bool one = lanes_with_address(slot.request, outputs.lsu_mask, lead) == outputs.lsu_mask;
   // What does not pay leaves with all that is left, which may have one address then.
-  const bool all_left = outputs.req_ready &&
-                        !group_pays(slot.request.addresses, slot.request.mask, outputs.lsu_mask);
+  const bool all_left =
+      outputs.req_ready && !group_pays(slot.request.addresses, slot.request.mask, outputs.lsu_mask);
   if (outputs.lsu_addr != (one ? lead : 0) && !(all_left && outputs.lsu_addr == 0)) {
     return fail("lsu_addr_o", outputs.lsu_addr, one ? "address of the lanes" : "of several",
                 one ? lead : 0);

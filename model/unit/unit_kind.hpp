@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which unit of the family: its datapath, the words that it adds, how many of them a request may
-// have, and the coalescer in front of it. rtl/units.json lists what may be combined and which combinations have a name;
-// rtl/README.md says what they are.
+// have, and the coalescer in front of it. rtl/units.json lists what may be combined and which
+// combinations have a name; rtl/README.md says what they are.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace warpfold {
 
 // arc_pkg::Datapath*: 2^datapath lanes a cycle at most.
 enum class Datapath : std::uint8_t { kSerial, kPaired, kFused };
-// arc_pkg::Coalescer*: at once, or in stages.
+// arc_subcore's Coalescer: at once, or in stages.
 enum class Coalescer : std::uint8_t { kDirect, kStaged };
 
 // Its members are public, as of a template argument.

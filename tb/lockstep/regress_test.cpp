@@ -7,9 +7,9 @@
 
 #include "model/unit/lockstep.hpp"
 #include "tb/lockstep/test_seed.hpp"
+#include "tb/lockstep/units_of_rtl.hpp"
 #include "traces/format/reader.hpp"
 #include "traces/format/writer.hpp"
-#include "tb/lockstep/units_of_rtl.hpp"
 
 namespace warpfold {
 namespace {
@@ -153,16 +153,14 @@ TEST_P(RegressTrace, WithoutStallsAllIsPlain) {
   EXPECT_EQ(result.counts.plain_lanes, written.lanes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Values, RegressTrace,
-                         testing::Combine(testing::Values(trace::ValueMode::kNone,
-                                                          trace::ValueMode::kOperands),
-                                          testing::ValuesIn(unit_kinds())),
-                         [](const testing::TestParamInfo<RegressTrace::ParamType>& parameter) {
-                           const bool none =
-                               std::get<0>(parameter.param) == trace::ValueMode::kNone;
-                           return (none ? "none_" : "operands_") +
-                                  kind_test_name(std::get<1>(parameter.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Values, RegressTrace,
+    testing::Combine(testing::Values(trace::ValueMode::kNone, trace::ValueMode::kOperands),
+                     testing::ValuesIn(unit_kinds())),
+    [](const testing::TestParamInfo<RegressTrace::ParamType>& parameter) {
+      const bool none = std::get<0>(parameter.param) == trace::ValueMode::kNone;
+      return (none ? "none_" : "operands_") + kind_test_name(std::get<1>(parameter.param));
+    });
 
 }  // namespace
 }  // namespace warpfold

@@ -10,8 +10,8 @@
 
 #include "model/results/json.hpp"
 #include "model/results/process_pool.hpp"
-#include "tb/model/gpu_run.hpp"
 #include "tb/lockstep/units_of_rtl.hpp"
+#include "tb/model/gpu_run.hpp"
 
 namespace warpfold::test {
 namespace {
