@@ -27,9 +27,10 @@ TEST(Subcore, RefusesUnitsThatThereAreNot) {
   };
   EXPECT_EQ(refusal({.unit = "netlist"}),
             "/warpfold/unit/options: unit: unknown unit 'netlist': golden or rtl");
-  EXPECT_EQ(refusal({.unit = "rtl", .unit_kind = "paired-4"}),
-            "/warpfold/unit/options: unit: no RTL of unit kind paired-4 is built in, of serial, "
-            "paired, fused, vector and halves alone; the golden unit is");
+  EXPECT_EQ(
+      refusal({.unit = "rtl", .unit_kind = "paired-4"}),
+      "/warpfold/unit/options: unit: no RTL of unit kind paired-4 is built in, of serial, "
+      "paired, fused, vector, halves, paired-staged and vector-staged alone; the golden unit is");
   EXPECT_EQ(refusal({.unit = "rtl", .scheduler = "reduce-groups"}),
             "/warpfold/unit/options: unit: scheduler 'reduce-groups': the RTL of kind serial has "
             "greedy here; the golden unit has the others");

@@ -136,8 +136,10 @@ class Numbers(Simulated):
         if name == "path_ns":
             return two(self.path_ns(f"arc_unit_{row}"))
         if name in ("transistors", "with_coalescer", "share", "share_with_coalescer"):
-            top = "arc_subcore" if name.endswith("coalescer") else "arc_unit"
-            count = self.synthesis[f"{top}_{row}"]["transistors"]
+            # Whatever coalescer stands in front of it, arc_unit is the same.
+            of = row.replace("-", "_")
+            top = f"arc_subcore_{of}" if name.endswith("coalescer") else f"arc_unit_{of.removesuffix('_staged')}"
+            count = self.synthesis[top]["transistors"]
             return percent(count * GPU_UNITS / GPU_TRANSISTORS, 4) if name.startswith("share") else whole(count)
         return self.member_value(member(row), name, *where)
 
