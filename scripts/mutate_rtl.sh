@@ -54,6 +54,16 @@ one_is_two            | arc_addr_match     | arc_addr_match.sv     | s/two_lone_
 gathered_are_lost     | arc_addr_match     | arc_addr_match.sv     | s/left_mask_o = pending \| lone_q/left_mask_o = pending/
 address_bit_ignored   | arc_addr_match     | arc_addr_match.sv     | s/same_sector\[l\] = .*;/same_sector[l] = (addr >> (SectorBits + 1)) == (txn_addr_o >> (SectorBits + 1));/
 done_without_ready    | arc_addr_match     | arc_addr_match.sv     | s/else if \(txn_valid_o && txn_ready_i\)/else if (txn_valid_o)/
+staged_last_gathered  | arc_addr_match_staged | arc_addr_match_staged.sv | s/ && !\(ended_q && !lone_q\)//
+staged_tie_pays       | arc_addr_match_staged | arc_addr_match_staged.sv | s/lanes <= words/lanes < words/
+staged_sent_counted   | arc_addr_match_staged | arc_addr_match_staged.sv | s/used_q <= used_q & ~word_q;.*/used_q <= used_q;/
+staged_half_counted   | arc_addr_match_staged | arc_addr_match_staged.sv | s/ \+ 6'\(sum\[20:16\]\)//
+staged_pair_is_one    | arc_addr_match_staged | arc_addr_match_staged.sv | s/lone_q \|\| several_q/lone_q/
+staged_part_ignored   | arc_addr_match_staged | arc_addr_match_staged.sv | s/lead & \{PlaceWidth\{first_part\[p\]\}\}/lead/
+staged_found_again    | arc_addr_match_staged | arc_addr_match_staged.sv | s/if \(match\) found_q <= .*;/if (match) found_q <= here_d;/
+staged_place_early    | arc_addr_match_staged | arc_addr_match_staged.sv | s/ && !txn_valid_q;/;/
+staged_never_cleared  | arc_addr_match_staged | arc_addr_match_staged.sv | s/lone_q <= 1'b0;/lone_q <= lone_q;/
+staged_one_is_enough  | arc_addr_match_staged | arc_addr_match_staged.sv | s/left_valid_o = two_lone_q/left_valid_o = lone_q/
 red_before_result     | arc_scheduler      | arc_scheduler.sv      | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/
 sent_twice            | arc_scheduler      | arc_scheduler.sv      | s/red_free \? !left_valid_i : /red_free || /
 red_before_result_groups | arc_scheduler_groups | arc_scheduler_groups.sv | s/red_free = lsu_room_i && !result_valid_i/red_free = lsu_room_i/

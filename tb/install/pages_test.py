@@ -157,7 +157,7 @@ TYPED = {
     "warpfold pa": [],
     "warpfold sim --pol": ["--policy"],
     "warpfold sim x.wft --unit g": ["golden"],
-    "warpfold sim --unit-kind v": ["vector"],
+    "warpfold sim --unit-kind v": ["vector", "vector-staged"],
     "warpfold sim --gpu rtx": ["rtx4090", "rtx3060"],
     "warpfold sim --gpu h200,rtx3": ["h200,rtx3060"],
     "warpfold sim --policy lab": ["lab", "lab-ideal"],

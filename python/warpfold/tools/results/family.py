@@ -44,12 +44,8 @@ class Member(NamedTuple):
         return () if self.scheduler == self.unit.schedulers[0] else (("rules.scheduler", self.scheduler),)
 
 
-ALL = [
-    Member(unit, scheduler)
-    for unit in units.named()
-    if unit.coalescer == units.family()["coalescers"][0]
-    for scheduler in unit.schedulers
-]
+EVERY = [Member(unit, scheduler) for unit in units.named() for scheduler in unit.schedulers]
+ALL = [one for one in EVERY if one.unit.coalescer == units.family()["coalescers"][0]]
 # Those that add what the traces of the means add.
 MEMBERS = [one for one in ALL if one.unit.adds == units.family()["formats"][0]]
 DATAPATHS = tuple(dict.fromkeys(member.unit.datapath for member in MEMBERS))

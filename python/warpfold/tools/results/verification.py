@@ -15,7 +15,7 @@ from typing import Any
 from ..base.errors import BadInput
 from ..base.places import RTL
 from . import store
-from .family import ALL, Member
+from .family import EVERY, Member
 from .store import ROOT, Document
 from .text import Table
 
@@ -41,7 +41,10 @@ HOLDS = ("proved", "killed", "Passed")
 
 # Proofs that a unit rests on: of the coalescer, of its scheduler, datapath, numbers and words. Then those by induction of what
 # its ports promise.
-COALESCER = ("lane_picker", "addr_compare", "addr_match", "group_pays")
+COALESCER = {
+    "direct": ("lane_picker", "addr_compare", "addr_match", "group_pays"),
+    "staged": ("addr_match_staged",),
+}
 SCHEDULER = {"greedy": ("scheduler",), "reduce-groups": ("scheduler_groups", "congestion")}
 SUMS = {
     ("serial", "f32"): ("adder_flush",),
@@ -181,9 +184,9 @@ class Verification:
 
     def rows(self) -> Table:
         found = []
-        for row in ALL:
+        for row in EVERY:
             which = (row.unit.datapath, row.unit.adds)
-            modules = [*COALESCER, *SCHEDULER[row.scheduler], *SUMS[which]]
+            modules = [*COALESCER[row.unit.coalescer], *SCHEDULER[row.scheduler], *SUMS[which]]
             modules += ["word_sequencer"] if row.unit.words > 1 else []
             found.append(
                 [
