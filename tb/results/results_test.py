@@ -317,7 +317,7 @@ class Verified(unittest.TestCase):
         for names in (verification.COALESCER, *verification.SCHEDULER.values(), *verification.SUMS.values(),
                       *verification.CONTRACT.values()):
             self.assertLessEqual(set(names), known)
-        for row in verification.ALL:
+        for row in verification.EVERY:
             self.assertIn((row.unit.datapath, row.unit.adds), verification.SUMS)
 
     def test_logs_that_say_nothing_are_refused(self):

@@ -196,6 +196,18 @@ TEST_F(AddrMatchStaged, SectorsOfOneGroupComeEveryFourthCycle) {
   gap();
 }
 
+// Each word of two sectors by two lanes: the first pair that is gathered is several lanes.
+TEST_F(AddrMatchStaged, PairsOfAFullSectorGoTogether) {
+  bench::Rng rng(1);
+  Request request{.mask = 0xffffffffU, .addr = {}};
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    request.addr[lane] = 4 * (lane / 2);
+  }
+  EXPECT_EQ(send(request, rng, 100, 100), Cycles{});
+  EXPECT_EQ(dut_.cycle(), 6U);
+  gap();
+}
+
 TEST_F(AddrMatchStaged, AddressesThatDifferInOneBitAreApart) {
   bench::Rng rng(1);
   for (int bit = 0; bit < kAddrWidth; ++bit) {
