@@ -10,13 +10,14 @@ namespace warpfold {
 
 namespace {
 
-// Lanes of `pending` that have the leader's address.
-LaneMask lanes_at(const std::array<Address, kLanes>& addresses, LaneMask pending, Address leader) {
-  LaneMask same = 0;
-  for (std::size_t lane = 0; lane < addresses.size(); ++lane) {
-    same |= LaneMask{((addresses[lane] ^ leader) & kAddrMask) == 0} << lane;
+// Lanes of `among` whose addresses are such.
+template <class Such>
+LaneMask lanes_with(const UnitInputs& inputs, LaneMask among, const Such& such) {
+  LaneMask lanes = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    lanes |= LaneMask{such(inputs.req_addr[lane])} << lane;
   }
-  return same & pending;
+  return lanes & among;
 }
 
 // Bits of an address that say which word of its sector it is of.
@@ -50,7 +51,8 @@ CoalescerOffer DirectCoalescer::offer(const UnitInputs& inputs) {
   const LaneMask leads = pending != 0 ? pending : lone_;
   const Address address = inputs.req_addr[lowest_lane(leads)] & kAddrMask;
   if (group_ == 0) {
-    group_ = lanes_at(inputs.req_addr, leads, address);
+    group_ = lanes_with(inputs, leads,
+                        [&](Address other) { return ((other ^ address) & kAddrMask) == 0; });
     pays_ = group_pays(inputs.req_addr, left, group_);
   }
   gather_ = pending != 0 && !pays_ && group_ != left;
@@ -112,11 +114,7 @@ void StagedCoalescer::step(const UnitInputs& inputs, LaneMask sent) {
   if (split) {
     word_ = rest_ & (~rest_ + 1);
     rest_ &= rest_ - 1;
-    group_ = 0;
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      group_ |= LaneMask{word_of(inputs.req_addr[lane]) == word_} << lane;
-    }
-    group_ &= here_;
+    group_ = lanes_with(inputs, here_, [&](Address address) { return word_of(address) == word_; });
     ended_ = last_ && rest_ == 0;
   }
 
@@ -135,11 +133,8 @@ void StagedCoalescer::step(const UnitInputs& inputs, LaneMask sent) {
   const bool find = !lead_valid_ && (!here_valid_ || listed);
   here_valid_ = here_valid_ ? !(split && rest_ == 0) : match;
   if (match) {
-    here_ = 0;
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      here_ |= LaneMask{place_of(inputs.req_addr[lane]) == lead_} << lane;
-    }
-    here_ &= unfound;
+    here_ =
+        lanes_with(inputs, unfound, [&](Address address) { return place_of(address) == lead_; });
     found_ |= here_;
     lead_valid_ = false;
   } else if (find && unfound != 0) {

@@ -4,7 +4,6 @@
 // offer, and step() takes the edge, unless the request was accepted: then the unit resets them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "model/types.hpp"

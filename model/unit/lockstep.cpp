@@ -358,7 +358,8 @@ bool Lockstep::check_red(const UnitOutputs& outputs, Slot& slot) {
       slot.request.addresses[static_cast<std::size_t>(std::countr_zero(outputs.lsu_mask))] &
       kAddrMask;
   const bool one = lanes_with_address(slot.request, outputs.lsu_mask, lead) == outputs.lsu_mask;
-  // What does not pay leaves with all that is left, which may have one address then.
+  // What does not pay leaves with all that is left, which may have one address then, or be one
+  // lane.
   const bool all_left =
       outputs.req_ready && !group_pays(slot.request.addresses, slot.request.mask, outputs.lsu_mask);
   if (outputs.lsu_addr != (one ? lead : 0) && !(all_left && outputs.lsu_addr == 0)) {

@@ -322,7 +322,8 @@ bool Scoreboard::check_red_payload(const UnitOutputs& out, const Slot& slot) {
   const Address first =
       slot.request.addresses[static_cast<std::size_t>(std::countr_zero(out.lsu_mask))] & kAddrMask;
   const bool one = lanes_at(slot.request, out.lsu_mask, first) == out.lsu_mask;
-  // What does not pay leaves with all that is left, which may have one address then.
+  // What does not pay leaves with all that is left, which may have one address then, or be one
+  // lane.
   const bool all_left =
       out.req_ready && !group_pays(slot.request.addresses, slot.request.mask, out.lsu_mask);
   if (out.lsu_addr != (one ? first : 0) && !(all_left && out.lsu_addr == 0)) {

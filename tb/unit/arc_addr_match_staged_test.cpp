@@ -14,14 +14,12 @@
 #include "Varc_addr_match_staged.h"
 #include "model/types.hpp"
 #include "tb/unit/bench.hpp"
+#include "tb/unit/coalescer_request.hpp"
 
 namespace warpfold {
 namespace {
 
-struct Request {
-  LaneMask mask = 0;
-  std::array<Address, kLanes> addr{};
-};
+using bench::Request;
 
 struct Group {
   Address addr = 0;
@@ -78,18 +76,6 @@ class AddrMatchStaged : public testing::Test {
     dut_.reset();
   }
 
-  void drive(const Request& request) {
-    dut_->req_valid_i = 1;
-    dut_->req_mask_i = request.mask;
-    for (std::size_t bit = 0; bit < kLanes * kAddrWidth; bit += 16) {
-      const auto part =
-          static_cast<std::uint32_t>(request.addr[bit / kAddrWidth] >> (bit % kAddrWidth)) &
-          0xffffU;
-      auto& word = dut_->req_addr_i[bit / 32];
-      word = bit % 32 == 0 ? (word & 0xffff0000U) | part : (word & 0xffffU) | part << 16;
-    }
-  }
-
   // Sends one request; the receivers of a transaction and of all lanes left are ready with the
   // given probabilities. Gives the cycles, from the request's first, in which transactions were
   // taken.
@@ -111,7 +97,7 @@ class AddrMatchStaged : public testing::Test {
         offered.push_back(group);
       }
     }
-    drive(request);
+    bench::drive(dut_, request);
     LaneMask left = request.mask;
     std::size_t next = 0;
     unsigned still = 0;  // cycles in which nothing could be taken
@@ -258,20 +244,7 @@ TEST_F(AddrMatchStaged, EmptyRequestLeavesNoTrace) {
 TEST_F(AddrMatchStaged, RandomRequestsAndBackPressure) {
   bench::Rng rng(bench::seed());
   for (int i = 0; i < 20'000 && !HasFatalFailure(); ++i) {
-    Request request;
-    request.mask = static_cast<LaneMask>(rng());
-    if (bench::chance(rng, 30)) {
-      request.mask &= static_cast<LaneMask>(rng() & rng());
-    }
-    if (bench::chance(rng, 10)) {
-      request.mask = bench::chance(rng, 50) ? 0 : 0xffffffffU;
-    }
-    const std::uint64_t addresses = 1 + rng() % (bench::chance(rng, 70) ? 4 : 32);
-    const Address base = rng() & kAddrMask;
-    const Address stride = Address{1} << rng() % 40;
-    for (auto& addr : request.addr) {
-      addr = (base + stride * (rng() % addresses)) & kAddrMask;
-    }
+    const Request request = bench::random_request(rng);
     constexpr std::array<unsigned, 4> kReady = {100, 80, 50, 10};
     const unsigned left = 10 + static_cast<unsigned>(rng() % 91);
     send(request, rng, kReady[rng() % kReady.size()], left);
