@@ -92,7 +92,7 @@ class Run(unittest.TestCase):
                 (["truck.wft"], "unknown option 'truck.wft' (--help lists them)"),
                 (["--unit-kind"], "--unit-kind needs a value"),
                 (["--unit-kind", "wide"], "no kind of unit 'wide'; there are: serial paired fused vector halves paired-staged "
-                                          "vector-staged, or DATAPATH[-FORMAT][-WORDS][-staged]"),
+                                          "fused-staged vector-staged, or DATAPATH[-FORMAT][-WORDS][-staged]"),
                 (["--whole-gpu=1"], "unknown option '--whole-gpu=1' (--help lists them)")):
             with self.subTest(options):
                 self.assertEqual(self.run_script(*options), (2, f"run.sh: {message}\n", []))

@@ -30,7 +30,7 @@ TEST(Subcore, RefusesUnitsThatThereAreNot) {
   EXPECT_EQ(
       refusal({.unit = "rtl", .unit_kind = "paired-4"}),
       "/warpfold/unit/options: unit: no RTL of unit kind paired-4 is built in, of serial, "
-      "paired, fused, vector, halves, paired-staged and vector-staged alone; the golden unit is");
+      "paired, fused, vector, halves, paired-staged, fused-staged and vector-staged alone; the golden unit is");
   EXPECT_EQ(refusal({.unit = "rtl", .scheduler = "reduce-groups"}),
             "/warpfold/unit/options: unit: scheduler 'reduce-groups': the RTL of kind serial has "
             "greedy here; the golden unit has the others");

@@ -41,6 +41,10 @@ class Unit:
         """Those that it may have; the first is its own."""
         return [one["name"] for one in family()["schedulers"] if one["most_words"] >= self.words]
 
+    def datapaths_alike(self, other: "Unit") -> bool:
+        """Whether the two are the same but for the coalescer in front."""
+        return (self.datapath, self.adds, self.words) == (other.datapath, other.adds, other.words)
+
     def parameters(self, scheduler: str | None = None, module: str = "arc_subcore") -> dict[str, int]:
         """Parameters of arc_subcore, or of arc_unit, which has no coalescer."""
         of_unit = {

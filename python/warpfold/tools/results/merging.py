@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from . import points
 from .store import Document
 from .text import Table
-from .family import clock_ghz
-from .today import Today
+from .family import clock_ghz, member
+from .today import SERIAL, STRUCT, WIDE, Today
 
 NAME = "merging"
 GPU = "h100"
 # At the ports of the L2.
-PORT_KINDS = ("fused", "vector")
+PORT_UNITS = (WIDE, STRUCT)
 PORT_KERNELS = ("truck-tight", "camera-pose", "camera-pose-halved", "embedding-rows", "embedding", "hash-grid")
 # What each leaves of the additions that lanes make, if it waits for all that are to come.
 LEVELS = ("lanes", "warps", "ctas", "sms", "gpu")
@@ -23,19 +23,19 @@ SMS = 132
 ROWS = (32, 128, 512, 2048, 8192)
 BUILT_ROWS = 512  # of the RTL
 MERGED = ("truck-tight", "camera-pose", "embedding-rows", "embedding", "hash-grid")
-MERGED_KINDS = ("serial", "fused", "vector")
+MERGED_UNITS = (SERIAL, WIDE, STRUCT)
 
 
 def at_ports() -> list[tuple[str, str]]:
-    """(trace, kind) under arc-merge-l2."""
-    return list(itertools.product(PORT_KERNELS, PORT_KINDS))
+    """(trace, unit) under arc-merge-l2."""
+    return list(itertools.product(PORT_KERNELS, PORT_UNITS))
 
 
 def in_sms() -> list[tuple[str, str, int]]:
-    """(trace, kind, rows) under arc-merge."""
+    """(trace, unit, rows) under arc-merge."""
     return [
-        *((trace, "vector", rows) for trace, rows in itertools.product(MERGED, ROWS)),
-        *((trace, kind, BUILT_ROWS) for trace, kind in itertools.product(MERGED, MERGED_KINDS) if kind != "vector"),
+        *((trace, STRUCT, rows) for trace, rows in itertools.product(MERGED, ROWS)),
+        *((trace, unit, BUILT_ROWS) for trace, unit in itertools.product(MERGED, MERGED_UNITS) if unit != STRUCT),
     ]
 
 
@@ -50,21 +50,21 @@ class Merging:
     def __init__(self, document: Document, today: Today) -> None:
         self.today = today
         self.at_ports: dict[tuple[str, str], int] = {
-            (trace, kind): cycles for trace, kind, cycles in document["at_ports"]
+            (trace, unit): cycles for trace, unit, cycles in document["at_ports"]
         }
         self.merged: dict[tuple[str, str, int], int] = {
-            (trace, kind, rows): cycles for trace, kind, rows, cycles in document["merged"]
+            (trace, unit, rows): cycles for trace, unit, rows, cycles in document["merged"]
         }
         self.left: dict[str, list[int]] = {trace: counts for trace, *counts in document["left"]}
 
-    def port_ms(self, trace: str, kind: str) -> float:
-        return milliseconds(self.at_ports[trace, kind])
+    def port_ms(self, trace: str, unit: str) -> float:
+        return milliseconds(self.at_ports[trace, unit])
 
-    def merged_ms(self, trace: str, kind: str, rows: int) -> float:
-        return milliseconds(self.merged[trace, kind, rows])
+    def merged_ms(self, trace: str, unit: str, rows: int) -> float:
+        return milliseconds(self.merged[trace, unit, rows])
 
     def value(self, words: Sequence[str]) -> str:
-        """TRACE.merged.KIND in ms under arc-merge, TRACE.merged-gain.KIND over arc-hw; TRACE.port-gain.KIND, the same under
+        """TRACE.merged.UNIT in ms under arc-merge, TRACE.merged-gain.UNIT over arc-hw; TRACE.port-gain.UNIT, the same under
         arc-merge-l2."""
         trace, what, *rest = words
         if what == "merged":
@@ -85,11 +85,11 @@ class Merging:
         """The table `merged`: milliseconds."""
         head = [
             "kernel",
-            "`arc-hw` vector",
+            f"`arc-hw` {member(STRUCT).name}",
             *(f"{rows * 32 // 1024} KiB" for rows in ROWS),
             *(
-                f"`arc-hw` {kind}" if policy else f"{kind}, {BUILT_ROWS * 32 // 1024} KiB"
-                for kind in MERGED_KINDS[:-1]
+                f"`arc-hw` {member(unit).name}" if policy else f"{member(unit).name}, {BUILT_ROWS * 32 // 1024} KiB"
+                for unit in MERGED_UNITS[:-1]
                 for policy in (True, False)
             ),
             "no atomics",
@@ -97,11 +97,11 @@ class Merging:
         return head, [
             [
                 f"`{trace}`",
-                f"{self.today.ms(trace, GPU, 'arc-hw', 'vector'):.3f}",
-                *(f"{self.merged_ms(trace, 'vector', rows):.3f}" for rows in ROWS),
+                f"{self.today.ms(trace, GPU, 'arc-hw', STRUCT):.3f}",
+                *(f"{self.merged_ms(trace, STRUCT, rows):.3f}" for rows in ROWS),
                 *(
-                    f"{self.today.ms(trace, GPU, 'arc-hw', kind) if policy else self.merged_ms(trace, kind, BUILT_ROWS):.3f}"
-                    for kind in MERGED_KINDS[:-1]
+                    f"{self.today.ms(trace, GPU, 'arc-hw', unit) if policy else self.merged_ms(trace, unit, BUILT_ROWS):.3f}"
+                    for unit in MERGED_UNITS[:-1]
                     for policy in (True, False)
                 ),
                 f"{self.today.ms(trace, GPU, 'none'):.3f}",
@@ -113,7 +113,11 @@ class Merging:
         """The table `merging`: milliseconds."""
         head = [
             "kernel",
-            *(text for kind in PORT_KINDS for text in (f"`arc-hw` {kind}", f"{kind}, merged at ports")),
+            *(
+                text
+                for unit in PORT_UNITS
+                for text in (f"`arc-hw` {member(unit).name}", f"{member(unit).name}, merged at ports")
+            ),
             "no atomics",
         ]
         return head, [
@@ -121,8 +125,8 @@ class Merging:
                 f"`{trace}`",
                 *(
                     f"{ms:.3f}"
-                    for kind in PORT_KINDS
-                    for ms in (self.today.ms(trace, GPU, "arc-hw", kind), self.port_ms(trace, kind))
+                    for unit in PORT_UNITS
+                    for ms in (self.today.ms(trace, GPU, "arc-hw", unit), self.port_ms(trace, unit))
                 ),
                 f"{self.today.ms(trace, GPU, 'none'):.3f}",
             ]

@@ -20,7 +20,7 @@ from ..base.errors import BadInput
 from ..base.places import TRACES as DATA
 from ..sweep import plan as planning, sweep as sweeping, table
 from . import store
-from .family import ARC_TRACES, GPUS, LEFT_OUT, MEMBERS, Clocks
+from .family import ARC_TRACES, GPUS, MEMBERS, Clocks, Member
 from .probe import Behaviour
 
 HERE = Path(__file__).resolve().parent
@@ -119,35 +119,28 @@ def key_of(point: planning.Point) -> Key:
 
 
 def of_members(facts: Mapping[str, Facts], clocks: Clocks) -> Iterator[planning.Point]:
-    """Every unit at its clock, on the traces and machines of tables; on the traces of ARC's groups at the machine's clock, too. Units
-    over time."""
+    """Every unit at its clock, on the traces and machines of tables; on the traces of ARC's groups without what its coalescer takes
+    and at the machine's clock, too. Units over time."""
     ideal = {Path(path).stem for path, _ in planning.select_traces(ARC_TRACES, HERE)}
-    for (trace, fact), gpu, one in itertools.product(facts.items(), GPUS, MEMBERS):
-        if trace in LEFT_OUT:
-            continue
-        dividers = {clocks.divider(one, gpu), *((1,) if trace in ideal else ())}
-        for divider in sorted(dividers):
-            yield planning.Point(
-                str(DATA / f"{trace}.wft"),
-                fact["workload"],
-                gpu,
-                "arc-hw",
-                unit_kind=one.unit.name,
-                set=one.settings,
-                divider=divider,
-                timeline=0,
-            )
-    for one in MEMBERS:
-        yield planning.Point(
-            str(DATA / f"{TIMELINE_TRACE}.wft"),
-            facts[TIMELINE_TRACE]["workload"],
-            TIMELINE_ON,
+
+    def of(trace: str, gpu: str, one: Member, divider: int, timeline: int = 0) -> planning.Point:
+        return planning.Point(
+            str(DATA / f"{trace}.wft"),
+            facts[trace]["workload"],
+            gpu,
             "arc-hw",
             unit_kind=one.unit.name,
             set=one.settings,
-            divider=clocks.divider(one, TIMELINE_ON),
-            timeline=TIMELINE_CYCLES,
+            divider=divider,
+            timeline=timeline,
         )
+
+    for trace, gpu, one in itertools.product(facts, GPUS, MEMBERS):
+        yield of(trace, gpu, one, clocks.divider(one, gpu))
+        if trace in ideal:
+            yield of(trace, gpu, one.direct, 1)
+    for one in MEMBERS:
+        yield of(TIMELINE_TRACE, TIMELINE_ON, one, clocks.divider(one, TIMELINE_ON), TIMELINE_CYCLES)
 
 
 def planned(facts: Mapping[str, Facts], simulator: str, clocks: Clocks) -> Plan:

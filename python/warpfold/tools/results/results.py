@@ -157,8 +157,8 @@ def make_all(options: argparse.Namespace) -> int:
         ("vector_replay", "microbenchmarks of vector REDs", behaviour.plain, lambda: sources.vector_replay(simulator)),
         ("slots", "slots of shared memory", behaviour.plain, lambda: sources.slots(simulator)),
         ("h100", "traces of an H100", behaviour.plain, lambda: sources.on_h100(simulator)),
-        (today.NAME, "kernels of today", behaviour.every, lambda: sources.today(simulator, cores)),
-        (merging.NAME, "merging", behaviour.every, lambda: sources.merged(simulator, cores)),
+        (today.NAME, "kernels of today", behaviour.every, lambda: sources.today(simulator, cores, clocks)),
+        (merging.NAME, "merging", behaviour.every, lambda: sources.merged(simulator, cores, clocks)),
     )
     for name, what, of, source in modelled:
         if outdated(name, of):

@@ -43,7 +43,7 @@ class Simulated:
         self.runs = data.Runs([row for row in self.rows if not row["thin"] and row["divider"] == 1])
         of_paper = [Path(path).stem for path, _ in planning.select_traces(ARC_TRACES, HERE)]
         self.paper_traces = [trace for trace in of_paper if trace in self.traces]
-        self.unit_traces = [trace for trace in sorted(self.traces) if trace not in family.LEFT_OUT]
+        self.unit_traces = sorted(self.traces)
         self.by_key: dict[tuple[str, str, str, str, int], Row] = {
             (row["trace"], row["gpu"], row["full_policy"], row["unit_kind"], row["thin"]): row
             for row in self.rows
@@ -70,13 +70,15 @@ class Simulated:
 
     def run(self, trace: str, gpu: str, policy: str, kind: str = "") -> Row:
         """A row. `kind` is the row of a unit: under `arc-hw` at the clock that its path allows, under `arc-ideal` at that of
-        the machine; without it `arc-hw` is what the command simulates by default. `arc-sw`, `sw-b` and `sw-s` are those of
+        the machine behind a coalescer that takes no cycle; without it `arc-hw` is what the command simulates by default. `arc-sw`, `sw-b` and `sw-s` are those of
         the best threshold, `lab` of the best partition is `lab-best`."""
         row: Row | None
         if kind:
             one = family.member(kind)
-            divider = 1 if policy == "arc-ideal" else self.clocks.divider(one, gpu)
-            row = self.of_members.get((trace, gpu, kind, divider))
+            if policy == "arc-ideal":
+                row = self.of_members.get((trace, gpu, one.direct.row, 1))
+            else:
+                row = self.of_members.get((trace, gpu, kind, self.clocks.divider(one, gpu)))
         elif policy in ("arc-sw", "sw-b", "sw-s"):
             row = self.runs.get(trace, gpu, policy)
         elif policy == "lab-best":
@@ -158,7 +160,7 @@ class Simulated:
 
     def transistors(self, one: Member) -> int:
         """That it adds to a sub-core."""
-        count: int = self.synthesis[f"arc_unit_{one.row}"]["transistors"]
+        count: int = self.synthesis[one.unit_row]["transistors"]
         return count
 
     def measured(self, trace: str, policy: str) -> float:

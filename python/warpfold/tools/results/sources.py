@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,15 @@ from ..base.errors import BadInput
 from ..base.places import tool
 from ..base.processes import Word
 from ..calibrate import replay_microbench
-from . import merging, store, today as kernels
+from ..sweep import plan as planning
+from . import merging, probe, store, today as kernels
 from .store import ROOT, Document
-from .family import DATAPATHS
+from .family import DATAPATHS, Clocks, member
 
 # The command that gives a file, and what the file has.
 Made = tuple[str, Document]
 Source = Callable[[], Made]
+Settings = tuple[tuple[str, Any], ...]
 
 BUILD = ROOT / "build/release"
 ACCURACY = re.compile(
@@ -179,45 +182,48 @@ def times_of(simulator: str, trace: str) -> tuple[str, dict[str, float]]:
     }
 
 
-def cycles_of(simulator: str, trace: str, gpu: str, policy: str, kind: str, settings: Sequence[str] = ()) -> int:
-    """Cycles of a run, all of whose checks hold. `settings`: parameters of the machine, KEY=VALUE."""
-    where = ["--gpu", gpu, "--policy", policy, "--unit", "golden", "--unit-kind", kind]
-    changed = [word for setting in settings for word in ("--set", setting)]
-    found = json_of([simulator, "sim", kernels.path_of(trace), *where, "--jobs", 1, "--threads", 1, *changed])["runs"][
-        0
-    ]
+def cycles_of(
+    simulator: str, clocks: Clocks, trace: str, gpu: str, policy: str, unit: str, settings: Settings = ()
+) -> int:
+    """Cycles of a run, all of whose checks hold, with a unit at its clock. `settings`: parameters of the machine."""
+    one = member(unit)
+    path = str(kernels.path_of(trace))
+    point = planning.Point(path, "", gpu, policy, unit_kind=one.unit.name, set=settings)
+    if probe.with_unit(policy):
+        point = replace(point, set=(*one.settings, *settings), divider=clocks.divider(one, gpu))
+    found = json_of([simulator, "sim", *point.arguments(), "--jobs", 1, "--threads", 1])["runs"][0]
     if not (found["sums_match"] and found["conserved"]):
-        raise BadInput(f"{trace} {gpu} {policy} {kind}: a check failed")
+        raise BadInput(f"{trace} {gpu} {policy} {unit}: a check failed")
     cycles: int = found["cycles"]
     return cycles
 
 
-def today(simulator: str, cores: int) -> Made:
+def today(simulator: str, cores: int, clocks: Clocks) -> Made:
     """Kernels of today under hardware, and the 3D traces beside their floor."""
     points = kernels.plan()
     with ThreadPoolExecutor(cores) as pool:
-        cycles = list(pool.map(lambda point: cycles_of(simulator, *point), points))
+        cycles = list(pool.map(lambda point: cycles_of(simulator, clocks, *point), points))
     measured = {}
     for trace in sorted({*kernels.KERNELS, *kernels.FLOOR_TRACES}):
         gpu, times = times_of(simulator, trace)
         measured[trace] = {"gpu": gpu, "ms": {policy: round(ms, 5) for policy, ms in times.items()}}
     return "warpfold results", {
         "measured": measured,
-        "columns": ["trace", "gpu", "policy", "unit_kind", "cycles"],
+        "columns": ["trace", "gpu", "policy", "unit", "cycles"],
         "rows": [[*point, count] for point, count in zip(points, cycles)],
     }
 
 
-def merged(simulator: str, cores: int) -> Made:
+def merged(simulator: str, cores: int, clocks: Clocks) -> Made:
     """Kernels of today with merge buffers of several sizes in SMs, and at ports of the L2, and the sums that there are to
     merge."""
     at_ports, in_sms = merging.at_ports(), merging.in_sms()
 
-    def port_cycles(trace: str, kind: str) -> int:
-        return cycles_of(simulator, trace, merging.GPU, "arc-merge-l2", kind)
+    def port_cycles(trace: str, unit: str) -> int:
+        return cycles_of(simulator, clocks, trace, merging.GPU, "arc-merge-l2", unit)
 
-    def merged_cycles(trace: str, kind: str, rows: int) -> int:
-        return cycles_of(simulator, trace, merging.GPU, "arc-merge", kind, [f"arc.merge_rows={rows}"])
+    def merged_cycles(trace: str, unit: str, rows: int) -> int:
+        return cycles_of(simulator, clocks, trace, merging.GPU, "arc-merge", unit, (("arc.merge_rows", str(rows)),))
 
     with ThreadPoolExecutor(cores) as pool:
         of_ports = list(pool.map(lambda one: port_cycles(*one), at_ports))
@@ -233,9 +239,9 @@ def merged(simulator: str, cores: int) -> Made:
         {"PYTHONPATH": str(Path(simulator).resolve().parents[1] / "python")},
     )
     return "warpfold results", {
-        "port_columns": ["trace", "unit_kind", "cycles"],
+        "port_columns": ["trace", "unit", "cycles"],
         "at_ports": [[*one, count] for one, count in zip(at_ports, of_ports)],
-        "merged_columns": ["trace", "unit_kind", "rows", "cycles"],
+        "merged_columns": ["trace", "unit", "rows", "cycles"],
         "merged": [[*one, count] for one, count in zip(in_sms, of_sms)],
         "left_by": ["trace", *merging.LEVELS],
         "left": [[trace, *map(int, counts)] for trace, *counts in map(str.split, counted.splitlines()[1:])],

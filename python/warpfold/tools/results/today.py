@@ -9,15 +9,16 @@ from pathlib import Path
 
 from ..base.errors import BadInput
 from . import points
-from .family import MEMBERS, Member, clock_ghz
+from .family import MEMBERS, Member, clock_ghz, member
 from .simulated import Simulated
 from .store import ROOT, Document
 from .text import Table
 
 NAME = "today"
-# Trace, GPU, policy, kind of unit.
+# Trace, GPU, policy, row of the unit; where the policy has none, that of the first.
 Run = tuple[str, str, str, str]
-KINDS = ("serial", "paired", "fused", "vector")
+SERIAL, WORD, WIDE, STRUCT = "serial", "paired_staged_groups", "fused_staged_groups", "vector_staged"
+UNITS = (SERIAL, WORD, WIDE, STRUCT)
 # One RED a thread, measured on an H200 with and without its atomics.
 FLOOR_ON = "h200"
 FLOOR_TRACES = (
@@ -50,9 +51,14 @@ KERNELS = {
 }
 # What LAB takes of shared memory leaves no room for a CTA.
 NO_ROOM = {("truck-block-reduced", "rtx4090", "lab")}
-HARDWARE = (*(("arc-hw", kind) for kind in KINDS), ("arc-merge", "vector"), ("lab", "serial"), ("lab-ideal", "serial"))
-HARDWARE_NAMES = (*(f"`arc-hw` {kind}" for kind in KINDS), "`arc-merge` vector", "LAB", "LAB-ideal")
-POLICIES = (("baseline", "serial"), *HARDWARE, ("none", "serial"))
+HARDWARE = (*(("arc-hw", row) for row in UNITS), ("arc-merge", STRUCT), ("lab", SERIAL), ("lab-ideal", SERIAL))
+HARDWARE_NAMES = (
+    *(f"`arc-hw` {member(row).name}" for row in UNITS),
+    f"`arc-merge` {member(STRUCT).name}",
+    "LAB",
+    "LAB-ideal",
+)
+POLICIES = (("baseline", SERIAL), *HARDWARE, ("none", SERIAL))
 
 
 def path_of(trace: str) -> Path:
@@ -86,12 +92,12 @@ class Today:
         self.simulated = simulated
         self.measured = document["measured"]  # {trace: {"gpu": name, "ms": {policy: ms}}}
         self.cycles: dict[Run, int] = {
-            (trace, gpu, policy, kind): cycles for trace, gpu, policy, kind, cycles in document["rows"]
+            (trace, gpu, policy, row): cycles for trace, gpu, policy, row, cycles in document["rows"]
         }
 
-    def ms(self, trace: str, gpu: str, policy: str, kind: str = "serial") -> float:
+    def ms(self, trace: str, gpu: str, policy: str, row: str = SERIAL) -> float:
         """Of a launch, with what it takes to be launched."""
-        return milliseconds(self.cycles[trace, gpu, policy, kind], gpu)
+        return milliseconds(self.cycles[trace, gpu, policy, row], gpu)
 
     def unit_ms(self, trace: str, one: Member) -> float:
         """Of a unit at its clock, on the machine of the floor."""
@@ -111,7 +117,7 @@ class Today:
 
     def value(self, words: Sequence[str]) -> str:
         """share.KIND.FLOOR.least or .mean; ms.TRACE.POLICY as measured; gain.TRACE.POLICY over plain REDs, measured;
-        model.TRACE.GPU.POLICY[.KIND] in ms."""
+        model.TRACE.GPU.POLICY[.UNIT] in ms."""
         if words[0] == "share":
             shares = [self.shares(trace)[words[1], words[2]] for trace in FLOOR_TRACES]
             return f"{min(shares) if words[3] == 'least' else geometric_mean(shares):.2f}"
@@ -120,7 +126,7 @@ class Today:
         if words[0] == "gain":
             return f"{self.measured_ms(words[1], 'baseline') / self.measured_ms(words[1], words[2]):.1f}"
         if words[0] == "model":
-            return f"{self.ms(*words[1:4], *(words[4:] or ['serial'])):.3f}"
+            return f"{self.ms(*words[1:4], *(words[4:] or [SERIAL])):.3f}"
         raise KeyError(words[0])
 
     def shares(self, trace: str) -> dict[tuple[str, str], float]:
@@ -164,8 +170,8 @@ def gain_rows(today: Today) -> Table:
     def modelled(ms: Callable[[str], float]) -> str:
         return gain(lambda trace: today.ms(trace, FLOOR_ON, "baseline"), ms)
 
-    def of_policy(policy: str, kind: str) -> str:
-        return modelled(lambda trace: today.ms(trace, FLOOR_ON, policy, kind))
+    def of_policy(policy: str) -> str:
+        return modelled(lambda trace: today.ms(trace, FLOOR_ON, policy))
 
     def of_unit(one: Member) -> str:
         return modelled(lambda trace: today.unit_ms(trace, one))
@@ -174,9 +180,9 @@ def gain_rows(today: Today) -> Table:
         ["best software, measured", measured(lambda trace: today.best_software(trace)[0])],
         ["ARC-SW, best threshold", modelled(today.software_ms)],
         *([f"`arc-hw`, {one.name}", of_unit(one)] for one in MEMBERS),
-        ["LAB", of_policy("lab", "serial")],
-        ["LAB-ideal", of_policy("lab-ideal", "serial")],
-        ["no atomics", of_policy("none", "serial")],
+        ["LAB", of_policy("lab")],
+        ["LAB-ideal", of_policy("lab-ideal")],
+        ["no atomics", of_policy("none")],
         ["no atomics, measured", measured(lambda trace: today.measured_ms(trace, "none"))],
     ]
     return ["", "speed over plain REDs"], rows

@@ -12,7 +12,7 @@ from .. import correlate
 from ..base import units
 from . import gpu_kernels, merging, today, verification
 from .paper_machine import PaperMachine
-from .family import GPUS, MEMBERS, Member, member, path_ns
+from .family import FLOATS, GPUS, Member, member, path_ns
 from .simulated import NEAR, Simulated
 from .store import ROOT, Document, Missing, Unknown
 from .text import percent, two, whole
@@ -134,11 +134,11 @@ class Numbers(Simulated):
         if name == "lanes":
             return str(LANES[row] if row in LANES else member(row).unit.lanes_per_cycle)
         if name == "path_ns":
-            return two(self.path_ns(f"arc_unit_{row}"))
+            return two(self.path_ns(f"arc_subcore_{row}"))
         if name in ("transistors", "with_coalescer", "share", "share_with_coalescer"):
             # Whatever coalescer stands in front of it, arc_unit is the same.
             of = row.replace("-", "_")
-            top = f"arc_subcore_{of}" if name.endswith("coalescer") else f"arc_unit_{of.removesuffix('_staged')}"
+            top = f"arc_subcore_{of}" if name.endswith("coalescer") else f"arc_unit_{of.replace('_staged', '')}"
             count = self.synthesis[top]["transistors"]
             return percent(count * GPU_UNITS / GPU_TRANSISTORS, 4) if name.startswith("share") else whole(count)
         return self.member_value(member(row), name, *where)
@@ -270,7 +270,7 @@ class Numbers(Simulated):
         trace, gpu, policy, *rest = words
         if gpu not in GPUS:
             raise Unknown(gpu)
-        kind = rest.pop(0) if rest[0] in [one.row for one in MEMBERS] else ""
+        kind = rest.pop(0) if rest[0] in [one.row for one in FLOATS] else ""
         name = ".".join(rest)
         return self.shown(name, self.metric(trace, gpu, policy, kind, name))
 
