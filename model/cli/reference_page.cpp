@@ -47,7 +47,7 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"warpfold sweep", "sweep.md"},
     {"warpfold figures", "../python/warpfold/tools/figures/README.md"},
     {"warpfold results", "../python/warpfold/tools/results/README.md"},
-    {"warpfold yardstick", "yardstick.md"},
+    {"warpfold yardstick", "fidelity.md#compare-another-simulator"},
 };
 
 std::string link_to_example(std::string_view words) {
