@@ -5,7 +5,7 @@
 #   scripts/docs.sh [--update] [--nightly] [--gpu] [PAGE...]      all options: scripts/docs.sh --help
 #   scripts/docs.sh --form                                        only links, lengths and wording
 #   scripts/docs.sh --site [--gallery] [--out DIR] [--repository URL]   the pages as a site, in out/site,
-#                                                                 with the reports of docs/gallery.md
+#                                                                 with the reports of docs/tutorial.md
 # Exit code 0: as the pages say. 1: something differs. 2: bad usage, or a page that cannot be read.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh

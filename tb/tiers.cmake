@@ -22,7 +22,7 @@ set(WARPFOLD_NIGHTLY_TESTS
   # Evaluations of foreign units: the gate has those that end soonest.
   "^evaluate\\.(hostile|proof|power|paired|plain_adder|wrong_word|layout)$"
   # Layouts, proofs of netlists, figures of all rows of the synthesis.
-  "^layout\\.(flow|fpga)$" "^netlist\\." "^synth\\.baseline$" "^docs\\.(layout|synth\\.README|change-a-rule)$"
+  "^layout\\.(flow|fpga)$" "^netlist\\." "^synth\\.baseline$" "^docs\\.(synth\\.README|extend)$"
   # Whole traces on every kind of unit.
   "^shipped\\.(regress_stalled_|check_traces|bounds_values)"
   # A cluster, killed commands, mutants of files, projects outside.

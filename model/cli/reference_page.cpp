@@ -37,8 +37,8 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"warpfold evaluate", "evaluate.md"},
     {"warpfold synth", "../synth/README.md"},
     {"warpfold power", "../synth/README.md"},
-    {"warpfold layout", "layout.md"},
-    {"warpfold fpga", "layout.md"},
+    {"warpfold layout", "../synth/README.md#layouts"},
+    {"warpfold fpga", "../synth/README.md#fpga"},
     {"warpfold prove-netlist", "../synth/README.md"},
     {"warpfold calibrate", "calibrate.md"},
     {"warpfold fit-energy", "fidelity.md#energy"},
@@ -47,7 +47,7 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"warpfold sweep", "sweep.md"},
     {"warpfold figures", "../python/warpfold/tools/figures/README.md"},
     {"warpfold results", "../python/warpfold/tools/results/README.md"},
-    {"warpfold yardstick", "yardstick.md"},
+    {"warpfold yardstick", "fidelity.md#compare-another-simulator"},
 };
 
 std::string link_to_example(std::string_view words) {

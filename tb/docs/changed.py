@@ -3,7 +3,8 @@
 """Applies the diffs of a page: makes a folder with the sources and lists of the repository's model/, and them in it.
 
 usage: changed.py PAGE OUT. Files are links into the tree, but for those that a diff makes or changes. Each diff must
-make one file and add one line to another. Exit code 1: one does not, or does not apply.
+make one file and add one line to another; a diff that names no file is an excerpt and left out. Exit code 1: one does
+not, or does not apply.
 """
 
 import os
@@ -63,7 +64,8 @@ def apply(page, block, out):
 def main(page, out):
     page, out = Path(page).resolve(), Path(out)
     shutil.rmtree(out, ignore_errors=True)
-    diffs = [block for block in Page(page, page.parent).blocks if block.language == "diff"]
+    blocks = [block for block in Page(page, page.parent).blocks if block.language == "diff"]
+    diffs = [block for block in blocks if block.lines[0].startswith("--- ")]
     if not diffs:
         sys.exit(f"{page}: no diff")
     if not shutil.which("patch"):

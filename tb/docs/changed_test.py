@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The diffs of docs/change-a-rule.md apply, and changed.py finds those of a page that do not."""
+"""The diffs of docs/extend.md apply, and changed.py finds those of a page that do not."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/change-a-rule.md"
+PAGE = ROOT / "docs/extend.md"
 
 
 class Changed(unittest.TestCase):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds another simulator to the RED microbenchmarks of two GPUs: `warpfold yardstick`. docs/yardstick.md defines the
-cases and says how to run them."""
+"""Holds another simulator to the RED microbenchmarks of two GPUs: `warpfold yardstick`.
+traces/capture/microbench/README.md defines the cases and says how to run them."""
 
 import argparse
 import csv

@@ -297,12 +297,12 @@ def draw_slice() -> Picture:
     p = Picture(
         860,
         268,
-        "Turns at a ROP",
-        "Turns of four SMs at one ROP over 16 cycles. A turn takes line_cycles for each "
-        "sector. A turn on a sector that one before it added to begins sector_cycles after that one.",
+        "Beats at a ROP",
+        "Beats of four SMs at one ROP over 16 cycles. A beat takes line_cycles for each "
+        "sector. A beat on a sector that one before it added to begins sector_cycles after that one.",
     )
     left, scale = 130, 44
-    turns = (
+    beats = (
         (0, 0.0, 1, "A"),
         (1, 1.18, 1, "B"),
         (2, 3.49, 1, "A"),
@@ -315,7 +315,7 @@ def draw_slice() -> Picture:
         y = 26 + row * 40
         p.text(112, y + 18, f"SM {row}", "b", anchor="end")
         p.line((left, y + 32), (left + 16 * scale, y + 32), kind="g")
-    for sm, begin, sectors, name in turns:
+    for sm, begin, sectors, name in beats:
         width = 1.18 * sectors * scale
         kind = {"A": "c3", "B": "c1"}.get(name, "c2")
         p.rect(left + begin * scale, 30 + sm * 40, width - 1.5, 24, kind, 3)

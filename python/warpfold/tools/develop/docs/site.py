@@ -26,7 +26,9 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^()\s]+)\)")
 PICTURES = (".svg", ".png")
 FRONT = "README.md"
-GALLERY = "docs/gallery.md"
+# The reports that a section of this page makes.
+GALLERY = "docs/tutorial.md"
+GALLERY_HEADING = "\n## Gallery\n"
 PARTS = "docs/site/parts.toml"
 
 
@@ -158,7 +160,7 @@ def broken_links(site: Path) -> list[str]:
 
 
 class Gallery:
-    """The reports of docs/gallery.md, made by the commands that the page shows."""
+    """The reports of the gallery in docs/tutorial.md, made by the commands that the page shows."""
 
     def __init__(self, sources: Path, warpfold: Path) -> None:
         self.page, self.folder, self.warpfold = (
@@ -172,9 +174,11 @@ class Gallery:
         self.folder.mkdir()
         (self.folder / "traces").symlink_to(ROOT / "traces")
         text = []
+        in_gallery = False
         for is_prose, part in prose(self.page.read_text(encoding="utf-8")):
             text.append(part)
-            if not is_prose:
+            in_gallery |= is_prose and GALLERY_HEADING in part
+            if in_gallery and not is_prose:
                 text += [f'\n<a href="{self.folder.name}/{name}">The report</a>\n' for name in self.run(part)]
         self.page.write_text("".join(text), encoding="utf-8")
         (self.folder / "traces").unlink()
@@ -244,7 +248,7 @@ def options(parser: Parser) -> None:
         "--out", metavar="DIR", type=Path, default=Path("out/site"), help="Folder of the site [out/site]"
     )
     parser.add_argument(
-        "--gallery", metavar="FILE", type=Path, help="Make the reports of docs/gallery.md with this command"
+        "--gallery", metavar="FILE", type=Path, help="Make the reports of docs/tutorial.md with this command"
     )
     parser.add_argument(
         "--repository", metavar="URL", default="", help="Where files of the repository can be seen, for links to them"
