@@ -44,7 +44,7 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"warpfold fit-energy", "fidelity.md#energy"},
     {"warpfold replay", "calibrate.md"},
     {"warpfold correlate", "fidelity.md"},
-    {"warpfold sweep", "sweep.md"},
+    {"warpfold sweep", "simulate.md#run-a-sweep"},
     {"warpfold figures", "../python/warpfold/tools/figures/README.md"},
     {"warpfold results", "../python/warpfold/tools/results/README.md"},
     {"warpfold yardstick", "yardstick.md"},
