@@ -26,7 +26,7 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"warpfold trace sample", "simulate.md#cut-a-trace"},
     {"warpfold trace recost", "simulate.md#replace-costs-and-times"},
     {"warpfold trace retime", "simulate.md#replace-costs-and-times"},
-    {"warpfold trace import-accelsim", "import.md"},
+    {"warpfold trace import-accelsim", "record.md#import-traces-of-accel-sim"},
     {"warpfold trace upgrade", "simulate.md#replace-costs-and-times"},
     {"warpfold regress", "simulate.md#compare-rtl-and-golden-unit"},
     {"warpfold contract", "evaluate.md"},
