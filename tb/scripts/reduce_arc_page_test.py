@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reduce_arc.md shows parts of the example of reduce_arc.cuh as it is compiled."""
+"""docs/record.md shows parts of the example of reduce_arc.cuh as it is compiled."""
 
 import re
 import unittest
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = "traces/capture/reduce/reduce_arc_example.cu"
-PAGE = "docs/reduce_arc.md"
+PAGE = "docs/record.md"
 
 
 class ReduceArcExample(unittest.TestCase):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulates every combination of traces, machines, policies and parameters that a sweep file asks for, and puts the
-results into one table: `warpfold sweep`. docs/sweep.md describes the file, the table, and what happens to failures
+results into one table: `warpfold sweep`. docs/simulate.md describes the file, the table, and what happens to failures
 and interruptions."""
 
 import argparse
@@ -37,7 +37,7 @@ def positive(text: str) -> int:
 
 
 def options(parser: Parser) -> None:
-    parser.add_argument("file", metavar="FILE.yaml", type=Path, help="Sweep file (docs/sweep.md)")
+    parser.add_argument("file", metavar="FILE.yaml", type=Path, help="Sweep file (docs/simulate.md)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--cores", type=positive, metavar="N", help="Simulations at once on this machine; else all cores"
