@@ -29,7 +29,21 @@ STRICT = (
     "README.md",
     "docs/results.md",
     "docs/fidelity.md",
-    *(f"docs/numbers/{name}.md" for name in ("errors", "parameters", "synthesis", "traces", "vectors")),
+    *(
+        f"docs/numbers/{name}.md"
+        for name in (
+            "by_trace",
+            "errors",
+            "gradient_kernels",
+            "merging",
+            "paper",
+            "parameters",
+            "synthesis",
+            "traces",
+            "units",
+            "vectors",
+        )
+    ),
 )
 NOT_OURS = {".git", "build", "results", "out", "node_modules"}
 
