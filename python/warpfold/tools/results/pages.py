@@ -38,6 +38,7 @@ STRICT = (
             "merging",
             "paper",
             "parameters",
+            "sources",
             "synthesis",
             "traces",
             "units",
