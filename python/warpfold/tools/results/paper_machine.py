@@ -31,7 +31,7 @@ READINGS = {
     "simulator": "the simulator's",
     "channels": "24 partitions",
     "free": "two ROPs a partition, warps go on",
-    "open": "the same, partitions with room for all",
+    "open": "the same, unbounded ingress queues",
 }
 # Rows: name, how to compute it, and the paper's number by its figure (None: that of the GPU) and key.
 ROWS = (

@@ -93,10 +93,11 @@ def kinds(n: Numbers) -> str:
         ["sum", *(SUMS[one.unit.datapath] for one in MEMBERS)],
         each("largest error on recorded values, ulp", "max_ulp"),
         each("transistors that it adds to a sub-core", "transistors"),
+        each("the same with its coalescer", "with_coalescer"),
         each("128 x 4 units, of an RTX 4090's transistors", "share"),
         each("layout of its datapath, mm2, 180 nm", "die"),
         each("energy of its datapath, pJ a lane, 180 nm", "pj"),
-        each("worst path, ns, ASAP7 RVT TT", "path_ns"),
+        each("worst path of the sub-core, ns, ASAP7 RVT TT", "path_ns"),
     ]
     for gpu in GPUS:
         rows += [
@@ -109,6 +110,21 @@ def kinds(n: Numbers) -> str:
             each(f"{gpu}: energy gain, geometric mean of the {len(n.unit_traces)}", f"energy.{gpu}"),
         ]
     return markdown(["", *(one.name for one in MEMBERS)], rows)
+
+
+def units_in_short(n: Numbers) -> str:
+    """A row for each unit: what it costs, and what it gains on all shipped traces at the clock that its path allows."""
+    columns = {
+        "lanes a cycle": "lanes",
+        "transistors": "transistors",
+        "with its coalescer": "with_coalescer",
+        "path, ns": "path_ns",
+        **{gpu: f"geomean.{gpu}" for gpu in GPUS},
+        "least, rtx4090": "least.rtx4090",
+        "energy gain, rtx4090": "energy.rtx4090",
+    }
+    rows = [[one.name, *(n.unit_value([one.row, *key.split(".")]) for key in columns.values())] for one in MEMBERS]
+    return markdown(["unit", *columns], rows)
 
 
 def units_by_trace(n: Numbers, gpu: str) -> str:
@@ -679,7 +695,7 @@ def calibration(n: Numbers) -> str:
 def sources(n: Numbers) -> str:
     rows = [
         [
-            f"[{name}](numbers/{name})",
+            f"[{name}]({name})",
             where.get("commit", ""),
             where.get("host", ""),
             where.get("date", ""),
@@ -694,6 +710,7 @@ TABLES: dict[str, Callable[[Numbers], str]] = {
     "truck": truck,
     "truck-stalls": truck_stalls,
     "kinds": kinds,
+    "units": units_in_short,
     **{f"units-{gpu}": lambda n, gpu=gpu: units_by_trace(n, gpu) for gpu in GPUS},  # type: ignore[misc]
     "not-best": not_best,
     "means": means,

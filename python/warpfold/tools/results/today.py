@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of today and the floor without atomics: which simulations there are, and the tables of docs/worth.md."""
+"""Kernels of today and the floor without atomics: which simulations there are, and the tables of docs/worth.md and
+docs/numbers/gradient_kernels.md."""
 
 import itertools
 import math
