@@ -56,7 +56,7 @@ SHIPPED = {"truck": "3D-TK", "kitchen": "3D-KI", "spheres-small": "PS-SS", "bob"
 MEASURED = {"baseline": 1.0, "sw-b:0": 0.7, "sw-b:16": 0.5, "sw-s:0": 0.8, "sw-s:16": 0.6, "skip": 0.55, "cccl": 1.2}
 
 
-# Speedups of units at the ideal clock, and paths of their datapaths in ns: four cycles of an rtx4090, and one.
+# Speedups of units at the ideal clock, and paths of their sub-cores in ns: four cycles of an rtx4090, and one.
 UNITS = {"serial": 2, "serial_groups": 2.4, "paired": 3.5, "paired_groups": 4.9, "fused": 4, "fused_groups": 5, "vector": 6}
 PATHS = {"serial": 1.6, "paired": 0.4, "fused": 0.44}
 
@@ -74,7 +74,8 @@ def write_numbers(folder):
         counters = {"cycles": round(1_980_000 / gain), "sums_match": 1, "conserved": 1}
         rows.append([trace, gpu, policy, kind, settings, divider, 0, *(counters.get(column, 7) for column in points.COUNTERS)])
 
-    paths = [{"top": f"arc_unit_{one.row}", "path_ns": 9.0, "fast_path_ns": PATHS[one.unit.datapath]} for one in family.MEMBERS]
+    paths = [{"top": top, "path_ns": 9.0, "fast_path_ns": PATHS[one.unit.datapath]}
+             for one in family.MEMBERS for top in (f"arc_subcore_{one.row}", one.unit_row)]
     paths.append({"top": "arc_fp32_adder", "path_ns": 9.0, "fast_path_ns": 1.0})
     clocks = family.Clocks({"rows": paths})
     for trace in SHIPPED:
@@ -84,10 +85,10 @@ def write_numbers(folder):
                     add(trace, gpu, policy, gain)
             for one in family.MEMBERS:
                 settings = " ".join(f"{key}={value}" for key, value in one.settings)
-                for divider in {1, clocks.divider(one, gpu)}:
-                    add(trace, gpu, "arc-hw", UNITS[one.row] / divider ** 0.5, one.unit.name, settings, divider)
+                for unit, divider in {(one.direct.unit.name, 1), (one.unit.name, clocks.divider(one, gpu))}:
+                    add(trace, gpu, "arc-hw", UNITS[one.direct.row] / divider ** 0.5, unit, settings, divider)
     timelines = [{"trace": "truck", "gpu": "rtx4090", "policy": policy, "unit_kind": kind, "set": settings, "divider": 1, **timeline()}
-                 for policy, kind, settings in (("baseline", "serial", ""), ("arc-hw", "paired", "rules.scheduler=reduce-groups"))]
+                 for policy, kind, settings in (("baseline", "serial", ""), ("arc-hw", "paired-staged", "rules.scheduler=reduce-groups"))]
     store.write("asap7", source, {"rows": paths}, folder)
     store.write("synthesis", source, {"rows": [{"top": path["top"], "transistors": 10_000 * number}
                                                for number, path in enumerate(paths, 1)]}, folder)

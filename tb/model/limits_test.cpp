@@ -200,7 +200,9 @@ TEST(Memory, GoesByWhatTheTraceHolds) {
   const long before = peak_kib();
   const RunResult result = run(reader, small_h200(1), "baseline");
   EXPECT_EQ(result.failure, "");
-  EXPECT_LT(peak_kib() - before, 256L << 10U);  // the elements alone would be 2.5 GB
+  // The elements alone would be 2.5 GB. The memory, 360 MB, is read to its end, and some kernels
+  // give a page to who reads it.
+  EXPECT_LT(peak_kib() - before, 512L << 10U);
 }
 
 TEST(LazyArrayTest, IsZeroAndMoves) {

@@ -74,7 +74,7 @@ class Pages(Repository):
         text = self.page.read_text(encoding="utf-8")
         self.assertIn("<!--n:truck.rtx4090.arc-hw.cycles-->990,000<!--/n--> cycles", text)
         self.assertIn("<!--n:truck.rtx4090.arc-hw.speedup-->2.00<!--/n-->", text)
-        self.assertIn("| trace | serial, greedy /4 | serial, groups /4 | paired, greedy | paired, groups |", text)
+        self.assertIn("| trace | serial, greedy /4 | serial, groups /4 | paired-staged, greedy | paired-staged, groups |", text)
         for trace in ("kitchen", "web-stanford"):
             self.assertIn(f"| {trace} | 1.00 | 1.20 | 3.50 | 4.90 | 4.00 | 5.00 | 6.00 |", text)
         self.assertIn("<!--n:in.code-->1.25<!--/n-->", text)
@@ -210,9 +210,9 @@ class Units(Repository):
     def test_a_unit_is_simulated_at_its_clock_and_at_the_ideal_one(self):
         facts = points.trace_facts(WARPFOLD)
         found = {points.key_of(point) for point in points.of_members(facts, values.Numbers(self.numbers).clocks)}
-        for trace, serial in (("truck", {1, 4}), ("web-stanford", {4})):
-            for kind, dividers in (("serial", serial), ("paired", {1})):
-                for one in family.MEMBERS:
+        for trace, serial, direct in (("truck", {1, 4}, {1}), ("web-stanford", {4}, set())):
+            for kind, dividers in (("serial", serial), ("paired-staged", {1}), ("paired", direct)):
+                for one in family.FLOATS:
                     if one.unit.name == kind:
                         settings = " ".join(f"{key}={value}" for key, value in one.settings)
                         self.assertEqual({key.divider for key in found if (key.trace, key.gpu, key.unit_kind, key.set) ==
@@ -222,8 +222,10 @@ class Units(Repository):
         numbers = values.Numbers(self.numbers)
         for key, text in (("truck.rtx4090.arc-hw.speedup", "2.00"), ("truck.rtx4090.arc-hw.serial.speedup", "1.00"),
                           ("truck.rtx4090.arc-ideal.serial.speedup", "2.00"), ("unit.serial.divider.rtx3060", "3"),
-                          ("unit.paired_groups.software.h200", "2.45"), ("unit.paired_groups.transistors", "40,000"),
-                          ("chosen.word.name", "paired, groups"), ("chosen.struct.name", "vector, groups"),
+                          ("truck.rtx4090.arc-ideal.paired_staged.speedup", "3.50"), ("unit.serial.path_ns", "1.60"),
+                          ("unit.paired_staged_groups.software.h200", "2.45"),
+                          ("unit.paired_staged_groups.with_coalescer", "70,000"), ("unit.paired_staged_groups.transistors", "80,000"),
+                          ("chosen.word.name", "paired-staged, groups"), ("chosen.struct.name", "vector-staged, groups"),
                           ("chosen.word.least.rtx4090", "4.90"), ("chosen.near", "3 %")):
             self.assertEqual(numbers.value(key), text, key)
         for key in ("unit.none.mean", "chosen.all.name", "truck.rtx4090.arc-hw.none.speedup"):
@@ -232,16 +234,16 @@ class Units(Repository):
 
     def test_the_recommended_unit_is_near_the_best_on_every_machine(self):
         def slower(row):
-            other = (row["unit_kind"], row["set"], row["gpu"]) == ("paired", "rules.scheduler=reduce-groups", "h200")
+            other = (row["unit_kind"], row["set"], row["gpu"]) == ("paired-staged", "rules.scheduler=reduce-groups", "h200")
             return {**row, "cycles": round(row["cycles"] * 1.02)} if other else row
-        self.assertEqual(self.numbers_with(slower).value("chosen.word.name"), "fused, groups")
+        self.assertEqual(self.numbers_with(slower).value("chosen.word.name"), "fused-staged, groups")
 
     def test_traces_on_which_another_unit_is_ahead_are_listed(self):
         def ahead(row):
-            one = (row["trace"], row["gpu"], row["unit_kind"], row["set"]) == ("bob", "rtx3060", "fused", "")
+            one = (row["trace"], row["gpu"], row["unit_kind"], row["set"]) == ("bob", "rtx3060", "fused-staged", "")
             return {**row, "cycles": round(1_980_000 / 5.1)} if one else row
         rows = tables.table("not-best", self.numbers_with(ahead)).splitlines()
-        self.assertEqual(rows[2:], ["| bob | rtx3060 | fused, greedy | 5.10 | 4.90 |"])
+        self.assertEqual(rows[2:], ["| bob | rtx3060 | fused-staged, greedy | 5.10 | 4.90 |"])
 
     def test_what_is_not_simulated_is_missing(self):
         numbers = self.numbers_with(lambda row: None if (row["trace"], row["divider"]) == ("bob", 4) else row)
@@ -250,7 +252,7 @@ class Units(Repository):
 
     def test_no_cell_is_empty(self):
         numbers = values.Numbers(self.numbers)
-        for name in ("headline", "means", "truck", "truck-stalls", "units-h200", "policies-by-trace", "energy-by-trace"):
+        for name in ("headline", "means", "truck", "truck-stalls", "units", "units-h200", "policies-by-trace", "energy-by-trace"):
             for line in tables.table(name, numbers).splitlines()[2:]:
                 self.assertEqual([cell for cell in line.strip("|").split("|")[1:] if cell.strip() in ("", "-")], [], line)
 

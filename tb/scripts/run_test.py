@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of scripts/run.sh, with stand-ins for what it builds and calls."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+KINDS = " ".join(unit["name"] for unit in json.loads((ROOT / "rtl/units.json").read_text(encoding="utf-8"))["units"])
 
 # Notes how it is called. As dpkg-query it says that a package is there.
 TOOL = """#!/bin/sh
@@ -91,8 +93,7 @@ class Run(unittest.TestCase):
                 (["--other"], "unknown option '--other' (--help lists them)"),
                 (["truck.wft"], "unknown option 'truck.wft' (--help lists them)"),
                 (["--unit-kind"], "--unit-kind needs a value"),
-                (["--unit-kind", "wide"], "no kind of unit 'wide'; there are: serial paired fused vector halves paired-staged "
-                                          "fused-staged vector-staged, or DATAPATH[-FORMAT][-WORDS][-staged]"),
+                (["--unit-kind", "wide"], f"no kind of unit 'wide'; there are: {KINDS}, or DATAPATH[-FORMAT][-WORDS][-staged]"),
                 (["--whole-gpu=1"], "unknown option '--whole-gpu=1' (--help lists them)")):
             with self.subTest(options):
                 self.assertEqual(self.run_script(*options), (2, f"run.sh: {message}\n", []))

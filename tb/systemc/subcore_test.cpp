@@ -6,6 +6,7 @@
 #include <systemc>
 
 #include "model/systemc/arc_subcore.hpp"
+#include "model/unit/unit_kind.hpp"
 
 namespace warpfold::systemc {
 namespace {
@@ -27,10 +28,9 @@ TEST(Subcore, RefusesUnitsThatThereAreNot) {
   };
   EXPECT_EQ(refusal({.unit = "netlist"}),
             "/warpfold/unit/options: unit: unknown unit 'netlist': golden or rtl");
-  EXPECT_EQ(
-      refusal({.unit = "rtl", .unit_kind = "paired-4"}),
-      "/warpfold/unit/options: unit: no RTL of unit kind paired-4 is built in, of serial, "
-      "paired, fused, vector, halves, paired-staged, fused-staged and vector-staged alone; the golden unit is");
+  EXPECT_EQ(refusal({.unit = "rtl", .unit_kind = "paired-4"}),
+            "/warpfold/unit/options: unit: no RTL of unit kind paired-4 is built in, of " +
+                unit_kind_list(", ", " and ") + " alone; the golden unit is");
   EXPECT_EQ(refusal({.unit = "rtl", .scheduler = "reduce-groups"}),
             "/warpfold/unit/options: unit: scheduler 'reduce-groups': the RTL of kind serial has "
             "greedy here; the golden unit has the others");
