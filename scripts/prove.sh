@@ -47,6 +47,9 @@ serial_progress    | no  | induct | arc_reduction_serial | arc_lane_picker arc_r
 group_pays         | yes | comb   | arc_group_pays     | arc_group_pays                          | -                     | 1 1 1
 addr_match         | no  | abc    | arc_addr_match     | arc_lane_picker arc_addr_match          | -                     | 2 8 7
 addr_compare       | no  | abc    | arc_addr_match     | arc_lane_picker arc_addr_match          | -DCOMPARE             | 0 1 1
+addr_match_staged  | no  | abc    | arc_addr_match_staged | arc_addr_match_staged                | -                     | 2 14 12
+staged_whole       | no  | abc    | arc_addr_match_staged | arc_addr_match_staged                | -DWHOLE               | 2 14 14
+staged_compare     | no  | abc    | arc_addr_match_staged | arc_addr_match_staged                | -DCOMPARE             | 0 1 1
 bin_max            | yes | comb   | arc_bin_max        | arc_bin_max                             | -                     | 1 1 1
 fused_control      | no  | induct | arc_reduction_fused | arc_fused_fetch arc_fused_align arc_fused_sum arc_fused_round arc_reduction_fused | - | 2 13 7
 paired_control     | no  | induct | arc_reduction_paired | arc_paired_fetch arc_paired_align arc_paired_sum arc_paired_round arc_reduction_paired | - | 2 13 7
@@ -117,6 +120,29 @@ addr_match         | done_without_ready  | arc_addr_match     | s/else if \(txn_
 addr_compare       | address_bit_ignored | arc_addr_match     | s/same_sector\[l\] = .*;/same_sector[l] = (addr >> (SectorBits + 1)) == (txn_addr_o >> (SectorBits + 1));/
 addr_compare       | addresses_mixed     | arc_addr_match     | s/\{AddrWidth\{leader\[l\]\}\}/{AddrWidth{pending[l]}}/
 addr_compare       | word_ignored        | arc_addr_match     | s/ && addr\[SectorBits-1:0\] == txn_addr_o\[SectorBits-1:0\]//
+addr_match_staged  | lost_at_a_stall     | arc_addr_match_staged | s/: txn_valid_q && !txn_ready_i;/: 1'b0;/
+addr_match_staged  | sent_without_ready  | arc_addr_match_staged | s/if \(txn_valid_q && txn_ready_i\) sent_q/if (txn_valid_q) sent_q/
+addr_match_staged  | sent_twice          | arc_addr_match_staged | s/sent_q <= sent_q \| group_q/sent_q <= group_q/
+addr_match_staged  | gathered_are_lost   | arc_addr_match_staged | s/left_mask_o = req_mask_i & ~sent_q/left_mask_o = req_mask_i \& ~found_q/
+addr_match_staged  | word_of_another     | arc_addr_match_staged | s/\+: Words\] & word\) != '0/+: Words] \& rest_q) != '0/
+addr_match_staged  | last_part_leads     | arc_addr_match_staged | s/part_any & \(~part_any \+ 1'b1\)/part_any \& ~((part_any >> 1) | (part_any >> 2) | (part_any >> 3))/
+addr_match_staged  | words_backwards     | arc_addr_match_staged | s/Words'\(1\) << req_addr_i/Words'(1) << ~req_addr_i/
+addr_match_staged  | found_again         | arc_addr_match_staged | s/if \(match\) found_q <= .*;/if (match) found_q <= here_d;/
+addr_match_staged  | place_of_the_next   | arc_addr_match_staged | s/ && !txn_valid_q;/;/
+addr_match_staged  | sent_lanes_counted  | arc_addr_match_staged | s/used_q <= used_q & ~word_q;.*/used_q <= used_q;/
+addr_match_staged  | tie_pays            | arc_addr_match_staged | s/lanes <= words/lanes < words/
+addr_match_staged  | half_a_warp_counted | arc_addr_match_staged | s/ \+ 6'\(sum\[20:16\]\)//
+addr_match_staged  | last_is_gathered    | arc_addr_match_staged | s/ && !\(ended_q && !lone_q\)//
+addr_match_staged  | pair_is_one         | arc_addr_match_staged | s/lone_q \|\| several_q/lone_q/
+addr_match_staged  | one_is_two          | arc_addr_match_staged | s/left_valid_o = two_lone_q/left_valid_o = lone_q/
+addr_match_staged  | lone_not_cleared    | arc_addr_match_staged | s/lone_q <= 1'b0;/lone_q <= lone_q;/
+addr_match_staged  | a_cycle_lost        | arc_addr_match_staged | s/!group_valid_q && free;/!group_valid_q \&\& !txn_valid_q;/
+staged_whole       | part_of_a_sector    | arc_addr_match_staged | s/here_d\[l\] = unfound\[l\] && /here_d[l] = unfound[l] \&\& first_part[l\/8] \&\& /
+staged_whole       | half_of_a_group     | arc_addr_match_staged | s/group_d\[l\] = here_q\[l\] && /group_d[l] = here_q[l] \&\& l < 16 \&\& /
+staged_compare     | address_bit_ignored | arc_addr_match_staged | s/addr\[AddrWidth-1:SectorBits\], addr/addr[AddrWidth-1:SectorBits+1], 1'b0, addr/
+staged_compare     | byte_ignored        | arc_addr_match_staged | s/, addr\[WordBits-1:0\]\}/, WordBits'(0)}/
+staged_compare     | leaders_mixed       | arc_addr_match_staged | s/lead & \{PlaceWidth\{first_part\[p\]\}\}/lead/
+staged_compare     | place_and_word      | arc_addr_match_staged | s/\{place_q\[PlaceWidth-1:WordBits\], word_index/{word_index, place_q[PlaceWidth-1:WordBits]/
 bin_max            | later_bit_alone     | arc_bin_max        | s/ \|\| \(any_x && !any_1x\)//
 bin_max            | third_bit_ignored   | arc_bin_max        | s/b3 \| \{Lanes\{~max_o\[3\]\}\}/b3 | ~b3/
 fused_control      | load_too_early      | arc_reduction_fused | s/\(grant && fetch_last\)/grant/
@@ -227,10 +253,15 @@ build_smt2() {  # RTL folder, top, RTL files, defines, output, further Yosys com
       else
         cut="cutpoint w:u_dut.same_addr w:u_dut.same_sector w:txn_addr"
       fi ;;
+    arc_addr_match_staged)  # its own claims where all others are, so that ABC has one kind at a time
+      if [[ $defines =~ COMPARE|WHOLE|REACHED ]]; then
+        cut="chformal -assert -remove a:src=*$folder/*"
+      fi ;;
   esac
   if [[ -n ${7:-} ]]; then
     aiger="chformal -cover -remove; opt_clean; setundef -undriven -anyseq
       opt -nosdff -nodffe; techmap; opt -fast -nosdff -nodffe; abc -g AND -fast; opt_clean
+      tee -q -o ${7%.aig}.asserts dump t:\$assert
       write_aiger -zinit $7"
   fi
   must "$out.log" yosys -q -e 'implicitly declared|Resizing cell port' -p "
@@ -254,6 +285,12 @@ abc_induct() {  # log, AIGER file, depth: 0 proved, 1 not
   grep -q 'Networks are equivalent' "$1"
 }
 
+# Searches for traces to asserted outputs, where z3 does not get as far.
+abc_search() {  # log, AIGER file, frames, options...: 0 found, 1 not
+  "$abc" -c "read_aiger $2; fold; strash; bmc3 -F $3 ${*:4}" >"$1" 2>&1 || true
+  grep -qE 'Output [0-9]+ of miter .* was asserted|All [0-9]+ outputs are found to be SAT' "$1"
+}
+
 smtbmc() {  # log, options...: 0 passed, 1 failed, 2 neither
   local log=$1
   shift
@@ -265,9 +302,14 @@ smtbmc() {  # log, options...: 0 passed, 1 failed, 2 neither
 }
 
 # The claim that a failed assertion is named after: the last one at or before its line.
-failed_claim() {  # log of smtbmc
+failed_claim() {  # log of smtbmc, or of ABC and its list of assertions
   local place file line
-  place=$(grep -m 1 'Assert failed' "$1" | grep -oE '[^ |($]+\.sv:[0-9]+' | tail -1) || return 0
+  if (($# > 1)); then
+    line=$(grep -m 1 -oP 'Output \K[0-9]+(?= of miter)' "$1") || return 0
+    place=$(grep -oP 'src "\K[^"]+' "$2" | sed -n "$((line + 1))p" | grep -oE '[^|]+\.sv:[0-9]+' | tail -1)
+  else
+    place=$(grep -m 1 'Assert failed' "$1" | grep -oE '[^ |($]+\.sv:[0-9]+' | tail -1) || return 0
+  fi
   file=${place%:*} line=${place##*:}
   head -n "$line" "$file" |
     grep -oP '(begin : \K(?!g_)\w+|`ARC_ASSERT\w*\(\K\w+)' | tail -1
@@ -349,6 +391,11 @@ prove_smt() {  # folder, name, kind, top, files, defines, depths
   local started=$SECONDS model=$1/proof.smt2
   read -r depth cover_depth bug_depth <<<"$7"
   copy_rtl "$folder/rtl"
+  local search=
+  if [[ $top == arc_addr_match_staged && $defines != *COMPARE* ]]; then
+    search=abc
+    perl -pi -e 's/AddrWidth = 48;/AddrWidth = 8;/' "$folder/rtl/arc_pkg.sv"
+  fi
   build_smt2 "$folder/rtl" "$top" "$files" "$defines -DINVARIANTS" "$model" "" \
     "$([[ $kind != abc ]] || echo "${model%.smt2}.aig")"
   if [[ $top == arc_reduction_serial ]]; then check_registers "$top"; fi
@@ -372,8 +419,16 @@ prove_smt() {  # folder, name, kind, top, files, defines, depths
   # Without the invariants: what is reached and what refutes a bug is said at the ports. Searching
   # for a trace over 32 wide addresses takes minutes; 7 bits still allow every grouping of 32 lanes.
   started=$SECONDS
-  if [[ $top == arc_addr_match ]]; then
-    perl -pi -e 's/AddrWidth = 48;/AddrWidth = 7;/' "$folder/rtl/arc_pkg.sv"
+  if [[ $top == arc_addr_match* ]]; then
+    perl -pi -e 's/AddrWidth = (48|8);/AddrWidth = 7;/' "$folder/rtl/arc_pkg.sv"
+  fi
+  if [[ $search == abc ]]; then
+    build_smt2 "$folder/rtl" "$top" "$files" "$defines -DREACHED" "$folder/cover.smt2" "" "$folder/cover.aig"
+    abc_search "$folder/cover.log" "$folder/cover.aig" "$cover_depth" -a || { report "$name" FAILED \
+      "not every state is reached in $cover_depth steps"; return 1; }
+    report "$name" covered "$(grep -c 'attribute .src' "$folder/cover.asserts") states, $((SECONDS - started)) s"
+    each_bug "$folder" "$name" refute_abc "$top" "$files" "$defines" "$bug_depth"
+    return
   fi
   build_smt2 "$folder/rtl" "$top" "$files" "$defines" "$folder/cover.smt2"
   smtbmc "$folder/cover.log" -c -t "$cover_depth" "$folder/cover.smt2" || { report "$name" FAILED \
@@ -381,6 +436,21 @@ prove_smt() {  # folder, name, kind, top, files, defines, depths
   report "$name" covered \
     "$(grep -c 'Reached cover' "$folder/cover.log") states, $((SECONDS - started)) s"
   each_bug "$folder" "$name" refute_smt "$top" "$files" "$defines" "$bug_depth"
+}
+
+# A trace takes minutes where there are many claims: there it is enough that the induction does not go through.
+refute_abc() {  # RTL folder, top, files, defines, depth
+  if [[ $4 == *WHOLE* ]]; then
+    build_smt2 "$1" "$2" "$3" "$4" "$1/bug.smt2" "" "$1/bug.aig" || return 2
+    abc_search "$1/bug.log" "$1/bug.aig" "$5" || return 1
+    failed_claim "$1/bug.log" "$1/bug.asserts"
+  else
+    perl -pi -e 's/AddrWidth = 7;/AddrWidth = 8;/' "$1/arc_pkg.sv"  # as it was proved
+    build_smt2 "$1" "$2" "$3" "$4 -DINVARIANTS" "$1/bug.smt2" "" "$1/bug.aig" || return 2
+    "$abc" -c "read_aiger $1/bug.aig; fold; strash; orpos; ind -F 3" >"$1/bug.log" 2>&1 || true
+    grep -q 'Networks are UNDECIDED' "$1/bug.log" || return 1
+    echo 'not proved any more'
+  fi
 }
 
 refute_smt() {  # RTL folder, top, files, defines, depth

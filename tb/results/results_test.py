@@ -314,8 +314,8 @@ class Verified(unittest.TestCase):
 
     def test_every_proof_of_a_cell_is_one_of_the_script(self):
         known = set(verification.Sources().files)
-        for names in (verification.COALESCER, *verification.SCHEDULER.values(), *verification.SUMS.values(),
-                      *verification.CONTRACT.values()):
+        for names in (verification.COALESCER, verification.STAGED, *verification.SCHEDULER.values(),
+                      *verification.SUMS.values(), *verification.CONTRACT.values()):
             self.assertLessEqual(set(names), known)
         for row in verification.EVERY:
             self.assertIn((row.unit.datapath, row.unit.adds), verification.SUMS)

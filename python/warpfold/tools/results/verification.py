@@ -21,6 +21,8 @@ from .text import Table
 
 NAME = "verification"
 FORMAL = ROOT / "tb/formal"
+# Of the files there that belong to a module, the ends of their names.
+ROLES = ("", "_proof", "_any", "_dut", "_exact")
 # A check, and how a line of what it prints reads.
 LINES = {
     "proofs": re.compile(r"^(?P<name>[a-z_]+) +(?P<verdict>proved|FAILED) +(?P<what>.+?)(?:, \d+ s)?$"),
@@ -42,7 +44,7 @@ HOLDS = ("proved", "killed", "Passed")
 # Proofs that a unit rests on: of the coalescer, of its scheduler, datapath, numbers and words. Then those by induction of what
 # its ports promise.
 COALESCER = ("lane_picker", "addr_compare", "addr_match", "group_pays")
-STAGED = ("addr_match_staged",)  # nobody has written that proof yet
+STAGED = ("addr_match_staged", "staged_compare", "staged_whole")
 SCHEDULER = {"greedy": ("scheduler",), "reduce-groups": ("scheduler_groups", "congestion")}
 SUMS = {
     ("serial", "f32"): ("adder_flush",),
@@ -100,7 +102,9 @@ class Sources:
         if check != "proofs":
             return self.all
         names = self.files.get(name, [])
-        paths = [path for one in names for path in (self.rtl / f"{one}.sv", *self.formal.glob(f"{one}*.sv"))]
+        roles = [(one, role) for one in names for role in ROLES]
+        paths = [self.rtl / f"{one}.sv" for one in names]
+        paths += [self.formal / f"{one}{role}.sv" for one, role in roles]
         return digest_of([path for path in dict.fromkeys([*paths, self.rtl / "arc_pkg.sv"]) if path.is_file()])
 
 
