@@ -21,7 +21,17 @@ NO_CODE = " code of variant "
 
 def simulate(simulator: str, point: planning.Point, folder: Path) -> tuple[dict[str, Any] | None, str | None]:
     """(result, error): one of them is None."""
-    command = [simulator, "sim", *point.arguments(), "--jobs", "1", "--threads", "1", "--json", str(folder / "run.json")]
+    command = [
+        simulator,
+        "sim",
+        *point.arguments(),
+        "--jobs",
+        "1",
+        "--threads",
+        "1",
+        "--json",
+        str(folder / "run.json"),
+    ]
     if point.timeline:
         command += [
             "--timeline",
