@@ -195,7 +195,7 @@ class Command(unittest.TestCase):
                              ["comparison.csv", "fig07.csv", "fig07.png", "fig19.csv", "fig19.png", "index.html",
                               "utilization.csv", "utilization.png"])
             with open(folder / "out/utilization.csv", encoding="utf-8", newline="") as file:
-                self.assertIn("truck, rtx4090, arc-hw (paired, groups)", {row["run"] for row in csv.DictReader(file)})
+                self.assertIn("truck, rtx4090, arc-hw (paired-staged, groups)", {row["run"] for row in csv.DictReader(file)})
 
     def test_bad_usage_is_one_line(self):
         for words in (["--only", "fig99"], ["--numbers", "/none"], ["--output"]):

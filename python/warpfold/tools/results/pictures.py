@@ -297,7 +297,7 @@ def pareto(n: Numbers) -> Drawn:
     """Cost against speed: of the gates, and of the GPU."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 4.6), width_ratios=(1.75, 1))
     ours = [
-        (f"{one.unit.name} unit", n.transistors(one), n.clocks.path_ns(one))
+        (f"{one.direct.unit.name} unit", n.transistors(one), n.clocks.path_ns(one))
         for one in MEMBERS
         if one.scheduler == one.unit.schedulers[0]
     ]
@@ -328,7 +328,7 @@ def pareto(n: Numbers) -> Drawn:
         xlim=(0, 80),
         ylim=(0, max(top, max(labels) * 1.03)),
         xlabel="thousand transistors",
-        ylabel="worst path, ns (ASAP7, no wires)",
+        ylabel="worst path, ns (ASAP7, no wires; units with coalescer)",
         title="Units and FP32 adders",
     )
     left.set_xticks([0, 10, 20, 30, 40])
@@ -337,7 +337,7 @@ def pareto(n: Numbers) -> Drawn:
         count = n.transistors(one) / 1e3
         right.plot(count, gain, "D", color=color("blue"), markersize=7, zorder=4)
         right.annotate(
-            f"{one.name}, {gain:.1f}x",
+            f"{one.direct.name}, {gain:.1f}x",
             (count, gain),
             (count + 3, height),
             va="center",
@@ -350,7 +350,7 @@ def pareto(n: Numbers) -> Drawn:
     right.set(
         xlim=(0, 96),
         ylim=(0, right.get_ylim()[1] * 1.15),
-        xlabel="thousand transistors a sub-core",
+        xlabel="thousand transistors a sub-core, without coalescer",
         ylabel="mean speedup, RTX 4090",
         title="What they buy at their clocks",
     )
