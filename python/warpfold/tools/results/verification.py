@@ -169,8 +169,8 @@ class Verification:
         return self.of("bugs", [name for name, entry in known.items() if not any(other in name for other in others)])
 
     def netlists(self, row: Member) -> str:
-        """Those that were proved, with the coalescer or without it."""
-        tops = (f"arc_unit_{row.row}", f"arc_subcore_{row.row}")
+        """Those that were proved, with the coalescer or without it: then the same, whichever stands in front."""
+        tops = (row.unit_row, f"arc_subcore_{row.row}")
         return self.of("netlists", [name for name in self.entries["netlists"] if name.split()[0] in tops])
 
     def layout(self, row: Member) -> tuple[str, str]:
