@@ -172,7 +172,7 @@ class Trace:
     def __repr__(self) -> str:
         return (
             f"<warpfold.Trace {self.path}: kernel {self.header['kernel']}, {len(self)} CTAs, "
-            f"{LIBRARY.warpfold_event_count(self._handle)} events at {len(self.sites)} sites>"
+            f"{LIBRARY.warpfold_event_count(self._handle)} events at {len(self.sites)} site{'' if len(self.sites) == 1 else 's'}>"
         )
 
     def __iter__(self) -> Iterator[Events]:

@@ -53,7 +53,7 @@ class From(unittest.TestCase):
     def test_a_recording_is_simulated(self):
         done = self.record("--from", self.file, "--out", "made", "--workload", "mine")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("adds, launch 1: 10 events at 1 sites, 320 lane additions", done.stdout)
+        self.assertIn("adds, launch 1: 10 events at 1 site, 320 lane additions", done.stdout)
         done = subprocess.run([WARPFOLD, "sim", self.folder / "made/adds.wft", "--gpu", "rtx4090", "--policy",
                                "baseline,arc-hw,sw-s:8", "--unit", "golden", "--json", self.folder / "out.json"],
                               capture_output=True, text=True, check=False)

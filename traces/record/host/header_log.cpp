@@ -276,8 +276,9 @@ void make_trace(LogFile& file, const HeaderLogOptions& options, const nlohmann::
        .workload = options.workload.empty() ? short_name(launch.function) : options.workload,
        .scene = options.scene},
       shape, path);
-  say(fmt::format("{}, launch {}: {} events at {} sites, {} lane additions, {}", launch.function,
-                  launch.ordinal, built.events, built.sites, built.lane_additions,
+  say(fmt::format("{}, launch {}: {} events at {} site{}, {} lane additions, {}", launch.function,
+                  launch.ordinal, built.events, built.sites, built.sites == 1 ? "" : "s",
+                  built.lane_additions,
                   tracker.has_operands() ? "with their operands" : "without operands"));
   say("  the work between them is not known: it counts as nothing, and is marked as estimated");
   say("  " + path.string());

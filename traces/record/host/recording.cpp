@@ -448,9 +448,9 @@ void Recording::finish(Process& process, ActiveLaunch& active) {
                    .stop = Program::interrupted},
                   launch.shape(options_.every), path);
   ++outcome.traces;
-  say_(fmt::format("{}, launch {}: {} events at {} sites, {} lane additions, {} warp instructions",
+  say_(fmt::format("{}, launch {}: {} events at {} site{}, {} lane additions, {} warp instructions",
                    demangled(launch.function), launch.ordinal, built.events, built.sites,
-                   built.lane_additions, built.instructions.taken));
+                   built.sites == 1 ? "" : "s", built.lane_additions, built.instructions.taken));
   if (built.accesses > 0) {
     say_(fmt::format("  {} loads and stores of {} sectors", built.accesses, built.sectors));
   }
