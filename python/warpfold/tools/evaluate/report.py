@@ -84,7 +84,8 @@ def slow(own: Step | None) -> str:
 def gains_line(step: Step) -> str:
     if step["verdict"] == "failed":
         return f"FAILED: {step['why']}"
-    text = f"{step['unit']['mean']:.2f} times plain atomics, mean of {len(step['traces'])} trace{'' if len(step['traces']) == 1 else 's'}"
+    count = len(step["traces"])
+    text = f"{step['unit']['mean']:.2f} times plain atomics, mean of {count} trace{'' if count == 1 else 's'}"
     if "unit_at_its_clock" in step:
         text += f"; {slow(step['unit_at_its_clock'])} at the clock that its path allows"
     return text

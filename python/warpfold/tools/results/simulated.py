@@ -70,8 +70,8 @@ class Simulated:
 
     def run(self, trace: str, gpu: str, policy: str, kind: str = "") -> Row:
         """A row. `kind` is the row of a unit: under `arc-hw` at the clock that its path allows, under `arc-ideal` at that of
-        the machine behind a coalescer that takes no cycle; without it `arc-hw` is what the command simulates by default. `arc-sw`, `sw-b` and `sw-s` are those of
-        the best threshold, `lab` of the best partition is `lab-best`."""
+        the machine behind a coalescer that takes no cycle; without it `arc-hw` is what the command simulates by default.
+        `arc-sw`, `sw-b` and `sw-s` are those of the best threshold, `lab` of the best partition is `lab-best`."""
         row: Row | None
         if kind:
             one = family.member(kind)
