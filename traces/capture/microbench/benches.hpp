@@ -9,6 +9,7 @@
 
 namespace warpfold::microbench {
 
+void bench_halves(Harness& harness);         // every sum of two binary16, of two bfloat16 numbers
 void bench_red(Harness& harness);            // throughput by lanes, addresses, warps; hot addresses
 void bench_vector(Harness& harness);         // REDs of two and four floats, and of one beside them
 void bench_bulk(Harness& harness);           // bulk reductions from shared to global memory

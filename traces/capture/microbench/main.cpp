@@ -43,6 +43,8 @@ const std::vector<Group>& groups() {
   static const std::vector<Group> kGroups = {
       {"arithmetic", "red.global.add.f32 on all operand pairs",
        [](Harness& h, const Options& o) { bench_arithmetic(h, o.vectors); }},
+      {"halves", "red.f16x2 and red.bf16x2 on all pairs of numbers",
+       [](Harness& h, const Options&) { bench_halves(h); }},
       {"red", "RED throughput by lanes, addresses and warps; hot addresses",
        [](Harness& h, const Options&) { bench_red(h); }},
       {"vector", "REDs of vectors, and of as many floats",
