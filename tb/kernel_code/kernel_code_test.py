@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import random
+import re
 import tempfile
 import unittest
 from unittest import mock
@@ -15,7 +16,7 @@ from walker import walk
 from warpfold.tools.costs import kernel_code
 from warpfold.tools.costs.cost import FIELDS, slots
 from warpfold.tools.costs.disassembly import kernel_from_text
-from warpfold.tools.costs.instructions import SassError, UnknownFlow
+from warpfold.tools.costs.instructions import CLASSES, RESULTS, SLOWER, SassError, UnknownFlow
 from warpfold.tools.costs.kernel_flow import KernelFlow
 from warpfold.tools.costs.kernel_ways import KernelWays
 from warpfold.tools.costs.liveness import Liveness
@@ -48,6 +49,17 @@ class Costs(unittest.TestCase):
                 cost = kernel.cost(way)
                 found = cost if cost is None else (slots(cost), "estimated") if cost.get("estimated") else slots(cost)
                 self.assertEqual(found, wanted)
+
+    def test_the_classes_are_those_of_the_format(self):
+        """A class that the format does not know would cost the user the trace of a launch that has run."""
+        with open(os.path.join(HERE, "../../traces/format/header_fields.hpp"), encoding="utf-8") as file:
+            text = file.read()
+        known = re.search(r"kResults = \{(.*?)\};", text, re.DOTALL).group(1)
+        results = {*RESULTS.values(), *(kind for kind in SLOWER.values() if kind.startswith("shuffle")), "shared_cas"}
+        self.assertEqual(set(re.findall(r'"(\w+)"', known)), results)
+        fields = re.findall(r'\{"(\w+)", &InstructionCost', text)
+        self.assertEqual(fields, [field for field in FIELDS if field != "waits"])
+        self.assertLessEqual({*CLASSES.values(), *SLOWER.values()}, set(fields))
 
     def test_an_unrolled_loop_and_its_rest(self):
         self.costs(ways_of("unrolled"), {

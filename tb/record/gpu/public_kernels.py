@@ -422,6 +422,14 @@ def triton_add_1d():
 
 
 @case("triton")
+def triton_add_by_int32():
+    """Whose layouts of index and value differ, so that it moves one of them by LDSM."""
+    t, (kernel, _, _) = torch_data(), triton_kernels()
+    values, where, sums = t.values(400_003), t.index(400_003, 256).to(t.torch.int32), t.zeros(256)
+    return lambda: kernel[(391,)](values, where, sums, 400_003, BLOCK=1024)
+
+
+@case("triton")
 def triton_add_2d():
     t, (_, kernel, _) = torch_data(), triton_kernels()
     values, where, sums = t.values(EDGES, WIDTH), t.index(EDGES, NODES), t.zeros(NODES, WIDTH)

@@ -77,7 +77,7 @@ RESULTS = {
     "LDC": "constant",
 }
 RESULTS |= dict.fromkeys(("LD", "TEX", "TLD", "TLD4", "TXQ", "SULD"), "global_load")
-RESULTS |= {"LDL": "next_word", "LDSM": "shared_wide"}  # local memory is mostly served by the L1
+RESULTS |= {"LDL": "next_word", "LDSM": "shared"}  # local memory is mostly served by the L1
 RESULTS |= {opcode: kind for opcode, kind in CLASSES.items() if kind == "sfu"}
 # Lanes that are named take longer than those at a distance; 16 bytes a lane longer than 8.
 SHARED_CAS = ("ATOMS.CAS", "ATOMS.CAST")  # an addition of a float swaps until nobody has come in between
