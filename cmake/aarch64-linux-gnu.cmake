@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Toolchain file: builds on x86-64 for aarch64 with Debian's cross-compiler and libraries of its arm64, and runs
-# what was built under qemu-user. docs/platforms.md has the packages and the command.
+# what was built under qemu-user. docs/tutorial.md has the packages and the command.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

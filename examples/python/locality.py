@@ -4,7 +4,7 @@
 
     locality.py TRACE.wft RESULTS.json PICTURE.png
 
-Editors that know notebooks run it cell by cell: each begins with "# %%". docs/python.md has the package and what it needs.
+Editors that know notebooks run it cell by cell: each begins with "# %%". docs/simulate.md has the package and what it needs.
 """
 
 # %% A trace and the results of `warpfold sim TRACE --json RESULTS`

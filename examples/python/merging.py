@@ -6,7 +6,7 @@
 
 A reduction in the warp leaves a sum for each event and address. Sums of one address can be merged further: in a CTA, in an SM,
 on their way to the L2. Counted is what is left if each of these waited for all that are to come, however long that takes; the
-CTAs are dealt out to so many SMs in turn. docs/python.md has the package and what it needs.
+CTAs are dealt out to so many SMs in turn. docs/simulate.md has the package and what it needs.
 """
 
 import sys

@@ -29,7 +29,7 @@ class Workflow(unittest.TestCase):
     def test_releases_are_those_of_the_platforms(self):
         releases = self.job["strategy"]["matrix"]["debian"]
         self.assertEqual(self.job["container"], "debian:${{ matrix.debian }}")
-        said = re.findall(r"^\| Debian (\d+) \|", (ROOT / "docs/platforms.md").read_text(encoding="utf-8"), re.MULTILINE)
+        said = re.findall(r"^\| Debian (\d+) \|", (ROOT / "docs/tutorial.md").read_text(encoding="utf-8"), re.MULTILINE)
         self.assertEqual(sorted(set(map(int, said))), releases)
 
     def test_commits_are_all_there(self):
