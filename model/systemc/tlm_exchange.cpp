@@ -149,7 +149,12 @@ tlm::tlm_sync_enum TlmLink::nb_transport_bw(tlm::tlm_generic_payload& payload,
     throw std::runtime_error(fmt::format("{}: a transaction that is not its own", socket_.name()));
   }
   hear(*entry, phase, delay, false);
-  return phase == tlm::BEGIN_RESP ? tlm::TLM_COMPLETED : tlm::TLM_ACCEPTED;
+  if (phase != tlm::BEGIN_RESP) {
+    return tlm::TLM_ACCEPTED;
+  }
+  // At once. Not TLM_COMPLETED, to which targets such as DRAMSys do not listen.
+  phase = tlm::END_RESP;
+  return tlm::TLM_UPDATED;
 }
 
 void TlmLink::invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) {

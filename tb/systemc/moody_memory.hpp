@@ -110,7 +110,9 @@ class MoodyMemory : public sc_core::sc_module {
       serve(payload);
       tlm::tlm_phase phase = tlm::BEGIN_RESP;
       sc_core::sc_time delay = random_() % 2 == 0 ? some_time() : sc_core::SC_ZERO_TIME;
-      responding_ = socket->nb_transport_bw(payload, phase, delay) == tlm::TLM_ACCEPTED;
+      // Until END_RESP, by a call or by this one. TLM_COMPLETED is not looked at, as by DRAMSys.
+      responding_ = socket->nb_transport_bw(payload, phase, delay) != tlm::TLM_UPDATED ||
+                    phase != tlm::END_RESP;
       payload.release();
     }
   }
