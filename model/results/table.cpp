@@ -123,8 +123,7 @@ std::string notes(const std::vector<RunResult>& runs, const std::vector<Speedup>
   if (std::any_of(run_speedups.begin(), run_speedups.end(),
                   [](const Speedup& speedup) { return speedup.is_doubtful; })) {
     out += fmt::format(
-        "{}: modelled and measured cycles differ by more than {:.0f} %, so that the speedup may "
-        "not "
+        "{}: modelled and measured cycles differ by more than {:.0f} %, so the speedup may not "
         "hold\n",
         kDoubt, 100 * kMostDeviation);
   }

@@ -189,10 +189,9 @@ TEST(Files, ListsNameLaunchesAndCopies) {
   all.write("kernel-4.traceg.zst", zstd_of(small_launch("_Z4copyPf", false).text()));
   EXPECT_EQ(all.import({}), (Names{"kernel-1.wft", "kernel-2.wft"}));
   EXPECT_EQ(all.outcome.launches, 3U);
-  EXPECT_NE(
-      all.printed.find("kernel-4.traceg.zst: _Z4copyPf: 1 CTAs, 2 warp instructions, no RED or "
-                       "ATOM of which adds floats: no trace\n"),
-      std::string::npos)
+  EXPECT_NE(all.printed.find("kernel-4.traceg.zst: _Z4copyPf: 1 CTAs, 2 warp instructions, none of "
+                             "its REDs or ATOMs adds floats: no trace\n"),
+            std::string::npos)
       << all.printed;
   EXPECT_EQ(all.import({.launch = 0}), (Names{"kernel-1.wft", "kernel-2.wft", "kernel-3.wft"}));
   EXPECT_EQ(all.import({.launch = 2}), Names{"kernel-3.wft"});

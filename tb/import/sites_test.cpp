@@ -263,7 +263,7 @@ TEST(Sites, AtomicsOfOtherMemoryAreNamed) {
   const Imported trace = imported(launch_of(lines));
   EXPECT_EQ(trace.outcome.launches, 1U);
   EXPECT_EQ(trace.outcome.traces, 0U);
-  EXPECT_NE(trace.printed.find("no RED or ATOM of which adds floats: no trace\n"),
+  EXPECT_NE(trace.printed.find("none of its REDs or ATOMs adds floats: no trace\n"),
             std::string::npos);
   for (const std::string& name : names) {
     EXPECT_NE(trace.printed.find("  not events: 1 of " + name + "\n"), std::string::npos)

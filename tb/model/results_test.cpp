@@ -370,7 +370,7 @@ TEST(Table, MarksSpeedupsOfWhatTheModelDoesNotTellWell) {
   runs[0].measured_state = "warm";
   const std::string table = results_table(runs);
   EXPECT_NE(table.find("lane-atomics\nthe measured time is that of a warm launch\n"
-                       "?: modelled and measured cycles differ by more than 15 %, so that the "
+                       "?: modelled and measured cycles differ by more than 15 %, so the "
                        "speedup may not hold\n\n"),
             std::string::npos)
       << table;

@@ -246,8 +246,8 @@ TEST(Sites, InfoListsWhatATraceIsOfAndWhatItLacks) {
         "  site 1                halves: f16x2, 1 events, mean 2.00 lanes, pass skipped\n"
         "  primitives            20, 1 with an event\n"
         "  parameters            1: h\n",
-        "  site 2                doubles: atom of f64 x 2, 1 events, mean 1.00 lanes, no pass of "
-        "its own\n",
+        "  site 2                doubles: atom of f64 x 2, 1 events, mean 1.00 lanes, reached by "
+        "passes without event\n",
         "  array                 all: 140737488355328 bytes at 0x0\n",
         "  left out              12 x ATOM.CAS\n",
         "skipped 20 taken 20, site/butterfly 20, site/check 20, site/leader 20, halves/butterfly "

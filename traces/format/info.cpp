@@ -136,7 +136,7 @@ std::string info_text(const Reader& reader, const TraceStats& stats) {
          fmt::format("{}: {}{}{}, {} events, mean {:.2f} lanes, {}", site.name, kind,
                      kValueTypes.at(static_cast<std::size_t>(site.type)), vector, found.events,
                      found.mean_active_lanes(),
-                     site.taken_path.empty() ? "no pass of its own"
+                     site.taken_path.empty() ? "reached by passes without event"
                                              : fmt::format("pass {}", site.taken_path)));
     line("primitives",
          fmt::format("{}, {} with an event", site.primitive_count, found.distinct_primitives));

@@ -25,7 +25,15 @@ __global__ void scatter_serialized(Bins bins, int threshold) {
   }
 }
 
-// Policy chosen at run time: all threads call, those with nothing to add with zeros.
+// SwB is called by all threads. Those with nothing to add pass zeros.
+__global__ void scatter_butterfly(Bins bins, int threshold) {
+  const int item = int(blockIdx.x * kBlock + threadIdx.x);
+  const bool active = item % 5 != 0;
+  const float val[] = {active ? 1.0F : 0.0F, active ? float(item % 7) : 0.0F};
+  warpfold::reduce_arc<warpfold::SwB>(item / 48 % kBins, bins, val, threshold, active);
+}
+
+// Policy chosen at run time: all threads call, whichever it is.
 __global__ void scatter(Bins bins, warpfold::ReducePolicy policy, int threshold) {
   const int item = int(blockIdx.x * kBlock + threadIdx.x);
   const bool active = item % 5 != 0;
@@ -51,22 +59,27 @@ int main(int argc, char** argv) {  // [policy: 0 baseline, 1 sw-s, 2 sw-b]
     return cudaGetLastError() == cudaSuccess && sums == expected;
   };
   clear();
-  scatter_serialized<<<kItems / kBlock, kBlock>>>(bins, 16);
+  scatter_serialized<<<kItems / kBlock, kBlock>>>(bins, 8);
   bool good = right();
+  clear();
+  scatter_butterfly<<<kItems / kBlock, kBlock>>>(bins, 8);
+  good = right() && good;
 
+  const auto launch = [&](int x) { scatter<<<kItems / kBlock, kBlock>>>(bins, policy, x); };
+  const auto milliseconds = [&](const auto& work) {
+    float ms = 0;
+    cudaEventRecord(begin);
+    work();
+    cudaEventRecord(end);
+    cudaEventSynchronize(end);
+    cudaEventElapsedTime(&ms, begin, end);
+    good = right() && good;
+    return ms;
+  };
   // In its first iteration, and again after 2,000, the tuner tries every threshold.
   warpfold::ReduceArcTuner<int> tuner(warpfold::balancing_thresholds(), 2000);
   for (int iteration = 0; iteration < 3; ++iteration) {
-    const auto launch = [&](int x) { scatter<<<kItems / kBlock, kBlock>>>(bins, policy, x); };
-    tuner.run(clear, launch, [&](const auto& work) {
-      float ms = 0;
-      cudaEventRecord(begin);
-      work();
-      cudaEventRecord(end);
-      good = right() && good;
-      cudaEventElapsedTime(&ms, begin, end);
-      return ms;
-    });
+    tuner.run(clear, launch, milliseconds);
     good = right() && good;
   }
   std::printf("best threshold %d, %.4f ms\n", tuner.best(), tuner.best_time());

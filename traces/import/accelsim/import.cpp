@@ -112,7 +112,7 @@ class Importer {
     const std::string read = fmt::format("{}: {}: {} CTAs, {} warp instructions", source,
                                          header.kernel, reader.ctas(), counts.instructions);
     if (counts.additions == 0) {
-      printed_ << fmt::format("{}, no RED or ATOM of which adds floats: no trace\n", read);
+      printed_ << fmt::format("{}, none of its REDs or ATOMs adds floats: no trace\n", read);
       print_omitted(counts);
       printed_ << std::flush;
       return;
