@@ -351,6 +351,13 @@ TEST(LaunchTracker, WhatMakesNoSenseIsRefused) {
   refused(RingWords().enter(kAll, 0, 1));                 // a warp too many
   refused(RingWords().enter().exit(20));                  // an instruction too many
   refused(RingWords().marker(Marker::kShared, 3, kAll));  // lanes that never began
+  // A row of an address for each lane, and one with operands.
+  for (const std::uint32_t flags : {kAddresses, kAddresses | kUniform | kOperands}) {
+    std::vector<std::uint32_t> words = RingWords().enter().row(5, kAll, 0x1000, 8).words();
+    words[kHeadWords] = (words[kHeadWords] & ~(kAddresses | kUniform)) | flags;
+    LaunchTracker tracker(code, kOneWarp);
+    EXPECT_THROW(tracker.add(words), trace::TraceError);
+  }
   LaunchTracker tracker(code, kOneWarp);
   tracker.add(RingWords().enter().words());
   EXPECT_THROW(tracker.finish(), trace::TraceError);  // a warp that never ended

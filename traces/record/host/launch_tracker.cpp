@@ -47,8 +47,12 @@ void LaunchTracker::add(std::span<const std::uint32_t> words) {
     const std::uint32_t warp = words[0] >> kWarpShift & kWarpBits;
     const auto at = static_cast<InstructionNumber>(words[1] - 1);
     const std::optional<std::uint64_t> place = shape_.place(std::uint64_t{words[2]} - 1);
+    // A row has one address, and no operands.
+    const bool row = static_cast<Marker>(words[0] & kMarkerBits) == Marker::kBulk &&
+                     (words[0] & kAddresses) != 0;
     if (length > words.size() || lanes == 0 || !place || warp >= shape_.warps_per_cta || at < 0 ||
-        static_cast<std::size_t>(at) >= code_.instructions.size()) {
+        static_cast<std::size_t>(at) >= code_.instructions.size() ||
+        (row && (words[0] & (kUniform | kOperands)) != kUniform)) {
       throw trace::TraceError("a record of the launch makes no sense");
     }
     ++records_;
