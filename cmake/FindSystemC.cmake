@@ -2,6 +2,15 @@
 # The SystemC library as SystemC::systemc, and SystemC_VERSION, where that is known. Debian's package has no CMake files; an
 # installation of Accellera's build has some (SystemCLanguage), which are taken where they are. SYSTEMC_HOME names others.
 include(FindPackageHandleStandardArgs)
+
+# Who includes its headers must say for which C++ the library was built: its symbols tell.
+function(warpfold_systemc_cplusplus library)
+  file(STRINGS ${library} api REGEX "sc_api_version_[0-9_]+_cxx[0-9]+L" LIMIT_COUNT 1)
+  if(api MATCHES "_cxx([0-9]+L)")
+    set_property(TARGET SystemC::systemc APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS SC_CPLUSPLUS=${CMAKE_MATCH_1})
+  endif()
+endfunction()
+
 if(NOT TARGET SystemC::systemc)
   find_package(SystemCLanguage CONFIG QUIET)
 endif()
@@ -14,6 +23,13 @@ if(TARGET SystemC::systemc)
   endif()
   # As the headers say it, without a date.
   string(REGEX MATCH "^[0-9]+\\.[0-9]+\\.[0-9]+" SystemC_VERSION "${SystemC_VERSION}")
+  get_target_property(definitions SystemC::systemc INTERFACE_COMPILE_DEFINITIONS)
+  get_target_property(imported SystemC::systemc IMPORTED)
+  get_target_property(type SystemC::systemc TYPE)
+  if(imported AND NOT type STREQUAL "INTERFACE_LIBRARY" AND NOT definitions MATCHES "SC_CPLUSPLUS")
+    get_target_property(library SystemC::systemc LOCATION)
+    warpfold_systemc_cplusplus(${library})
+  endif()
   return()
 endif()
 
@@ -27,14 +43,9 @@ if(SYSTEMC_INCLUDE_DIR)
 endif()
 find_package_handle_standard_args(SystemC REQUIRED_VARS SYSTEMC_LIBRARY SYSTEMC_INCLUDE_DIR VERSION_VAR SystemC_VERSION)
 if(SystemC_FOUND)
-  # Who includes its headers must say for which C++ the library was built: its symbols tell.
-  file(STRINGS ${SYSTEMC_LIBRARY} api REGEX "sc_api_version_[0-9_]+_cxx[0-9]+L" LIMIT_COUNT 1)
-  string(REGEX REPLACE ".*_cxx([0-9]+L).*" "\\1" cplusplus "${api}")
   add_library(SystemC::systemc INTERFACE IMPORTED GLOBAL)
   target_include_directories(SystemC::systemc SYSTEM INTERFACE ${SYSTEMC_INCLUDE_DIR})
   target_link_libraries(SystemC::systemc INTERFACE ${SYSTEMC_LIBRARY})
   set_target_properties(SystemC::systemc PROPERTIES SystemC_VERSION ${SystemC_VERSION})
-  if(cplusplus)
-    target_compile_definitions(SystemC::systemc INTERFACE SC_CPLUSPLUS=${cplusplus})
-  endif()
+  warpfold_systemc_cplusplus(${SYSTEMC_LIBRARY})
 endif()
