@@ -318,18 +318,23 @@ bool Scoreboard::check_red(const UnitOutputs& out) {
   return true;
 }
 
-bool Scoreboard::check_red_payload(const UnitOutputs& out, const Slot& slot) {
+bool Scoreboard::check_red_payload(const UnitOutputs& out, Slot& slot) {
   const Address first =
       slot.request.addresses[static_cast<std::size_t>(std::countr_zero(out.lsu_mask))] & kAddrMask;
   const bool one = lanes_at(slot.request, out.lsu_mask, first) == out.lsu_mask;
-  // What does not pay leaves with all that is left, which may have one address then, or be one
-  // lane.
-  const bool all_left =
-      out.req_ready && !group_pays(slot.request.addresses, slot.request.mask, out.lsu_mask);
-  if (out.lsu_addr != (one ? first : 0) && !(all_left && out.lsu_addr == 0)) {
+  // What does not pay leaves with all that is left of its request, which may have one address then,
+  // or be one lane.
+  const bool rest = !one || (out.lsu_addr == 0 && first != 0 &&
+                             !group_pays(slot.request.addresses, slot.request.mask, out.lsu_mask));
+  if (out.lsu_addr != (rest ? 0 : first)) {
     return fail("payload", "lsu_addr_o is " + hex(out.lsu_addr) + " with a plain RED of " +
                                (one ? "lanes of " + hex(first) : "several addresses, not 0"));
   }
+  if (slot.rest_left) {
+    return fail("payload", "a plain RED of " + place_text(slot.request, slot.tag, 0) +
+                               " behind one whose lsu_addr_o is 0, which takes all that is left");
+  }
+  slot.rest_left = rest;
   if (out.lsu_data != 0) {
     return fail("payload", "lsu_data_o is not 0 with a plain RED");
   }

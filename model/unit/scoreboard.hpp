@@ -71,7 +71,8 @@ class Scoreboard {
     // Of each word: lanes that have not left, and of these those that have not been read.
     std::array<LaneMask, kMaxWords> remaining{};
     std::array<LaneMask, kMaxWords> unread{};
-    LaneMask left = 0;  // lanes of which some word has not left
+    LaneMask left = 0;       // lanes of which some word has not left
+    bool rest_left = false;  // a plain RED without an address has left, which is the last
   };
   // Sums of a group with several words, of which some have left.
   struct Packet {
@@ -96,7 +97,7 @@ class Scoreboard {
   bool check_sum(const UnitOutputs& out);
   bool check_place(const UnitOutputs& out, const Slot& slot);
   bool check_red(const UnitOutputs& out);
-  bool check_red_payload(const UnitOutputs& out, const Slot& slot);
+  bool check_red_payload(const UnitOutputs& out, Slot& slot);
   bool check_busy(const UnitOutputs& out);
   bool check_progress(const Grants& grants, bool handed_over);
   bool accept();

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <sstream>
@@ -144,6 +145,58 @@ TEST(Scoreboard, FindsWhatIsWrongWithWords) {
   EXPECT_EQ(vector_rule_broken_by(
                 [](UnitOutputs& out, std::uint64_t) { out.lsu_word |= out.lsu_valid ? 0U : 1U; }),
             "payload");
+}
+
+// Two requests wait in front of the golden unit: that it takes one says nothing of the one in it.
+class Queued final : public ArcUnit {
+ public:
+  void reset() override {
+    unit_->reset();
+    waiting_.clear();
+  }
+  UnitOutputs tick(const UnitInputs& inputs) override {
+    const bool ready = waiting_.size() < 2;
+    const bool busy = !waiting_.empty();
+    UnitInputs front = busy ? waiting_.front() : UnitInputs{};
+    front.lsu_room = inputs.lsu_room;
+    front.rf_ready = inputs.rf_ready;
+    front.rf_data = inputs.rf_data;
+    UnitOutputs outputs = unit_->tick(front);
+    if (busy && outputs.req_ready) {
+      waiting_.pop_front();
+    }
+    if (inputs.req_valid && ready) {
+      waiting_.push_back(inputs);
+    }
+    outputs.req_ready = ready;
+    outputs.busy = outputs.busy || busy;
+    return outputs;
+  }
+  [[nodiscard]] Ports ports() const override { return unit_->ports(); }
+  [[nodiscard]] bool busy() const override { return unit_->busy() || !waiting_.empty(); }
+
+ private:
+  std::unique_ptr<ArcUnit> unit_ = make_unit(UnitModel::kGolden, UnitKind::kSerial);
+  std::deque<UnitInputs> waiting_;
+};
+
+// Two lanes of a request add to a word and all others to its neighbour. While there is no room the
+// others are summed; then the two are the rest, which leaves without an address, though it has one.
+TEST(Scoreboard, KnowsTheRestOfARequestBehindAQueue) {
+  std::string text = "warpfold-replay 1\n";
+  for (int request = 1; request <= 6; ++request) {
+    text += "r " + std::to_string(request) + " ffffffff 1000 3f800000 1000 3f800000";
+    for (std::size_t lane = 2; lane < kLanes; ++lane) {
+      text += " 1004 3f800000";
+    }
+    text += "\nc g\n";
+  }
+  text += "c " + std::string(40, 'g') + std::string(400, 'h') + "\n";
+  std::istringstream stream(text);
+  const ContractOptions options = options_for([] { return std::make_unique<Queued>(); });
+  const auto failure = run_replay(options, Replay::read(stream), nullptr);
+  EXPECT_EQ(failure, nullptr) << failure->message;
+  EXPECT_EQ(run_contract(options).failure, nullptr);
 }
 
 // A unit that never takes a request.
