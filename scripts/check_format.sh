@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Holds C++ and CUDA sources to .clang-format (version 14), the Python package to black and its types to mypy, and the
-# text files to no trailing blanks.
+# Holds C++ and CUDA sources to .clang-format (version 14), the Python package to black and its types to mypy, the
+# tests to calls that the package has, and the text files to no trailing blanks.
 #   scripts/check_format.sh [--fix]     --fix: format the sources
 # Other versions format otherwise: without version 14, which Debian 13 does not have, C++ is not looked at.
 # Exit code 1: something is not as it should be. 2: bad usage, or --fix without clang-format 14.
@@ -44,6 +44,10 @@ failed=0
 "$formatter" --dry-run -Werror "${sources[@]}" || failed=1
 black -q --check --diff "${python[@]}" || failed=1
 mypy --config-file python/pyproject.toml --no-error-summary || failed=1
+# The tests, most of which have no types: only calls of the package that it does not have so any more. Some run at night alone.
+if mypy --config-file tb/mypy.ini --no-error-summary tb | grep -E '\[call-arg\]$|Module has no attribute'; then
+  failed=1
+fi
 if grep -rnE '[[:blank:]]+$' --include='*.sv' --include='*.svh' --include='*.[ch]pp' --include='*.sh' \
   --include='*.py' --include='*.md' --include='*.toml' --include='CMakeLists.txt' \
   rtl model traces python tb examples cmake synth scripts docs ./*.md CMakeLists.txt; then

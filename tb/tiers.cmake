@@ -26,7 +26,7 @@ set(WARPFOLD_NIGHTLY_TESTS
   # Whole traces on every kind of unit.
   "^shipped\\.(regress_stalled_|check_traces|bounds_values)"
   # A cluster, killed commands, mutants of files, projects outside.
-  "^sweep\\.slurm$" "^robustness\\.(kill|mutants)$" "^install\\.(outside_project|shared)$"
+  "^sweep\\.slurm$" "^robustness\\.(kill|many_mutants)$" "^install\\.(outside_project|shared)$"
   # Tests of tests and of texts.
   "^docs\\.(nightly|commits|rules|changed)$" "^scripts\\.(ci|help)$" "^diagrams\\.")
 

@@ -217,8 +217,8 @@ endmodule""" % text.replace("%s", str(self.folder))))
         (self.folder / "out").mkdir()
         (self.folder / "out/contract.json").write_text('{"kept": true, "parts": []}')
         (self.folder / "result.json").write_text('{"right": true}')
-        status, result, out, errors = self.evaluate("--rtl", str(folder), "--quick", "--only", "contract", "--unit-seconds", "2",
-                                                    "--unit-memory", "600")
+        status, result, out, errors = self.evaluate("--rtl", str(folder), "--quick", "--only", "contract", "--unit-seconds",
+                                                    "2" if what == "hangs" else "60", "--unit-memory", "600")
         self.assertEqual((status, errors), (1, ""), out)
         self.assertEqual((result["right"], result["contract"]["rule"]), (False, "keeps running"))
         self.assertIn(verdict, result["contract"]["message"])

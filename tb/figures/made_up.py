@@ -24,8 +24,8 @@ def rows():
     out = []
     for number, trace in enumerate(WORKLOADS):
         for gpu in GPUS:
-            def add(policy, cycles, *arguments, loses=1 + 0.3 * number, where=(trace, gpu), **more):
-                out.append(row(*where, policy, int(cycles * loses), *arguments, **more))
+            def add(policy, cycles, *arguments, loses=1 + 0.3 * number, trace=trace, gpu=gpu, **more):
+                out.append(row(trace, gpu, policy, int(cycles * loses), *arguments, **more))
             out.append(row(trace, gpu, "baseline", 8000, stalls=(6000, 0), energy=9000.0))
             add("arc-hw", 4000, stalls=(100, 400), energy=4000.0)
             add("arc-hw", 2000, unit_kind="fused", stalls=(0, 0), energy=3000.0)

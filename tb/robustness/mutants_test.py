@@ -15,10 +15,9 @@ from unittest import mock
 
 from tb.robustness.command import COMMAND, ROOT, CommandTest
 from warpfold import rows as results
-from warpfold.tools.base import guard
-from warpfold.tools.calibrate import energy_fit
+from warpfold.tools import commands
+from warpfold.tools.base import files, guard
 from warpfold.tools.sweep import plan
-from warpfold.tools.synth import liberty
 
 MUTANTS = int(os.environ.get("WARPFOLD_MUTANTS", "1500"))
 SEED = os.environ.get("WARPFOLD_SEED", "1")
@@ -75,7 +74,7 @@ def mutant(text, source):
 
 class Mutants(CommandTest):
     def read_all(self, name, text, program, one_line=True):
-        """`program(path)` ends as guard.end() has it."""
+        """`program(path)` reads it; it ends as guard.end() has it."""
         source = random.Random(f"{SEED} {name}")
         path = self.folder / name
         codes = {}
@@ -85,7 +84,7 @@ class Mutants(CommandTest):
             said = io.StringIO()
             try:
                 with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
-                    guard.end("a program", program, path)
+                    guard.end("a program", lambda: program(path) or 0)
             except SystemExit as end:
                 code = end.code
             except BaseException as error:
@@ -96,25 +95,17 @@ class Mutants(CommandTest):
             codes[code] = codes.get(code, 0) + 1
         self.assertEqual(codes.keys() - {1}, {0, 2}, f"{name} is read or refused whatever changes: {codes}")
 
-    def program(self, main, *words):
-        def run(path):
-            with mock.patch.object(sys, "argv", ["program", *map(str, words), str(path)]):
-                return main()
-        return run
+    def tool(self, name, *words):
+        return lambda path: commands.call(name, [*map(str, words), str(path)])
 
     def test_liberty(self):
-        self.read_all("l.lib", LIBRARY, self.program(liberty.main, "-o", self.folder / "out.lib"))
+        self.read_all("l.lib", LIBRARY, self.tool("liberty", "-o", self.folder / "out.lib"))
 
     def test_sweep(self):
-        policies = plan.list_policies(COMMAND)
+        simulator = plan.Simulator(COMMAND)
 
         def expand(path):
-            try:
-                plan.expand(plan.load(path), self.folder, COMMAND, policies)
-            except BadInput as error:
-                print(error, file=sys.stderr)
-                return 2
-            return 0
+            plan.expand(plan.load(path), self.folder, simulator)
         with mock.patch.object(plan, "MAX_POINTS", 2000):
             self.read_all("s.yaml", SWEEP, expand)
 
@@ -122,12 +113,7 @@ class Mutants(CommandTest):
         text = (ROOT / "tb/fuzz/seeds/report/results.json").read_text(encoding="utf-8")
 
         def read(path):
-            try:
-                results.columns(results.results(path))
-            except results.Error as error:
-                print(error, file=sys.stderr)
-                return 2
-            return 0
+            results.columns(results.results(path))
         self.read_all("r.json", text, read)
 
     def test_energies(self):
@@ -143,17 +129,14 @@ class Mutants(CommandTest):
         for name, text in files.items():
             for other, whole in files.items():
                 (self.folder / other).write_text(whole, encoding="utf-8")
-            self.read_all(name, text, lambda path: energy_fit.main(
-                ["--measured", str(self.folder / "measured.json"), str(self.folder / "sim.json")]), one_line=False)
+            fit = self.tool("fit-energy", "--measured", self.folder / "measured.json")
+            self.read_all(name, text, lambda path: fit(self.folder / "sim.json"), one_line=False)
 
     def test_microbenchmarks(self):
         text = """{"schema": "warpfold.microbench/1", "gpu": {"name": "NVIDIA H200", "sms": 132}, "results": [
   {"group": "red", "name": "red/same/lanes=1/warps=32/sm", "unit": "SM cycles/RED of an SM", "median": 2.0782}]}"""
 
-        def read(path):
-            guard.read_json(path, "warpfold.microbench/1")
-            return 0
-        self.read_all("m.json", text, read)
+        self.read_all("m.json", text, lambda path: files.read_json(path, "warpfold.microbench/1") and 0)
 
 
 if __name__ == "__main__":
