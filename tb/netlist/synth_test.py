@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from warpfold.tools.synth import equiv, liberty, synth
 
@@ -186,11 +187,11 @@ class Equivalence(unittest.TestCase):
         always @(posedge clk or negedge rst_ni) if (!rst_ni) n <= 1; else n <= ~d;
         always @(posedge clk) r_q <= ~(n | ~d); endmodule"""
 
-    def prove(self, netlist):
+    def prove(self, netlist, rtl=RTL):
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
             load = {}
-            for name, text in (("rtl", self.RTL), ("netlist", netlist)):
+            for name, text in (("rtl", rtl), ("netlist", netlist)):
                 (folder / f"{name}.v").write_text(self.PORTS + text, encoding="ascii")
                 load[name] = [f"read_verilog {folder / name}.v", "hierarchy -top m", "proc"]
             return equiv.compare(equiv.build(load["rtl"], folder, "rtl"), load["netlist"], folder, "netlist")
@@ -198,6 +199,23 @@ class Equivalence(unittest.TestCase):
     def test_equal_netlists_are_proved(self):
         self.assertEqual(self.prove(self.RTL), "")
         self.assertEqual(self.prove(self.INVERTED), "")
+
+    def test_a_register_that_never_changes_may_be_a_constant(self):
+        rtl = self.RTL.replace("reg q_q", "reg c_q; reg q_q").replace("y = q_q ^ r_q", "y = q_q ^ r_q ^ c_q").replace(
+            "endmodule", "always @(posedge clk) if (d) c_q <= {}; endmodule")
+        self.assertEqual(self.prove(self.RTL, rtl.format("c_q & r_q")), "")
+        for changes in ("q_q & ~r_q & ~d & c_q | q_q & r_q", "~c_q"):
+            self.assertIn("does not have: c_q[0]", self.prove(self.RTL, rtl.format(changes)))
+        # One that simulation takes for a constant: ABC sees that it is none.
+        with mock.patch.object(equiv, "unchanging", lambda rtl, literals: literals):
+            self.assertEqual(self.prove(self.RTL, rtl.format("q_q & r_q")), "next value of c_q[0] differs")
+
+    def test_two_equal_registers_may_be_one(self):
+        rtl = self.RTL.replace("reg q_q", "reg s_q; reg q_q").replace("y = q_q ^ r_q", "y = q_q ^ (r_q & s_q)").replace(
+            "r_q <= q_q & d;", "begin r_q <= q_q & d; s_q <= q_q & d; end")
+        one = self.RTL.replace("reg q_q", "wire s_q; assign s_q = r_q; reg q_q")
+        self.assertEqual(self.prove(one, rtl), "")
+        self.assertEqual(self.prove(one, rtl.replace("s_q <= q_q & d", "s_q <= q_q | d")), "next value of s_q[0] differs")
 
     def test_each_difference_is_named(self):
         for old, new, words in (("n ? r_q : ~r_q", "n ? r_q : r_q", "y[0] differs"),

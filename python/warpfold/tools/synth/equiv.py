@@ -2,12 +2,14 @@
 """Proves that the netlists of synth.py do what the RTL does. `warpfold prove-netlist` runs it.
 
 Both sides become an and-inverter graph, in which a register is cut open: its value is an input, what it
-takes at the next clock edge an output. Registers are matched by name; a netlist may hold one inverted.
-Then all outputs are equal for all inputs and all states, or the netlist is wrong. ABC's `cec` decides.
-An asynchronous reset acts on the register's value at once, so which registers have one is compared too.
+takes at the next clock edge an output. Registers are matched by name; a netlist may hold one inverted, and need
+not have one that never changes. Then all outputs are equal for all inputs and all states, or the netlist is wrong.
+ABC's `cec` decides, that such a register never changes as well. An asynchronous reset acts on the register's value
+at once, so which registers have one is compared too.
 """
 
 import argparse
+import random
 import re
 import sys
 import time
@@ -114,11 +116,25 @@ class Graph:
     def register_names(self) -> list[str]:
         return [name for name in sorted(self.wires) if not name.startswith("$") and self.register(name) is not None]
 
-    def write(self, path: Path, inputs: Sequence[int], outputs: Sequence[int]) -> None:
-        """Binary AIGER without latches: these literals as inputs, inverted ones too, and as outputs."""
+    def simulate(self, values: dict[int, int], ones: int) -> dict[int, int]:
+        """Node -> its value, a bit for each pattern, all ones `ones`; of inputs and latches as given."""
+        result = {0: 0, **values}
+        for node, (left, right) in self.ands.items():
+            a, b = result[left & ~1], result[right & ~1]
+            result[node] = (a ^ (ones if left & 1 else 0)) & (b ^ (ones if right & 1 else 0))
+        return result
+
+    def write(
+        self, path: Path, inputs: Sequence[Sequence[int]], outputs: Sequence[int], zeros: Sequence[int] = ()
+    ) -> None:
+        """Binary AIGER without latches: an input for each group of literals, inverted ones too, that are equal; these
+        literals as outputs; literals `zeros` are 0."""
         number = {0: 0}
-        for index, literal in enumerate(inputs):
-            number[literal & ~1] = 2 * (index + 1) ^ (literal & 1)
+        for literal in zeros:
+            number[literal & ~1] = literal & 1
+        for index, group in enumerate(inputs):
+            for literal in group:
+                number[literal & ~1] = 2 * (index + 1) ^ (literal & 1)
         fresh = len(inputs)
         order, visiting = [], [literal & ~1 for literal in outputs]
         seen = set(number)
@@ -194,6 +210,22 @@ def registers(rtl: Graph, netlist: Graph) -> dict[str, tuple[int, int | None]]:
     return pairs
 
 
+def unchanging(rtl: Graph, literals: dict[str, int]) -> dict[str, int]:
+    """Those of the registers that stay 0 once they are, as far as simulation tells: synthesis has a constant for them."""
+    source, patterns = random.Random(1), 1024
+    ones = (1 << patterns) - 1
+    left = dict(literals)
+    for _ in range(16):
+        values = {node: source.getrandbits(patterns) for node in (*rtl.inputs, *rtl.next)}
+        values |= {literal & ~1: ones if literal & 1 else 0 for literal in left.values()}
+        result = rtl.simulate(values, ones)
+        for name, literal in list(left.items()):
+            following = rtl.next[literal & ~1]
+            if result[following & ~1] != (ones if (following ^ literal) & 1 else 0):
+                del left[name]
+    return left
+
+
 def prove(rtl: Graph, netlist: Graph, folder: Path, name: str) -> str:
     """'' when equal, else what differs in one line."""
     for what, mine, theirs in (
@@ -205,21 +237,28 @@ def prove(rtl: Graph, netlist: Graph, folder: Path, name: str) -> str:
     pairs = registers(rtl, netlist)
     if len(pairs) != len(rtl.next):
         raise ToolFailed(f"{name}: {len(rtl.next) - len(pairs)} registers of the RTL have no name")
-    if lost := sorted(register for register, pair in pairs.items() if pair[1] is None):
-        return f"registers that the netlist does not have: {' '.join(lost[:5])}"
-    of_rtl = [pairs[register][0] for register in sorted(pairs)]
-    of_netlist = [literal for register in sorted(pairs) if (literal := pairs[register][1]) is not None]
-    if len({literal & ~1 for literal in of_netlist}) != len(netlist.next):
+    lost = {register: pair[0] for register, pair in pairs.items() if pair[1] is None}
+    zeros = unchanging(rtl, lost) if lost else {}
+    if unknown := sorted(lost.keys() - zeros):
+        return f"registers that the netlist does not have: {' '.join(unknown[:5])}"
+    held: dict[int, list[int]] = {latch: [] for latch in netlist.next}  # by the netlist: literals of the RTL
+    for literal, other in pairs.values():
+        if other is not None:
+            held[other & ~1].append(literal ^ (other & 1))
+    if not all(held.values()):
         return "the netlist has other registers"
 
     ports, results = sorted(rtl.input_names), sorted(rtl.output_names)
-    files = []
-    for side, graph, values in (("rtl", rtl, of_rtl), ("netlist", netlist, of_netlist)):
-        inputs = [graph.input_names[port] for port in ports] + values
-        outputs = [graph.output_names[port] for port in results]
-        outputs += [graph.next[value & ~1] ^ (value & 1) for value in values]
-        files.append(folder / f"{name}.{side}.cut.aig")
-        graph.write(files[-1], inputs, outputs)
+    of_rtl = [[rtl.input_names[port]] for port in ports] + list(held.values())
+    of_netlist = [[netlist.input_names[port]] for port in ports] + [[latch] for latch in held]
+    outputs = ([rtl.output_names[port] for port in results], [netlist.output_names[port] for port in results])
+    for register in sorted(pairs):
+        literal, other = pairs[register]
+        outputs[0].append(rtl.next[literal & ~1] ^ (literal & 1))
+        outputs[1].append(0 if other is None else netlist.next[other & ~1] ^ (other & 1))
+    files = [folder / f"{name}.{side}.cut.aig" for side in ("rtl", "netlist")]
+    rtl.write(files[0], of_rtl, outputs[0], list(zeros.values()))
+    netlist.write(files[1], of_netlist, outputs[1])
     done = processes.run([synth.abc_program(), "-c", f"cec {files[0]} {files[1]}"], together=True)
     (folder / f"{name}.cec.log").write_text(done.stdout, encoding="utf-8")
     if "Networks are equivalent" in done.stdout:

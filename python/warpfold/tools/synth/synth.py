@@ -423,18 +423,22 @@ def synthesize(top: Top, rtl: Path, library: Path | None, unit_ns: float, folder
             commands += [
                 "design -load flops_mapped",
                 f"abc -liberty {library}{constr} -script +{script.replace(' ', ',')}",
+                "design -save mapped",
                 "opt_clean -purge",
                 "delete t:$scopeinfo",
                 f"tee -q -o {folder / f'{top.name}.{mapping}.stat'} stat -liberty {library}",
                 f"rename -top {top.module}",
                 f"write_verilog -noattr -simple-lhs -noexpr -nohex -nodec {folder / f'{top.name}.{mapping}.v'}",
             ]
-            if for_simulation:  # each cell replaced by its function
+            if for_simulation:  # each cell replaced by its function; registers keep their names
                 commands += [
+                    "design -load mapped",
+                    "delete t:$scopeinfo",
+                    f"rename -top {top.module}",
                     f"read_liberty -overwrite {library}",
                     f"hierarchy -top {top.module}",
                     "flatten",
-                    "opt_clean -purge",
+                    "opt_clean",
                     f"write_verilog -noattr {folder / f'{top.name}.{mapping}.flat.v'}",
                 ]
     try:
