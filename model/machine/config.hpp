@@ -89,6 +89,12 @@ struct GpuConfig {
     std::uint32_t cta_launch = 0;  // from dispatch to the first instruction
     // Of a compare-and-swap in shared memory. A file may leave it out: then that of an H100.
     std::uint32_t shared_cas = 43;
+    // Of a fence of the GPU with nothing on its way. A file may leave it out: then that of an H200.
+    std::uint32_t fence = 302;
+    // Of the time that a profiler gives for a launch, what passes before its first CTA and behind
+    // its last: that of an empty kernel less cta_launch. A file may leave it out: then that of an
+    // H200.
+    std::uint32_t launch = 740;
   } latency;
 
   // Memory queue of a sub-core and the load-store unit of its SM.

@@ -71,6 +71,10 @@ void visit_config(Config& gpu, Visitor&& visit) {
   visit("latency", "cta_launch", gpu.latency.cta_launch, kLatency);
   visit("latency", "shared_cas", gpu.latency.shared_cas,
         OptionalRange<std::uint32_t>{{.min = 1, .max = 100000}});
+  visit("latency", "fence", gpu.latency.fence,
+        OptionalRange<std::uint32_t>{{.min = 1, .max = 100000}});
+  visit("latency", "launch", gpu.latency.launch,
+        OptionalRange<std::uint32_t>{{.min = 0, .max = 1'000'000}});
 
   visit("lsu", "queue_depth", gpu.lsu.queue_depth, Count{1, 1024});
   visit("lsu", "sleep_cycles", gpu.lsu.sleep_cycles, Count{0, 1'000'000});

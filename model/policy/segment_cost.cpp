@@ -45,6 +45,8 @@ std::uint64_t latency_of(trace::ResultClass kind, const GpuConfig::Latency& late
       return next_word_latency(latency, lanes);
     case trace::ResultClass::kSharedCas:
       return latency.shared_cas;
+    case trace::ResultClass::kFence:
+      return latency.fence;
     case trace::ResultClass::kCount:
       break;
   }

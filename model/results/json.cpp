@@ -241,7 +241,9 @@ std::optional<double> measured_ratio(const RunResult& run) {
   if (!cycles || !is_measured_gpu(run.gpu, run.measured_gpu)) {
     return std::nullopt;
   }
-  return static_cast<double>(run.cycles) / *cycles;
+  // Times with a state are a profiler's, of the launch as a whole.
+  const std::uint32_t launch = run.measured_state.empty() ? 0 : run.config.latency.launch;
+  return static_cast<double>(run.cycles + launch) / *cycles;
 }
 
 std::string energies_to_json(const std::vector<RunResult>& runs, bool partial) {

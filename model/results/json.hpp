@@ -52,7 +52,8 @@ bool is_measured_gpu(const std::string& gpu, const std::string& measured_gpu);
 
 // Measured time of the run's kernel variant in SM cycles; nothing if it was not measured.
 std::optional<double> measured_cycles(const RunResult& run);
-// Simulated over measured cycles; nothing if it was not measured or on another GPU.
+// Simulated over measured cycles, with what the launch itself takes where it is in the measured
+// time (latency.launch); nothing if it was not measured or on another GPU.
 std::optional<double> measured_ratio(const RunResult& run);
 
 // {"schema": "warpfold.sim/1", "runs": [...]}, indented, with a newline at its end. `partial`: runs

@@ -230,7 +230,7 @@ class Shipped(unittest.TestCase):
             again = (Path(folder) / "h100-microbench.json").read_text(encoding="utf-8")
             self.assertEqual(again, (GPUS / "h100-microbench.json").read_text(encoding="utf-8"))
         self.assertIn("  l2.slices: 80 (h200: 96)\n", out)
-        self.assertRegex(out, r"\nHow well 96 parameters are determined: "
+        self.assertRegex(out, r"\nHow well 98 parameters are determined: "
                               r"\d+ exact, \d+ well, \d+ fair, \d+ poorly, \d+ not\n")
         self.assertEqual(tomllib.loads(made)["l2"]["slices"], 80)
 

@@ -55,7 +55,7 @@ class Costs(unittest.TestCase):
         with open(os.path.join(HERE, "../../traces/format/header_fields.hpp"), encoding="utf-8") as file:
             text = file.read()
         known = re.search(r"kResults = \{(.*?)\};", text, re.DOTALL).group(1)
-        results = {*RESULTS.values(), *(kind for kind in SLOWER.values() if kind.startswith("shuffle")), "shared_cas"}
+        results = {*RESULTS.values(), *(kind for kind in SLOWER.values() if kind.startswith("shuffle")), "shared_cas", "fence"}
         self.assertEqual(set(re.findall(r'"(\w+)"', known)), results)
         fields = re.findall(r'\{"(\w+)", &InstructionCost', text)
         self.assertEqual(fields, [field for field in FIELDS if field != "waits"])
@@ -238,10 +238,10 @@ class Atomics(unittest.TestCase):
                 ("UBLKRED.G.S.ADD.U32 [UR6], [UR5], UR4", ("bulk", "u32", 1, False)),
                 ("UTMAREDG.2D.ADD [UR4], [UR12]", ("tensor", "u32", 1, True))):
             [instruction] = code_of(text)
-            found = atomic(instruction, lambda register: True)
+            found = atomic(instruction, lambda register: True, lambda: False)
             self.assertEqual((found["kind"], found["type"], found["words"], found["adds_floats"]), expected, text)
         for text in ("UBLKRED.S.S.ADD.U32 [UR6], [UR5], UR4", "ATOMS.ADD RZ, [R2], R3", "STG.E [R2.64], R4"):
-            self.assertIsNone(atomic(code_of(text)[0], lambda register: True), text)
+            self.assertIsNone(atomic(code_of(text)[0], lambda register: True, lambda: False), text)
 
     def test_a_result_that_is_read(self):
         self.assertEqual(self.atomics("results"), {0xA0: ("atom", "f32", 1), 0x130: ("red", "f32", 1), 0x170: ("red", "f32", 1)})
@@ -256,6 +256,27 @@ class Atomics(unittest.TestCase):
         self.assertTrue(Liveness(kernel).is_read(0, "R5"))  # the upper half of an address
         self.assertFalse(Liveness(kernel).is_read(0, "R6"))
         self.assertTrue(Liveness(None).is_read(0, "R6"))
+
+    def test_a_result_that_is_waited_for(self):
+        """As of Triton's additions: nobody reads the result, but CCTL waits for it. The other one is waited for by nobody
+        in its kernel but the fence, which is a wait of its own."""
+        self.assertEqual(self.atomics("ordered"), {0xD0: ("atom", "f32", 1), 0xF0: ("red", "f32", 1)})
+        for first, then, waited in (("ATOMG.E.ADD.F32 PT, RZ, [R2.64], R8 #2", "NOP", True),
+                                    # It stands for the load as well by then.
+                                    ("ATOMG.E.ADD.F32 PT, RZ, [R2.64], R8 #2", "LDG.E R4, [R6] #2", False),
+                                    ("ATOMG.E.ADD.F32 PT, RZ, [R2.64], R8 #3", "NOP", False),
+                                    ("REDG.E.ADD.F32 [R2.64], R8", "NOP", False)):
+            kernel = KernelFlow(code_of(first, then, "CCTL.IVALL ?2", "EXIT"))
+            self.assertEqual(Liveness(kernel).is_waited_for(0), waited, then)
+        self.assertTrue(Liveness(None).is_waited_for(0))
+
+    def test_a_fence(self):
+        """Of the GPU it is a wait, of the CTA a slot alone."""
+        kernel = ways_of("ordered")
+        self.assertEqual([wait[0] for wait in kernel.cost((0x60, 0xD0))["waits"]], ["fence", "global_load"])
+        cost = kernel.cost((0xF0, 0x150))
+        self.assertEqual([wait for wait in cost["waits"] if wait[0] == "fence"], [["fence", 0, 6]])
+        self.assertEqual(slots(cost), 5 + 1)
 
     def test_what_a_kernel_is_made_of(self):
         data = self.described("vectors")

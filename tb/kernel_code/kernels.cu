@@ -118,6 +118,19 @@ __global__ void vectors(void* p, unsigned a, unsigned b, int* i, unsigned long l
   atomicExch(f, 3.0F);
 }
 
+// What Triton makes of its additions by default: a fence, an addition whose result nobody reads but
+// which is waited for, and an L1 without lines; and a fence of the CTA.
+__global__ void ordered(float* out, const float* in) {
+  asm volatile(
+      "{.reg .f32 old; atom.acq_rel.gpu.global.add.f32 old, [%0], %1;}" ::"l"(out + threadIdx.x),
+      "f"(in[threadIdx.x])
+      : "memory");
+  atomicAdd(out + 64 + threadIdx.x, 1.0F);
+  __threadfence();
+  __threadfence_block();
+  out[threadIdx.x + 128] = 2.0F;
+}
+
 // The result is read; and two REDs under predicates.
 __global__ void results(float* out, const float* in) {
   const float value = in[threadIdx.x];

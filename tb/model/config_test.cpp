@@ -379,6 +379,16 @@ TEST_F(GpuFile, WhatACompareAndSwapTakesMayBeLeftOut) {
   EXPECT_EQ(error_with("lsu", "shared_cas", "0.0"), "lsu.shared_cas: is 0, must be 0.01 to 10000");
 }
 
+TEST_F(GpuFile, WhatAFenceAndALaunchTakeMayBeLeftOut) {
+  EXPECT_EQ(error(), "");
+  EXPECT_EQ(load_gpu(path()).latency.fence, 302U);
+  EXPECT_EQ(load_gpu(path()).latency.launch, 740U);
+  set_line("latency", "cta_launch", "cta_launch = 360\nfence = 50\nlaunch = 0");
+  EXPECT_EQ(error(), "");
+  EXPECT_EQ(load_gpu(path()).latency.fence, 50U);
+  EXPECT_EQ(load_gpu(path()).latency.launch, 0U);
+}
+
 TEST_F(GpuFile, RowsOfTheMergeBufferAreTwoSetsAtLeast) {
   EXPECT_EQ(error(), "");
   EXPECT_EQ(load_gpu(path()).arc.merge_rows, 512U);

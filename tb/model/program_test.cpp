@@ -431,6 +431,13 @@ TEST(Program, ACompareAndSwapTakesLongerThanALoad) {
   EXPECT_EQ(issued.min_cycles, alone - with_steps);
 }
 
+TEST(Program, AFenceIsWaitedFor) {
+  SmallTrace trace = priced_trace();
+  trace.path_cost(0, {.alu = 3, .stall_cycles = 20, .waits = {{trace::ResultClass::kFence, 2, 8}}});
+  trace.work(0, 0, 1);
+  EXPECT_EQ(issue(trace, "baseline").min_cycles, 20 + load_gpu("h200").latency.fence - 6);
+}
+
 TEST(Program, ButterflyNeedsOnePrimitiveAndTheThreshold) {
   SmallTrace trace = priced_trace();
   trace.event(0, 0, 0xff, 5);

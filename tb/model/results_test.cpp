@@ -184,6 +184,18 @@ TEST(Json, NoRatioAgainstAnotherGpu) {
   EXPECT_TRUE(document["runs"][0]["measured"]["ratio"].is_null());
 }
 
+TEST(Json, AProfilersTimeHasTheLaunchInIt) {
+  RunResult run = make_run("baseline", 1000);
+  run.gpu = "h200";
+  run.measured_gpu = "NVIDIA H200";
+  run.measured_ms = 1e-3;
+  run.measured_clock_mhz = 2000;
+  run.config.latency.launch = 600;
+  EXPECT_DOUBLE_EQ(measured_ratio(run).value(), 0.5);
+  run.measured_state = "cold";
+  EXPECT_DOUBLE_EQ(measured_ratio(run).value(), 0.8);
+}
+
 TEST(Json, InfinityAndNaNAreNull) {
   RunResult run = make_run("baseline", 10);
   run.max_sum_error = std::numeric_limits<double>::infinity();

@@ -118,6 +118,7 @@ enum class ResultClass : std::uint8_t {
   // sector that is in the L1.
   kNextWord,
   kSharedCas,  // ATOMS that compares and swaps, as of a float addition
+  kFence,      // MEMBAR of the GPU or the system
   kCount
 };
 

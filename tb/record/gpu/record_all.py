@@ -186,6 +186,11 @@ def simulated(path, machine):
     return json.loads(done.stdout)["runs"][0]
 
 
+def with_launch(run_of_model):
+    """Cycles of a launch as a profiler has its time."""
+    return run_of_model["cycles"] + run_of_model["config"]["latency"]["launch"]
+
+
 def row_of(outcome, path, machine):
     import warpfold  # pylint: disable=import-outside-toplevel
     header = warpfold.Trace(path).header
@@ -201,7 +206,7 @@ def row_of(outcome, path, machine):
     for taken in header.get("times", []):
         cycles = taken["median_ms"] * taken["sm_clock_mhz"] * 1e3
         row[f"{taken['state']}_us"] = round(taken["median_ms"] * 1e3, 2)
-        row[f"{taken['state']}_ratio"] = round(run_of_model["cycles"] / cycles, 3)
+        row[f"{taken['state']}_ratio"] = round(with_launch(run_of_model) / cycles, 3)
     row["loads"] = loads_of(header)
     if outcome["code"] is None:
         row["ended"] = "by the time limit"
@@ -282,11 +287,11 @@ def loads_row(folder, before, path, machine):
     times = {taken["state"]: taken["median_ms"] * taken["sm_clock_mhz"] * 1e3 for taken in header.get("times", [])}
     # The folder with constants was recorded without times.
     constant = before / path.relative_to(folder)
-    constant = cycles_of(constant, machine)["cycles"] if constant.exists() and times else None
+    constant = with_launch(cycles_of(constant, machine)) if constant.exists() and times else None
     for state in times:
         run_of_model = cycles_of(path, machine, "--l2", state)
         row[f"{state}_us"] = round(times[state] / header["times"][0]["sm_clock_mhz"], 2)
-        row[state] = round(run_of_model["cycles"] / times[state], 3)
+        row[state] = round(with_launch(run_of_model) / times[state], 3)
         if constant:
             row[f"{state}_before"] = round(constant / times[state], 3)
         if state == "cold" and (folder.parent / "ncu" / f"{case}.csv").exists():

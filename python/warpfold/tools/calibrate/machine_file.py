@@ -12,6 +12,8 @@ SECTION = re.compile(r"^\[(\w+)\]$")
 # (model/machine/config.hpp).
 OPTIONAL = {
     "latency.shared_cas": ("latency.cta_launch", 43),
+    "latency.fence": ("latency.shared_cas", 302),
+    "latency.launch": ("latency.fence", 740),
     "lsu.red_word": ("lsu.red_change", 1.01),
     "lsu.shared_cas": ("lsu.shared_wide", 2.44),
 }

@@ -183,6 +183,12 @@ def latency_shared_cas(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     return {label: turn - rest for label, turn in shared_turn(m, cases).items()}
 
 
+def latency_fence(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
+    if any(not m.has(name) for name in cases):
+        raise Undecided("fences were not measured")
+    return {name: m.median(name) for name in cases}
+
+
 def lsu_shared_cas(m: Measurement, so_far: SoFar, cases: Cases) -> Readings:
     """A turn of many warps, less its load."""
     return {label: turn - so_far["lsu.shared_access"] for label, turn in shared_turn(m, cases).items()}
@@ -409,6 +415,7 @@ RULES = (
         tuple(f"shared_add/same/lanes={n}/warps=1" for n in (4, 8, 16, 32)),
         latency_shared_cas,
     ),
+    Rule("latency.fence", "one warp, nothing on its way", ("latency/fence/lanes=1/lane_bytes=0",), latency_fence),
     # The load-store unit.
     Rule(
         "lsu.queue_depth",
@@ -595,6 +602,7 @@ RULES = (
 
 # Decided by no microbenchmark; taken over from the base machine.
 NOT_MEASURED = {
+    "latency.launch": "a profiler has it, which the microbenchmarks do without",
     "sm.subcores": "four on every GPU since compute capability 7.0",
     "l2.ingress_flits": "calibrated by replay on the base machine",
     "noc.flit_cycles": "one flit an SM cycle",

@@ -8,7 +8,7 @@ counts as a load that nobody waits for.
 
 stall_cycles is the sum of the stall counts in the encodings. waits lists the instructions that wait for a
 scoreboard: the class of the result, when it was asked for and when the instruction would issue without waiting,
-both on a clock that counts nothing but stall counts. With the latencies of a machine, that gives when a lone warp
+both on a clock that counts nothing but stall counts. A MEMBAR of the GPU or the system is a wait of class fence. With the latencies of a machine, that gives when a lone warp
 is through. branches counts BRA, taken or not, and BSYNC, but not the tests for divergence.
 """
 
@@ -99,7 +99,10 @@ class Tally:
         self.board.issue(instruction)
 
     def add(self, instruction: Instruction) -> None:
+        before = self.board.clock
         self._wait(*self.board.issue(instruction))
+        if instruction.is_fence:
+            self._wait([("fence", before, self.board.clock)], 0)
         if counted(instruction):
             self.cost[instruction.kind] += 1
             self.cost["branches"] += is_branch(instruction)

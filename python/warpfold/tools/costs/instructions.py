@@ -130,6 +130,8 @@ class Instruction:
             self.result = "shuffle_index"
         elif self.name.startswith(SHARED_CAS):
             self.result = "shared_cas"
+        # One of the CTA takes a third of the time or less, and is not counted.
+        self.is_fence = self.opcode == "MEMBAR" and not self.name.endswith(".CTA")
         self.apart = False  # a load or store that is no part of a cost
         self.target = None
         if self.opcode in JUMPS:

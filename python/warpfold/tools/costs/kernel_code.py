@@ -65,7 +65,7 @@ def describe(args: argparse.Namespace) -> int:
             "block": block,
             "marker": marker_of(i),
             "predicated": not always_runs(i),
-            "atomic": atomic(i, partial(live.is_read, n)),
+            "atomic": atomic(i, partial(live.is_read, n), partial(live.is_waited_for, n)),
             "access": access(i),
         }
         for n, (i, block) in enumerate(zip(kernel.instructions, blocks))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the result of an instruction is ever read, by data flow over a kernel. In doubt it is."""
+"""Whether the result of an instruction is ever read or waited for, by data flow over a kernel. In doubt it is."""
 
 import re
+from collections.abc import Callable
 
-from .instructions import NO_RESULT, REGISTER, Instruction
+from .instructions import NO_BARRIER, NO_RESULT, REGISTER, Instruction
 from .markers import always_runs, result_width
 from .kernel_flow import KernelFlow
 
@@ -54,6 +55,34 @@ class Liveness:
 
     def is_read(self, number: int, register: str) -> bool:
         """Is a register read behind instruction `number`, with the value that it has there?"""
+
+        def found(n: int, i: Instruction) -> bool | None:
+            if n not in self._uses:
+                self._uses[n] = uses(i)
+            if register in self._uses[n] or (i.opcode == "CALL" and i.target is None):
+                return True
+            return False if register in overwritten(i) else None
+
+        return self._first(number, found)
+
+    def is_waited_for(self, number: int) -> bool:
+        """Does an instruction wait for the scoreboard of instruction `number` while it stands for that one alone? The
+        warp then waits for the result, whether it reads it or not, as before a CCTL.IVALL."""
+        if self.flow is None:
+            return True
+        counter = self.flow.code[number].write_barrier
+        if counter == NO_BARRIER:
+            return False
+
+        def found(n: int, i: Instruction) -> bool | None:
+            if i.wait_mask >> counter & 1:
+                return True
+            return False if i.write_barrier == counter else None
+
+        return self._first(number, found)
+
+    def _first(self, number: int, found: Callable[[int, Instruction], bool | None]) -> bool:
+        """Whether on a way behind instruction `number` an instruction is found before one that ends the search (False)."""
         if self.flow is None:
             return True
         flow = self.flow
@@ -65,26 +94,16 @@ class Liveness:
             if first in seen:
                 continue
             seen.add(first)
-            found = self._scan(flow, first, register)
-            if found is not None:
-                if found:
+            node = flow.nodes[flow.node_of[first]]
+            for n in range(first, node.last + 1):
+                what = found(n, flow.code[n])
+                if what:
                     return True
-                continue
-            rest += self._behind(flow, flow.node_of[first])
+                if what is not None:
+                    break
+            else:
+                rest += self._behind(flow, flow.node_of[first])
         return False
-
-    def _scan(self, flow: KernelFlow, first: int, register: str) -> bool | None:
-        """True: read in this node; False: overwritten; None: neither."""
-        node = flow.nodes[flow.node_of[first]]
-        for n in range(first, node.last + 1):
-            i = flow.code[n]
-            if n not in self._uses:
-                self._uses[n] = uses(i)
-            if register in self._uses[n] or (i.opcode == "CALL" and i.target is None):
-                return True
-            if register in overwritten(i):
-                return False
-        return None
 
     @staticmethod
     def _behind(flow: KernelFlow, number: int) -> list[int]:

@@ -73,11 +73,13 @@ def result_width(instruction: Instruction) -> int:
     return 2 if WIDE.intersection(modifiers) else 1
 
 
-def atomic(instruction: Instruction, is_read: Callable[[str], bool]) -> dict[str, Any] | None:
+def atomic(
+    instruction: Instruction, is_read: Callable[[str], bool], is_waited_for: Callable[[], bool]
+) -> dict[str, Any] | None:
     """What an atomic on global memory is; None for what is none. `is_read(register)` tells whether a register of the
-    result is read behind it.
-      kind    "red": its result is not used; "atom": it is; "bulk": a reduction of a row of shared memory; "tensor": the
-              same by a tensor map
+    result is read behind it, `is_waited_for()` whether its scoreboard is waited for.
+      kind    "red": its warp goes on; "atom": its result is used or waited for; "bulk": a reduction of a row of shared
+              memory; "tensor": the same by a tensor map
       type    of what a lane adds; "u32" or "u64" of anything but an addition of floats
       words   elements that a lane adds to
     """
@@ -104,7 +106,7 @@ def atomic(instruction: Instruction, is_read: Callable[[str], bool]) -> dict[str
     if "ADD" in modifiers and found:
         kind, words = found
         adds = True
-    used = any(is_read(register) for register in result_registers(instruction))
+    used = any(is_read(register) for register in result_registers(instruction)) or is_waited_for()
     return {
         "kind": "atom" if used else "red",
         "type": kind,
