@@ -367,6 +367,21 @@ class Pictures(Repository):
         for path in (ROOT / "docs/pictures").glob("*.svg"):
             xml.dom.minidom.parse(str(path))
 
+    def test_without_a_style_sheet_nothing_turns_black(self):
+        """Inkscape reads none that has variables. What a class has no fill for is black there as everywhere."""
+        found = 0
+        for path in [*(ROOT / "docs/pictures").glob("*.svg"), *(ROOT / "rtl/doc").glob("*.svg")]:
+            text = path.read_text(encoding="utf-8")
+            sheet = "".join(re.findall(r"<style[^>]*>(.*?)</style>", text, re.DOTALL))
+            fills = {name for names, body in re.findall(r"([^{}]+)\{([^{}]*)\}", sheet) if "fill:" in body
+                     for name in names.strip().split(",")}
+            for tag, kind, classes in re.findall(r'(<(\w+)[^<>]*\sclass="([^"]*)"[^<>]*>)', text):
+                if kind != "svg" and any(f".{name}" in fills for name in classes.split()):
+                    found += 1
+                    self.assertRegex(tag, r'\sfill="(none|#[0-9a-f]{6})"', path.name)
+            self.assertNotRegex(text, r'\s(fill|stroke)="var\(')
+        self.assertGreater(found, 1000)
+
 
 class Probe(unittest.TestCase):
     """On one small run."""

@@ -34,9 +34,8 @@ inline constexpr std::array<CostField, 12> kCostFields = {{
 
 // By ResultClass.
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(ResultClass::kCount)>
-    kResults = {"sfu",   "shared",  "global_load", "shuffle",  "shuffle_index", "match",
-                "redux", "special", "uniform",     "constant", "next_word",     "shared_cas",
-                "fence"};
+    kResults = {"sfu",     "shared",  "global_load", "shuffle",   "shuffle_index", "match", "redux",
+                "special", "uniform", "constant",    "next_word", "shared_cas",    "fence"};
 
 // By ValueType, SiteKind, TimeState, CostSource.
 inline constexpr std::array<std::string_view, 6> kValueTypes = {"f32", "f16x2", "bf16x2",

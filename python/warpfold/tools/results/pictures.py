@@ -21,7 +21,7 @@ from .values import Numbers
 Drawn = tuple[Any, str]
 
 ticker = module("matplotlib.ticker")
-BUDGET = 300 * 1024
+BUDGET = 320 * 1024
 # The policies of pictures that are no units: name, policy, colour, marker.
 OTHERS = [
     ("ARC-SW, best threshold", "arc-sw", "red", "s"),

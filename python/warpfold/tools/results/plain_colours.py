@@ -1,19 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Colours that are CSS variables, once more as plain attributes: what shows a picture and knows no variables, such as a
-converter to PDF, takes the attribute, which a rule of the style sheet comes before where variables are known (SVG 1.1,
-section 6.4)."""
+"""What a style sheet says of a picture, once more as plain attributes, its variables replaced by the light colours:
+what shows a picture and reads no style sheet with variables, such as Inkscape or a converter to PDF, takes the
+attributes, which a rule of the style sheet comes before elsewhere (SVG 1.1, section 6.4)."""
 
 import re
 
 RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 TAG = re.compile(r"<([a-z][\w-]*)((?:\s[^<>]*?)?)(/?)>")
-PROPERTIES = ("fill", "stroke", "stop-color")
+VARIABLE = re.compile(r"var\(--([\w-]+)\)")
+FONT = re.compile(r"(?:(?P<weight>\w+) )?(?P<size>[\d.]+px) .+")
+PROPERTIES = ("fill", "stroke", "stop-color", "stroke-width", "stroke-dasharray")
+USUAL = {"stroke": "none", "stroke-width": "1", "font-weight": "400", "text-anchor": "start"}
+DRAWN = {"path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "use", "text", "tspan", "g", "stop"}
+OF_TEXT = ("text-anchor", "font-size", "font-weight")
 
 
 def declared(text: str) -> dict[str, str]:
     """Property -> value of declarations, the last of each."""
     pairs = (part.partition(":") for part in text.split(";") if ":" in part)
     return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def with_font(style: dict[str, str]) -> dict[str, str]:
+    """With the parts of the property `font`, if it is there, as properties of their own."""
+    found = FONT.fullmatch(style.get("font", ""))
+    if not found:
+        return style
+    return {**style, "font-size": found["size"], "font-weight": found["weight"] or "400"}
 
 
 def light_of(style: str) -> dict[str, str]:
@@ -32,17 +45,22 @@ def with_plain_colours(picture: str, light: dict[str, str]) -> str:
 
     def attributes(match: re.Match[str]) -> str:
         name, given, end = match.groups()
-        style: dict[str, str] = dict(rules.get(name, {}))
+        style: dict[str, str] = {**rules.get("*", {}), **rules.get(name, {})}
         if classes := re.search(r'\bclass="([^"]*)"', given):
             for each in classes.group(1).split():
-                style |= rules.get(f".{each}", {})
+                style |= with_font(rules.get(f".{each}", {}))
         if inline := re.search(r'\bstyle="([^"]*)"', given):
             style |= declared(inline.group(1))
+        style = with_font(style)
         more = ""
-        for key in PROPERTIES:
-            variable = re.fullmatch(r"var\(--([\w-]+)\)", style.get(key, ""))
-            if variable and not re.search(rf'\s{key}="', given):
-                more += f' {key}="{light[variable.group(1)]}"'
+        for key in PROPERTIES + (OF_TEXT if name in ("text", "tspan") else ()):
+            value = VARIABLE.sub(lambda variable: light[variable.group(1)], style.get(key, ""))
+            if value != USUAL.get(key, "") and value and name in DRAWN and not re.search(rf'\s{key}="', given):
+                more += f' {key}="{value}"'
         return f"<{name}{given}{more}{end}>"
 
-    return TAG.sub(attributes, picture)
+    picture = TAG.sub(attributes, picture)
+    if family := re.search(r"font:(?:\w+ )?[\d.]+px ([^;}]+)", sheet):  # most texts have it
+        plain = family.group(1).replace('"', "'")
+        picture = picture.replace("<svg ", f'<svg font-family="{plain}" ', 1)
+    return picture

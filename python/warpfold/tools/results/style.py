@@ -119,6 +119,7 @@ def to_text(figure: Any, title: str) -> str:
         text,
     )
     text = re.sub(r"\n +(?=<)", "\n", text)
+    text = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", text)
     text, rules = with_classes(text)
     words = title.replace("&", "&amp;").replace("<", "&lt;")
     head = re.compile(r"(<svg\b[^>]*?)>", re.S)
