@@ -45,6 +45,7 @@ enum class Operands {
   kSpread,  // exponents within the reach of the alignment shifter, fractions with few ones or zeros
   kExtreme,  // infinities, NaNs of one fraction bit, the largest exponents
   kTies,     // half of the last place of the value 16 lanes below, or one low bit more
+  kCancels,  // lanes that cancel two by two, above a rest far below them
   kAny,      // half of the time synthetic, else one of the others
 };
 
@@ -53,7 +54,7 @@ inline std::array<Fp32Bits, kLanes> random_values(SplitMix64& random, Operands o
   constexpr Fp32Bits kInfinity = 0x7f800000;
   if (operands == Operands::kAny) {
     operands =
-        random.below(2) == 0 ? Operands::kSynthetic : static_cast<Operands>(1 + random.below(4));
+        random.below(2) == 0 ? Operands::kSynthetic : static_cast<Operands>(1 + random.below(5));
   }
   const std::uint64_t base = random.next();
   // With few different bits, close lanes also meet as equals.
@@ -106,6 +107,15 @@ inline std::array<Fp32Bits, kLanes> random_values(SplitMix64& random, Operands o
           value = ((values[lane - kLanes / 2] >> 23 & 0xffU) - down) << 23 | fraction |
                   (rest & (half - 1));
         }
+        break;
+      case Operands::kCancels:
+        if (lane >= 2 && lane % 2 == 1) {
+          values[lane] = values[lane - 1] ^ 0x80000000U;
+          continue;
+        }
+        value = (1 + static_cast<std::uint32_t>(base % 200) + (lane < 2 ? 0 : random.below(42)))
+                    << 23 |
+                (draw & kFraction);
         break;
       default:
         values[lane] = synthetic_value(base, 0, 0, 0, lane);
