@@ -265,7 +265,8 @@ class Verified(unittest.TestCase):
                   "addr_match              covered   5 states, 1 s\naddr_match              refuted   a_bug: Claim, 2 s\n"
                   "group_pays              FAILED    LoneLaneNeverPays\nlane_picker             proved    z3, all inputs, 1 s\n",
         "bugs": "serial_wrong_lane      killed    Suite.Test\nfused_wrong_bin        SURVIVED  \n2 planted bugs, exit 1\n",
-        "mutants": "kind       mutants killed equivalent survived seconds\nserial         300    290         10        0     600\n",
+        "mutants": "kind       mutants killed equivalent survived seconds\nserial         300    290         10        0     600\n"
+                   "paired-staged     200    187         13        0     174\n",
         "netlists": "arc_unit_serial                  gates  proved    70 outputs, 125 registers, 9 s\n",
         "lockstep": "  3/9 Test   #7: lockstep.All/Random.Agrees/none_serial ...   Passed    0.10 sec\n"
                     "  4/9 Test   #8: lockstep.All/Random.Agrees/none_serial_groups ...***Failed    0.10 sec\n",
@@ -300,6 +301,7 @@ class Verified(unittest.TestCase):
         self.assertEqual(rows["serial, groups"][:1] + rows["serial, groups"][4:6], ["open", "open", "open"])
         self.assertEqual(rows["fused, greedy"], ["open", "partial, 2 of 11", *["open"] * 6])
         self.assertEqual(rows["halves, greedy"][6:], ["open", "open"])
+        self.assertEqual([rows[f"paired-staged, {name}"][4] for name in ("greedy", "groups")], ["green, 1", "open"])
 
     def test_what_has_changed_since_counts_no_more(self):
         document = verification.bring_in(self.logs, None, "c0", "2000-01-01", self.sources())

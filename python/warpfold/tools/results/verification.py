@@ -116,7 +116,8 @@ def read_log(check: str, text: str) -> Iterator[tuple[str, bool, str]]:
             continue
         found = match.groupdict()
         if check == "mutants":
-            yield found["name"], found["survived"] == "0", f"{found['of']} mutants, {found['equivalent']} equivalent"
+            name = found["name"].replace("-", "_")  # as rows have it
+            yield name, found["survived"] == "0", f"{found['of']} mutants, {found['equivalent']} equivalent"
         else:
             yield " ".join(found["name"].split()), found["verdict"] in HOLDS, (found.get("what") or "").strip()
 
