@@ -42,10 +42,11 @@ inline LaneMask random_mask(SplitMix64& random) {
 enum class Operands {
   kSynthetic,  // synthetic_value()
   kClose,      // magnitudes that differ in a few bits, so that sums cancel far down
-  kSpread,  // exponents within the reach of the alignment shifter, fractions with few ones or zeros
+  // Exponents within the reach of the alignment shifter, fractions with few ones or zeros; or lanes
+  // that cancel two by two above a rest far below them.
+  kSpread,
   kExtreme,  // infinities, NaNs of one fraction bit, the largest exponents
   kTies,     // half of the last place of the value 16 lanes below, or one low bit more
-  kCancels,  // lanes that cancel two by two, above a rest far below them
   kAny,      // half of the time synthetic, else one of the others
 };
 
@@ -54,11 +55,12 @@ inline std::array<Fp32Bits, kLanes> random_values(SplitMix64& random, Operands o
   constexpr Fp32Bits kInfinity = 0x7f800000;
   if (operands == Operands::kAny) {
     operands =
-        random.below(2) == 0 ? Operands::kSynthetic : static_cast<Operands>(1 + random.below(5));
+        random.below(2) == 0 ? Operands::kSynthetic : static_cast<Operands>(1 + random.below(4));
   }
   const std::uint64_t base = random.next();
   // With few different bits, close lanes also meet as equals.
   const std::uint32_t bits = random.below(2) == 0 ? 3 : 25;
+  const bool cancels = base >> 63U == 0;
   std::array<Fp32Bits, kLanes> values{};
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
     const auto draw = static_cast<Fp32Bits>(random.next());
@@ -75,7 +77,15 @@ inline std::array<Fp32Bits, kLanes> random_values(SplitMix64& random, Operands o
         const auto lowest = static_cast<std::uint32_t>(base % (256 - kReach));
         const Fp32Bits fractions[] = {0,         one_bit,     kFraction ^ one_bit,
                                       kFraction, one_bit - 1, draw & kFraction};
-        value = (lowest + random.below(kReach)) << 23 | fractions[random.below(6)];
+        const std::uint32_t up = random.below(kReach);
+        const std::uint32_t kind = random.below(6);
+        if (cancels && lane >= 2 && lane % 2 == 1) {
+          value = values[lane - 1] ^ 0x80000000U;
+          continue;
+        }
+        value = cancels
+                    ? (1 + lowest * 7 / 8 + (lane < 2 ? 0 : up + kind)) << 23 | (draw & kFraction)
+                    : (lowest + up) << 23 | fractions[kind];
         break;
       }
       case Operands::kExtreme:
@@ -107,15 +117,6 @@ inline std::array<Fp32Bits, kLanes> random_values(SplitMix64& random, Operands o
           value = ((values[lane - kLanes / 2] >> 23 & 0xffU) - down) << 23 | fraction |
                   (rest & (half - 1));
         }
-        break;
-      case Operands::kCancels:
-        if (lane >= 2 && lane % 2 == 1) {
-          values[lane] = values[lane - 1] ^ 0x80000000U;
-          continue;
-        }
-        value = (1 + static_cast<std::uint32_t>(base % 200) + (lane < 2 ? 0 : random.below(42)))
-                    << 23 |
-                (draw & kFraction);
         break;
       default:
         values[lane] = synthetic_value(base, 0, 0, 0, lane);
