@@ -52,9 +52,9 @@ class Install(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout[-4000:])
         return self.folder / name
 
-    def output(self, *command):
+    def output(self, *command, **environment):
         done = run(*command, cwd=self.folder,
-                   env={**os.environ, "SYSTEMC_DISABLE_COPYRIGHT_MESSAGE": "1"})
+                   env={**os.environ, "SYSTEMC_DISABLE_COPYRIGHT_MESSAGE": "1", **environment})
         self.assertEqual(done.returncode, 0, done.stdout[-4000:])
         return done.stdout
 
@@ -94,7 +94,9 @@ class Install(unittest.TestCase):
                        *ask("--cflags", "--libs", package=package),
                        *filter(None, ARGS.flags.split(";")))
             self.assertEqual(done.returncode, 0, done.stdout[-4000:])
-            self.assertTrue(self.output(binary).endswith(wanted), program)
+            # pkg-config names no place for the loader to look in.
+            said = self.output(binary, LD_LIBRARY_PATH=str(self.prefix / "lib"))
+            self.assertTrue(said.endswith(wanted), program)
 
     def test_exports_names_of_its_own(self):
         library = self.prefix / "lib/libwarpfold.so"
