@@ -8,8 +8,9 @@ counts as a load that nobody waits for.
 
 stall_cycles is the sum of the stall counts in the encodings. waits lists the instructions that wait for a
 scoreboard: the class of the result, when it was asked for and when the instruction would issue without waiting,
-both on a clock that counts nothing but stall counts. A MEMBAR of the GPU or the system is a wait of class fence. With the latencies of a machine, that gives when a lone warp
-is through. branches counts BRA, taken or not, and BSYNC, but not the tests for divergence.
+both on a clock that counts nothing but stall counts. A MEMBAR of the GPU or the system is a wait of class fence.
+With the latencies of a machine, that gives when a lone warp is through. branches counts BRA, taken or not, and
+BSYNC, but not the tests for divergence.
 """
 
 from collections.abc import Iterable
