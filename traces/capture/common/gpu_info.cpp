@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVML is loaded at run time, so that the program needs neither its header nor its library to be
-// built.
 #include "traces/capture/common/gpu_info.hpp"
 
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 
 #include "traces/capture/common/device_buffer.hpp"
+#include "traces/capture/common/nvml.hpp"
 
 namespace warpfold::capture {
 namespace {
-
-// The part of NVML's C interface that is used here.
-using NvmlDevice = struct NvmlDeviceTag*;
-using NvmlReturn = int;  // 0 is success
-constexpr unsigned kNvmlClockSm = 1;
-
-template <class Function>
-Function symbol(void* library, const char* name) {
-  return reinterpret_cast<Function>(dlsym(library, name));
-}
 
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -40,45 +28,21 @@ std::string pci_bus_id() {
 }
 
 struct ClockReader::State {
-  void* library = nullptr;
-  NvmlDevice device = nullptr;
-  NvmlReturn (*clock)(NvmlDevice, unsigned, unsigned*) = nullptr;
-  NvmlReturn (*driver)(char*, unsigned) = nullptr;
-  std::string bus_id;
+  std::string bus_id = pci_bus_id();
+  Nvml nvml{bus_id};
 };
 
-ClockReader::ClockReader() : state_(std::make_unique<State>()) {
-  State& s = *state_;
-  s.bus_id = pci_bus_id();
-  s.library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-  if (s.library == nullptr) {
-    return;
-  }
-  const auto init = symbol<NvmlReturn (*)()>(s.library, "nvmlInit_v2");
-  const auto find = symbol<NvmlReturn (*)(const char*, NvmlDevice*)>(
-      s.library, "nvmlDeviceGetHandleByPciBusId_v2");
-  if (init == nullptr || find == nullptr || init() != 0) {
-    return;
-  }
-  s.driver = symbol<NvmlReturn (*)(char*, unsigned)>(s.library, "nvmlSystemGetDriverVersion");
-  if (find(s.bus_id.c_str(), &s.device) == 0) {
-    s.clock = symbol<NvmlReturn (*)(NvmlDevice, unsigned, unsigned*)>(s.library,
-                                                                      "nvmlDeviceGetClockInfo");
-  }
-}
+ClockReader::ClockReader() : state_(std::make_unique<State>()) {}
 
-ClockReader::~ClockReader() {
-  if (state_->library != nullptr) {
-    if (const auto shutdown = symbol<NvmlReturn (*)()>(state_->library, "nvmlShutdown")) {
-      shutdown();
-    }
-    dlclose(state_->library);
-  }
-}
+ClockReader::~ClockReader() = default;
 
 double ClockReader::sm_clock_mhz() const {
+  const Nvml& nvml = state_->nvml;
+  const auto clock =
+      nvml.function<NvmlReturn (*)(NvmlDevice, unsigned, unsigned*)>("nvmlDeviceGetClockInfo");
   unsigned mhz = 0;
-  if (state_->clock != nullptr && state_->clock(state_->device, kNvmlClockSm, &mhz) == 0) {
+  if (nvml.device() != nullptr && clock != nullptr &&
+      clock(nvml.device(), kNvmlClockSm, &mhz) == 0) {
     return mhz;
   }
   const std::string command = "nvidia-smi --id=" + state_->bus_id +
@@ -95,8 +59,9 @@ double ClockReader::sm_clock_mhz() const {
 
 std::string ClockReader::driver_version() const {
   std::array<char, 96> text{};
-  if (state_->driver != nullptr &&
-      state_->driver(text.data(), static_cast<unsigned>(text.size())) == 0) {
+  const auto driver =
+      state_->nvml.function<NvmlReturn (*)(char*, unsigned)>("nvmlSystemGetDriverVersion");
+  if (driver != nullptr && driver(text.data(), static_cast<unsigned>(text.size())) == 0) {
     return text.data();
   }
   return {};

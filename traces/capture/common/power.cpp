@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traces/capture/common/power.hpp"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <chrono>
 #include <thread>
 #include <vector>
 
+#include "traces/capture/common/nvml.hpp"
+
 namespace warpfold::capture {
 namespace {
-
-// The part of NVML's C interface that is used here.
-using NvmlDevice = struct NvmlDeviceTag*;
-using NvmlReturn = int;  // 0 is success
-constexpr unsigned kNvmlClockSm = 1;
-constexpr unsigned kNvmlTemperatureGpu = 0;
-
-template <class Function>
-Function symbol(void* library, const char* name) {
-  return reinterpret_cast<Function>(dlsym(library, name));
-}
 
 using Clock = std::chrono::steady_clock;
 
@@ -36,8 +25,10 @@ struct Sample {
 }  // namespace
 
 struct PowerMeter::State {
-  void* library = nullptr;
-  NvmlDevice device = nullptr;
+  explicit State(const std::string& pci_bus_id) : nvml(pci_bus_id), device(nvml.device()) {}
+
+  Nvml nvml;
+  NvmlDevice device;
   NvmlReturn (*energy)(NvmlDevice, unsigned long long*) = nullptr;
   NvmlReturn (*power)(NvmlDevice, unsigned*) = nullptr;
   NvmlReturn (*clock)(NvmlDevice, unsigned, unsigned*) = nullptr;
@@ -57,26 +48,19 @@ struct PowerMeter::State {
   }
 };
 
-PowerMeter::PowerMeter(const std::string& pci_bus_id) : state_(std::make_unique<State>()) {
+PowerMeter::PowerMeter(const std::string& pci_bus_id)
+    : state_(std::make_unique<State>(pci_bus_id)) {
   State& s = *state_;
-  s.library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-  if (s.library == nullptr) {
+  if (s.device == nullptr) {
     return;
   }
-  const auto init = symbol<NvmlReturn (*)()>(s.library, "nvmlInit_v2");
-  const auto find = symbol<NvmlReturn (*)(const char*, NvmlDevice*)>(
-      s.library, "nvmlDeviceGetHandleByPciBusId_v2");
-  if (init == nullptr || find == nullptr || init() != 0 ||
-      find(pci_bus_id.c_str(), &s.device) != 0) {
-    return;
-  }
-  s.energy = symbol<NvmlReturn (*)(NvmlDevice, unsigned long long*)>(
-      s.library, "nvmlDeviceGetTotalEnergyConsumption");
-  s.power = symbol<NvmlReturn (*)(NvmlDevice, unsigned*)>(s.library, "nvmlDeviceGetPowerUsage");
+  s.energy = s.nvml.function<NvmlReturn (*)(NvmlDevice, unsigned long long*)>(
+      "nvmlDeviceGetTotalEnergyConsumption");
+  s.power = s.nvml.function<NvmlReturn (*)(NvmlDevice, unsigned*)>("nvmlDeviceGetPowerUsage");
   s.clock =
-      symbol<NvmlReturn (*)(NvmlDevice, unsigned, unsigned*)>(s.library, "nvmlDeviceGetClockInfo");
-  s.temperature = symbol<NvmlReturn (*)(NvmlDevice, unsigned, unsigned*)>(
-      s.library, "nvmlDeviceGetTemperature");
+      s.nvml.function<NvmlReturn (*)(NvmlDevice, unsigned, unsigned*)>("nvmlDeviceGetClockInfo");
+  s.temperature =
+      s.nvml.function<NvmlReturn (*)(NvmlDevice, unsigned, unsigned*)>("nvmlDeviceGetTemperature");
   double value = 0;
   if (s.energy != nullptr && !s.read(value)) {
     s.energy = nullptr;
@@ -86,14 +70,7 @@ PowerMeter::PowerMeter(const std::string& pci_bus_id) : state_(std::make_unique<
   }
 }
 
-PowerMeter::~PowerMeter() {
-  if (state_->library != nullptr) {
-    if (const auto shutdown = symbol<NvmlReturn (*)()>(state_->library, "nvmlShutdown")) {
-      shutdown();
-    }
-    dlclose(state_->library);
-  }
-}
+PowerMeter::~PowerMeter() = default;
 
 std::string PowerMeter::source() const {
   if (state_->energy != nullptr) {
