@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Ends long commands at random moments by SIGINT, SIGTERM and SIGKILL: within two seconds, nothing half-written
-# under a final name, no process left, and sweeps go on to the same table.
+# Ends long commands at random moments by SIGINT, SIGTERM and SIGKILL: nothing half-written under a
+# final name, no process left, and sweeps go on to the same table.
 #   scripts/kill.sh [--times N] [--seed S]      each command so often [200]
 # Installs what is missing on Debian 12. Exit code 1: a command failed. 2: bad usage.
 set -euo pipefail

@@ -16,6 +16,9 @@ import time
 import unittest
 from pathlib import Path
 
+# What a script starts in its background ignores SIGINT, and so would the programs that are started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 CYCLE = ", in its cycle 1000"
 # What the unit does: what is said of it.
 VERDICTS = {

@@ -89,7 +89,7 @@ TEST(Scoreboard, FindsWhatIsWrong) {
             "lane once");
   EXPECT_EQ(rule_broken_by([](UnitOutputs& out, std::uint64_t cycle) {
               if (!out.lsu_reduced && cycle % 64 == 0 && lane_count(out.lsu_mask) > 1) {
-                out.lsu_mask &= ~(1U << std::bit_width(out.lsu_mask) >> 1);
+                out.lsu_mask &= ~std::bit_floor(out.lsu_mask);
               }
             }).empty(),
             false);

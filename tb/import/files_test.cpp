@@ -447,8 +447,10 @@ TEST(Files, AStreamPassesThroughALittleMemory) {
                   folder / "log");
   writer.join();
   ASSERT_EQ(ended.code, 0);
+#if !defined(__SANITIZE_ADDRESS__)        // which keeps what is freed
   constexpr long kMostKib = 256L << 10U;  // less than the stream, and a quarter of what is allowed
   EXPECT_LT(ended.peak_kib, kMostKib);
+#endif
   const trace::Reader reader(folder / "out/kernel-1.wft");
   EXPECT_EQ(reader.cta_count(), stream.count);
   EXPECT_EQ(reader.event_count(), stream.count * 8 * 40);

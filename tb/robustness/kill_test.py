@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that are ended at random moments: within two seconds, with nothing half-written under a final name, no
-process left, and nothing lost on resuming. WARPFOLD_KILLS: how often each [a few]; WARPFOLD_SEED: of the moments."""
+"""Commands that are ended at random moments: with nothing half-written under a final name, no process left, and nothing
+lost on resuming. WARPFOLD_KILLS: how often each [a few]; WARPFOLD_SEED: of the moments."""
 
 import csv
 import json
@@ -17,10 +17,12 @@ from pathlib import Path
 
 from tb.robustness.command import COMMAND, ROOT, CommandTest
 
+# What a script starts in its background ignores SIGINT, and so would the programs that are started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 KILLS = int(os.environ.get("WARPFOLD_KILLS", "3"))
 SEED = int(os.environ.get("WARPFOLD_SEED", "1"))
-SECONDS = 2.0
-BUSY = 3.0  # as much again where other tests have the processors
+PATIENCE = 60.0  # seconds: a command that is still there has not understood
 PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable
 # What only a killed process may leave: names that nobody takes for results.
 TEMPORARY = re.compile(r"\.tmp-\d+-\d+$|^\.|^tmp|^warpfold-(wave-)?\w{6}$")
@@ -61,23 +63,23 @@ class KillTest(CommandTest):
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
                                  env={**os.environ, key: value, "TMPDIR": str(folder)})
         number = self.random.choice([signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+        moment = self.random.uniform(0, seconds)
         try:
-            child.wait(self.random.uniform(0, seconds))
+            child.wait(moment)
         except subprocess.TimeoutExpired:
             pass
-        began = time.monotonic()
         child.send_signal(number)
-        _, said = child.communicate(timeout=60)
-        took = time.monotonic() - began
-        self.assertLess(took, SECONDS + BUSY, f"{command}: signal {number}")
+        _, said = child.communicate(timeout=PATIENCE)
         # One of an interrupt is of Python's own start: a script that has begun says nothing (base/guard.py).
         if not said.endswith(b"KeyboardInterrupt\n"):
             self.assertNotIn(b"Traceback", said)
-        until = time.monotonic() + SECONDS + BUSY
+        until = time.monotonic() + PATIENCE
         while processes_of(mark.encode()) and time.monotonic() < until:
             time.sleep(0.05)
         self.assertEqual(processes_of(mark.encode()), [], f"{command}: signal {number}")
         self.assertIn(child.returncode, (0, -number, 128 + number), said)
+        if moment < 0.1 * seconds:
+            self.assertNotEqual(child.returncode, 0, f"{command}: went on in spite of signal {number}")
         return number, child.returncode
 
     def kill_often(self, command, check):
@@ -178,7 +180,7 @@ class KilledSweep(KillTest):
                 time.sleep(0.2)  # it is not only asked for the policies
                 child.send_signal(number)
                 child.wait(60)
-                until = time.monotonic() + SECONDS + BUSY
+                until = time.monotonic() + PATIENCE
                 while processes_of(wanted) and time.monotonic() < until:
                     time.sleep(0.05)
                 left = processes_of(wanted)

@@ -26,6 +26,9 @@ from warpfold.tools.base.places import MACHINES
 from warpfold.tools.sweep import plan as planning
 from warpfold.tools.sweep import table
 
+# What a script starts in its background ignores SIGINT, and so would the programs that are started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 SWEEP = ("-B", ROOT / "python", "sweep")

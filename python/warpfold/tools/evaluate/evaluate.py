@@ -259,7 +259,7 @@ def layout(unit: Unit, out: Path) -> dict[str, str | dict[str, Any]]:
         command += ["--without", unit.coalescer] if unit.coalescer else []
     done = processes.run(command, together=True)
     if not report.is_file():
-        return {"verdict": "failed", "why": build.first_error(done.stdout)}
+        return {"verdict": "failed", "why": build.first_error(done.stdout).removeprefix("warpfold layout: ")}
     return {
         "verdict": "done" if done.returncode == 0 else "unclean",
         "folder": str(folder),
