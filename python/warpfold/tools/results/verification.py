@@ -182,7 +182,7 @@ class Verification:
         laid_out = {one["top"]: one for one in self.layouts["rows"] if not one["drc"] and not one["lvs"]}
         if top not in laid_out:
             return "open", "open"
-        now = "green, 1" if laid_out[top]["transistors"] == self.gates.get(top) else "partial, earlier gates"
+        now = "green, 1" if laid_out[top]["transistors"] == self.gates.get(top) else "earlier gates"
         return now, now if any(one["top"] == top for one in self.layouts["fpga"]) else "open"
 
     def rows(self) -> Table:
