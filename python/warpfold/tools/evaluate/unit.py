@@ -38,7 +38,11 @@ KEYS: dict[str, tuple[type, Any, str]] = {
     "payload": (str, "zero", "payload outputs without their valid: zero or any"),
     "cycles_to_rest": (int, 1 << 30, "ArcUnit::Ports::cycles_to_rest; default: never"),
     "rest_period": (int, 1, "ArcUnit::Ports::rest_period"),
-    "reduction": (str, "", "module that reads and sums the lanes, which --layout takes; default: the unit without its coalescer"),
+    "reduction": (
+        str,
+        "",
+        "module that reads and sums the lanes, which --layout takes; default: the unit without its coalescer",
+    ),
     "coalescer": (str, "", "module that costs leave out once more, as every GPU has one"),
 }
 
