@@ -69,6 +69,8 @@ class Page(unittest.TestCase):
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
             "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600})
         self.browser.get((page or self.page).as_uri())
+        # On a busy machine a script may find the page before the page's own script has run.
+        WebDriverWait(self.browser, 60).until(lambda _: self.script("return typeof wf !== 'undefined'"))
         self.script("wf.drawAll()")
 
     def script(self, text, *arguments):
