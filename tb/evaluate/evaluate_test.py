@@ -16,7 +16,6 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
-from unittest import mock
 
 # What a script starts in its background ignores SIGINT, and so would the programs that are started here.
 signal.signal(signal.SIGINT, signal.default_int_handler)
